@@ -1,0 +1,1 @@
+//! How a sector device reaches the user: FUSE, loop, NBD.

@@ -1,0 +1,245 @@
+//! Names: algorithms, chains of them, modes, kernels, and what a volume's cipher is made of.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A block cipher with its key size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// AES with a 128-bit key (BitLocker).
+    Aes128,
+    /// AES with a 256-bit key.
+    Aes256,
+    /// Serpent with a 256-bit key.
+    Serpent,
+    /// Twofish with a 256-bit key.
+    Twofish,
+    /// Camellia with a 256-bit key.
+    Camellia,
+    /// Kuznyechik (GOST R 34.12-2015), 256-bit key.
+    Kuznyechik,
+    /// Blowfish with a 448-bit key, 64-bit blocks. TrueCrypt up to 4.3, to open only.
+    Blowfish,
+    /// CAST-128 with a 128-bit key, 64-bit blocks. TrueCrypt up to 4.3, to open only.
+    Cast5,
+    /// Triple DES with a 168-bit key in 24 bytes, 64-bit blocks. TrueCrypt up to 4.3, to open only.
+    TripleDes,
+}
+
+impl Algorithm {
+    /// Key length in bytes.
+    pub const fn key_bytes(self) -> usize {
+        match self {
+            Self::Aes128 | Self::Cast5 => 16,
+            Self::TripleDes => 24,
+            Self::Aes256 | Self::Serpent | Self::Twofish | Self::Camellia | Self::Kuznyechik => 32,
+            Self::Blowfish => 56,
+        }
+    }
+
+    /// Block length in bytes: 16, or 8 for the three old ones.
+    pub const fn block_bytes(self) -> usize {
+        match self {
+            Self::Blowfish | Self::Cast5 | Self::TripleDes => 8,
+            _ => 16,
+        }
+    }
+
+    /// The name in commands and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Aes128 => "aes128",
+            Self::Aes256 => "aes",
+            Self::Serpent => "serpent",
+            Self::Twofish => "twofish",
+            Self::Camellia => "camellia",
+            Self::Kuznyechik => "kuznyechik",
+            Self::Blowfish => "blowfish",
+            Self::Cast5 => "cast5",
+            Self::TripleDes => "des3_ede",
+        }
+    }
+}
+
+/// One to three algorithms, **outermost first**: `aes-twofish-serpent` encrypts with Serpent,
+/// then Twofish, then AES, which is how VeraCrypt names its cascades.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Chain {
+    layers: [Option<Algorithm>; 3],
+}
+
+impl Chain {
+    /// A chain of one.
+    pub const fn single(algorithm: Algorithm) -> Self {
+        Self { layers: [Some(algorithm), None, None] }
+    }
+
+    /// Two layers, outermost first.
+    pub const fn double(outer: Algorithm, inner: Algorithm) -> Self {
+        Self { layers: [Some(outer), Some(inner), None] }
+    }
+
+    /// Three layers, outermost first.
+    pub const fn triple(outer: Algorithm, middle: Algorithm, inner: Algorithm) -> Self {
+        Self { layers: [Some(outer), Some(middle), Some(inner)] }
+    }
+
+    /// The algorithms, outermost first.
+    pub fn layers(&self) -> impl DoubleEndedIterator<Item = Algorithm> + Clone + '_ {
+        self.layers.iter().flatten().copied()
+    }
+
+    /// Number of layers, 1 to 3.
+    #[allow(clippy::len_without_is_empty, reason = "a chain is never empty")]
+    pub fn len(&self) -> usize {
+        self.layers().count()
+    }
+
+    /// Key bytes of all layers together, one key each (without tweak keys).
+    pub fn key_bytes(&self) -> usize {
+        self.layers().map(Algorithm::key_bytes).sum()
+    }
+}
+
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, layer) in self.layers().enumerate() {
+            if i > 0 {
+                f.write_str("-")?;
+            }
+            f.write_str(layer.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Chain {
+    type Err = CipherError;
+
+    fn from_str(text: &str) -> Result<Self, CipherError> {
+        let unknown = || CipherError::UnknownCipher(text.to_owned());
+        let mut layers = [None; 3];
+        let mut words = text.split('-');
+        for (slot, word) in layers.iter_mut().zip(words.by_ref()) {
+            let word = word.to_ascii_lowercase();
+            *slot = Some(match word.as_str() {
+                "aes" => Algorithm::Aes256,
+                "aes128" => Algorithm::Aes128,
+                "serpent" => Algorithm::Serpent,
+                "twofish" => Algorithm::Twofish,
+                "camellia" => Algorithm::Camellia,
+                "kuznyechik" => Algorithm::Kuznyechik,
+                "blowfish" => Algorithm::Blowfish,
+                "cast5" => Algorithm::Cast5,
+                "des3_ede" | "tripledes" => Algorithm::TripleDes,
+                _ => return Err(unknown()),
+            });
+        }
+        if words.next().is_some() {
+            return Err(unknown());
+        }
+        Ok(Self { layers })
+    }
+}
+
+/// How a block cipher covers a data unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// IEEE 1619 XTS, each layer of a chain over the whole unit with its own two keys; the tweak
+    /// is the unit's number, little-endian.
+    Xts,
+    /// LRW as TrueCrypt 4.1 to 4.3 has it: one 16-byte (8-byte for 64-bit blocks) tweak key for
+    /// the chain, the index is the 1-based number of the *block* in the run, big-endian.
+    Lrw,
+    /// TrueCrypt up to 4.0: CBC with an IV made of seed and unit number, then whitening (dm-crypt
+    /// calls it `tcw`). One cipher, or a chain chained as a whole ("outer CBC").
+    Cbc,
+    /// TrueCrypt 1 to 4.0 for cascades of ciphers with CBC inside each layer ("inner CBC").
+    InnerCbc,
+}
+
+impl Mode {
+    /// The name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Xts => "xts",
+            Self::Lrw => "lrw",
+            Self::Cbc => "cbc",
+            Self::InnerCbc => "inner-cbc",
+        }
+    }
+}
+
+/// The implementation of a cipher that does the work. All are in every binary for their
+/// architecture; which ones can run is found out at run time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    /// Plain Rust, any machine.
+    Portable,
+    /// AES-NI, SSE4.1.
+    Sse,
+    /// AVX2, with VAES and GFNI where present.
+    Avx2,
+    /// AVX-512 with VAES and GFNI.
+    Avx512,
+    /// aarch64 with its AES instructions.
+    Neon,
+}
+
+impl Kernel {
+    /// The name in commands and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Sse => "sse",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Neon => "neon",
+        }
+    }
+}
+
+/// What a volume's cipher is made of, apart from the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spec {
+    /// The ciphers.
+    pub chain: Chain,
+    /// The mode.
+    pub mode: Mode,
+    /// Bytes that one tweak covers: 512 in VeraCrypt and TrueCrypt, 512 or 4096 in BitLocker.
+    pub unit_bytes: u32,
+}
+
+/// The keys of one layer, in the chain's order (outermost first).
+///
+/// XTS: `key` and `tweak_key` have the algorithm's key size. LRW: `tweak_key` is the chain's
+/// tweak key, the same for each layer. CBC: `tweak_key` is the chain's IV seed followed by its
+/// whitening seed, the same for each layer.
+pub struct LayerKey<'a> {
+    /// The block cipher's key.
+    pub key: &'a [u8],
+    /// What the mode needs besides.
+    pub tweak_key: &'a [u8],
+}
+
+/// A cipher that can't be made as asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CipherError {
+    /// No such cipher or cascade.
+    #[error("there is no cipher called {0:?}; `keyway bench` lists them")]
+    UnknownCipher(String),
+    /// A key of the wrong size, or the wrong number of layers.
+    #[error("{chain} in {mode} mode takes other keys than the ones given")]
+    WrongKeys {
+        /// The chain asked for.
+        chain: Chain,
+        /// The mode asked for.
+        mode: &'static str,
+    },
+    /// The chain can't be used in this mode, or the unit is not a whole number of blocks.
+    #[error("{0} can't be used that way")]
+    Unsupported(Chain),
+    /// This machine can't run that kernel.
+    #[error("this machine can't run the {0} kernel")]
+    KernelMissing(&'static str),
+}

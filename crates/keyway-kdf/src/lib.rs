@@ -1,0 +1,1 @@
+//! A secret becomes a key: PBKDF2 and Argon2id.

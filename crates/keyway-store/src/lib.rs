@@ -1,0 +1,72 @@
+//! A [`Store`] is positioned I/O and nothing else: a file, a block device, memory, or one of
+//! these behind a fault injector. It knows no format and no key.
+//!
+//! Offsets and lengths are bytes. An implementation accepts any offset and length inside
+//! `0..size()`; requests aligned to [`Store::sector_bytes`] in aligned memory are the fast ones.
+//! [`AlignedBuf`] is such memory.
+//!
+//! Durability: `write_at` may stay in a cache; after `flush` returns `Ok`, everything written
+//! before it was called is on the medium.
+#![forbid(unsafe_code)]
+
+mod aligned;
+mod error;
+mod fault;
+mod file;
+mod memory;
+
+pub use aligned::AlignedBuf;
+pub use error::{Operation, StoreError};
+pub use fault::{FaultPlan, FaultStore};
+pub use file::{Caching, FileStore, OpenMode};
+pub use memory::MemStore;
+
+/// Positioned I/O. Implementations are shared between threads.
+pub trait Store: Send + Sync {
+    /// Fills `buf` from `offset`, or fails; never short.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError>;
+
+    /// Writes all of `buf` at `offset`, or fails. After an error any part of the range may hold
+    /// old or new bytes, at the granularity of a sector.
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError>;
+
+    /// Puts everything written before this call on the medium.
+    fn flush(&self) -> Result<(), StoreError>;
+
+    /// Tells the medium that the bytes are no longer needed; what they read as afterwards is
+    /// undefined. A store that can't do it does nothing and says `Ok`.
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError>;
+
+    /// Length in bytes.
+    fn size(&self) -> u64;
+
+    /// The smallest unit the medium writes in one piece: 512 or 4096 bytes.
+    fn sector_bytes(&self) -> u32;
+
+    /// Whether writes are refused.
+    fn is_read_only(&self) -> bool;
+}
+
+impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        (**self).read_at(buf, offset)
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        (**self).write_at(buf, offset)
+    }
+    fn flush(&self) -> Result<(), StoreError> {
+        (**self).flush()
+    }
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        (**self).discard(offset, len)
+    }
+    fn size(&self) -> u64 {
+        (**self).size()
+    }
+    fn sector_bytes(&self) -> u32 {
+        (**self).sector_bytes()
+    }
+    fn is_read_only(&self) -> bool {
+        (**self).is_read_only()
+    }
+}

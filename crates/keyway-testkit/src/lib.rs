@@ -1,0 +1,1 @@
+//! What the tests share: foreign volumes, tools that may be missing, reference models.

@@ -1,0 +1,1 @@
+//! Volume formats: detect, unlock, create and change.

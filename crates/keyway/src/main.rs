@@ -1,0 +1,2 @@
+#![doc = "Keyway opens, makes and serves encrypted volumes."]
+fn main() {}
