@@ -1,1 +1,23 @@
 //! What the tests share: foreign volumes, tools that may be missing, reference models.
+//!
+//! Everything here fails the way a test does: by panicking with a message that says what to do.
+//! What a machine lacks is a *visible* skip (a line `SKIP: ...` on standard error), and a failure
+//! where `KEYWAY_REQUIRE_ALL=1` is set, as it is in CI.
+#![forbid(unsafe_code)]
+#![allow(clippy::panic, clippy::expect_used, reason = "a helper of tests fails as a test does")]
+
+mod digest;
+mod guest;
+mod index;
+mod model;
+mod needs;
+mod rng;
+mod xz;
+
+pub use digest::{sha256_of, sha256_of_file};
+pub use guest::{Guest, GuestRun};
+pub use index::{Row, Table};
+pub use model::{Medium, Model, Step};
+pub use needs::{is_root, require_root, require_tool, skip, volumes, workspace_root};
+pub use rng::Rng;
+pub use xz::unpack_xz;
