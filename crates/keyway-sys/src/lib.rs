@@ -2,6 +2,8 @@
 //!
 //! Every function here is a safe wrapper that takes and returns owned, checked types.
 
+mod mounts;
 mod process;
 
+pub use mounts::{Use, claim_device, uses};
 pub use process::harden_process;

@@ -1,0 +1,222 @@
+//! Who else uses a file or block device: mounts, swap, other block devices, loop devices.
+//!
+//! Names come from `/proc/self/mountinfo` and `/proc/swaps` (proc(5)) and from sysfs
+//! (`Documentation/ABI/stable/sysfs-block` in the kernel: `holders`, `loop/backing_file`).
+//! Names are for the message; what decides for a device is [`claim_device`], which asks the kernel.
+
+use rustix::fs::{FileType, OFlags, major, minor};
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// One way in which a file or device is in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Use {
+    /// A file system on it (or on a partition of it) is mounted here.
+    Mounted(PathBuf),
+    /// The system swaps to it.
+    Swap,
+    /// A block device is made of it: device-mapper, RAID, bcache. The name is the kernel's.
+    Holder(String),
+    /// A loop device shows this file. The name is the kernel's.
+    Loop(String),
+}
+
+impl fmt::Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mounted(at) => write!(f, "it is mounted at {}", at.display()),
+            Self::Swap => f.write_str("the system swaps to it"),
+            Self::Holder(name) => write!(f, "the device {name} is made of it"),
+            Self::Loop(name) => write!(f, "/dev/{name} is a loop device on it"),
+        }
+    }
+}
+
+/// Everything that uses what is at `path`, which must exist. A file system that says nothing
+/// about its device (a stacked or network one) is not seen.
+pub fn uses(path: &Path) -> io::Result<Vec<Use>> {
+    let meta = path.metadata()?;
+    let mut found = Vec::new();
+    let swaps = std::fs::read("/proc/swaps").unwrap_or_default();
+    if swap_paths(&swaps).iter().any(|swap| is_same(swap, &meta)) {
+        found.push(Use::Swap);
+    }
+    if FileType::from_raw_mode(meta.mode()) == FileType::BlockDevice {
+        let numbers = device_and_partitions(meta.rdev());
+        let mounts = std::fs::read("/proc/self/mountinfo")?;
+        for mount in parse_mountinfo(&mounts) {
+            // Btrfs shows a device number of its own; its source still names the device.
+            let by_source = || mount.source.starts_with("/dev") && is_same(&mount.source, &meta);
+            if numbers.contains(&mount.device) || by_source() {
+                found.push(Use::Mounted(mount.at));
+            }
+        }
+        for (major, minor) in numbers {
+            let holders = format!("/sys/dev/block/{major}:{minor}/holders");
+            found.extend(names_in(Path::new(&holders)).into_iter().map(Use::Holder));
+        }
+    } else {
+        for name in names_in(Path::new("/sys/block")) {
+            let backing = format!("/sys/block/{name}/loop/backing_file");
+            if let Ok(mut text) = std::fs::read(backing) {
+                text.pop_if(|last| *last == b'\n');
+                if is_same(Path::new(&OsString::from_vec(text)), &meta) {
+                    found.push(Use::Loop(name));
+                }
+            }
+        }
+    }
+    found.dedup();
+    Ok(found)
+}
+
+/// Opens a block device so that nobody can mount it, swap to it or build on it until the file is
+/// dropped (open(2): `O_EXCL` without `O_CREAT`). Fails with `ResourceBusy` where somebody has
+/// already done so, whether or not [`uses`] can name them.
+pub fn claim_device(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).custom_flags(OFlags::EXCL.bits() as i32).open(path)
+}
+
+struct Mount {
+    device: (u32, u32),
+    at: PathBuf,
+    source: PathBuf,
+}
+
+/// proc(5): "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue".
+fn parse_mountinfo(text: &[u8]) -> Vec<Mount> {
+    let parse = |line: &[u8]| {
+        let mut words = line.split(|b| *b == b' ');
+        let device = std::str::from_utf8(words.nth(2)?).ok()?;
+        let (major, minor) = device.split_once(':')?;
+        let at = words.nth(1)?;
+        let source = words.skip_while(|word| *word != b"-").nth(2)?;
+        Some(Mount {
+            device: (major.parse().ok()?, minor.parse().ok()?),
+            at: unescape(at),
+            source: unescape(source),
+        })
+    };
+    text.split(|b| *b == b'\n').filter_map(parse).collect()
+}
+
+/// The first word of each line after the heading.
+fn swap_paths(text: &[u8]) -> Vec<PathBuf> {
+    let lines = text.split(|b| *b == b'\n').skip(1);
+    lines
+        .filter_map(|line| line.split(u8::is_ascii_whitespace).next())
+        .filter(|w| !w.is_empty())
+        .map(unescape)
+        .collect()
+}
+
+/// The kernel writes space, tab, newline and backslash in its tables as `\` and three octal digits.
+fn unescape(word: &[u8]) -> PathBuf {
+    let mut out = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let [first, tail @ ..] = rest {
+        match (first, tail) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..]) => {
+                out.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                rest = after;
+            }
+            _ => {
+                out.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    PathBuf::from(OsString::from_vec(out))
+}
+
+/// The device's own number and those of its partitions.
+fn device_and_partitions(rdev: u64) -> Vec<(u32, u32)> {
+    let own = (major(rdev), minor(rdev));
+    let folder = PathBuf::from(format!("/sys/dev/block/{}:{}", own.0, own.1));
+    let number = |name: String| {
+        let partition = folder.join(name);
+        partition.join("partition").exists().then_some(())?;
+        let text = std::fs::read_to_string(partition.join("dev")).ok()?;
+        let (major, minor) = text.trim().split_once(':')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    };
+    std::iter::once(own).chain(names_in(&folder).into_iter().filter_map(number)).collect()
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|e| e.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// Whether `path` is the same block device, or the same file, as the one `meta` describes.
+fn is_same(path: &Path, meta: &std::fs::Metadata) -> bool {
+    path.metadata().is_ok_and(|other| {
+        let device = FileType::from_raw_mode(meta.mode()) == FileType::BlockDevice;
+        if device {
+            FileType::from_raw_mode(other.mode()) == FileType::BlockDevice && other.rdev() == meta.rdev()
+        } else {
+            (other.dev(), other.ino()) == (meta.dev(), meta.ino())
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mountinfo_gives_device_place_and_source() {
+        let text = b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:7 - ext3 /dev/root rw\n\
+                     22 27 0:21 / /proc rw - proc proc rw\nnonsense\n";
+        let mounts = parse_mountinfo(text);
+        assert_eq!(mounts.len(), 2);
+        assert_eq!(mounts[0].device, (98, 0));
+        assert_eq!(mounts[0].at, Path::new("/mnt 2"));
+        assert_eq!(mounts[0].source, Path::new("/dev/root"));
+    }
+
+    #[test]
+    fn swaps_are_read_past_the_heading() {
+        let text = b"Filename\tType\n/dev/sda2      partition\t1\n/my\\040swap file\t2\n";
+        assert_eq!(swap_paths(text), [Path::new("/dev/sda2"), Path::new("/my swap")]);
+    }
+
+    #[test]
+    fn a_backslash_that_is_no_escape_stays() {
+        assert_eq!(unescape(br"/a\9\134b"), Path::new(r"/a\9\b"));
+    }
+
+    #[test]
+    fn the_disk_under_the_root_file_system_is_in_use() {
+        let mounts = parse_mountinfo(&std::fs::read("/proc/self/mountinfo").expect("Linux"));
+        let Some(root) = mounts.iter().find(|m| m.at == Path::new("/") && m.source.is_absolute()) else {
+            eprintln!("SKIP: the root file system has no device here");
+            return;
+        };
+        let Ok(meta) = root.source.metadata() else {
+            eprintln!("SKIP: the root file system's device can't be seen here");
+            return;
+        };
+        assert!(meta.rdev() != 0);
+        let found = uses(&root.source).expect("readable");
+        assert!(found.contains(&Use::Mounted("/".into())), "{found:?}");
+        let busy = claim_device(&root.source).expect_err("the kernel has claimed it");
+        assert!(
+            matches!(busy.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::PermissionDenied),
+            "{busy}"
+        );
+    }
+
+    #[test]
+    fn a_plain_file_is_free() {
+        let path = std::env::current_exe().expect("it runs");
+        assert_eq!(uses(&path).expect("readable"), []);
+    }
+}
