@@ -1,1 +1,10 @@
 //! How a sector device reaches the user: FUSE, loop, NBD.
+//!
+//! An attachment gets a [`Device`](keyway_engine::Device) and serves it; it never sees a key.
+//! [`session`] is the whole: one process serves one volume until it is told to stop.
+#![forbid(unsafe_code)]
+
+mod error;
+pub mod session;
+
+pub use error::{AttachError, User};

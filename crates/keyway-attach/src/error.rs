@@ -1,0 +1,128 @@
+//! What can go wrong while attaching, sorted by who can do something about it.
+
+use keyway_engine::DeviceError;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// A process that keeps something busy.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct User {
+    /// Its process number.
+    pub pid: u32,
+    /// Its name, as `ps` shows it.
+    pub name: String,
+}
+
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.name, self.pid)
+    }
+}
+
+/// An attachment that could not be made, used or undone.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// The volume is served by another process already.
+    #[error("{volume} is already open; close it first: keyway close {volume}")]
+    AlreadyOpen {
+        /// The volume.
+        volume: String,
+    },
+    /// Something uses what should go away.
+    #[error("{what} is in use{}; close what uses it and try again", by(.users))]
+    Busy {
+        /// The mount point, device or file.
+        what: String,
+        /// Who uses it, as far as this user may see.
+        users: Vec<User>,
+    },
+    /// This user may not do it.
+    #[error("not permitted to {what}: {source}; {hint}")]
+    NotPermitted {
+        /// What was tried.
+        what: String,
+        /// What would help.
+        hint: &'static str,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// The machine lacks something.
+    #[error("{what} is missing; {hint}")]
+    Missing {
+        /// The device, program or kernel part.
+        what: String,
+        /// What would help.
+        hint: &'static str,
+    },
+    /// The volume's file system could not be mounted.
+    #[error("the volume holds {found}, which this machine can't mount at {at}: {source}")]
+    Mount {
+        /// The file system found, or "no file system we know".
+        found: String,
+        /// The mount point.
+        at: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// Nothing of that name is open.
+    #[error("{0} is not open; `keyway status` lists what is")]
+    NotOpen(String),
+    /// The runtime folder belongs to somebody else or others may write to it.
+    #[error("{0} is not a folder that only this user can write to; remove it or set XDG_RUNTIME_DIR")]
+    UnsafeFolder(PathBuf),
+    /// The serving process did not answer as it should.
+    #[error("the process that serves {volume} did not answer: {reason}")]
+    NoAnswer {
+        /// The volume.
+        volume: String,
+        /// What happened instead.
+        reason: String,
+    },
+    /// The device itself failed, most often its last flush.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Anything else the system said.
+    #[error("could not {doing}: {source}")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl AttachError {
+    /// An I/O error with what was being done; lack of rights becomes [`AttachError::NotPermitted`].
+    pub fn io(doing: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        let (doing, source) = (doing.into(), source.into());
+        if source.kind() == io::ErrorKind::PermissionDenied {
+            return Self::NotPermitted { what: doing, hint: "try it as root", source };
+        }
+        Self::Io { doing, source }
+    }
+
+    /// The exit code that stands for this error (see the command line's documentation).
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::AlreadyOpen { .. } | Self::Busy { .. } => 6,
+            Self::NotPermitted { .. } | Self::Missing { .. } | Self::Mount { .. } => 5,
+            Self::NotOpen(_)
+            | Self::UnsafeFolder(_)
+            | Self::NoAnswer { .. }
+            | Self::Device(_)
+            | Self::Io { .. } => 1,
+        }
+    }
+}
+
+fn by(users: &[User]) -> String {
+    if users.is_empty() {
+        return String::new();
+    }
+    let names: Vec<_> = users.iter().map(User::to_string).collect();
+    format!(" by {}", names.join(", "))
+}

@@ -1,0 +1,50 @@
+//! What a serving process is told to do.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// How a volume shall reach the user.
+#[derive(Debug, Clone)]
+pub struct AttachPlan {
+    /// The volume's file or block device. Its canonical path names the session.
+    pub volume: PathBuf,
+    /// The way.
+    pub attachment: Attachment,
+    /// Where the file system inside shall be mounted, if anywhere. Needs root and a loop device.
+    pub mount: Option<MountPlan>,
+    /// What the format says about the volume, kept in the state file as it is for `status`.
+    /// Never holds a secret.
+    pub details: serde_json::Value,
+}
+
+/// The way to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attachment {
+    /// A file in a FUSE file system.
+    Fuse {
+        /// Whether a loop device is put on the file (needs root).
+        loop_device: bool,
+    },
+    /// A server for network block device clients.
+    Nbd(NbdAddress),
+}
+
+/// Where NBD clients connect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NbdAddress {
+    /// A unix socket in the session's own folder.
+    Session,
+    /// A unix socket at this path.
+    Unix(PathBuf),
+    /// A TCP port; the command line allows loopback addresses only.
+    Tcp(SocketAddr),
+}
+
+/// How the file system inside the volume is mounted.
+#[derive(Debug, Clone)]
+pub struct MountPlan {
+    /// An existing folder.
+    pub at: PathBuf,
+    /// The file system's type as `mount -t` takes it; found out when `None`.
+    pub filesystem: Option<String>,
+}
