@@ -1,1 +1,19 @@
 //! A secret becomes a key: PBKDF2 and Argon2id.
+//!
+//! PBKDF2 is a chain of HMACs that cannot be shortened, but the chains of different output blocks
+//! and different salts do not depend on each other. A disk header of unknown kind asks for many of
+//! them under one password, so the unit here is a *batch of blocks*: name the blocks you need
+//! ([`Block`]: a salt and a block number), and [`pbkdf2_blocks`] computes them side by side.
+//! [`lanes`] says how many the processor takes at once for the price of one.
+//!
+//! [`pbkdf2`] is the ordinary function of RFC 8018 for everything else, and [`argon2id`] is RFC 9106.
+#![deny(unsafe_code)]
+
+mod argon2id;
+mod hmac;
+mod pbkdf2;
+mod prf;
+
+pub use argon2id::{Argon2idCost, KdfError, argon2id};
+pub use pbkdf2::{Block, lanes, pbkdf2, pbkdf2_blocks};
+pub use prf::Prf;
