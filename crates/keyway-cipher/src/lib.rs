@@ -7,8 +7,14 @@
 //! Units: a *data unit* is what one tweak covers ([`Spec::unit_bytes`], 512 in VeraCrypt whatever
 //! the sector size); `first_unit` counts data units from where the format says.
 
-mod spec;
+#![forbid(unsafe_code)]
 
-pub use spec::{Algorithm, Chain, CipherError, Kernel, LayerKey, Mode, Spec};
+mod cbc;
+mod lrw;
+mod portable;
 mod sector;
+mod spec;
+mod xts;
+
 pub use sector::SectorCipher;
+pub use spec::{Algorithm, Chain, CipherError, Kernel, LayerKey, Mode, Spec};

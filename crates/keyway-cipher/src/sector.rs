@@ -1,23 +1,117 @@
 //! A keyed cipher that works on runs of data units.
 
-use crate::{CipherError, Kernel, LayerKey, Spec};
+use crate::cbc::{self, UnitIv};
+use crate::lrw::LrwKey;
+use crate::portable::Cipher;
+use crate::xts::{Direction, XtsLayer};
+use crate::{CipherError, Kernel, LayerKey, Mode, Spec};
+use keyway_secret::Locked;
+
+/// Units whose first tweaks are computed together.
+const UNITS_AT_ONCE: usize = 32;
+/// Bytes that pass through all layers of a chain before the next ones: they stay in the first
+/// cache, beside their tweaks and the key schedules.
+const BYTES_AT_ONCE: usize = 16 * 1024;
 
 /// A volume's cipher with its keys, ready to work on runs of data units.
+///
+/// Keys are expanded once, into locked memory. Working on a run allocates nothing.
 pub struct SectorCipher {
     spec: Spec,
+    kernel: Kernel,
+    keys: Keys,
+}
+
+/// Layers are outermost first, as in the chain.
+enum Keys {
+    Xts(Vec<Locked<XtsLayer>>),
+    Lrw { layers: Vec<Locked<Cipher>>, tweak: Locked<LrwKey> },
+    Cbc { layers: Vec<Locked<Cipher>>, seed: Locked<[u8; cbc::SEED_BYTES]>, inner: bool },
 }
 
 impl SectorCipher {
     /// Sets the keys up, with the fastest kernel this machine has.
+    ///
+    /// # Errors
+    /// [`CipherError::WrongKeys`] when number or sizes of the keys don't fit the spec (see
+    /// [`LayerKey`]), [`CipherError::Unsupported`] when the chain can't be used in the mode or
+    /// the unit is not a whole number of blocks.
     pub fn new(spec: &Spec, keys: &[LayerKey<'_>]) -> Result<Self, CipherError> {
-        let _ = keys;
-        Ok(Self { spec: *spec })
+        let kernel = Kernel::available().last().copied().unwrap_or(Kernel::Portable);
+        Self::build(spec, keys, kernel)
     }
 
-    /// Sets the keys up with a kernel chosen by name.
+    /// Sets the keys up with a kernel chosen by name. A cipher that has nothing of its own for
+    /// that kernel uses the next slower one that it has.
+    ///
+    /// # Errors
+    /// As [`SectorCipher::new`], and [`CipherError::KernelMissing`].
     pub fn with_kernel(spec: &Spec, keys: &[LayerKey<'_>], kernel: Kernel) -> Result<Self, CipherError> {
-        let _ = kernel;
-        Self::new(spec, keys)
+        if !Kernel::available().contains(&kernel) {
+            return Err(CipherError::KernelMissing(kernel.name()));
+        }
+        Self::build(spec, keys, kernel)
+    }
+
+    fn build(spec: &Spec, keys: &[LayerKey<'_>], kernel: Kernel) -> Result<Self, CipherError> {
+        let Spec { chain, mode, unit_bytes } = *spec;
+        let wrong_keys = || CipherError::WrongKeys { chain, mode: mode.name() };
+        let (mut smallest, mut largest) = (16, 8);
+        for algorithm in chain.layers() {
+            smallest = smallest.min(algorithm.block_bytes());
+            largest = largest.max(algorithm.block_bytes());
+        }
+        let possible = match mode {
+            Mode::Xts => smallest == 16,
+            Mode::Lrw | Mode::Cbc => smallest == largest,
+            Mode::InnerCbc => true,
+        };
+        if !possible || unit_bytes == 0 || !(unit_bytes as usize).is_multiple_of(largest) {
+            return Err(CipherError::Unsupported(chain));
+        }
+        if keys.len() != chain.len() {
+            return Err(wrong_keys());
+        }
+
+        let cipher = |algorithm, key| Cipher::new(algorithm, key);
+        let singles = || {
+            chain
+                .layers()
+                .zip(keys)
+                .map(|(algorithm, layer)| lock(|| cipher(algorithm, layer.key)))
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(wrong_keys)
+        };
+        let keys = match mode {
+            Mode::Xts => Keys::Xts(
+                chain
+                    .layers()
+                    .zip(keys)
+                    .map(|(algorithm, layer)| {
+                        lock(|| {
+                            Some(XtsLayer {
+                                data: cipher(algorithm, layer.key)?,
+                                tweak: cipher(algorithm, layer.tweak_key)?,
+                            })
+                        })
+                    })
+                    .collect::<Option<_>>()
+                    .ok_or_else(wrong_keys)?,
+            ),
+            Mode::Lrw => {
+                let tweak_key = same_tweak_key(keys).ok_or_else(wrong_keys)?;
+                let tweak = lock(|| LrwKey::new(tweak_key, largest)).ok_or_else(wrong_keys)?;
+                Keys::Lrw { layers: singles()?, tweak }
+            }
+            Mode::Cbc | Mode::InnerCbc => {
+                let tweak_key = same_tweak_key(keys).ok_or_else(wrong_keys)?;
+                let seed = tweak_key.first_chunk().ok_or_else(wrong_keys)?;
+                Keys::Cbc { layers: singles()?, seed: Locked::new(|| *seed), inner: mode == Mode::InnerCbc }
+            }
+        };
+        // The schedules passed over the stack on their way into locked memory.
+        keyway_secret::wipe_stack();
+        Ok(Self { spec: *spec, kernel, keys })
     }
 
     /// Bytes that one tweak covers.
@@ -25,13 +119,166 @@ impl SectorCipher {
         self.spec.unit_bytes
     }
 
+    /// The kernel that does the work.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// What this cipher is made of.
+    pub fn spec(&self) -> Spec {
+        self.spec
+    }
+
     /// Encrypts whole units in place; `units.len()` is a multiple of `unit_bytes`.
+    ///
+    /// # Panics
+    /// When it is not.
     pub fn encrypt_sectors(&self, units: &mut [u8], first_unit: u64) {
-        let _ = (units, first_unit);
+        self.run(Direction::Encrypt, units, self.spec.unit_bytes as usize, first_unit);
     }
 
     /// Decrypts whole units in place; `units.len()` is a multiple of `unit_bytes`.
+    ///
+    /// # Panics
+    /// When it is not.
     pub fn decrypt_sectors(&self, units: &mut [u8], first_unit: u64) {
-        let _ = (units, first_unit);
+        self.run(Direction::Decrypt, units, self.spec.unit_bytes as usize, first_unit);
+    }
+
+    /// Encrypts the encrypted part of a TrueCrypt or VeraCrypt volume header in place, whatever
+    /// the unit size: in XTS and LRW it is one unit with number 0, in CBC the IV and whitening are
+    /// taken straight from the seed. The length is a multiple of the block size (448 there).
+    ///
+    /// # Panics
+    /// When it is not.
+    pub fn encrypt_header(&self, header: &mut [u8]) {
+        self.header(Direction::Encrypt, header);
+    }
+
+    /// Decrypts the encrypted part of a volume header; see [`SectorCipher::encrypt_header`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn decrypt_header(&self, header: &mut [u8]) {
+        self.header(Direction::Decrypt, header);
+    }
+
+    fn header(&self, direction: Direction, header: &mut [u8]) {
+        if header.is_empty() {
+            return;
+        }
+        match &self.keys {
+            Keys::Cbc { layers, seed, inner } => {
+                assert!(header.len().is_multiple_of(self.largest_block()), "not a whole number of blocks");
+                cbc_unit(direction, layers, *inner, header, |_| UnitIv::of_header(seed));
+            }
+            Keys::Xts(_) | Keys::Lrw { .. } => {
+                assert!(header.len().is_multiple_of(self.largest_block()), "not a whole number of blocks");
+                self.run(direction, header, header.len(), 0);
+            }
+        }
+    }
+
+    fn largest_block(&self) -> usize {
+        self.spec.chain.layers().map(|a| a.block_bytes()).max().unwrap_or(16)
+    }
+
+    fn run(&self, direction: Direction, units: &mut [u8], unit_bytes: usize, first_unit: u64) {
+        assert!(units.len().is_multiple_of(unit_bytes), "not a whole number of units");
+        match &self.keys {
+            Keys::Xts(layers) => run_xts(direction, layers, units, unit_bytes, first_unit),
+            Keys::Lrw { layers, tweak } => {
+                let unit_blocks = (unit_bytes / self.largest_block()) as u128;
+                let mut block = u128::from(first_unit) * unit_blocks + 1;
+                for batch in units.chunks_mut(BYTES_AT_ONCE) {
+                    tweak.xor_tweaks(batch, block);
+                    through(direction, layers, batch);
+                    tweak.xor_tweaks(batch, block);
+                    block += (batch.len() / self.largest_block()) as u128;
+                }
+            }
+            Keys::Cbc { layers, seed, inner } => {
+                let mut number = first_unit;
+                for unit in units.chunks_exact_mut(unit_bytes) {
+                    cbc_unit(direction, layers, *inner, unit, |block_bytes| {
+                        UnitIv::of_unit(seed, block_bytes, number)
+                    });
+                    number = number.wrapping_add(1);
+                }
+            }
+        }
+    }
+}
+
+/// Moves a value into locked memory, if there is one.
+fn lock<T>(make: impl FnOnce() -> Option<T>) -> Option<Locked<T>> {
+    let value = make()?;
+    Some(Locked::new(|| value))
+}
+
+/// The tweak key of a chain that has only one.
+fn same_tweak_key<'a>(keys: &[LayerKey<'a>]) -> Option<&'a [u8]> {
+    let (first, rest) = keys.split_first()?;
+    rest.iter().all(|key| key.tweak_key == first.tweak_key).then_some(first.tweak_key)
+}
+
+fn through(direction: Direction, layers: &[Locked<Cipher>], blocks: &mut [u8]) {
+    match direction {
+        Direction::Encrypt => layers.iter().rev().for_each(|layer| layer.encrypt(blocks)),
+        Direction::Decrypt => layers.iter().for_each(|layer| layer.decrypt(blocks)),
+    }
+}
+
+fn run_xts(
+    direction: Direction,
+    layers: &[Locked<XtsLayer>],
+    units: &mut [u8],
+    unit_bytes: usize,
+    first_unit: u64,
+) {
+    let units_at_once = (BYTES_AT_ONCE / unit_bytes).clamp(1, UNITS_AT_ONCE);
+    let mut tweaks = [[0u8; 16]; UNITS_AT_ONCE];
+    let mut number = first_unit;
+    for batch in units.chunks_mut(units_at_once * unit_bytes) {
+        let tweaks = &mut tweaks[..batch.len() / unit_bytes];
+        let mut layer_run = |layer: &XtsLayer| {
+            layer.first_tweaks(number, tweaks);
+            layer.run(direction, batch, unit_bytes, tweaks);
+        };
+        match direction {
+            Direction::Encrypt => layers.iter().rev().for_each(|layer| layer_run(layer)),
+            Direction::Decrypt => layers.iter().for_each(|layer| layer_run(layer)),
+        }
+        number = number.wrapping_add(tweaks.len() as u64);
+    }
+}
+
+/// One unit in CBC, `iv_for` giving the IV by block size.
+fn cbc_unit(
+    direction: Direction,
+    layers: &[Locked<Cipher>],
+    inner: bool,
+    unit: &mut [u8],
+    iv_for: impl Fn(usize) -> UnitIv,
+) {
+    let block_bytes = |layers: &[Locked<Cipher>]| layers.first().map_or(16, |layer| layer.block_bytes());
+    if !inner {
+        let block_bytes = block_bytes(layers);
+        return match direction {
+            Direction::Encrypt => cbc::encrypt(layers, block_bytes, unit, &iv_for(block_bytes)),
+            Direction::Decrypt => cbc::decrypt(layers, block_bytes, unit, &iv_for(block_bytes)),
+        };
+    }
+    match direction {
+        Direction::Encrypt => {
+            for layer in layers.chunks(1).rev() {
+                cbc::encrypt(layer, block_bytes(layer), unit, &iv_for(block_bytes(layer)));
+            }
+        }
+        Direction::Decrypt => {
+            for layer in layers.chunks(1) {
+                cbc::decrypt(layer, block_bytes(layer), unit, &iv_for(block_bytes(layer)));
+            }
+        }
     }
 }

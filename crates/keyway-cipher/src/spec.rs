@@ -149,12 +149,18 @@ pub enum Mode {
     /// is the unit's number, little-endian.
     Xts,
     /// LRW as TrueCrypt 4.1 to 4.3 has it: one 16-byte (8-byte for 64-bit blocks) tweak key for
-    /// the chain, the index is the 1-based number of the *block* in the run, big-endian.
+    /// the chain; a block's index is its number counted from block 0 of unit 0, plus 1,
+    /// big-endian. TrueCrypt numbers the units from the start of the data area
+    /// (`LRWSector2Index`). All ciphers of a chain have blocks of the same size.
     Lrw,
     /// TrueCrypt up to 4.0: CBC with an IV made of seed and unit number, then whitening (dm-crypt
-    /// calls it `tcw`). One cipher, or a chain chained as a whole ("outer CBC").
+    /// calls it `tcw`). One cipher, or a chain chained as a whole ("outer CBC": its ciphers all
+    /// have blocks of the same size). TrueCrypt numbers the units from the start of the file, so
+    /// that the data area's first is 1.
     Cbc,
-    /// TrueCrypt 1 to 4.0 for cascades of ciphers with CBC inside each layer ("inner CBC").
+    /// TrueCrypt up to 4.0, for the two cascades that mix block sizes (aes-blowfish,
+    /// aes-blowfish-serpent): each layer runs over the whole unit in CBC with IV and whitening of
+    /// its own ("inner CBC"). Units are numbered as in [`Mode::Cbc`].
     InnerCbc,
 }
 
@@ -187,6 +193,37 @@ pub enum Kernel {
 }
 
 impl Kernel {
+    /// The kernels that this machine can run, slowest first; the last one is what
+    /// [`crate::SectorCipher::new`] takes.
+    pub fn available() -> Vec<Self> {
+        let mut kernels = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            let sse = has!("sse4.1") && has!("ssse3") && has!("aes") && has!("pclmulqdq");
+            let avx2 = sse && has!("avx2");
+            let avx512 = avx2
+                && has!("avx512f")
+                && has!("avx512bw")
+                && has!("avx512dq")
+                && has!("avx512vl")
+                && has!("avx512vbmi")
+                && has!("gfni")
+                && has!("vaes")
+                && has!("vpclmulqdq");
+            for (present, kernel) in [(sse, Self::Sse), (avx2, Self::Avx2), (avx512, Self::Avx512)] {
+                if present {
+                    kernels.push(kernel);
+                }
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if std::arch::is_aarch64_feature_detected!("aes") {
+            kernels.push(Self::Neon);
+        }
+        kernels
+    }
+
     /// The name in commands and JSON.
     pub const fn name(self) -> &'static str {
         match self {
@@ -212,9 +249,12 @@ pub struct Spec {
 
 /// The keys of one layer, in the chain's order (outermost first).
 ///
-/// XTS: `key` and `tweak_key` have the algorithm's key size. LRW: `tweak_key` is the chain's
-/// tweak key, the same for each layer. CBC: `tweak_key` is the chain's IV seed followed by its
-/// whitening seed, the same for each layer.
+/// XTS: `key` and `tweak_key` have the algorithm's key size. In the old modes `tweak_key` is the
+/// same for each layer: it is the 32 bytes that TrueCrypt keeps before the ciphers' keys, in the
+/// header and in the output of its key derivation (`LEGACY_VOL_IV_SIZE`). LRW uses the first 16 of
+/// them (8 with 64-bit blocks), CBC all 32; more bytes than needed are ignored, fewer refused.
+///
+/// A volume's header is decrypted with [`crate::SectorCipher::decrypt_header`], in every mode.
 pub struct LayerKey<'a> {
     /// The block cipher's key.
     pub key: &'a [u8],

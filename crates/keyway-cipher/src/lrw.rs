@@ -1,0 +1,73 @@
+//! LRW as TrueCrypt 4.1 to 4.3 has it, for 128-bit and 64-bit blocks. To open old volumes.
+//!
+//! A block's tweak is the product of the tweak key and the block's number, both big-endian
+//! polynomials over GF(2) (bit 0 is the last byte's lowest), modulo
+//! x^128 + x^7 + x^2 + x + 1 or x^64 + x^4 + x^3 + x + 1 (IEEE P1619 draft of 2005; TrueCrypt 4.1,
+//! `GfMul.c`). The number counts blocks from 1 (`Crypto.c`, `LRWSector2Index`; dm-crypt's
+//! `benbi`). The tweak is xored once before and once after the whole chain.
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A field and one element of it, the tweak key.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(crate) struct LrwKey {
+    key: u128,
+    /// Product of the key and 2^(i+1) - 1: what to add when a block number's lowest i bits are
+    /// ones and it is counted up.
+    steps: [u128; 72],
+    block_bytes: u8,
+}
+
+impl LrwKey {
+    /// From the first `block_bytes` of the tweak key. None when there are not enough.
+    pub(crate) fn new(key: &[u8], block_bytes: usize) -> Option<Self> {
+        let (key, block_bytes) = match block_bytes {
+            8 => (u128::from(u64::from_be_bytes(*key.first_chunk()?)), 8),
+            _ => (u128::from_be_bytes(*key.first_chunk()?), 16),
+        };
+        let mut this = Self { key, steps: [0; 72], block_bytes };
+        let (mut power, mut sum) = (key, 0);
+        for i in 0..this.steps.len() {
+            sum ^= power;
+            this.steps[i] = sum;
+            power = this.double(power);
+        }
+        Some(this)
+    }
+
+    fn double(&self, x: u128) -> u128 {
+        match self.block_bytes {
+            8 => u128::from(((x as u64) << 1) ^ (0x1b & 0u64.wrapping_sub(x as u64 >> 63))),
+            _ => crate::xts::double(x),
+        }
+    }
+
+    /// The key times `number`.
+    fn times(&self, number: u128) -> u128 {
+        let (mut product, mut power, mut rest) = (0, self.key, number);
+        while rest != 0 {
+            product ^= power & 0u128.wrapping_sub(rest & 1);
+            power = self.double(power);
+            rest >>= 1;
+        }
+        product
+    }
+
+    /// Xors the tweaks of blocks `first_block`, `first_block + 1`, … into `blocks`.
+    pub(crate) fn xor_tweaks(&self, blocks: &mut [u8], first_block: u128) {
+        let mut number = first_block;
+        let mut tweak = self.times(number);
+        for block in blocks.chunks_exact_mut(usize::from(self.block_bytes)) {
+            let bytes = tweak.to_be_bytes();
+            for (byte, t) in block.iter_mut().rev().zip(bytes.iter().rev()) {
+                *byte ^= t;
+            }
+            // Block numbers stay below 2^70: 2^64 units of at most 64 blocks … else multiply anew.
+            tweak = match self.steps.get(number.trailing_ones() as usize) {
+                Some(step) => tweak ^ step,
+                None => self.times(number.wrapping_add(1)),
+            };
+            number = number.wrapping_add(1);
+        }
+    }
+}
