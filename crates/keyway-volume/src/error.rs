@@ -1,0 +1,145 @@
+//! Why a volume could not be opened, made or changed, sorted by whose fault it is.
+
+use crate::veracrypt::{HeaderFault, Place};
+use keyway_cipher::CipherError;
+use keyway_engine::LayoutError;
+use keyway_store::StoreError;
+use std::path::PathBuf;
+
+/// A volume that could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum VolumeError {
+    /// No header opened with the secret. The format does not let anyone tell a wrong password
+    /// from a file that is no volume.
+    #[error(
+        "no header opened with this password, keyfiles and PIM: one of them is wrong, or this is not a \
+         VeraCrypt or TrueCrypt volume{}",
+        if *.argon2id_skipped { "; Argon2id was not tried, because there is too little memory for it" } else { "" }
+    )]
+    WrongSecret {
+        /// Argon2id could not be tried for want of memory.
+        argon2id_skipped: bool,
+    },
+    /// The outer volume opened, the hidden one to be protected did not.
+    #[error(
+        "the outer volume opened, but no hidden volume opened with the second password; nothing was attached"
+    )]
+    WrongProtectionSecret,
+    /// Neither a password nor a keyfile.
+    #[error("no password and no keyfile were given; a volume needs at least one of them")]
+    NoSecret,
+    /// The password is longer than the format takes.
+    #[error("the password has {bytes} bytes in UTF-8; this format takes at most {limit}")]
+    PasswordTooLong {
+        /// Its length in bytes.
+        bytes: usize,
+        /// The longest the format takes.
+        limit: usize,
+    },
+    /// It plainly isn't a volume, whatever the secret.
+    #[error("this is not an encrypted volume: {0}")]
+    NotAVolume(NotAVolume),
+    /// The secret is right (the header decrypts), but the header is damaged or lies.
+    #[error("the {place} is damaged: {fault}; {}", remedy(*.place))]
+    DamagedHeader {
+        /// Which header.
+        place: Place,
+        /// What is wrong with it.
+        fault: HeaderFault,
+    },
+    /// A volume in order that this program can't open.
+    #[error("{0}")]
+    Unsupported(Unsupported),
+    /// A keyfile that can't be used.
+    #[error("the keyfile {} can't be used: {fault}", .path.display())]
+    Keyfile {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        fault: KeyfileFault,
+    },
+    /// The medium failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The header's fields passed the checks and still make no layout.
+    #[error("the header describes an impossible volume: {0}")]
+    Layout(#[from] LayoutError),
+    /// The cipher can't be set up.
+    #[error(transparent)]
+    Cipher(#[from] CipherError),
+}
+
+fn remedy(place: Place) -> &'static str {
+    match place.backup() {
+        Some(_) => "restore it from the volume's backup header or from a header backup file",
+        None => "restore it from a header backup file",
+    }
+}
+
+impl VolumeError {
+    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret,
+    /// 4 not a volume or a damaged one, 5 not permitted or this machine lacks what it needs.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::WrongSecret { .. } | Self::WrongProtectionSecret => 3,
+            Self::NoSecret | Self::PasswordTooLong { .. } => 2,
+            Self::NotAVolume(_) | Self::DamagedHeader { .. } | Self::Layout(_) => 4,
+            Self::Unsupported(_) => 4,
+            Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
+            Self::Keyfile { .. } | Self::Store(_) | Self::Cipher(_) => 1,
+        }
+    }
+}
+
+/// Why something is plainly not a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotAVolume {
+    /// Nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// Smaller than a header.
+    #[error("it has {0} bytes, less than a volume's header")]
+    TooSmall(u64),
+    /// Every place where a header could be holds zeros.
+    #[error("there are only zeros where a header would be")]
+    Zeros,
+    /// Every place where a header could be holds something that is not random, as a header is.
+    #[error("what lies where a header would be is not random, as a header is")]
+    NotRandom,
+    /// It starts with something else that is known.
+    #[error("it starts with {0}, unencrypted")]
+    Known(&'static str),
+}
+
+/// A volume that is in order but can't be opened here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unsupported {
+    /// Written by a newer program with a newer header.
+    #[error("the volume's header has version {0}; versions 1 to 5 are supported: look for a newer release")]
+    HeaderVersion(u16),
+    /// A non-system in-place encryption that was interrupted.
+    #[error(
+        "the in-place encryption of this volume was interrupted after {encrypted} of {total} bytes: \
+         finish it with the program that began it"
+    )]
+    InPlaceIncomplete {
+        /// Bytes done.
+        encrypted: u64,
+        /// Bytes in all.
+        total: u64,
+    },
+}
+
+/// What is wrong with a keyfile.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyfileFault {
+    /// It can't be read.
+    #[error("{0}")]
+    Unreadable(#[from] std::io::Error),
+    /// It has no bytes.
+    #[error("it is empty")]
+    Empty,
+    /// A folder without any file that counts.
+    #[error("the folder has no files that are not hidden")]
+    EmptyFolder,
+}

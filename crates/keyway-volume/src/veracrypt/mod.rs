@@ -1,0 +1,18 @@
+//! VeraCrypt and TrueCrypt volumes, which share one format.
+//!
+//! Sources of what is said here: the *VeraCrypt Volume Format Specification* and *Header Key
+//! Derivation* chapters of VeraCrypt's documentation, TrueCrypt's of the same names (its last one
+//! describes header versions 1 to 5), and `cryptsetup`'s documentation of its tcrypt extension.
+//! Every constant is checked by volumes that those programs made.
+
+mod header;
+mod params;
+mod place;
+mod sealed;
+mod suite;
+
+pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES};
+pub use params::{Derivation, Format, HashName, UnknownHash};
+pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
+pub use sealed::{SALT_BYTES, SealedHeader};
+pub use suite::Suite;
