@@ -5,6 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod nbd;
 pub mod session;
+mod stop;
 
 pub use error::{AttachError, User};
+pub use stop::Stop;

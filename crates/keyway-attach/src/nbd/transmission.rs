@@ -1,0 +1,318 @@
+//! The transmission phase: requests in, answers out, several at a time.
+//!
+//! The workers of a connection take turns at receiving. Whoever holds the input takes one request
+//! off the stream (with its data, if it writes), passes the input on and carries the request out
+//! on the same thread, in its own aligned buffer; the answers are sent one at a time, in the order
+//! in which they are ready. So requests overlap without a queue between threads, without copies
+//! and without an allocation once the buffers have grown. Workers are started when they are first
+//! needed.
+//!
+//! A client that waits for each answer before it asks again would pay for passing the input on and
+//! win nothing; as long as nothing else waits or runs, the worker keeps the input.
+
+use super::handshake::Agreed;
+use super::protocol::{CMD_FLAG_FUA, Command, Refusal, ReplyHead, Request};
+use super::wire::{Wire, receive_all, send_all};
+use super::{Breach, ConnectionError};
+use keyway_engine::{Device, DeviceError};
+use keyway_store::AlignedBuf;
+use std::io::{self, IoSlice};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, Scope};
+
+/// Bytes received at a time while looking for requests: a full queue of them, or a small write.
+const INPUT: usize = 32 * 1024;
+
+/// Requests of more bytes use the connection's one large buffer, one after the other. Bounds what a
+/// connection can take: every worker's buffer stays below this.
+const LARGE: usize = 4 << 20;
+
+/// Requests of at most so many bytes are carried out without passing the input on when they come
+/// alone: they take less time than waking another thread is worth.
+const SHORT: u32 = 64 * 1024;
+
+/// For so many requests after two were seen at once the input is always passed on.
+const OVERLAP_MEMORY: u32 = 256;
+
+/// Zeros written between two looks at whether the server is being stopped.
+const ZERO_PIECE: u64 = 64 << 20;
+
+/// Serves a negotiated client until it leaves. At most `workers` requests run at once.
+pub(crate) fn serve(
+    wire: &impl Wire,
+    device: &Device,
+    agreed: Agreed,
+    workers: usize,
+    closing: &(dyn Fn() -> bool + Sync),
+) -> Result<(), ConnectionError> {
+    let connection = Connection {
+        wire,
+        device,
+        structured: agreed.structured,
+        closing,
+        workers,
+        input: Mutex::new(Input {
+            bytes: vec![0; INPUT].into_boxed_slice(),
+            start: 0,
+            end: 0,
+            large: AlignedBuf::default(),
+            overlap: 0,
+            result: None,
+        }),
+        output: Mutex::new(()),
+        started: AtomicUsize::new(1),
+        waiting: AtomicUsize::new(0),
+        running: AtomicUsize::new(0),
+    };
+    std::thread::scope(|scope| connection.work(scope));
+    let input = connection.input.into_inner().unwrap_or_else(PoisonError::into_inner);
+    input.result.unwrap_or(Ok(()))
+}
+
+struct Connection<'a, W> {
+    wire: &'a W,
+    device: &'a Device,
+    structured: bool,
+    closing: &'a (dyn Fn() -> bool + Sync),
+    workers: usize,
+    input: Mutex<Input>,
+    output: Mutex<()>,
+    /// Workers there are.
+    started: AtomicUsize,
+    /// Workers that wait for the input.
+    waiting: AtomicUsize,
+    /// Requests being carried out by workers that have passed the input on.
+    running: AtomicUsize,
+}
+
+/// What is received and not yet taken.
+struct Input {
+    bytes: Box<[u8]>,
+    start: usize,
+    end: usize,
+    large: AlignedBuf,
+    overlap: u32,
+    /// How it ended, once it has.
+    result: Option<Result<(), ConnectionError>>,
+}
+
+/// A request with its data at hand, or why it is not carried out.
+struct Job {
+    request: Request,
+    refusal: Option<Refusal>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<W: Wire> Connection<'_, W> {
+    /// What every worker does until the client leaves.
+    fn work<'s>(&'s self, scope: &'s Scope<'s, '_>) {
+        let mut own = AlignedBuf::default();
+        loop {
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            let mut input = lock(&self.input);
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            if input.result.is_some() {
+                return;
+            }
+            let job = match self.take(&mut input, &mut own) {
+                Ok(Some(job)) => job,
+                Ok(None) => {
+                    input.result = Some(Ok(()));
+                    return;
+                }
+                Err(e) => {
+                    input.result = Some(Err(e));
+                    return;
+                }
+            };
+            let sent = if job.is_large() {
+                self.carry_out(&job, &mut input.large)
+            } else if self.workers == 1 || self.comes_alone(&input, &job) {
+                self.carry_out(&job, &mut own)
+            } else {
+                self.running.fetch_add(1, Ordering::Relaxed);
+                self.have_successor(scope);
+                drop(input);
+                let sent = self.carry_out(&job, &mut own);
+                self.running.fetch_sub(1, Ordering::Relaxed);
+                sent
+            };
+            if sent.is_err() {
+                // The receiving side finds out and tells why.
+                self.wire.hang_up();
+            }
+        }
+    }
+
+    fn comes_alone(&self, input: &Input, job: &Job) -> bool {
+        let short = matches!(job.request.command, Command::Read | Command::Write) && job.request.len <= SHORT;
+        short && input.overlap == 0 && input.start == input.end && self.running.load(Ordering::Relaxed) == 0
+    }
+
+    /// Sees to it that somebody is there to take the input over.
+    fn have_successor<'s>(&'s self, scope: &'s Scope<'s, '_>) {
+        // Both change only under the input's lock, or in a direction that does no harm.
+        if self.waiting.load(Ordering::Relaxed) > 0 || self.started.load(Ordering::Relaxed) >= self.workers {
+            return;
+        }
+        let spawned = Builder::new().name("nbd".into()).spawn_scoped(scope, || self.work(scope));
+        // Without another thread the ones there are do it all.
+        if spawned.is_ok() {
+            self.started.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes the next request off the stream, with the data of a write in the buffer it belongs to.
+    /// `None`: the client has left.
+    fn take(&self, input: &mut Input, own: &mut AlignedBuf) -> Result<Option<Job>, ConnectionError> {
+        let Some(request) = input.next_request(self.wire)? else { return Ok(None) };
+        if request.command == Command::Disconnect {
+            return Ok(None);
+        }
+        let check = request.check(self.device.size(), self.device.is_read_only(), self.structured);
+        let check = if (self.closing)() { Err(Refusal::ShuttingDown) } else { check };
+        let job = Job { request, refusal: check.err() };
+        if request.command == Command::Write {
+            let len = request.len as usize;
+            if job.refusal.is_some() {
+                input.skip(self.wire, len)?;
+            } else if job.is_large() {
+                let mut large = std::mem::take(&mut input.large);
+                large.resize(len);
+                let received = input.fill(self.wire, &mut large);
+                input.large = large;
+                received?;
+            } else {
+                own.resize(len);
+                input.fill(self.wire, own)?;
+            }
+        }
+        Ok(Some(job))
+    }
+
+    fn carry_out(&self, job: &Job, buf: &mut AlignedBuf) -> io::Result<()> {
+        let request = &job.request;
+        let done = match job.refusal {
+            Some(refusal) => Err(refusal),
+            None => self.execute(request, buf),
+        };
+        let head = match done {
+            Err(refusal) => ReplyHead::refusal(request.cookie, refusal, self.structured),
+            Ok(()) if request.command == Command::Read => ReplyHead::data(request, self.structured),
+            Ok(()) => ReplyHead::done(request.cookie),
+        };
+        let data: &[u8] = if done.is_ok() && request.command == Command::Read { buf } else { &[] };
+        let _alone = lock(&self.output);
+        send_all(self.wire, &mut [IoSlice::new(head.as_bytes()), IoSlice::new(data)])
+    }
+
+    fn execute(&self, request: &Request, buf: &mut AlignedBuf) -> Result<(), Refusal> {
+        let (offset, len) = (request.offset, u64::from(request.len));
+        let refuse = |e: DeviceError| Refusal::from_errno(e.errno());
+        match request.command {
+            Command::Read => {
+                buf.resize(request.len as usize);
+                self.device.read_at(buf, offset).map_err(refuse)?;
+            }
+            Command::Write => self.device.write_at(buf, offset).map_err(refuse)?,
+            Command::Flush => self.device.flush().map_err(refuse)?,
+            Command::Trim => self.device.discard(offset, len).map_err(refuse)?,
+            Command::WriteZeroes => {
+                let mut at = 0;
+                while at < len {
+                    if (self.closing)() {
+                        return Err(Refusal::ShuttingDown);
+                    }
+                    let n = (len - at).min(ZERO_PIECE);
+                    self.device.write_zeroes(offset + at, n).map_err(refuse)?;
+                    at += n;
+                }
+            }
+            Command::Disconnect | Command::Unknown => return Err(Refusal::Invalid),
+        }
+        let changed = matches!(request.command, Command::Write | Command::Trim | Command::WriteZeroes);
+        if changed && request.flags & CMD_FLAG_FUA != 0 {
+            self.device.flush().map_err(refuse)?;
+        }
+        Ok(())
+    }
+}
+
+impl Job {
+    fn is_large(&self) -> bool {
+        let moves = matches!(self.request.command, Command::Read | Command::Write);
+        self.refusal.is_none() && moves && self.request.len as usize > LARGE
+    }
+}
+
+impl Input {
+    fn held(&self) -> &[u8] {
+        self.bytes.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// `None`: the client has left between two requests.
+    fn next_request(&mut self, wire: &impl Wire) -> Result<Option<Request>, ConnectionError> {
+        self.overlap = self.overlap.saturating_sub(1);
+        loop {
+            if let Some(head) = self.held().first_chunk::<{ Request::BYTES }>() {
+                let request = Request::parse(head).ok_or(Breach::RequestMagic)?;
+                self.start += Request::BYTES;
+                if self.start < self.end && request.command != Command::Write {
+                    self.overlap = OVERLAP_MEMORY;
+                }
+                return Ok(Some(request));
+            }
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            let empty = self.end == 0;
+            let room = self.bytes.get_mut(self.end..).unwrap_or_default();
+            let n = match wire.receive_now(room)? {
+                Some(n) => {
+                    if empty && n > 0 {
+                        // It was there before we had answered the one before.
+                        self.overlap = OVERLAP_MEMORY;
+                    }
+                    n
+                }
+                None => wire.receive(room)?,
+            };
+            match n {
+                0 if empty => return Ok(None),
+                0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+                n => self.end += n,
+            }
+        }
+    }
+
+    /// Fills `to` with what is held, then straight from the stream.
+    fn fill(&mut self, wire: &impl Wire, to: &mut [u8]) -> io::Result<()> {
+        let held = self.held();
+        let n = held.len().min(to.len());
+        let (first, rest) = to.split_at_mut(n);
+        first.copy_from_slice(held.get(..n).unwrap_or_default());
+        self.start += n;
+        receive_all(wire, rest)
+    }
+
+    /// Throws `len` bytes away.
+    fn skip(&mut self, wire: &impl Wire, len: usize) -> io::Result<()> {
+        let n = self.held().len().min(len);
+        self.start += n;
+        let mut left = len - n;
+        if left > 0 {
+            // Everything held was part of it.
+            (self.start, self.end) = (0, 0);
+        }
+        while left > 0 {
+            let n = left.min(self.bytes.len());
+            receive_all(wire, self.bytes.get_mut(..n).unwrap_or_default())?;
+            left -= n;
+        }
+        Ok(())
+    }
+}
