@@ -11,6 +11,7 @@ mod guest;
 mod index;
 mod model;
 mod needs;
+mod program;
 mod rng;
 mod xz;
 
@@ -19,5 +20,6 @@ pub use guest::{Guest, GuestRun};
 pub use index::{Row, Table};
 pub use model::{Medium, Model, Step};
 pub use needs::{is_root, require_root, require_tool, skip, volumes, workspace_root};
+pub use program::{Keyway, Open};
 pub use rng::Rng;
 pub use xz::unpack_xz;

@@ -1,0 +1,167 @@
+//! The built program as a test runs it: apart from the user's own sessions, with secrets in files.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The program, with a temporary folder of its own for volumes, secrets and sessions.
+pub struct Keyway {
+    binary: PathBuf,
+    folder: TempDir,
+}
+
+/// A volume that `keyway open` opened. Closed when dropped, if it still is open.
+pub struct Open<'a> {
+    keyway: &'a Keyway,
+    volume: PathBuf,
+    answer: serde_json::Value,
+    closed: bool,
+}
+
+impl Keyway {
+    /// The program at `binary`: `env!("CARGO_BIN_EXE_keyway")`.
+    ///
+    /// # Panics
+    /// When no temporary folder can be made.
+    pub fn new(binary: &str) -> Self {
+        let folder = tempfile::Builder::new().prefix("keyway-test-").tempdir().expect("a temporary folder");
+        std::fs::create_dir(folder.path().join("run")).expect("a folder for sessions");
+        Self { binary: binary.into(), folder }
+    }
+
+    /// The temporary folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where this program keeps its sessions.
+    pub fn runtime_folder(&self) -> PathBuf {
+        self.folder().join("run")
+    }
+
+    /// A path in the temporary folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    /// A file in the temporary folder that holds exactly these bytes, for `--password-file`.
+    ///
+    /// # Panics
+    /// When it can't be written.
+    pub fn secret(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, bytes).expect("the secret's file can be written");
+        path
+    }
+
+    /// The program, not yet started: no terminal, its own runtime folder.
+    pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).env("XDG_RUNTIME_DIR", self.runtime_folder()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    /// When it can't be started.
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Output {
+        self.command(arguments).output().expect("keyway starts")
+    }
+
+    /// Runs it; what it printed.
+    ///
+    /// # Panics
+    /// When its exit code is not 0.
+    pub fn ok<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Vec<u8> {
+        let mut command = self.command(arguments);
+        let done = command.output().expect("keyway starts");
+        assert!(
+            done.status.success(),
+            "{command:?} ended with {}:\n{}",
+            done.status,
+            String::from_utf8_lossy(&done.stderr)
+        );
+        done.stdout
+    }
+
+    /// `keyway open VOLUME` with these further arguments.
+    ///
+    /// # Panics
+    /// When it fails or prints no JSON.
+    pub fn open<S: AsRef<OsStr>>(&self, volume: &Path, arguments: impl IntoIterator<Item = S>) -> Open<'_> {
+        let first = [OsStr::new("open").to_owned(), volume.as_os_str().to_owned(), "--json".into()];
+        let rest = arguments.into_iter().map(|argument| argument.as_ref().to_owned());
+        let printed = self.ok(first.into_iter().chain(rest));
+        let answer = serde_json::from_slice(&printed)
+            .unwrap_or_else(|e| panic!("open --json printed {:?}: {e}", String::from_utf8_lossy(&printed)));
+        Open { keyway: self, volume: volume.to_owned(), answer, closed: false }
+    }
+}
+
+impl Open<'_> {
+    /// What `open --json` printed.
+    pub fn answer(&self) -> &serde_json::Value {
+        &self.answer
+    }
+
+    /// A path that `open --json` printed.
+    ///
+    /// # Panics
+    /// When it is null or missing.
+    pub fn path(&self, key: &str) -> PathBuf {
+        let value = self.answer.get(key).and_then(serde_json::Value::as_str);
+        value.unwrap_or_else(|| panic!("open --json says no {key}: {}", self.answer)).into()
+    }
+
+    /// The serving process.
+    ///
+    /// # Panics
+    /// When `open --json` did not say.
+    pub fn pid(&self) -> u32 {
+        let pid = self.answer.get("pid").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        assert!(pid > 1, "open --json says no pid: {}", self.answer);
+        pid as u32
+    }
+
+    /// `keyway close`.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn close(mut self) {
+        self.closed = true;
+        self.keyway.ok([OsStr::new("close"), self.volume.as_os_str()]);
+    }
+
+    /// Ends the serving process as a crash would (SIGKILL) and waits until it is gone.
+    ///
+    /// # Panics
+    /// When it does not go.
+    pub fn kill(&self) {
+        let pid = rustix::process::Pid::from_raw(self.pid() as i32).expect("a pid is not 0");
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it was alive");
+        let started = Instant::now();
+        while !is_gone(self.pid()) {
+            assert!(started.elapsed() < Duration::from_secs(20), "the process survives SIGKILL");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Whether the process has ended; a zombie that nobody waits for counts.
+fn is_gone(pid: u32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
+        Err(_) => true,
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if !self.closed {
+            let _ = self.keyway.run([OsStr::new("close"), self.volume.as_os_str()]);
+        }
+    }
+}
