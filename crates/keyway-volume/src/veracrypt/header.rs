@@ -72,7 +72,7 @@ pub struct Header {
     pub format: Format,
     /// 1 to 5.
     pub version: u16,
-    /// The oldest program that may open the volume, `0x010b` for 1.11; TrueCrypt's own numbers
+    /// The oldest program that may open the volume, `0x010b` for VeraCrypt 1.0b; TrueCrypt's own numbers
     /// in its volumes.
     pub required_program_version: u16,
     /// When the volume and the header were made, in 100 ns since 1601; 0 in VeraCrypt.
@@ -129,6 +129,14 @@ pub enum HeaderFault {
         end: u64,
         /// The size of the file or device.
         present: u64,
+    },
+    /// An in-place encryption that has not come to its end.
+    #[error("it says its in-place encryption stopped after {encrypted} of {volume} bytes")]
+    InPlaceUnfinished {
+        /// Bytes done.
+        encrypted: u64,
+        /// The volume's size.
+        volume: u64,
     },
     /// The encrypted area and the volume have different sizes where they can't.
     #[error("it says {encrypted} bytes of {volume} are encrypted")]

@@ -5,14 +5,20 @@
 //! describes header versions 1 to 5), and `cryptsetup`'s documentation of its tcrypt extension.
 //! Every constant is checked by volumes that those programs made.
 
+mod area;
+mod derive;
 mod header;
 mod params;
 mod place;
 mod sealed;
+mod search;
 mod suite;
+mod unlock;
 
+pub use derive::derive_header_key;
 pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES};
 pub use params::{Derivation, Format, HashName, UnknownHash};
 pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
 pub use sealed::{SALT_BYTES, SealedHeader};
 pub use suite::Suite;
+pub use unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};

@@ -15,10 +15,7 @@ pub const HEADERS_BYTES: u64 = 2 * HEADER_SPACE_BYTES;
 pub const BACKUP_GROUP_BYTES: u64 = HEADERS_BYTES;
 
 /// Where TrueCrypt before 6.0 put a hidden volume's header, counted from the end.
-const OLD_HIDDEN_FROM_END: u64 = 1536;
-
-/// Sector 62 of a drive with an encrypted system.
-const SYSTEM_OFFSET: u64 = 62 * 512;
+pub(crate) const OLD_HIDDEN_FROM_END: u64 = 1536;
 
 /// One of the places where a header can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -39,6 +36,9 @@ pub enum Place {
 }
 
 impl Place {
+    /// Sector 62 of a drive with an encrypted system.
+    pub(crate) const SYSTEM_OFFSET: u64 = 62 * 512;
+
     /// Every place, the usual ones first.
     pub const ALL: [Self; 6] =
         [Self::Primary, Self::Hidden, Self::BackupPrimary, Self::BackupHidden, Self::OldHidden, Self::System];
@@ -51,7 +51,7 @@ impl Place {
             Self::BackupPrimary => store_bytes.checked_sub(BACKUP_GROUP_BYTES)?,
             Self::BackupHidden => store_bytes.checked_sub(HEADER_SPACE_BYTES)?,
             Self::OldHidden => store_bytes.checked_sub(OLD_HIDDEN_FROM_END)?,
-            Self::System => SYSTEM_OFFSET,
+            Self::System => Self::SYSTEM_OFFSET,
         };
         (offset.checked_add(HEADER_BYTES as u64)? <= store_bytes).then_some(offset)
     }

@@ -1,0 +1,124 @@
+//! What can be said of a file or device without a secret: its size, and whether it is plainly
+//! something else.
+
+use crate::veracrypt::{HEADER_BYTES, Place};
+use crate::{NotAVolume, VolumeError, fsprobe};
+use keyway_store::Store;
+use serde::Serialize;
+
+/// Fewer different byte values than this among 512 random bytes happen once in 10^40 or so: 221
+/// are expected, with a standard deviation of 5.
+const LEAST_DIFFERENT: usize = 150;
+
+/// What is known without a secret.
+#[derive(Debug, Clone, Serialize)]
+pub struct Inspection {
+    /// Size of the file or device.
+    pub store_bytes: u64,
+    /// Its sector size.
+    pub sector_bytes: u32,
+    /// The places whose bytes look random, as a header does; what they are only a secret tells.
+    pub possible_headers: Vec<Place>,
+    /// Why it is plainly not a volume, if it is.
+    #[serde(skip)]
+    pub not_a_volume: Option<NotAVolume>,
+}
+
+/// Looks at a file or device without a secret. A VeraCrypt or TrueCrypt volume can't be told from
+/// random bytes, so this never says that something *is* one.
+///
+/// # Errors
+/// The medium failed.
+pub fn inspect(store: &dyn Store) -> Result<Inspection, VolumeError> {
+    let mut possible_headers = Vec::new();
+    for place in Place::ALL {
+        if let Some(offset) = place.offset(store.size()) {
+            let mut bytes = [0; HEADER_BYTES];
+            store.read_at(&mut bytes, offset)?;
+            if looks_random(&bytes) {
+                possible_headers.push(place);
+            }
+        }
+    }
+    let not_a_volume = if possible_headers.is_empty() { Some(plainly_not(store)?) } else { None };
+    Ok(Inspection {
+        store_bytes: store.size(),
+        sector_bytes: store.sector_bytes(),
+        possible_headers,
+        not_a_volume,
+    })
+}
+
+/// Whether bytes could be a salt and cipher text.
+pub(crate) fn looks_random(bytes: &[u8; HEADER_BYTES]) -> bool {
+    let mut seen = [false; 256];
+    for byte in bytes {
+        if let Some(slot) = seen.get_mut(usize::from(*byte)) {
+            *slot = true;
+        }
+    }
+    seen.iter().filter(|seen| **seen).count() >= LEAST_DIFFERENT
+}
+
+/// Says why something in which no place looks like a header is not a volume.
+pub(crate) fn plainly_not(store: &dyn Store) -> Result<NotAVolume, VolumeError> {
+    let size = store.size();
+    if size == 0 {
+        return Ok(NotAVolume::Empty);
+    }
+    if size < HEADER_BYTES as u64 {
+        return Ok(NotAVolume::TooSmall(size));
+    }
+    let mut start = [0; HEADER_BYTES];
+    store.read_at(&mut start, 0)?;
+    if let Some((_, name)) =
+        KNOWN.iter().find(|((at, magic), _)| start.get(*at..).is_some_and(|b| b.starts_with(magic)))
+    {
+        return Ok(NotAVolume::Known(name));
+    }
+    if let Some(name) = fsprobe::kind_of_store(store) {
+        return Ok(NotAVolume::Known(name));
+    }
+    let zeros = start.iter().all(|byte| *byte == 0);
+    Ok(if zeros { NotAVolume::Zeros } else { NotAVolume::NotRandom })
+}
+
+/// What people try to open by mistake: where its magic lies, the magic, what it is.
+const KNOWN: [((usize, &[u8]), &str); 8] = [
+    ((3, b"-FVE-FS-"), "a BitLocker header"),
+    ((0, b"LUKS\xba\xbe"), "a LUKS header"),
+    ((0, b"\xfd7zXZ\0"), "an xz file's header (uncompress it first)"),
+    ((0, b"\x1f\x8b"), "a gzip file's header (uncompress it first)"),
+    ((0, b"PK\x03\x04"), "a zip file's header"),
+    ((0, b"QFI\xfb"), "a qcow2 image's header"),
+    ((0, b"vhdxfile"), "a VHDX image's header"),
+    ((0, b"\x7fELF"), "a program's header"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_store::MemStore;
+
+    fn reason(bytes: Vec<u8>) -> Option<NotAVolume> {
+        inspect(&MemStore::from_vec(bytes)).expect("memory").not_a_volume
+    }
+
+    #[test]
+    fn what_is_plainly_no_volume_is_named() {
+        assert_eq!(reason(vec![]), Some(NotAVolume::Empty));
+        assert_eq!(reason(vec![1; 511]), Some(NotAVolume::TooSmall(511)));
+        assert_eq!(reason(vec![0; 1 << 20]), Some(NotAVolume::Zeros));
+        assert_eq!(reason(vec![b'x'; 1 << 20]), Some(NotAVolume::NotRandom));
+        let mut luks = vec![0; 1 << 20];
+        luks[..6].copy_from_slice(b"LUKS\xba\xbe");
+        assert_eq!(reason(luks), Some(NotAVolume::Known("a LUKS header")));
+    }
+
+    #[test]
+    fn random_bytes_could_be_anything() {
+        let mut bytes = vec![0; 1 << 20];
+        getrandom::fill(&mut bytes).expect("random");
+        assert_eq!(reason(bytes), None);
+    }
+}

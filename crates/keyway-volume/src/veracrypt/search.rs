@@ -1,0 +1,406 @@
+//! Finding the header, hash and cipher that a password opens, on all cores, stopping at the first.
+//!
+//! Nothing on the medium says which hash made a header key, so every hash is tried on every
+//! header. The unit of work is a batch of PBKDF2 blocks of one hash, as many as the processor
+//! computes side by side, whichever headers they belong to; a header is tried as soon as the
+//! first blocks of its key are there. The likeliest come first: the primary header with each
+//! hash, then the other headers.
+
+use super::area::Area;
+use super::header::{Header, HeaderFault};
+use super::params::{Derivation, Format, HashName};
+use super::place::Place;
+use super::sealed::SealedHeader;
+use super::suite::{Suite, longest_key};
+use keyway_kdf::{Argon2idCost, Block, Prf};
+use keyway_secret::SecretBytes;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A header as it was read, and where.
+pub(crate) struct Candidate {
+    pub(crate) place: Place,
+    pub(crate) sealed: SealedHeader,
+}
+
+/// What to look for.
+pub(crate) struct Wanted {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) formats: Vec<Format>,
+    pub(crate) hash: Option<HashName>,
+    pub(crate) pim: Option<u32>,
+    pub(crate) store_bytes: u64,
+}
+
+/// A header that opened, with how.
+pub(crate) struct Match {
+    pub(crate) header: Header,
+    pub(crate) area: Area,
+    pub(crate) place: Place,
+    pub(crate) suite: Suite,
+    pub(crate) hash: HashName,
+    pub(crate) derivation: Derivation,
+}
+
+/// How a search without a match ended.
+pub(crate) struct NoMatch {
+    /// The first header that decrypted but is damaged or lies, with its in-place flag and sizes.
+    pub(crate) damaged: Option<(Place, HeaderFault)>,
+    /// Argon2id could not have its memory.
+    pub(crate) argon2id_skipped: bool,
+}
+
+/// One derivation on one header.
+struct Trial {
+    candidate: Candidate,
+    format: Format,
+    hash: HashName,
+    derivation: Derivation,
+    key: Mutex<PartialKey>,
+}
+
+/// The part of a header key that is there so far.
+struct PartialKey {
+    bytes: SecretBytes,
+    /// Which blocks are there.
+    present: Vec<bool>,
+    /// How many suites, in order of key length, have been tried.
+    tried: usize,
+}
+
+/// One block of one trial's key.
+#[derive(Clone, Copy)]
+struct Piece {
+    trial: usize,
+    index: u32,
+}
+
+enum Work {
+    Blocks { prf: Prf, iterations: u32, pieces: Vec<Piece> },
+    Argon2id { trial: usize, cost: Argon2idCost },
+}
+
+struct Task {
+    /// Lower comes first.
+    rank: (usize, usize),
+    work: Work,
+}
+
+#[derive(Default)]
+struct Queue {
+    tasks: VecDeque<Task>,
+    argon2id_running: usize,
+}
+
+struct Search {
+    trials: Vec<Trial>,
+    password: SecretBytes,
+    store_bytes: u64,
+    queue: Mutex<Queue>,
+    argon2id_at_once: usize,
+    stop: AtomicBool,
+}
+
+enum Message {
+    Opened(Box<Match>),
+    Damaged(Place, HeaderFault),
+    NoMemory,
+}
+
+/// Searches; the password is what goes into the key derivation.
+pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>, NoMatch> {
+    let trials = trials(wanted.candidates, &wanted.formats, wanted.hash, wanted.pim);
+    let tasks = tasks(&trials);
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len().max(1));
+    let search = Arc::new(Search {
+        argon2id_at_once: argon2id_at_once(&trials, workers),
+        trials,
+        password,
+        store_bytes: wanted.store_bytes,
+        queue: Mutex::new(Queue { tasks: tasks.into(), argon2id_running: 0 }),
+        stop: AtomicBool::new(false),
+    });
+    let (sender, receiver) = channel();
+    let mut started = 0;
+    for _ in 0..workers {
+        let (search, sender) = (Arc::clone(&search), sender.clone());
+        // Not scoped: Argon2id can't be interrupted, and a match must not wait for one.
+        let thread = std::thread::Builder::new().name("keyway-unlock".into());
+        if thread.spawn(move || search.work(&sender)).is_ok() {
+            started += 1;
+        }
+    }
+    if started == 0 {
+        search.work(&sender);
+    }
+    drop(sender);
+    collect(&search, &receiver)
+}
+
+fn collect(search: &Search, receiver: &Receiver<Message>) -> Result<Box<Match>, NoMatch> {
+    let mut none = NoMatch { damaged: None, argon2id_skipped: false };
+    // Ends when every worker has dropped its sender.
+    for message in receiver {
+        match message {
+            Message::Opened(found) => {
+                search.stop.store(true, Ordering::Relaxed);
+                return Ok(found);
+            }
+            Message::Damaged(place, fault) => none.damaged = none.damaged.or(Some((place, fault))),
+            Message::NoMemory => none.argon2id_skipped = true,
+        }
+    }
+    Err(none)
+}
+
+fn trials(
+    candidates: Vec<Candidate>,
+    formats: &[Format],
+    hash: Option<HashName>,
+    pim: Option<u32>,
+) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for candidate in &candidates {
+        let place = candidate.place;
+        for format in formats.iter().copied() {
+            if place == Place::OldHidden && format == Format::VeraCrypt {
+                continue;
+            }
+            for hash in HashName::ALL.into_iter().filter(|h| hash.is_none_or(|only| only == *h)) {
+                let Some(derivation) = Derivation::of(format, hash, pim, place == Place::System) else {
+                    continue;
+                };
+                let len = longest_key(format);
+                let blocks = hash.prf().map_or(1, |prf| len.div_ceil(prf.digest_bytes()));
+                let digest = hash.prf().map_or(len, Prf::digest_bytes);
+                let key = PartialKey {
+                    bytes: SecretBytes::zeroed(blocks * digest),
+                    present: vec![false; blocks],
+                    tried: 0,
+                };
+                let candidate = Candidate { place, sealed: candidate.sealed.clone() };
+                trials.push(Trial { candidate, format, hash, derivation, key: Mutex::new(key) });
+            }
+        }
+    }
+    trials
+}
+
+/// Batches of blocks, and Argon2id derivations, the likeliest first.
+fn tasks(trials: &[Trial]) -> Vec<Task> {
+    let mut groups: Vec<((Prf, u32, Format), Vec<Piece>)> = Vec::new();
+    let mut tasks = Vec::new();
+    for (i, trial) in trials.iter().enumerate() {
+        match (trial.derivation, trial.hash.prf()) {
+            (Derivation::Argon2id { memory_kib, passes }, _) => tasks.push(Task {
+                rank: trial.rank(),
+                work: Work::Argon2id { trial: i, cost: Argon2idCost { memory_kib, passes, lanes: 1 } },
+            }),
+            (Derivation::Pbkdf2 { iterations }, Some(prf)) => {
+                let count = trial.lock_key().present.len();
+                let pieces =
+                    (1..=u32::try_from(count).unwrap_or(u32::MAX)).map(|index| Piece { trial: i, index });
+                let key = (prf, iterations, trial.format);
+                match groups.iter_mut().find(|(k, _)| *k == key) {
+                    Some((_, all)) => all.extend(pieces),
+                    None => groups.push((key, pieces.collect())),
+                }
+            }
+            (Derivation::Pbkdf2 { .. }, None) => {}
+        }
+    }
+    for ((prf, iterations, _), mut pieces) in groups {
+        let rank = |piece: &Piece| trials.get(piece.trial).map(Trial::rank).unwrap_or_default();
+        pieces.sort_by_key(rank);
+        for batch in pieces.chunks(keyway_kdf::lanes(prf).max(1)) {
+            let rank = batch.iter().map(rank).min().unwrap_or_default();
+            tasks.push(Task { rank, work: Work::Blocks { prf, iterations, pieces: batch.to_vec() } });
+        }
+    }
+    tasks.sort_by_key(|task| task.rank);
+    tasks
+}
+
+/// How many Argon2id derivations fit into half of the memory that is free now, at least one:
+/// several at once save time at the end of a search that finds nothing.
+fn argon2id_at_once(trials: &[Trial], workers: usize) -> usize {
+    let largest = trials.iter().filter_map(|trial| match trial.derivation {
+        Derivation::Argon2id { memory_kib, .. } => Some(u64::from(memory_kib)),
+        Derivation::Pbkdf2 { .. } => None,
+    });
+    let fitting = match (largest.max(), available_memory_kib()) {
+        (Some(needed), Some(available)) => available / 2 / needed.max(1),
+        _ => 1,
+    };
+    usize::try_from(fitting).unwrap_or(usize::MAX).clamp(1, workers.max(1))
+}
+
+fn available_memory_kib() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Search {
+    fn work(&self, sender: &Sender<Message>) {
+        while let Some(task) = self.next() {
+            let touched = self.run(&task.work, sender);
+            for trial in touched.into_iter().filter_map(|i| self.trials.get(i)) {
+                let message = match trial.open(self.store_bytes) {
+                    Ok(None) => continue,
+                    Ok(Some(found)) => {
+                        self.stop.store(true, Ordering::Relaxed);
+                        Message::Opened(found)
+                    }
+                    Err(fault) => {
+                        self.prefer(trial);
+                        Message::Damaged(trial.candidate.place, fault)
+                    }
+                };
+                // The receiver is gone once somebody else has found the header.
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        }
+        keyway_secret::wipe_stack();
+    }
+
+    /// The next task that may run now.
+    fn next(&self) -> Option<Task> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut queue = unpoisoned(&self.queue);
+        let room = queue.argon2id_running < self.argon2id_at_once;
+        let at = queue.tasks.iter().position(|task| room || matches!(task.work, Work::Blocks { .. }))?;
+        let task = queue.tasks.remove(at)?;
+        if matches!(task.work, Work::Argon2id { .. }) {
+            queue.argon2id_running += 1;
+        }
+        Some(task)
+    }
+
+    /// Runs a task; names the trials that have more of their key now.
+    fn run(&self, work: &Work, sender: &Sender<Message>) -> Vec<usize> {
+        match work {
+            Work::Blocks { prf, iterations, pieces } => self.derive_blocks(*prf, *iterations, pieces),
+            Work::Argon2id { trial: index, cost } => {
+                let Some(trial) = self.trials.get(*index) else { return Vec::new() };
+                let salt = trial.candidate.sealed.salt();
+                let derived =
+                    keyway_kdf::argon2id(*cost, &self.password, salt, longest_key(trial.format), &self.stop);
+                unpoisoned(&self.queue).argon2id_running -= 1;
+                match derived {
+                    Ok(Some(key)) => {
+                        trial.put(1, &key);
+                        vec![*index]
+                    }
+                    Ok(None) => Vec::new(),
+                    Err(_) => {
+                        let _ = sender.send(Message::NoMemory);
+                        Vec::new()
+                    }
+                }
+            }
+        }
+    }
+
+    fn derive_blocks(&self, prf: Prf, iterations: u32, pieces: &[Piece]) -> Vec<usize> {
+        let known: Vec<(&Trial, Piece)> =
+            pieces.iter().filter_map(|p| Some((self.trials.get(p.trial)?, *p))).collect();
+        let blocks: Vec<Block<'_>> = known
+            .iter()
+            .map(|(trial, piece)| Block { salt: trial.candidate.sealed.salt(), index: piece.index })
+            .collect();
+        let Some(derived) = keyway_kdf::pbkdf2_blocks(prf, &self.password, iterations, &blocks, &self.stop)
+        else {
+            return Vec::new();
+        };
+        let mut touched = Vec::new();
+        for ((trial, piece), bytes) in known.iter().zip(&derived) {
+            trial.put(piece.index, bytes);
+            if touched.last() != Some(&piece.trial) {
+                touched.push(piece.trial);
+            }
+        }
+        touched
+    }
+
+    /// A damaged header has given its derivation away: its copy elsewhere has the same.
+    fn prefer(&self, damaged: &Trial) {
+        let mut queue = unpoisoned(&self.queue);
+        let same = |task: &Task| match &task.work {
+            Work::Blocks { pieces, .. } => pieces
+                .iter()
+                .filter_map(|piece| self.trials.get(piece.trial))
+                .any(|trial| trial.hash == damaged.hash && trial.derivation == damaged.derivation),
+            Work::Argon2id { .. } => damaged.hash == HashName::Argon2id,
+        };
+        queue.tasks.make_contiguous().sort_by_key(|task| !same(task));
+    }
+}
+
+impl Trial {
+    /// By place, then by how usual the derivation is. TrueCrypt's cost so little that they go
+    /// right after the most usual one.
+    fn rank(&self) -> (usize, usize) {
+        let place = Place::ALL.iter().position(|p| *p == self.candidate.place).unwrap_or(0);
+        let hash = HashName::ALL.iter().position(|h| *h == self.hash).unwrap_or(0);
+        match (self.format, self.candidate.place) {
+            (Format::TrueCrypt, _) => (0, 1),
+            // A system header is only tried where there is a boot sector: likely, then.
+            (Format::VeraCrypt, Place::System) => (0, 2 * hash + 2),
+            (Format::VeraCrypt, _) => (place, 2 * hash),
+        }
+    }
+
+    fn lock_key(&self) -> MutexGuard<'_, PartialKey> {
+        unpoisoned(&self.key)
+    }
+
+    /// Puts block `index`, counted from 1, in its place.
+    fn put(&self, index: u32, block: &[u8]) {
+        let mut key = self.lock_key();
+        let slot = (index as usize).saturating_sub(1);
+        let start = slot * key.bytes.len().div_ceil(key.present.len().max(1));
+        for (to, from) in key.bytes.iter_mut().skip(start).zip(block) {
+            *to = *from;
+        }
+        if let Some(present) = key.present.get_mut(slot) {
+            *present = true;
+        }
+    }
+
+    /// Tries the suites that the key is long enough for by now and that were not tried before.
+    fn open(&self, store_bytes: u64) -> Result<Option<Box<Match>>, HeaderFault> {
+        let mut key = self.lock_key();
+        let block = key.bytes.len().div_ceil(key.present.len().max(1));
+        let there = key.present.iter().take_while(|present| **present).count() * block;
+        let mut suites = Suite::all(self.format);
+        suites.sort_by_key(Suite::key_bytes);
+        let place = self.candidate.place;
+        while let Some(suite) = suites.get(key.tried).copied().filter(|s| s.key_bytes() <= there) {
+            key.tried += 1;
+            let Some(header) = self.candidate.sealed.open(suite, &key.bytes)? else { continue };
+            if header.format != self.format {
+                continue;
+            }
+            let area = Area::of(&header, place, suite.mode, store_bytes).map_err(|fault| match fault {
+                HeaderFault::PartlyEncrypted { encrypted, volume } if header.flags.is_in_place() => {
+                    HeaderFault::InPlaceUnfinished { encrypted, volume }
+                }
+                other => other,
+            })?;
+            let (hash, derivation) = (self.hash, self.derivation);
+            return Ok(Some(Box::new(Match { header, area, place, suite, hash, derivation })));
+        }
+        Ok(None)
+    }
+}

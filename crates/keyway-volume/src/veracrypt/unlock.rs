@@ -1,0 +1,284 @@
+//! Opening a volume: which headers to try, and what comes of the one that opens.
+
+use super::area::Area;
+use super::header::{Header, HeaderFault};
+use super::params::{Derivation, Format, HashName};
+use super::place::{HEADER_BYTES, Place};
+use super::sealed::SealedHeader;
+use super::search::{Candidate, Match, NoMatch, Wanted, search};
+use super::suite::Suite;
+use crate::inspect::{looks_random, plainly_not};
+use crate::{Secrets, Unsupported, VolumeError, VolumeInfo, Warning};
+use keyway_engine::Layout;
+use keyway_store::Store;
+
+/// Which of a volume's headers may open it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HeaderChoice {
+    /// Any of them, the main ones first.
+    #[default]
+    Auto,
+    /// The main ones only.
+    Primary,
+    /// The copies at the end only.
+    Backup,
+}
+
+/// What to open, and how.
+pub struct UnlockRequest<'a> {
+    /// The secret.
+    pub secrets: &'a Secrets,
+    /// Only this format.
+    pub format: Option<Format>,
+    /// Only this key derivation.
+    pub hash: Option<HashName>,
+    /// Only these headers.
+    pub header: HeaderChoice,
+    /// Only as an encrypted system's drive.
+    pub system: bool,
+    /// The secret of the hidden volume that writes to this one must not damage.
+    pub protect_hidden: Option<&'a Secrets>,
+}
+
+impl<'a> UnlockRequest<'a> {
+    /// Everything found out by trying.
+    pub fn new(secrets: &'a Secrets) -> Self {
+        Self {
+            secrets,
+            format: None,
+            hash: None,
+            header: HeaderChoice::Auto,
+            system: false,
+            protect_hidden: None,
+        }
+    }
+}
+
+/// A volume that opened.
+pub struct Unlocked {
+    /// What its header says.
+    pub info: VolumeInfo,
+    /// Where its sectors are.
+    pub layout: Layout,
+    /// What its owner should know.
+    pub warnings: Vec<Warning>,
+    opened: OpenedHeader,
+}
+
+/// The header that opened, with its master keys and how its key is derived: what is needed to
+/// write it again under another secret.
+pub struct OpenedHeader {
+    /// The header.
+    pub header: Header,
+    /// Where it lies.
+    pub place: Place,
+    /// Ciphers and mode, of the header and of the data.
+    pub suite: Suite,
+    /// The key derivation.
+    pub hash: HashName,
+    /// Its cost.
+    pub derivation: Derivation,
+}
+
+impl Unlocked {
+    /// The header that opened.
+    pub fn opened(&self) -> &OpenedHeader {
+        &self.opened
+    }
+}
+
+/// Opens the volume in `store`: finds the header, key derivation and cipher that the secret
+/// opens, on all cores.
+///
+/// # Errors
+/// See [`VolumeError`]; its exit codes are 3 for a wrong secret and 4 for what is no volume or a
+/// damaged one.
+pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked, VolumeError> {
+    let protecting = request.protect_hidden.is_some();
+    let places = places(request, |place| !protecting || !place.is_hidden());
+    let found = find(store, request, request.secrets, &places)?;
+    let guard = match request.protect_hidden {
+        None => None,
+        Some(secrets) => Some(hidden_range(store, request, secrets, &found)?),
+    };
+    let mut unlocked = assemble(store, *found, request.secrets.pim)?;
+    if let Some(range) = guard {
+        unlocked.info.protected_bytes = range.end - range.start;
+        unlocked.layout = unlocked.layout.guarding(range);
+    }
+    Ok(unlocked)
+}
+
+fn places(request: &UnlockRequest<'_>, also: impl Fn(Place) -> bool) -> Vec<Place> {
+    let chosen = |place: &Place| match request.header {
+        HeaderChoice::Auto => true,
+        HeaderChoice::Primary => !place.is_backup(),
+        HeaderChoice::Backup => place.is_backup(),
+    };
+    let system = |place: &Place| !request.system || *place == Place::System;
+    Place::ALL.into_iter().filter(|place| chosen(place) && system(place) && also(*place)).collect()
+}
+
+/// Finds the hidden volume inside the outer one and the outer's logical bytes it occupies.
+fn hidden_range(
+    store: &dyn Store,
+    request: &UnlockRequest<'_>,
+    secrets: &Secrets,
+    outer: &Match,
+) -> Result<std::ops::Range<u64>, VolumeError> {
+    let places = places(request, Place::is_hidden);
+    let hidden = match find(store, request, secrets, &places) {
+        Err(VolumeError::WrongSecret { .. } | VolumeError::NotAVolume(_)) => {
+            return Err(VolumeError::WrongProtectionSecret);
+        }
+        other => other?,
+    };
+    let damaged = |fault| VolumeError::DamagedHeader { place: hidden.place, fault };
+    hidden.area.guard_in(&outer.area).map_err(damaged)
+}
+
+fn find(
+    store: &dyn Store,
+    request: &UnlockRequest<'_>,
+    secrets: &Secrets,
+    places: &[Place],
+) -> Result<Box<Match>, VolumeError> {
+    let formats = match request.format {
+        Some(format) => vec![format],
+        None if secrets.password.len() > Format::TrueCrypt.password_limit() => vec![Format::VeraCrypt],
+        None => vec![Format::VeraCrypt, Format::TrueCrypt],
+    };
+    // Up to 64 bytes both formats make the same of a password and its keyfiles.
+    let first = formats.first().copied().unwrap_or(Format::VeraCrypt);
+    let password = secrets.header_password(first)?;
+    let candidates = candidates(store, places, request.system)?;
+    if candidates.is_empty() {
+        return Err(VolumeError::NotAVolume(plainly_not(store)?));
+    }
+    let store_bytes = store.size();
+    let wanted = Wanted { candidates, formats, hash: request.hash, pim: secrets.pim, store_bytes };
+    search(wanted, password).map_err(|none| failure(&none))
+}
+
+fn failure(none: &NoMatch) -> VolumeError {
+    match none.damaged {
+        Some((_, HeaderFault::Version(version))) if version > 5 => {
+            VolumeError::Unsupported(Unsupported::HeaderVersion(version))
+        }
+        Some((_, HeaderFault::InPlaceUnfinished { encrypted, volume })) => {
+            VolumeError::Unsupported(Unsupported::InPlaceIncomplete { encrypted, total: volume })
+        }
+        Some((place, fault)) => VolumeError::DamagedHeader { place, fault },
+        None => VolumeError::WrongSecret { argon2id_skipped: none.argon2id_skipped },
+    }
+}
+
+/// Reads the headers worth trying: those that look random, as a salt and cipher text do. A
+/// system's header is worth it behind a boot sector, or where it is asked for.
+fn candidates(
+    store: &dyn Store,
+    places: &[Place],
+    system_asked: bool,
+) -> Result<Vec<Candidate>, VolumeError> {
+    let mut candidates = Vec::new();
+    for place in places.iter().copied() {
+        let Some(offset) = place.offset(store.size()) else { continue };
+        let mut bytes = [0; HEADER_BYTES];
+        store.read_at(&mut bytes, offset)?;
+        if !looks_random(&bytes) || (place == Place::System && !system_asked && !has_boot_sector(store)?) {
+            continue;
+        }
+        candidates.push(Candidate { place, sealed: SealedHeader::from_bytes(bytes) });
+    }
+    Ok(candidates)
+}
+
+fn has_boot_sector(store: &dyn Store) -> Result<bool, VolumeError> {
+    Ok(boot_sector(store)?.ends_with(&[0x55, 0xaa]))
+}
+
+fn boot_sector(store: &dyn Store) -> Result<[u8; 512], VolumeError> {
+    let mut sector = [0; 512];
+    store.read_at(&mut sector, 0)?;
+    Ok(sector)
+}
+
+/// Whether an encrypted system's area is the whole drive behind its boot loader rather than one
+/// partition: no partition begins where the area does, and one lies inside it.
+fn is_whole_drive(sector: &[u8; 512], area: &Area) -> bool {
+    // Four entries of 16 bytes from byte 446 on: type at 4, first sector at 8, sectors at 12.
+    let entries = sector.get(446..510).unwrap_or_default().chunks_exact(16).filter_map(|entry| {
+        let kind = *entry.get(4)?;
+        let number = |at: usize| Some(u64::from(u32::from_le_bytes(*entry.get(at..)?.first_chunk()?)));
+        Some((kind, number(8)? * 512, number(12)? * 512)).filter(|(kind, ..)| *kind != 0)
+    });
+    let partitions: Vec<_> = entries.collect();
+    let end = area.start.saturating_add(area.bytes);
+    // Type 0xee stands for a GPT, which only single partitions are encrypted on.
+    partitions.iter().all(|(kind, start, _)| *kind != 0xee && *start != area.start)
+        && partitions.iter().any(|(_, start, bytes)| *start > area.start && start + bytes <= end)
+}
+
+fn assemble(store: &dyn Store, found: Match, pim: Option<u32>) -> Result<Unlocked, VolumeError> {
+    let Match { header, area, place, suite, hash, derivation } = found;
+    let store_bytes = store.size();
+    let cipher = suite.cipher(&header.key_area)?;
+    let whole_drive = place == Place::System && is_whole_drive(&boot_sector(store)?, &area);
+    let layout = if whole_drive {
+        area.drive_layout(header.sector_bytes, cipher, store_bytes)?
+    } else {
+        area.layout(header.sector_bytes, cipher)?
+    };
+    let warnings = warnings(&header, &area, place, suite, hash, store_bytes);
+    let version = header.required_program_version;
+    let info = VolumeInfo {
+        format: header.format,
+        cipher: suite.chain.to_string(),
+        mode: suite.mode.name(),
+        key_bits: suite.chain.key_bytes() * 8,
+        hash,
+        derivation,
+        pim: pim.filter(|pim| *pim > 0 && header.format == Format::VeraCrypt),
+        sector_bytes: header.sector_bytes,
+        data_bytes: layout.size(),
+        data_offset: if whole_drive { 0 } else { area.start },
+        hidden: place.is_hidden() || header.hidden_bytes > 0,
+        system: place == Place::System,
+        header_used: place,
+        header_version: header.version,
+        // Both programs count in hexadecimal digits: 0x010b is 1.0b, 0x071a is 7.1a.
+        required_program_version: format!("{:x}.{:02x}", version >> 8, version & 0xff),
+        protected_bytes: 0,
+    };
+    let opened = OpenedHeader { header, place, suite, hash, derivation };
+    Ok(Unlocked { info, layout, warnings, opened })
+}
+
+fn warnings(
+    header: &Header,
+    area: &Area,
+    place: Place,
+    suite: Suite,
+    hash: HashName,
+    store_bytes: u64,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if suite.has_equal_xts_keys(&header.key_area) {
+        warnings.push(Warning::EqualXtsKeys);
+    }
+    if place.is_backup() {
+        warnings.push(Warning::BackupHeader(place));
+    }
+    match header.format {
+        Format::TrueCrypt => warnings.push(Warning::TrueCrypt),
+        Format::VeraCrypt if hash == HashName::Ripemd160 => warnings.push(Warning::OldHash(hash)),
+        Format::VeraCrypt => {}
+    }
+    if place != Place::System && header.has_sizes() && area.covers_backup_headers(store_bytes) {
+        warnings.push(Warning::NoBackupHeaders);
+    }
+    if area.encrypted < area.bytes {
+        warnings.push(Warning::PartlyEncrypted { encrypted: area.encrypted, total: area.bytes });
+    }
+    warnings
+}
