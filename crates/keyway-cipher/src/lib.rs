@@ -7,11 +7,9 @@
 //! Units: a *data unit* is what one tweak covers ([`Spec::unit_bytes`], 512 in VeraCrypt whatever
 //! the sector size); `first_unit` counts data units from where the format says.
 
-#![deny(unsafe_code)] // only the kernels are allowed it
+#![forbid(unsafe_code)]
 
 mod cbc;
-mod cipher;
-mod kernels;
 mod lrw;
 mod portable;
 mod sector;

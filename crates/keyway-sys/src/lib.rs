@@ -6,4 +6,4 @@ mod mounts;
 mod process;
 
 pub use mounts::{Use, claim_device, uses};
-pub use process::harden_process;
+pub use process::{close_on_exec_from, harden_process};

@@ -1,11 +1,28 @@
-//! What a process that holds keys gives up before it touches a volume.
+//! What a process that holds keys gives up, and what it does not inherit.
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
 
 /// Makes this process write no core dump and be unreadable to other processes of the same user.
 pub fn harden_process() -> io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    Ok(())
+}
+
+/// Makes every descriptor from `first` on close when this process starts another program, so that
+/// what the caller happened to have open does not live on in one that stays.
+pub fn close_on_exec_from(first: RawFd) -> io::Result<()> {
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let Some(number) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        if number >= first {
+            // SAFETY: the number was just listed as open. Only a flag is set through it; were it
+            // closed by now, the call would fail and change nothing.
+            let fd = unsafe { BorrowedFd::borrow_raw(number) };
+            let _ = fcntl_setfd(fd, FdFlags::CLOEXEC);
+        }
+    }
     Ok(())
 }

@@ -1,2 +1,48 @@
-#![doc = "Keyway opens, makes and serves encrypted volumes."]
-fn main() {}
+//! The command line: words in; tables, JSON and exit codes out. No logic that belongs below.
+#![forbid(unsafe_code)]
+
+mod args;
+mod failure;
+mod machine;
+mod output;
+mod prompt;
+mod secrets_in;
+mod size;
+mod verbs;
+mod volume;
+
+use args::Cli;
+use clap::Parser;
+use failure::{Exit, Failure};
+use output::Output;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let out = Output { json: cli.json };
+    match cli.verb.run(out) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            out.failure(&failure);
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+/// Help and version go to standard output; wrong words are told with exit code 2.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args_os().any(|a| a == "--json") {
+        let text = error.render().to_string();
+        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let failure = Failure::usage(first, "see `keyway --help` and `keyway VERB --help`");
+        let _ = Output { json: true }.result(&output::error_document(&failure), String::new);
+    }
+    ExitCode::from(Exit::Usage as u8)
+}

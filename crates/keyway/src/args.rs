@@ -1,0 +1,141 @@
+//! The words of the command line; each verb's own are in its file under `verbs/`.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::verbs::{bench, cat, doctor, info};
+use clap::{Parser, Subcommand, ValueEnum};
+use keyway_volume::{Format, HashName, HeaderChoice};
+
+/// Opens, makes and serves encrypted volumes, as fast as bare ones.
+#[derive(Parser, Debug)]
+#[command(
+    name = "keyway",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a volume or a \
+                  damaged one,\n5 not permitted or something is missing here, 6 busy.\n\
+                  `keyway VERB --help` shows examples; `keyway demo` is the tour."
+)]
+pub(crate) struct Cli {
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long, global = true, display_order = 900)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Verb {
+    Info(info::Args),
+    Cat(cat::Args),
+    Bench(bench::Args),
+    Doctor(doctor::Args),
+}
+
+impl Verb {
+    /// Does it.
+    pub(crate) fn run(&self, out: Output) -> Result<(), Failure> {
+        match self {
+            Self::Info(args) => info::run(args, out),
+            Self::Cat(args) => cat::run(args, out),
+            Self::Bench(args) => bench::run(args, out),
+            Self::Doctor(args) => doctor::run(args, out),
+        }
+    }
+}
+
+/// Options that narrow what a volume is looked for as. None is needed: everything is found out.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Narrowing the search")]
+pub(crate) struct NarrowArgs {
+    /// Only look for this format
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
+    /// Only try this key derivation's hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id
+    #[arg(long, value_name = "HASH")]
+    hash: Option<HashName>,
+    /// Which copy of the header to use
+    #[arg(long, value_enum, default_value = "auto")]
+    header: HeaderArg,
+    /// The volume is an encrypted system partition or drive
+    #[arg(long)]
+    system: bool,
+}
+
+impl NarrowArgs {
+    /// The format, where one was named.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format.map(FormatArg::format)
+    }
+
+    /// The hash, where one was named.
+    pub(crate) fn hash(&self) -> Option<HashName> {
+        self.hash
+    }
+
+    /// Which header.
+    pub(crate) fn header(&self) -> HeaderChoice {
+        match self.header {
+            HeaderArg::Auto => HeaderChoice::Auto,
+            HeaderArg::Primary => HeaderChoice::Primary,
+            HeaderArg::Backup => HeaderChoice::Backup,
+        }
+    }
+
+    /// Whether a system volume is meant.
+    pub(crate) fn system(&self) -> bool {
+        self.system
+    }
+}
+
+/// A format as a word.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FormatArg {
+    /// VeraCrypt.
+    Veracrypt,
+    /// TrueCrypt.
+    Truecrypt,
+}
+
+impl FormatArg {
+    fn format(self) -> Format {
+        match self {
+            Self::Veracrypt => Format::VeraCrypt,
+            Self::Truecrypt => Format::TrueCrypt,
+        }
+    }
+}
+
+/// A copy of the header as a word.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum HeaderArg {
+    /// The primary one, and where that does not open, the backup.
+    #[default]
+    Auto,
+    /// Only the one at the beginning.
+    Primary,
+    /// Only the one at the end.
+    Backup,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_words_fit_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_shows_two_examples() {
+        for verb in Cli::command().get_subcommands().filter(|v| !v.is_hide_set()) {
+            let help = verb.clone().render_long_help().to_string();
+            let examples = help.lines().filter(|l| l.trim_start().starts_with("$ ")).count();
+            assert!(examples >= 2, "{} has {examples} examples:\n{help}", verb.get_name());
+        }
+    }
+}

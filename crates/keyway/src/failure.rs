@@ -1,0 +1,244 @@
+//! What went wrong, in words for people and scripts, and the exit code that goes with it.
+
+use keyway_attach::AttachError;
+use keyway_engine::{DeviceError, LayoutError};
+use keyway_store::StoreError;
+use keyway_volume::VolumeError;
+use std::io;
+use std::path::Path;
+
+/// The exit codes that scripts rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It failed.
+    Failed = 1,
+    /// Wrong usage.
+    Usage = 2,
+    /// No key opened it.
+    WrongSecret = 3,
+    /// Not a volume we know, or a damaged one.
+    NotAVolume = 4,
+    /// Not permitted, or this machine lacks what it needs.
+    NotPermitted = 5,
+    /// Busy.
+    Busy = 6,
+}
+
+impl Exit {
+    /// The stable word for the JSON error document where nothing more precise is known.
+    pub(crate) const fn kind(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::WrongSecret => "wrong-secret",
+            Self::NotAVolume => "not-a-volume",
+            Self::NotPermitted => "not-permitted",
+            Self::Busy => "busy",
+        }
+    }
+
+    /// The code of a process that ended with this number; anything unknown is a failure.
+    pub(crate) const fn from_code(code: u8) -> Self {
+        match code {
+            2 => Self::Usage,
+            3 => Self::WrongSecret,
+            4 => Self::NotAVolume,
+            5 => Self::NotPermitted,
+            6 => Self::Busy,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// Why a verb failed: one line what is wrong, one what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// The exit code.
+    pub(crate) exit: Exit,
+    /// A stable word for scripts.
+    pub(crate) kind: String,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do about it; empty where nothing helps.
+    pub(crate) hint: String,
+}
+
+impl Failure {
+    /// A failure whose kind is the exit code's own word.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { exit, kind: exit.kind().to_owned(), message: message.into(), hint: hint.into() }
+    }
+
+    /// The same with a more precise word for scripts.
+    pub(crate) fn kind(mut self, kind: &str) -> Self {
+        kind.clone_into(&mut self.kind);
+        self
+    }
+
+    /// The same with another advice.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// Wrong usage.
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message, hint)
+    }
+
+    /// An error of a crate below: its exit code, and its text, whose part after the first "; " is
+    /// the advice.
+    pub(crate) fn told(code: u8, text: &str) -> Self {
+        let (message, hint) = text.split_once("; ").unwrap_or((text, ""));
+        Self::new(Exit::from_code(code), message, hint)
+    }
+
+    /// A system call on a path that failed, sorted by errno.
+    pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let (exit, kind, hint) = sort_io(error);
+        Self::new(exit, format!("could not {doing} {}: {error}", path.display()), hint).kind(kind)
+    }
+}
+
+/// Exit code, word and advice for an error of the operating system.
+fn sort_io(error: &io::Error) -> (Exit, &'static str, &'static str) {
+    use io::ErrorKind as K;
+    match error.kind() {
+        K::NotFound => (Exit::Failed, "not-found", "check the path"),
+        K::PermissionDenied => {
+            (Exit::NotPermitted, "not-permitted", "run it as a user who may do that, or as root with sudo")
+        }
+        K::ReadOnlyFilesystem => (
+            Exit::NotPermitted,
+            "read-only",
+            "it can only be read here: use --read-only, or make it writable",
+        ),
+        K::ResourceBusy | K::ExecutableFileBusy => {
+            (Exit::Busy, "busy", "close whatever uses it (`keyway status`, `lsof`) and try again")
+        }
+        K::AlreadyExists => (Exit::Failed, "exists", "choose another name, or move the old one away"),
+        K::StorageFull | K::QuotaExceeded => {
+            (Exit::Failed, "no-space", "free some space, or choose a smaller size")
+        }
+        K::UnexpectedEof => {
+            (Exit::NotAVolume, "too-short", "the file ends too early: check that it was copied completely")
+        }
+        K::OutOfMemory => (Exit::NotPermitted, "no-memory", "close other programs, or add swap space"),
+        K::InvalidInput => (Exit::Failed, "not-suitable", "name a regular file or a block device"),
+        _ => (Exit::Failed, "io", "look at the system's log (`dmesg`) for the drive's own report"),
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let (exit, kind, hint) = sort_io(&error.source);
+        let message = match error.operation {
+            keyway_store::Operation::Open => format!("could not open {}: {}", error.what, error.source),
+            _ => error.to_string(),
+        };
+        Self::new(exit, message, hint).kind(kind)
+    }
+}
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Self {
+        match error {
+            DeviceError::Store(error) => error.into(),
+            DeviceError::PastEnd { .. } => {
+                Self::usage(error.to_string(), "ask for less; `keyway info` tells the volume's size")
+            }
+            DeviceError::ReadOnly => {
+                Self::new(Exit::NotPermitted, error.to_string(), "open it without --read-only")
+                    .kind("read-only")
+            }
+            DeviceError::HiddenVolume => {
+                Self::new(Exit::Failed, error.to_string(), "close it; what was written before is safe")
+                    .kind("hidden-volume")
+            }
+            DeviceError::Metadata(_) => Self::new(Exit::Failed, error.to_string(), "").kind("metadata"),
+        }
+    }
+}
+
+impl From<VolumeError> for Failure {
+    fn from(error: VolumeError) -> Self {
+        use VolumeError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::Store(error) => error.into(),
+            E::WrongSecret { argon2id_skipped: true } => told,
+            E::WrongSecret { argon2id_skipped: false } => told
+                .hint("check the password, --keyfile and --pim, and that this is the right file or device"),
+            E::WrongProtectionSecret => told
+                .kind("wrong-protection-secret")
+                .hint("check the hidden volume's secret (--protect-…); without it use --read-only"),
+            E::NoSecret => told.hint("use --password-file FILE, --password-fd N or --keyfile PATH"),
+            E::PasswordTooLong { .. } => told.hint("check that the file holds the password and nothing else"),
+            E::NotAVolume(_) => told.hint("name the file or device that holds the volume"),
+            E::DamagedHeader { .. } => told.kind("damaged"),
+            E::Layout(_) => told.kind("damaged").hint("restore the header: keyway header restore VOLUME"),
+            E::Unsupported(_) => told.kind("unsupported"),
+            E::Keyfile { .. } => told.kind("keyfile").hint("check the path; an empty file is no keyfile"),
+            E::Cipher(_) => told,
+        }
+    }
+}
+
+impl From<AttachError> for Failure {
+    fn from(error: AttachError) -> Self {
+        use AttachError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::Device(error) => error.into(),
+            E::AlreadyOpen { .. } => told.kind("already-open"),
+            E::NotOpen(_) => told.kind("not-open"),
+            E::Missing { .. } => told.kind("missing"),
+            E::Mount { .. } => {
+                told.kind("mount").hint("open it without a mount point and look at what is inside")
+            }
+            E::NoAnswer { .. } => {
+                told.kind("no-answer").hint("try again; `keyway status` tells what is open")
+            }
+            _ => told,
+        }
+    }
+}
+
+impl From<LayoutError> for Failure {
+    fn from(error: LayoutError) -> Self {
+        Self::new(Exit::NotAVolume, error.to_string(), "check that the file was copied completely")
+            .kind("damaged")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_the_contract() {
+        let all =
+            [Exit::Failed, Exit::Usage, Exit::WrongSecret, Exit::NotAVolume, Exit::NotPermitted, Exit::Busy];
+        assert_eq!(all.map(|e| e as u8), [1, 2, 3, 4, 5, 6]);
+        for exit in all {
+            assert_eq!(Exit::from_code(exit as u8), exit);
+        }
+    }
+
+    #[test]
+    fn advice_is_what_follows_the_semicolon() {
+        let told = Failure::told(6, "it is open; close it");
+        assert_eq!((told.exit, &*told.message, &*told.hint), (Exit::Busy, "it is open", "close it"));
+        assert_eq!(Failure::told(1, "it is open").hint, "");
+    }
+
+    #[test]
+    fn system_errors_find_their_code() {
+        let of = |errno| Failure::io("open", Path::new("/x"), &io::Error::from_raw_os_error(errno)).exit;
+        // Linux's EACCES, EBUSY, ENOSPC, EROFS.
+        assert_eq!(of(13), Exit::NotPermitted);
+        assert_eq!(of(16), Exit::Busy);
+        assert_eq!(of(28), Exit::Failed);
+        assert_eq!(of(30), Exit::NotPermitted);
+    }
+}

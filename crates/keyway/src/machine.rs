@@ -1,0 +1,97 @@
+//! What this machine and this user have: FUSE, loop devices, memory, rights.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+
+/// Whether this process may do what only root may.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether FUSE file systems can be mounted, or why not.
+pub(crate) fn fuse() -> Result<(), String> {
+    let device = Path::new("/dev/fuse");
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(device)
+        .map_err(|e| format!("{}: {e}", device.display()))?;
+    if is_root() || find_program("fusermount3").is_some() || find_program("fusermount").is_some() {
+        return Ok(());
+    }
+    Err("fusermount3 is missing; install the package fuse3".to_owned())
+}
+
+/// Whether loop devices can be made, or why not.
+pub(crate) fn loop_devices() -> Result<(), String> {
+    if !is_root() {
+        return Err("only root may make one".to_owned());
+    }
+    let control = Path::new("/dev/loop-control");
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(control)
+        .map(|_| ())
+        .map_err(|e| format!("{}: {e}", control.display()))
+}
+
+/// Where a program is, in `PATH` and the folders for root's programs.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&own).filter(|f| f.is_absolute()).collect();
+    folders.extend(["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from));
+    folders.into_iter().map(|f| f.join(name)).find(|p| p.is_file())
+}
+
+/// Memory in bytes, in all and to be had without swapping, as `/proc/meminfo` says.
+pub(crate) fn memory() -> (Option<u64>, Option<u64>) {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    (meminfo(&text, "MemTotal:"), meminfo(&text, "MemAvailable:"))
+}
+
+fn meminfo(text: &str, key: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|l| l.strip_prefix(key))?;
+    let kib: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// The processor's name and those of its features that the kernels use.
+pub(crate) fn processor() -> (String, Vec<String>) {
+    /// Names as `/proc/cpuinfo` has them (x86's `flags`, arm's `Features`).
+    const TELLING: [&str; 12] = [
+        "aes",
+        "sse4_1",
+        "ssse3",
+        "avx2",
+        "vaes",
+        "vpclmulqdq",
+        "gfni",
+        "avx512f",
+        "avx512bw",
+        "avx512vl",
+        "sha_ni",
+        "sha2",
+    ];
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |key: &str| {
+        text.lines().find_map(|l| l.split_once(':').filter(|(k, _)| k.trim() == key)).map(|(_, v)| v.trim())
+    };
+    let name = value("model name").or_else(|| value("Processor")).unwrap_or("unknown").to_owned();
+    let flags: Vec<&str> =
+        value("flags").or_else(|| value("Features")).unwrap_or_default().split_whitespace().collect();
+    (name, TELLING.iter().filter(|f| flags.contains(f)).map(|f| (*f).to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meminfo_lines() {
+        let text = "MemTotal:        8000 kB\nMemFree:  1 kB\nMemAvailable:    4000 kB\n";
+        assert_eq!(meminfo(text, "MemTotal:"), Some(8_192_000));
+        assert_eq!(meminfo(text, "MemAvailable:"), Some(4_096_000));
+        assert_eq!(meminfo(text, "SwapTotal:"), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! Where results go: words or one JSON document to standard output, all else to standard error.
+
+use crate::failure::Failure;
+use serde::Serialize;
+use serde_json::json;
+use std::io::{self, IsTerminal, Write};
+
+/// How a verb answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    /// One JSON document instead of words.
+    pub(crate) json: bool,
+}
+
+impl Output {
+    /// Prints the result: the document with `--json`, else the words.
+    pub(crate) fn result(
+        self,
+        document: &impl Serialize,
+        words: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        let text = if self.json { document_text(document) } else { words() };
+        print(&text)
+    }
+
+    /// Words for people while the work goes on; nothing with `--json`.
+    pub(crate) fn say(self, words: &str) -> Result<(), Failure> {
+        if self.json { Ok(()) } else { print(words) }
+    }
+
+    /// A warning to standard error.
+    pub(crate) fn warn(self, words: &str) {
+        let _ = writeln!(io::stderr().lock(), "keyway: warning: {words}");
+    }
+
+    /// Reports a failure: two lines on standard error, with `--json` the document as well.
+    pub(crate) fn failure(self, failure: &Failure) {
+        let mut err = io::stderr().lock();
+        let _ = writeln!(err, "keyway: {}", failure.message);
+        if !failure.hint.is_empty() {
+            let _ = writeln!(err, "        {}", failure.hint);
+        }
+        if self.json {
+            let _ = print(&document_text(&error_document(failure)));
+        }
+    }
+}
+
+/// The document that `--json` prints for a failure.
+pub(crate) fn error_document(failure: &Failure) -> serde_json::Value {
+    json!({"error": {
+        "kind": failure.kind,
+        "message": failure.message,
+        "hint": failure.hint,
+        "code": failure.exit as u8,
+    }})
+}
+
+fn document_text(document: &impl Serialize) -> String {
+    serde_json::to_string_pretty(document)
+        .unwrap_or_else(|e| json!({"error": {"kind": "failed", "message": e.to_string()}}).to_string())
+}
+
+/// Writes a text and a line end; a reader that went away is not an error.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let written = out
+        .write_all(text.trim_end().as_bytes())
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush());
+    match written {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::io("write to", std::path::Path::new("standard output"), &e))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether progress may be drawn.
+pub(crate) fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// A table without borders; the columns from `numbers_from` on are aligned right.
+pub(crate) fn table(
+    header: &[&str],
+    numbers_from: usize,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> String {
+    let mut all = vec![header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>()];
+    all.extend(rows);
+    let width = |column: usize| {
+        all.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let mut text = String::new();
+    for row in &all {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column >= numbers_from { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// `label  value` lines, the labels padded to one width.
+pub(crate) fn pairs<L: AsRef<str>>(rows: &[(L, String)]) -> String {
+    let width = rows.iter().map(|(l, _)| l.as_ref().chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (label, value) in rows {
+        let label = label.as_ref();
+        let pad = width.saturating_sub(label.chars().count());
+        text.push_str(&format!("{label}{:pad$}  {value}\n", ""));
+    }
+    text
+}
+
+/// Bytes for people, in binary units.
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if n < 1024 {
+        return format!("{n} bytes");
+    }
+    let mut value = n as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = usize::from(value.fract() > 0.049);
+    format!("{value:.digits$} {}", UNITS.get(unit).unwrap_or(&""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_for_people() {
+        assert_eq!(bytes(0), "0 bytes");
+        assert_eq!(bytes(1023), "1023 bytes");
+        assert_eq!(bytes(1024), "1 KiB");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(10 << 30), "10 GiB");
+        assert_eq!(bytes(u64::MAX), "16 EiB");
+    }
+
+    #[test]
+    fn tables_line_up() {
+        let rows = [vec!["aes".to_owned(), "9".to_owned()], vec!["x".to_owned(), "10".to_owned()]];
+        assert_eq!(table(&["name", "n"], 1, rows), "name   n\naes    9\nx     10\n");
+    }
+
+    #[test]
+    fn pairs_line_up() {
+        let text = pairs(&[("a", "1".to_owned()), ("long", "2".to_owned())]);
+        assert_eq!(text, "a     1\nlong  2\n");
+    }
+}

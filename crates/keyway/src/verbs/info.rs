@@ -1,0 +1,97 @@
+//! `info`: what a volume's header says.
+
+use super::name_of;
+use crate::args::NarrowArgs;
+use crate::failure::Failure;
+use crate::output::{Output, bytes, pairs};
+use crate::secrets_in::SecretArgs;
+use crate::volume::{self, Which};
+use keyway_engine::Access;
+use keyway_store::Caching;
+use keyway_volume::{Format, VolumeError, fsprobe};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Tell everything a volume's header says; without a secret, what can be seen from outside
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway info secret.hc
+  $ keyway info secret.hc --password-file pw.txt --json
+  $ keyway info /dev/sdb1 --ask")]
+pub(crate) struct Args {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// Ask for the password on the terminal
+    #[arg(long)]
+    ask: bool,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    volume::must_exist(&args.volume)?;
+    let source = args.secret.source();
+    if !source.is_given() && !args.ask {
+        return outside(&args.volume, out);
+    }
+    let secrets = source.read(&name_of(&args.volume))?;
+    let which = Which::new(&args.volume, &args.narrow);
+    let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
+    let mut document = serde_json::to_value(&open.info).unwrap_or(Value::Null);
+    if let Some(object) = document.as_object_mut() {
+        object.insert("filesystem".to_owned(), json!(fsprobe::probe(&open.device)));
+        object.insert("warnings".to_owned(), json!(open.warnings));
+    }
+    volume::warn(out, &open.warnings);
+    out.result(&document, || words(&args.volume, &document))
+}
+
+/// Without a secret: these formats show nothing but noise, and that is worth telling.
+fn outside(path: &Path, out: Output) -> Result<(), Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    let seen = keyway_volume::inspect(&store).map_err(|e| volume::about(path, e))?;
+    if let Some(reason) = seen.not_a_volume {
+        return Err(volume::about(path, VolumeError::NotAVolume(reason)));
+    }
+    let mut document = serde_json::to_value(&seen).unwrap_or(Value::Null);
+    if let Some(object) = document.as_object_mut() {
+        object.insert("format".to_owned(), Value::Null);
+        object.insert("possible_formats".to_owned(), json!([Format::VeraCrypt, Format::TrueCrypt]));
+    }
+    out.result(&document, || {
+        format!(
+            "{}: {} of what looks like noise, as a VeraCrypt or TrueCrypt volume does.\n\
+             Nothing in such a volume says more without its secret: use --ask or --password-file.",
+            path.display(),
+            bytes(seen.store_bytes),
+        )
+    })
+}
+
+/// Every field of the document, a line each.
+fn words(path: &Path, document: &Value) -> String {
+    let mut rows = Vec::new();
+    for (key, value) in document.as_object().into_iter().flatten() {
+        let label = format!("  {}", key.replace('_', " "));
+        let text = match value {
+            Value::Null => continue,
+            Value::Array(list) if list.is_empty() => continue,
+            Value::String(text) => text.clone(),
+            Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
+            Value::Number(n) if key.ends_with("_bytes") => match n.as_u64() {
+                Some(n) if n >= 10_000 => format!("{n} ({})", bytes(n)),
+                _ => n.to_string(),
+            },
+            Value::Object(fields) => {
+                let words = fields.values().filter_map(Value::as_str);
+                words.collect::<Vec<_>>().join(" ")
+            }
+            other => other.to_string(),
+        };
+        rows.push((label, text));
+    }
+    format!("{}\n{}", path.display(), pairs(&rows))
+}

@@ -1,0 +1,13 @@
+//! One file per verb: its words, and how what it did is told.
+
+use std::path::Path;
+
+pub(crate) mod bench;
+pub(crate) mod cat;
+pub(crate) mod doctor;
+pub(crate) mod info;
+
+/// A volume's short name, for prompts.
+pub(crate) fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
+}

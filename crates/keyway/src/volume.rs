@@ -1,0 +1,155 @@
+//! From words to an unlocked volume: what `cat`, `info`, `open` and the others have in common.
+
+use crate::args::NarrowArgs;
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use keyway_engine::{Access, Device};
+use keyway_store::{Caching, FileStore, OpenMode, Store};
+use keyway_volume::{
+    Format, HashName, HeaderChoice, Secrets, UnlockRequest, Unlocked, VolumeError, VolumeInfo,
+};
+use std::path::{Path, PathBuf};
+
+/// Which volume, and what it is looked for as.
+#[derive(Debug, Clone)]
+pub(crate) struct Which {
+    /// Its file or device.
+    pub(crate) path: PathBuf,
+    /// Only this format.
+    pub(crate) format: Option<Format>,
+    /// Only this hash.
+    pub(crate) hash: Option<HashName>,
+    /// Which header.
+    pub(crate) header: HeaderChoice,
+    /// It is an encrypted system.
+    pub(crate) system: bool,
+}
+
+impl Which {
+    /// From the command line.
+    pub(crate) fn new(path: &Path, narrow: &NarrowArgs) -> Self {
+        Self {
+            path: path.to_owned(),
+            format: narrow.format(),
+            hash: narrow.hash(),
+            header: narrow.header(),
+            system: narrow.system(),
+        }
+    }
+
+    /// The request for the format's own code.
+    pub(crate) fn request<'a>(
+        &self,
+        secrets: &'a Secrets,
+        protect: Option<&'a Secrets>,
+    ) -> UnlockRequest<'a> {
+        UnlockRequest {
+            secrets,
+            format: self.format,
+            hash: self.hash,
+            header: self.header,
+            system: self.system,
+            protect_hidden: protect,
+        }
+    }
+}
+
+/// A volume that is open in this process.
+pub(crate) struct OpenVolume {
+    /// Its sectors.
+    pub(crate) device: Device,
+    /// What its header says.
+    pub(crate) info: VolumeInfo,
+    /// What its owner should know.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Opens the file or device; a volume in use elsewhere is refused for writing.
+pub(crate) fn store(path: &Path, access: Access, caching: Caching) -> Result<FileStore, Failure> {
+    let mode = match access {
+        Access::ReadOnly => OpenMode::ReadOnly,
+        Access::ReadWrite => OpenMode::ReadWrite,
+    };
+    Ok(FileStore::open(path, mode, caching)?)
+}
+
+/// Unlocks a volume and puts its layout over the store.
+pub(crate) fn open(
+    which: &Which,
+    access: Access,
+    caching: Caching,
+    secrets: &Secrets,
+    protect: Option<&Secrets>,
+) -> Result<OpenVolume, Failure> {
+    let store = store(&which.path, access, caching)?;
+    let Unlocked { info, layout, warnings, .. } =
+        keyway_volume::unlock(&store, &which.request(secrets, protect)).map_err(|e| about(&which.path, e))?;
+    let device = Device::new(Box::new(store), layout, access)?;
+    let warnings = warnings.iter().map(ToString::to_string).collect();
+    Ok(OpenVolume { device, info, warnings })
+}
+
+/// Tells the warnings of unlocking, and that memory could not be locked.
+pub(crate) fn warn(out: Output, warnings: &[String]) {
+    for warning in warnings {
+        out.warn(warning);
+    }
+    if !keyway_secret::all_locked() {
+        out.warn("keys could not be locked in memory and may be swapped out: raise `ulimit -l`");
+    }
+}
+
+/// A format's error in words that name the volume.
+pub(crate) fn about(path: &Path, error: VolumeError) -> Failure {
+    let mut failure = Failure::from(error);
+    let name = path.display().to_string();
+    if !failure.message.contains(&name) {
+        failure.message = format!("{name}: {}", failure.message);
+    }
+    failure
+}
+
+/// The volume must exist before anyone is asked for a password.
+pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
+    let meta = path.metadata().map_err(|e| Failure::io("open", path, &e))?;
+    if meta.is_dir() {
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("{} is a folder", path.display()),
+            "name a volume's file or a block device",
+        )
+        .kind("not-suitable"));
+    }
+    Ok(())
+}
+
+/// Refuses offsets past the end; cuts the length off there.
+pub(crate) fn range(size: u64, offset: u64, length: Option<u64>) -> Result<(u64, u64), Failure> {
+    if offset > size {
+        return Err(Failure::usage(
+            format!("the offset {offset} is past the end of the volume ({size} bytes)"),
+            "ask for less; `keyway info` tells the volume's size",
+        ));
+    }
+    let rest = size - offset;
+    Ok((offset, length.unwrap_or(rest).min(rest)))
+}
+
+/// The size of what is at `path`, in bytes.
+pub(crate) fn size_of(path: &Path) -> Result<u64, Failure> {
+    Ok(store(path, Access::ReadOnly, Caching::Buffered)?.size())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_end_with_the_volume() {
+        assert_eq!(range(10, 0, None), Ok((0, 10)));
+        assert_eq!(range(10, 4, Some(3)), Ok((4, 3)));
+        assert_eq!(range(10, 4, Some(30)), Ok((4, 6)));
+        assert_eq!(range(10, 10, None), Ok((10, 0)));
+        assert_eq!(range(10, 11, None).map_err(|e| e.exit), Err(Exit::Usage));
+    }
+}
