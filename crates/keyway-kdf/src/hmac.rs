@@ -1,14 +1,9 @@
 //! HMAC (RFC 2104) with the two key blocks hashed once, from RustCrypto's hash functions.
 
+use crate::kernels::KeyBlock;
 use sha2::digest::common::BlockSizeUser;
 use sha2::digest::{Digest, Output};
 use zeroize::{Zeroize, Zeroizing};
-
-/// Room for the largest input block (SHA-512's) and so for any digest.
-pub(crate) const MAX_BLOCK_BYTES: usize = 128;
-
-/// The HMAC key stretched or hashed to one input block.
-pub(crate) type KeyBlock = Zeroizing<[u8; MAX_BLOCK_BYTES]>;
 
 /// A hash function whose state after the key block can be kept and used again.
 pub(crate) trait Hash: Digest + BlockSizeUser + Clone {}
@@ -21,15 +16,11 @@ pub(crate) struct Hmac<D> {
 }
 
 impl<D: Hash> Hmac<D> {
-    /// Hashes both key blocks.
-    pub(crate) fn new(key: &[u8]) -> Self {
-        let mut pad = key_block::<D>(key);
-        let pad = &mut pad[..D::block_size()];
-        let mut keyed = |mask: u8| {
-            pad.iter_mut().for_each(|b| *b ^= mask);
-            let state = D::new_with_prefix(&*pad);
-            pad.iter_mut().for_each(|b| *b ^= mask);
-            state
+    /// Hashes both masked key blocks.
+    pub(crate) fn new(key: &KeyBlock) -> Self {
+        let keyed = |mask: u8| {
+            let masked = Zeroizing::new(key.map(|k| k ^ mask));
+            D::new_with_prefix(masked.get(..D::block_size()).unwrap_or_default())
         };
         // RFC 2104: ipad is 0x36 repeated, opad 0x5c.
         Self { inner: keyed(0x36), outer: keyed(0x5c) }
@@ -46,15 +37,14 @@ impl<D: Hash> Hmac<D> {
     }
 }
 
-/// The key padded with zeros to a block of the hash; a longer key is hashed first (RFC 2104).
-fn key_block<D: Hash>(key: &[u8]) -> KeyBlock {
-    let mut block = KeyBlock::new([0; MAX_BLOCK_BYTES]);
+/// Fills in the key, hashed first if it is longer than a block of the hash (RFC 2104), and zeros.
+pub(crate) fn key_block<D: Hash>(key: &[u8], block: &mut KeyBlock) {
+    block.zeroize();
     if key.len() > D::block_size() {
         let mut digest = D::digest(key);
-        block[..digest.len()].copy_from_slice(&digest);
+        block.iter_mut().zip(&digest).for_each(|(b, d)| *b = *d);
         digest.zeroize();
     } else {
-        block[..key.len()].copy_from_slice(key);
+        block.iter_mut().zip(key).for_each(|(b, k)| *b = *k);
     }
-    block
 }

@@ -11,9 +11,11 @@
 
 mod argon2id;
 mod hmac;
+mod kernels;
 mod pbkdf2;
 mod prf;
 
 pub use argon2id::{Argon2idCost, KdfError, argon2id};
-pub use pbkdf2::{Block, lanes, pbkdf2, pbkdf2_blocks};
+pub use kernels::{Kernel, UnknownKernel};
+pub use pbkdf2::{Block, lanes, pbkdf2, pbkdf2_blocks, pbkdf2_blocks_with};
 pub use prf::Prf;

@@ -1,0 +1,189 @@
+//! The ways to compute PBKDF2's chains: for every hash function a few step functions, each for a
+//! number of chains at once and an instruction set, chosen at run time.
+//!
+//! This folder is the only place of the crate with unsafe code.
+#![allow(unsafe_code, reason = "SIMD intrinsics; every use says why it is sound")]
+
+mod blake2s;
+mod chain;
+mod lanes;
+mod portable;
+mod ripemd160;
+mod rows;
+mod sha256;
+mod sha512;
+mod streebog;
+mod whirlpool;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use crate::prf::Prf;
+use std::fmt;
+use std::str::FromStr;
+use zeroize::Zeroize;
+
+/// The HMAC key, hashed if it was longer than a block, with zeros behind it.
+pub(crate) type KeyBlock = [u8; MAX_BLOCK_BYTES];
+
+/// Room for the largest input block, SHA-512's.
+pub(crate) const MAX_BLOCK_BYTES: usize = 128;
+
+/// One chain: its last link and the exclusive or of all links so far. Shorter digests use the front.
+#[derive(Clone, Copy)]
+pub(crate) struct Lane {
+    pub(crate) link: [u8; 64],
+    pub(crate) sum: [u8; 64],
+}
+
+impl Lane {
+    pub(crate) const EMPTY: Self = Self { link: [0; 64], sum: [0; 64] };
+}
+
+impl Zeroize for Lane {
+    fn zeroize(&mut self) {
+        self.link.zeroize();
+        self.sum.zeroize();
+    }
+}
+
+/// A family of implementations, by the instructions they need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    /// Plain code for any processor (which for SHA-1, SHA-256 and, on aarch64, SHA-512 still uses the
+    /// SHA instructions where the processor has them).
+    Portable,
+    /// 256-bit vectors.
+    Avx2,
+    /// 512-bit vectors; Whirlpool and Streebog need GFNI and VBMI as well.
+    Avx512,
+}
+
+impl Kernel {
+    /// Every kernel, the most demanding last.
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+
+    /// The name in lower case, as the command line takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// The kernels that exist for this function and run on this processor, the fastest first.
+    pub fn available(prf: Prf) -> Vec<Self> {
+        Self::ALL.into_iter().rev().filter(|&kernel| !Steps::of(prf, kernel).0.is_empty()).collect()
+    }
+
+    /// How many chains this kernel computes at once; 0 when it is not [`Kernel::available`].
+    pub fn lanes(self, prf: Prf) -> usize {
+        Steps::of(prf, self).widest()
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name is of no kernel.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no such key-derivation kernel; there are portable, avx2 and avx512")]
+pub struct UnknownKernel;
+
+impl FromStr for Kernel {
+    type Err = UnknownKernel;
+    fn from_str(name: &str) -> Result<Self, UnknownKernel> {
+        Self::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or(UnknownKernel)
+    }
+}
+
+/// A step function and the number of chains it computes at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) lanes: usize,
+    /// Safe to call on a processor for which [`Steps::of`] hands it out.
+    run: unsafe fn(&KeyBlock, &mut [Lane], u32),
+}
+
+impl Step {
+    /// Goes on by `iterations` links in each lane. `lanes` may be fewer than the step takes.
+    pub(crate) fn run(&self, key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
+        // SAFETY: a Step comes from `Steps::of`, which has asked the processor for its instructions.
+        unsafe { (self.run)(key, lanes, iterations) }
+    }
+}
+
+/// The step functions of one kernel for one hash function, the narrowest first.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps(&'static [Step]);
+
+impl Steps {
+    /// Empty when the kernel does not exist for the function or the processor lacks instructions.
+    pub(crate) fn of(prf: Prf, kernel: Kernel) -> Self {
+        Self(match kernel {
+            Kernel::Portable => portable_steps(prf),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => x86::avx2_steps(prf),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => x86::avx512_steps(prf),
+            #[cfg(not(target_arch = "x86_64"))]
+            Kernel::Avx2 | Kernel::Avx512 => &[],
+        })
+    }
+
+    /// The best on this processor.
+    pub(crate) fn best(prf: Prf) -> Self {
+        Kernel::available(prf).first().map_or(Self(portable_steps(prf)), |&kernel| Self::of(prf, kernel))
+    }
+
+    pub(crate) fn widest(self) -> usize {
+        self.0.last().map_or(0, |step| step.lanes)
+    }
+
+    /// The narrowest step that holds `chains`, or else the widest there is.
+    pub(crate) fn fitting(self, chains: usize) -> Option<&'static Step> {
+        self.0.iter().find(|step| step.lanes >= chains).or(self.0.last())
+    }
+}
+
+fn portable_steps(prf: Prf) -> &'static [Step] {
+    match prf {
+        Prf::Sha512 => &[Step { lanes: 1, run: portable::sha512 }],
+        Prf::Sha256 => &[Step { lanes: 1, run: portable::sha256 }],
+        Prf::Sha1 => &[Step { lanes: 1, run: portable::sha1 }],
+        Prf::Blake2s => &[Step { lanes: 1, run: scalar::blake2s }],
+        Prf::Ripemd160 => &[Step { lanes: 1, run: scalar::ripemd160 }],
+        Prf::Whirlpool => &[Step { lanes: 1, run: scalar::whirlpool }],
+        Prf::Streebog => &[Step { lanes: 1, run: scalar::streebog }],
+    }
+}
+
+/// The lane code with one lane: plain words.
+mod scalar {
+    use super::rows::{self, OneState};
+    use super::{KeyBlock, Lane, chain};
+    use super::{blake2s::Blake2s, ripemd160::Ripemd160, streebog::Streebog, whirlpool::Whirlpool};
+
+    pub(super) fn blake2s(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
+        // SAFETY: plain words need no special instructions.
+        unsafe { chain::advance::<u32, Blake2s, 8>(key, lanes, iterations) }
+    }
+
+    pub(super) fn ripemd160(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
+        // SAFETY: plain words need no special instructions.
+        unsafe { chain::advance::<u32, Ripemd160, 5>(key, lanes, iterations) }
+    }
+
+    pub(super) fn whirlpool(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
+        // SAFETY: plain words need no special instructions.
+        unsafe { rows::advance::<OneState, Whirlpool>(key, lanes, iterations) }
+    }
+
+    pub(super) fn streebog(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
+        // SAFETY: plain words need no special instructions.
+        unsafe { rows::advance::<OneState, Streebog>(key, lanes, iterations) }
+    }
+}
