@@ -16,7 +16,6 @@ use crate::{Progress, Stage};
 use keyway_engine::{Device, DeviceError};
 use keyway_store::AlignedBuf;
 use rustix::fs::{MemfdFlags, SeekFrom};
-use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -285,7 +284,7 @@ fn copy(image: &File, device: &Device, fs: FileSystem, progress: &dyn Progress) 
 
 /// `PATH`, and the folders where the programs are that many users do not have in theirs.
 fn search_path() -> impl Iterator<Item = PathBuf> {
-    let own = std::env::var_os("PATH").unwrap_or_else(OsString::new);
+    let own = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&own).filter(|folder| folder.is_absolute()).collect();
     folders.into_iter().chain(["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from))
 }
