@@ -6,19 +6,28 @@
 //! Every constant is checked by volumes that those programs made.
 
 mod area;
+mod create;
+mod create_error;
+mod create_header;
+mod create_target;
 mod derive;
 mod header;
 mod params;
 mod place;
+mod random;
 mod sealed;
 mod search;
 mod suite;
 mod unlock;
 
 pub use derive::derive_header_key;
+pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
+pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
+pub use create_target::{Existing, Space, Target};
 pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES};
 pub use params::{Derivation, Format, HashName, UnknownHash};
 pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
+pub use random::RandomError;
 pub use sealed::{SALT_BYTES, SealedHeader};
 pub use suite::Suite;
 pub use unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};

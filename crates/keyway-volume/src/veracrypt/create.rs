@@ -1,0 +1,315 @@
+//! Makes volumes that VeraCrypt opens: the data area, four header slots, two of them in use.
+//!
+//! The order makes the primary header the last thing written: until then nothing opens, from then
+//! on everything is there. First both pairs of header slots are filled with noise, so that an old
+//! volume's headers are gone before its data is; then the data area; then the backup header; then
+//! the primary one. Each step is on the medium before the next begins.
+//!
+//! Sizes and offsets: *VeraCrypt Volume Format Specification*; the smallest sizes and what is
+//! reserved behind a hidden volume: VeraCrypt's `Volumes.h`, so that both programs agree on what
+//! a size means.
+
+use super::create_error::{CreateError, LARGEST_PIM};
+use super::create_header::{Seal, get, put};
+use super::header::{Flags, Header, KEY_AREA_BYTES};
+use super::params::{Derivation, Format, HashName};
+use super::place::{BACKUP_GROUP_BYTES, HEADERS_BYTES, Place};
+use super::random::{self, Noise};
+use super::suite::{Suite, UNIT_BYTES};
+use crate::{Progress, Secrets, Stage};
+use keyway_cipher::Chain;
+use keyway_engine::{Layout, Mapping, Segment};
+use keyway_secret::SecretBytes;
+use keyway_store::{AlignedBuf, Store};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The smallest volume: the headers, and nine sectors of 4,096 bytes for the smallest FAT.
+pub const SMALLEST_VOLUME: u64 = HEADERS_BYTES + BACKUP_GROUP_BYTES + 9 * 4096;
+
+/// The largest volume, 1 PiB: VeraCrypt's security bound for 128-bit blocks in XTS mode.
+pub const LARGEST_VOLUME: u64 = 1 << 50;
+
+/// The oldest VeraCrypt that can open what we make: 1.11.
+const REQUIRED_PROGRAM_VERSION: u16 = 0x010b;
+
+/// The version of the headers we make, VeraCrypt's own.
+const HEADER_VERSION: u16 = 5;
+
+/// Bytes written at a time.
+const PIECE: usize = 1 << 20;
+
+/// Shorter passwords deserve the default number of iterations (VeraCrypt's documentation, "PIM").
+const LONG_PASSWORD: usize = 20;
+
+/// The PIM that gives the default number of iterations.
+const DEFAULT_PIM: u32 = 485;
+
+/// What happens to the data area before it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// Random bytes everywhere: nobody without the password can tell how much is used, and a
+    /// hidden volume cannot be told from free space.
+    Random,
+    /// Nothing: the data area keeps what was there, holes in a new file, old data on a device.
+    Quick,
+}
+
+/// The volume that shall be made.
+pub struct NewVolume<'a> {
+    /// What will open it.
+    pub secrets: &'a Secrets,
+    /// One of VeraCrypt's 15 ciphers and cascades.
+    pub cipher: Chain,
+    /// The key derivation: any but RIPEMD-160 and SHA-1, which are for opening old volumes.
+    pub hash: HashName,
+    /// What happens to the data area.
+    pub fill: Fill,
+}
+
+/// A volume that has been made.
+pub struct Created {
+    /// For the engine, for instance to put a file system inside.
+    pub layout: Layout,
+    /// Where the data area begins in the file or device, in bytes.
+    pub data_offset: u64,
+    /// Size of the data area in bytes.
+    pub data_bytes: u64,
+    /// Its sector size in bytes.
+    pub sector_bytes: u32,
+    /// Whether it is a hidden volume.
+    pub hidden: bool,
+    /// What the user should know.
+    pub notes: Vec<Note>,
+}
+
+/// Something that the user should know about a new volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Note {
+    /// The data area was not filled.
+    Quick,
+    /// A short password with few iterations.
+    SmallPim,
+    /// The outer volume was not opened, so nothing about it could be checked.
+    OuterNotOpened,
+    /// Where the outer volume's files lie is not known.
+    OuterFilesUnknown,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Quick => {
+                "the data area was not filled with random bytes: how much of the volume is used can be seen, \
+                 old data on the medium stays readable until it is overwritten, and a hidden volume inside \
+                 could be told from free space"
+            }
+            Self::SmallPim => {
+                "a password of less than 20 bytes with a PIM below 485 is easier to guess; take a longer one"
+            }
+            Self::OuterNotOpened => {
+                "the outer volume was not opened: nobody checked that it can hold a hidden one, or that the \
+                 password is not its own"
+            }
+            Self::OuterFilesUnknown => {
+                "files of the outer volume that lie where the hidden one is now are lost; from now on open \
+                 the outer volume with the hidden one protected"
+            }
+        })
+    }
+}
+
+/// Makes a normal volume over the whole of `store`, whose contents are lost.
+///
+/// The volume's sectors are the store's: 512 bytes in files, a device's own.
+///
+/// # Errors
+/// The size, the cipher, the hash or the secrets can't be used; the medium failed; the caller
+/// stopped it. The store then holds no volume.
+pub fn create(
+    store: &dyn Store,
+    new: &NewVolume<'_>,
+    progress: &dyn Progress,
+) -> Result<Created, CreateError> {
+    let size = store.size();
+    let sector_bytes = store.sector_bytes();
+    if size < SMALLEST_VOLUME {
+        return Err(CreateError::TooSmall { size, least: SMALLEST_VOLUME });
+    }
+    if size > LARGEST_VOLUME {
+        return Err(CreateError::TooLarge { size, most: LARGEST_VOLUME });
+    }
+    whole_sectors(size, sector_bytes)?;
+    let data = HEADERS_BYTES..size - BACKUP_GROUP_BYTES;
+    let keyed = Keyed::new(new)?;
+    let header = keyed.header(data.clone(), sector_bytes, false)?;
+
+    let mut noise = Noise::new()?;
+    fill(store, 0..data.start, &mut noise, &())?;
+    fill(store, data.end..size, &mut noise, &())?;
+    store.flush()?;
+    if new.fill == Fill::Random {
+        fill(store, data, &mut noise, progress)?;
+        store.flush()?;
+    }
+    keyed.finish(store, &header, [Place::BackupPrimary, Place::Primary])?;
+    created(&header, keyed.suite, new)
+}
+
+/// What is computed once from the user's wishes.
+pub(super) struct Keyed {
+    pub(super) suite: Suite,
+    password: SecretBytes,
+    hash: HashName,
+    derivation: Derivation,
+}
+
+impl Keyed {
+    /// Checks the wishes and mixes the password.
+    pub(super) fn new(new: &NewVolume<'_>) -> Result<Self, CreateError> {
+        let suite = Suite::xts(new.cipher);
+        if !Suite::all(Format::VeraCrypt).contains(&suite) {
+            return Err(CreateError::CipherNotOffered(new.cipher));
+        }
+        let derivation = derivation_for_new(new.hash, new.secrets.pim)?;
+        let password = new.secrets.header_password(Format::VeraCrypt)?;
+        Ok(Self { suite, password, hash: new.hash, derivation })
+    }
+
+    /// A header with new master keys.
+    pub(super) fn header(
+        &self,
+        data: Range<u64>,
+        sector_bytes: u32,
+        hidden: bool,
+    ) -> Result<Header, CreateError> {
+        let bytes = data.end - data.start;
+        Ok(Header {
+            format: Format::VeraCrypt,
+            version: HEADER_VERSION,
+            required_program_version: REQUIRED_PROGRAM_VERSION,
+            created: [0, 0],
+            hidden_bytes: if hidden { bytes } else { 0 },
+            volume_bytes: bytes,
+            encrypted_start: data.start,
+            encrypted_bytes: bytes,
+            flags: Flags(0),
+            sector_bytes,
+            key_area: master_keys(self.suite)?,
+        })
+    }
+
+    /// Writes the header to both places, the one that counts last, and proves that it opens.
+    pub(super) fn finish(
+        &self,
+        store: &dyn Store,
+        header: &Header,
+        places: [Place; 2],
+    ) -> Result<(), CreateError> {
+        let seal = Seal {
+            password: &self.password,
+            hash: self.hash,
+            derivation: self.derivation,
+            suite: self.suite,
+        };
+        let sealed = seal.fresh::<2>(header)?;
+        for (place, sealed) in places.into_iter().zip(&sealed) {
+            let size = store.size();
+            let offset = place.offset(size).ok_or(CreateError::TooSmall { size, least: SMALLEST_VOLUME })?;
+            put(store, offset, sealed)?;
+            if get(store, offset)?.bytes() != sealed.bytes() {
+                return Err(CreateError::ReadBack);
+            }
+        }
+        let opens = sealed.last().map(|last| seal.open(last)).transpose()?.flatten();
+        if opens.is_some_and(|read| read.serialise().same_as(&header.serialise())) {
+            Ok(())
+        } else {
+            Err(CreateError::ReadBack)
+        }
+    }
+}
+
+/// The cost of a derivation that new headers may use.
+pub(super) fn derivation_for_new(hash: HashName, pim: Option<u32>) -> Result<Derivation, CreateError> {
+    if let Some(pim) = pim.filter(|pim| *pim > LARGEST_PIM) {
+        return Err(CreateError::PimTooLarge(pim));
+    }
+    Derivation::of(Format::VeraCrypt, hash, pim, false)
+        .filter(|_| hash != HashName::Ripemd160)
+        .ok_or(CreateError::HashNotOffered(hash))
+}
+
+/// New master keys. XTS is weak where a layer's two keys are the same; chance will not do that,
+/// a broken generator might.
+fn master_keys(suite: Suite) -> Result<SecretBytes, CreateError> {
+    loop {
+        let mut area = SecretBytes::zeroed(KEY_AREA_BYTES);
+        if let Some(keys) = area.get_mut(..suite.key_bytes()) {
+            random::fill(keys)?;
+        }
+        if !suite.has_equal_xts_keys(&area) {
+            return Ok(area);
+        }
+    }
+}
+
+pub(super) fn whole_sectors(size: u64, sector_bytes: u32) -> Result<(), CreateError> {
+    if size.is_multiple_of(u64::from(sector_bytes)) {
+        Ok(())
+    } else {
+        Err(CreateError::NotWholeSectors { size, sector_bytes })
+    }
+}
+
+/// Writes noise over a range whose ends are multiples of 512.
+pub(super) fn fill(
+    store: &dyn Store,
+    range: Range<u64>,
+    noise: &mut Noise,
+    progress: &dyn Progress,
+) -> Result<(), CreateError> {
+    let total = range.end - range.start;
+    let mut buf = AlignedBuf::zeroed(PIECE);
+    let mut at = range.start;
+    while at < range.end {
+        if progress.at(Stage::Fill, at - range.start, total).is_break() {
+            return Err(CreateError::Stopped);
+        }
+        buf.resize((range.end - at).min(PIECE as u64) as usize);
+        noise.fill(&mut buf);
+        store.write_at(&buf, at)?;
+        at += buf.len() as u64;
+    }
+    // Too late to stop for the sake of the fill.
+    let _ = progress.at(Stage::Fill, total, total);
+    Ok(())
+}
+
+/// The answer for a header that is in place.
+pub(super) fn created(header: &Header, suite: Suite, new: &NewVolume<'_>) -> Result<Created, CreateError> {
+    let cipher = Arc::new(suite.cipher(&header.key_area)?);
+    let mapping = Mapping::Encrypted {
+        store_offset: header.encrypted_start,
+        first_unit: header.encrypted_start / u64::from(UNIT_BYTES),
+        cipher,
+    };
+    let segment = Segment { start: 0, len: header.volume_bytes, mapping };
+    let mut notes = Vec::new();
+    if new.fill == Fill::Quick {
+        notes.push(Note::Quick);
+    }
+    let pim = new.secrets.pim.filter(|pim| *pim > 0).unwrap_or(DEFAULT_PIM);
+    if pim < DEFAULT_PIM && new.secrets.password.len() < LONG_PASSWORD && new.hash != HashName::Argon2id {
+        notes.push(Note::SmallPim);
+    }
+    Ok(Created {
+        layout: Layout::new(header.sector_bytes, vec![segment])?,
+        data_offset: header.encrypted_start,
+        data_bytes: header.volume_bytes,
+        sector_bytes: header.sector_bytes,
+        hidden: header.hidden_bytes != 0,
+        notes,
+    })
+}

@@ -1,0 +1,250 @@
+//! Volumes made by `create`: every cipher and hash, what is refused, what is left behind.
+
+use keyway_engine::{Access, Device};
+use keyway_secret::SecretBytes;
+use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
+use keyway_testkit::Rng;
+use keyway_volume::veracrypt::{
+    CreateError, Created, Existing, Fill, NewVolume, Note, Space, Suite, Target, create,
+};
+use keyway_volume::{Format, HashName, Secrets, Stage};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const SIZE: u64 = 512 * 1024;
+const HEADERS: u64 = 131_072;
+
+fn secrets(password: &str, pim: u32) -> Secrets {
+    Secrets { password: SecretBytes::copy_of(password.as_bytes()), keyfiles: vec![], pim: Some(pim) }
+}
+
+fn new<'a>(secrets: &'a Secrets, cipher: &str, hash: HashName) -> NewVolume<'a> {
+    NewVolume { secrets, cipher: cipher.parse().expect("a cipher"), hash, fill: Fill::Random }
+}
+
+fn make(store: &dyn Store, cipher: &str, hash: HashName) -> Created {
+    create(store, &new(&secrets("correct horse battery staple", 1), cipher, hash), &()).expect("created")
+}
+
+/// Pearson's chi-square over byte values, as a distance from its mean in standard deviations.
+fn chi_square_sigmas(bytes: &[u8]) -> f64 {
+    let mut counts = [0u64; 256];
+    for byte in bytes {
+        counts[usize::from(*byte)] += 1;
+    }
+    let expected = bytes.len() as f64 / 256.0;
+    let chi: f64 = counts.iter().map(|n| (*n as f64 - expected).powi(2) / expected).sum();
+    (chi - 255.0) / (2.0f64 * 255.0).sqrt()
+}
+
+/// The share of 16-byte blocks that occur more than once.
+fn repeated_blocks(bytes: &[u8]) -> usize {
+    let mut blocks: Vec<&[u8]> = bytes.chunks_exact(16).collect();
+    let all = blocks.len();
+    blocks.sort_unstable();
+    blocks.dedup();
+    all - blocks.len()
+}
+
+#[test]
+fn every_region_of_a_filled_volume_looks_random() {
+    let store = MemStore::new(8 << 20);
+    let created = make(&store, "aes", HashName::Sha512);
+    assert_eq!((created.data_offset, created.data_bytes), (HEADERS, (8 << 20) - 2 * HEADERS));
+    let image = store.snapshot();
+    assert_eq!(repeated_blocks(&image), 0);
+    let end = image.len();
+    let slot = 65_536;
+    let regions = [
+        ("header slot", 0..slot),
+        ("hidden header slot", slot..2 * slot),
+        ("data", 2 * slot..end - 2 * slot),
+        ("backup header slot", end - 2 * slot..end - slot),
+        ("hidden backup slot", end - slot..end),
+    ];
+    for (name, region) in regions {
+        let sigmas = chi_square_sigmas(&image[region]);
+        assert!(sigmas.abs() < 5.0, "{name}: {sigmas}");
+    }
+    // The headers themselves are too short for one test each; many of them are not.
+    let mut headers = Vec::new();
+    let short = secrets("x", 1);
+    for _ in 0..64 {
+        let store = MemStore::new(SIZE as usize);
+        let quick = NewVolume { fill: Fill::Quick, ..new(&short, "aes", HashName::Sha512) };
+        create(&store, &quick, &()).expect("created");
+        let image = store.snapshot();
+        headers.extend_from_slice(&image[..512]);
+        headers.extend_from_slice(&image[image.len() - 2 * slot..][..512]);
+    }
+    let sigmas = chi_square_sigmas(&headers);
+    assert!(sigmas.abs() < 5.0, "headers: {sigmas}");
+    assert_eq!(repeated_blocks(&headers), 0);
+}
+
+#[test]
+fn quick_leaves_the_data_area_alone_and_says_so() {
+    let store = MemStore::from_vec(vec![0x55; SIZE as usize]);
+    let secrets = secrets("short", 1);
+    let quick = NewVolume { fill: Fill::Quick, ..new(&secrets, "aes", HashName::Sha512) };
+    let created = create(&store, &quick, &()).expect("created");
+    assert_eq!(created.notes, [Note::Quick, Note::SmallPim]);
+    let image = store.snapshot();
+    let data = HEADERS as usize..image.len() - HEADERS as usize;
+    assert!(image[data].iter().all(|b| *b == 0x55));
+    assert_eq!(repeated_blocks(&image[..HEADERS as usize]), 0);
+    assert_eq!(repeated_blocks(&image[image.len() - HEADERS as usize..]), 0);
+}
+
+#[test]
+fn what_is_written_through_the_layout_is_read_back() {
+    for suite in Suite::all(Format::VeraCrypt) {
+        let store = Arc::new(MemStore::new(SIZE as usize));
+        let created = make(&store, &suite.chain.to_string(), HashName::Sha512);
+        let device = Device::new(Box::new(store.clone()), created.layout, Access::ReadWrite).expect("fits");
+        let data = Rng::new(1).bytes(device.size() as usize);
+        device.write_at(&data, 0).expect("written");
+        let mut read = vec![0; data.len()];
+        device.read_at(&mut read, 0).expect("read");
+        assert!(read == data, "{}", suite.chain);
+        assert_eq!(repeated_blocks(&store.snapshot()), 0, "{}", suite.chain);
+    }
+}
+
+#[test]
+fn wishes_that_cannot_be_granted_are_refused_before_anything_is_written() {
+    let untouched = |size: u64, sector: u32, new: &NewVolume<'_>| {
+        let store = MemStore::new(size as usize).with_sector_bytes(sector);
+        let error = create(&store, new, &()).err().expect("refused");
+        assert!(store.snapshot().iter().all(|b| *b == 0), "{error}");
+        error
+    };
+    let good = secrets("correct horse battery staple", 1);
+    let aes = new(&good, "aes", HashName::Sha512);
+    assert!(matches!(untouched(299_007, 512, &aes), CreateError::TooSmall { least: 299_008, .. }));
+    assert!(matches!(
+        untouched(SIZE + 512, 4096, &aes),
+        CreateError::NotWholeSectors { sector_bytes: 4096, .. }
+    ));
+    assert!(matches!(untouched(SIZE + 1, 512, &aes), CreateError::NotWholeSectors { .. }));
+    for hash in [HashName::Ripemd160, HashName::Sha1] {
+        assert!(matches!(untouched(SIZE, 512, &new(&good, "aes", hash)), CreateError::HashNotOffered(_)));
+    }
+    let blowfish = new(&good, "blowfish", HashName::Sha512);
+    assert!(matches!(untouched(SIZE, 512, &blowfish), CreateError::CipherNotOffered(_)));
+    let large = secrets("x", 2_147_469);
+    assert!(matches!(
+        untouched(SIZE, 512, &new(&large, "aes", HashName::Sha512)),
+        CreateError::PimTooLarge(2_147_469)
+    ));
+    let nothing = secrets("", 1);
+    assert!(matches!(untouched(SIZE, 512, &new(&nothing, "aes", HashName::Sha512)), CreateError::Volume(_)));
+}
+
+#[test]
+fn stopping_says_so_and_progress_reaches_its_end() {
+    let store = MemStore::new(4 << 20);
+    let good = secrets("correct horse battery staple", 1);
+    let aes = new(&good, "aes", HashName::Sha512);
+    let stop = |_: Stage, done: u64, _: u64| match done {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    };
+    assert!(matches!(create(&store, &aes, &stop), Err(CreateError::Stopped)));
+    let last = AtomicU64::new(0);
+    let watch = |_: Stage, done: u64, total: u64| {
+        assert!(done >= last.swap(done, Ordering::SeqCst) && done <= total);
+        ControlFlow::Continue(())
+    };
+    create(&store, &aes, &watch).expect("created");
+    assert_eq!(last.into_inner(), (4 << 20) - 2 * HEADERS);
+}
+
+#[test]
+fn a_medium_that_fails_is_an_error_wherever_it_fails() {
+    let good = secrets("correct horse battery staple", 1);
+    let aes = new(&good, "aes", HashName::Sha512);
+    let whole = FaultStore::new(MemStore::new(SIZE as usize), FaultPlan::default());
+    create(&whole, &aes, &()).expect("created");
+    let eio = 5;
+    let enospc = 28;
+    for errno in [eio, enospc] {
+        for from in 0..whole.steps() {
+            let plan = FaultPlan { writes_fail_from: Some((from, errno)), ..FaultPlan::default() };
+            match create(&FaultStore::new(MemStore::new(SIZE as usize), plan), &aes, &()) {
+                Err(CreateError::Store(e)) => assert_eq!(e.errno(), errno),
+                Err(other) => panic!("{other}"),
+                // Flushes are steps too, so the last few writes don't exist.
+                Ok(_) => assert!(from >= 5, "write {from} failed unnoticed"),
+            }
+        }
+    }
+    for from in 0..4 {
+        let plan = FaultPlan { flushes_fail_from: Some(from), ..FaultPlan::default() };
+        let store = FaultStore::new(MemStore::new(SIZE as usize), plan);
+        assert!(matches!(create(&store, &aes, &()), Err(CreateError::Store(_))), "flush {from}");
+    }
+}
+
+fn volume_file(path: &Path, existing: Existing) -> Result<Target, CreateError> {
+    Target::new_file(path, SIZE, existing, Space::Reserved)
+}
+
+#[test]
+fn a_new_file_is_private_and_stays_only_when_kept() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let dir = tempfile::tempdir().expect("temp");
+    let path = dir.path().join("v.hc");
+    let target = volume_file(&path, Existing::Refuse).expect("made");
+    let meta = path.metadata().expect("there");
+    assert_eq!(meta.permissions().mode() & 0o777, 0o600);
+    assert_eq!(meta.len(), SIZE);
+    assert!(meta.blocks() * 512 >= SIZE, "its room is set aside");
+    drop(target);
+    assert!(!path.exists());
+    let target = volume_file(&path, Existing::Refuse).expect("made");
+    make(target.store(), "aes", HashName::Sha512);
+    target.keep().expect("kept");
+    assert!(path.exists());
+    assert_eq!(std::fs::read_dir(dir.path()).expect("read").count(), 1);
+}
+
+#[test]
+fn an_existing_file_is_refused_or_replaced_as_a_whole() {
+    let dir = tempfile::tempdir().expect("temp");
+    let path = dir.path().join("v.hc");
+    std::fs::write(&path, b"precious").expect("written");
+    assert!(matches!(volume_file(&path, Existing::Refuse), Err(CreateError::Exists(_))));
+    drop(volume_file(&path, Existing::Replace).expect("made"));
+    assert_eq!(std::fs::read(&path).expect("read"), b"precious");
+    assert_eq!(std::fs::read_dir(dir.path()).expect("read").count(), 1);
+    let target = volume_file(&path, Existing::Replace).expect("made");
+    make(target.store(), "aes", HashName::Sha512);
+    assert_eq!(std::fs::read(&path).expect("read"), b"precious");
+    target.keep().expect("kept");
+    assert_eq!(path.metadata().expect("there").len(), SIZE);
+    assert_eq!(std::fs::read_dir(dir.path()).expect("read").count(), 1);
+    assert!(matches!(volume_file(dir.path(), Existing::Replace), Err(CreateError::Exists(_))));
+}
+
+#[test]
+fn too_little_room_is_said_at_once_and_leaves_nothing() {
+    let dir = tempfile::tempdir().expect("temp");
+    let path = dir.path().join("v.hc");
+    let error = Target::new_file(&path, 1 << 50, Existing::Refuse, Space::Reserved).err().expect("refused");
+    assert!(
+        matches!(error, CreateError::NoSpace { .. } | CreateError::TooLargeForFileSystem { .. }),
+        "{error}"
+    );
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_is_no_device() {
+    let dir = tempfile::tempdir().expect("temp");
+    let path = dir.path().join("v.hc");
+    std::fs::write(&path, b"precious").expect("written");
+    assert!(matches!(Target::device(&path), Err(CreateError::NotADevice(_))));
+}
