@@ -1,11 +1,13 @@
 //! Volumes made by `create`: every cipher and hash, what is refused, what is left behind.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_testkit::Rng;
 use keyway_volume::veracrypt::{
-    CreateError, Created, Existing, Fill, NewVolume, Note, Space, Suite, Target, create,
+    CreateError, Created, Existing, Fill, HeaderChoice, NewVolume, Note, Space, Suite, Target, UnlockRequest,
+    create, unlock,
 };
 use keyway_volume::{Format, HashName, Secrets, Stage};
 use std::ops::ControlFlow;
@@ -98,19 +100,71 @@ fn quick_leaves_the_data_area_alone_and_says_so() {
     assert_eq!(repeated_blocks(&image[image.len() - HEADERS as usize..]), 0);
 }
 
-#[test]
-fn what_is_written_through_the_layout_is_read_back() {
-    for suite in Suite::all(Format::VeraCrypt) {
-        let store = Arc::new(MemStore::new(SIZE as usize));
-        let created = make(&store, &suite.chain.to_string(), HashName::Sha512);
-        let device = Device::new(Box::new(store.clone()), created.layout, Access::ReadWrite).expect("fits");
-        let data = Rng::new(1).bytes(device.size() as usize);
-        device.write_at(&data, 0).expect("written");
+/// The hashes that new volumes may have.
+const HASHES: [HashName; 6] = [
+    HashName::Sha512,
+    HashName::Sha256,
+    HashName::Whirlpool,
+    HashName::Streebog,
+    HashName::Blake2s,
+    HashName::Argon2id,
+];
+
+/// Makes a volume, writes all of it, and reads it back after opening it by either header.
+fn round_trip(cipher: &str, hash: HashName) {
+    let store = Arc::new(MemStore::new(SIZE as usize));
+    let created = make(&store, cipher, hash);
+    let device = Device::new(Box::new(store.clone()), created.layout, Access::ReadWrite).expect("fits");
+    let data = Rng::new(1).bytes(device.size() as usize);
+    device.write_at(&data, 0).expect("written");
+    assert_eq!(repeated_blocks(&store.snapshot()), 0, "{cipher}");
+    let secrets = secrets("correct horse battery staple", 1);
+    for header in [HeaderChoice::Primary, HeaderChoice::Backup] {
+        let request = UnlockRequest { header, hash: Some(hash), ..UnlockRequest::new(&secrets) };
+        let unlocked = unlock(&store, &request).expect("opens");
+        assert_eq!((unlocked.info.cipher.as_str(), unlocked.info.hash), (cipher, hash));
+        assert_eq!(unlocked.info.header_version, 5);
+        assert_eq!(unlocked.info.required_program_version, "1.0b");
+        let device = Device::new(Box::new(store.clone()), unlocked.layout, Access::ReadOnly).expect("fits");
         let mut read = vec![0; data.len()];
         device.read_at(&mut read, 0).expect("read");
-        assert!(read == data, "{}", suite.chain);
-        assert_eq!(repeated_blocks(&store.snapshot()), 0, "{}", suite.chain);
+        assert!(read == data, "{cipher} {hash} {header:?}");
     }
+}
+
+#[test]
+fn every_cipher_is_made_opened_written_and_read() {
+    for suite in Suite::all(Format::VeraCrypt) {
+        round_trip(&suite.chain.to_string(), HashName::Sha512);
+    }
+}
+
+#[test]
+fn every_hash_is_made_and_opened() {
+    for hash in HASHES {
+        round_trip("aes", hash);
+    }
+}
+
+#[test]
+fn every_cipher_with_every_hash() {
+    if std::env::var_os("KEYWAY_SLOW").is_none() {
+        eprintln!("SKIP: 90 volumes take a while; set KEYWAY_SLOW=1");
+        return;
+    }
+    for suite in Suite::all(Format::VeraCrypt) {
+        for hash in HASHES {
+            round_trip(&suite.chain.to_string(), hash);
+        }
+    }
+}
+
+#[test]
+fn a_device_with_large_sectors_keeps_them() {
+    let store = MemStore::new(1 << 20).with_sector_bytes(4096);
+    assert_eq!(make(&store, "aes", HashName::Sha512).sector_bytes, 4096);
+    let secrets = secrets("correct horse battery staple", 1);
+    assert_eq!(unlock(&store, &UnlockRequest::new(&secrets)).expect("opens").info.sector_bytes, 4096);
 }
 
 #[test]

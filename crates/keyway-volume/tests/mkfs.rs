@@ -1,4 +1,5 @@
 //! File systems made through a device whose unwritten sectors are random: their own checkers judge.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_store::MemStore;

@@ -9,21 +9,21 @@
 //! reserved behind a hidden volume: VeraCrypt's `Volumes.h`, so that both programs agree on what
 //! a size means.
 
+use super::area::Area;
 use super::create_error::{CreateError, LARGEST_PIM};
 use super::create_header::{Seal, get, put};
 use super::header::{Flags, Header, KEY_AREA_BYTES};
 use super::params::{Derivation, Format, HashName};
 use super::place::{BACKUP_GROUP_BYTES, HEADERS_BYTES, Place};
 use super::random::{self, Noise};
-use super::suite::{Suite, UNIT_BYTES};
-use crate::{Progress, Secrets, Stage};
+use super::suite::Suite;
+use crate::{Progress, Secrets, Stage, VolumeError};
 use keyway_cipher::Chain;
-use keyway_engine::{Layout, Mapping, Segment};
+use keyway_engine::Layout;
 use keyway_secret::SecretBytes;
 use keyway_store::{AlignedBuf, Store};
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The smallest volume: the headers, and nine sectors of 4,096 bytes for the smallest FAT.
 pub const SMALLEST_VOLUME: u64 = HEADERS_BYTES + BACKUP_GROUP_BYTES + 9 * 4096;
@@ -154,7 +154,7 @@ pub fn create(
         store.flush()?;
     }
     keyed.finish(store, &header, [Place::BackupPrimary, Place::Primary])?;
-    created(&header, keyed.suite, new)
+    created(store, &header, keyed.suite, new)
 }
 
 /// What is computed once from the user's wishes.
@@ -209,6 +209,7 @@ impl Keyed {
     ) -> Result<(), CreateError> {
         let seal = Seal {
             password: &self.password,
+            format: Format::VeraCrypt,
             hash: self.hash,
             derivation: self.derivation,
             suite: self.suite,
@@ -288,16 +289,18 @@ pub(super) fn fill(
 }
 
 /// The answer for a header that is in place.
-pub(super) fn created(header: &Header, suite: Suite, new: &NewVolume<'_>) -> Result<Created, CreateError> {
-    let cipher = Arc::new(suite.cipher(&header.key_area)?);
-    let mapping = Mapping::Encrypted {
-        store_offset: header.encrypted_start,
-        first_unit: header.encrypted_start / u64::from(UNIT_BYTES),
-        cipher,
-    };
-    let segment = Segment { start: 0, len: header.volume_bytes, mapping };
+pub(super) fn created(
+    store: &dyn Store,
+    header: &Header,
+    suite: Suite,
+    new: &NewVolume<'_>,
+) -> Result<Created, CreateError> {
+    let hidden = header.hidden_bytes != 0;
+    let place = if hidden { Place::Hidden } else { Place::Primary };
+    let damaged = |fault| VolumeError::DamagedHeader { place, fault };
+    let area = Area::of(header, place, suite.mode, store.size()).map_err(damaged)?;
     let mut notes = Vec::new();
-    if new.fill == Fill::Quick {
+    if new.fill == Fill::Quick && !hidden {
         notes.push(Note::Quick);
     }
     let pim = new.secrets.pim.filter(|pim| *pim > 0).unwrap_or(DEFAULT_PIM);
@@ -305,11 +308,11 @@ pub(super) fn created(header: &Header, suite: Suite, new: &NewVolume<'_>) -> Res
         notes.push(Note::SmallPim);
     }
     Ok(Created {
-        layout: Layout::new(header.sector_bytes, vec![segment])?,
-        data_offset: header.encrypted_start,
-        data_bytes: header.volume_bytes,
+        layout: area.layout(header.sector_bytes, suite.cipher(&header.key_area)?)?,
+        data_offset: area.start,
+        data_bytes: area.bytes,
         sector_bytes: header.sector_bytes,
-        hidden: header.hidden_bytes != 0,
+        hidden,
         notes,
     })
 }

@@ -3,11 +3,11 @@
 use super::create_error::CreateError;
 use super::derive::derive_header_key;
 use super::header::Header;
-use super::params::{Derivation, HashName};
+use super::params::{Derivation, Format, HashName};
 use super::place::HEADER_BYTES;
 use super::random;
 use super::sealed::{SALT_BYTES, SealedHeader};
-use super::suite::Suite;
+use super::suite::{Suite, longest_key};
 use keyway_kdf::KdfError;
 use keyway_secret::SecretBytes;
 use keyway_store::{AlignedBuf, Store, StoreError};
@@ -17,6 +17,8 @@ use std::sync::atomic::AtomicBool;
 pub(crate) struct Seal<'a> {
     /// The password with its keyfiles mixed in.
     pub(crate) password: &'a SecretBytes,
+    /// Whose volume.
+    pub(crate) format: Format,
     /// The key derivation.
     pub(crate) hash: HashName,
     /// Its cost.
@@ -58,7 +60,8 @@ impl Seal<'_> {
     }
 
     fn header_key(&self, salt: &[u8; SALT_BYTES]) -> Result<SecretBytes, KdfError> {
-        let (len, stop) = (self.suite.key_bytes(), AtomicBool::new(false));
+        // The longest key whatever the suite: what Argon2id gives depends on how much is asked for.
+        let (len, stop) = (longest_key(self.format), AtomicBool::new(false));
         let key = derive_header_key(self.hash, self.derivation, self.password, salt, len, &stop)?;
         // Nobody stops it.
         Ok(key.unwrap_or_else(|| SecretBytes::zeroed(0)))

@@ -20,10 +20,10 @@ mod search;
 mod suite;
 mod unlock;
 
-pub use derive::derive_header_key;
 pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
 pub use create_target::{Existing, Space, Target};
+pub use derive::derive_header_key;
 pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES};
 pub use params::{Derivation, Format, HashName, UnknownHash};
 pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
