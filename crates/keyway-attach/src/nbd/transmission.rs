@@ -6,9 +6,6 @@
 //! in which they are ready. So requests overlap without a queue between threads, without copies
 //! and without an allocation once the buffers have grown. Workers are started when they are first
 //! needed.
-//!
-//! A client that waits for each answer before it asks again would pay for passing the input on and
-//! win nothing; as long as nothing else waits or runs, the worker keeps the input.
 
 use super::handshake::Agreed;
 use super::protocol::{CMD_FLAG_FUA, Command, Refusal, ReplyHead, Request};
@@ -27,13 +24,6 @@ const INPUT: usize = 32 * 1024;
 /// Requests of more bytes use the connection's one large buffer, one after the other. Bounds what a
 /// connection can take: every worker's buffer stays below this.
 const LARGE: usize = 4 << 20;
-
-/// Requests of at most so many bytes are carried out without passing the input on when they come
-/// alone: they take less time than waking another thread is worth.
-const SHORT: u32 = 64 * 1024;
-
-/// For so many requests after two were seen at once the input is always passed on.
-const OVERLAP_MEMORY: u32 = 256;
 
 /// Zeros written between two looks at whether the server is being stopped.
 const ZERO_PIECE: u64 = 64 << 20;
@@ -57,13 +47,11 @@ pub(crate) fn serve(
             start: 0,
             end: 0,
             large: AlignedBuf::default(),
-            overlap: 0,
             result: None,
         }),
         output: Mutex::new(()),
         started: AtomicUsize::new(1),
         waiting: AtomicUsize::new(0),
-        running: AtomicUsize::new(0),
     };
     std::thread::scope(|scope| connection.work(scope));
     let input = connection.input.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -82,8 +70,6 @@ struct Connection<'a, W> {
     started: AtomicUsize,
     /// Workers that wait for the input.
     waiting: AtomicUsize,
-    /// Requests being carried out by workers that have passed the input on.
-    running: AtomicUsize,
 }
 
 /// What is received and not yet taken.
@@ -92,7 +78,6 @@ struct Input {
     start: usize,
     end: usize,
     large: AlignedBuf,
-    overlap: u32,
     /// How it ended, once it has.
     result: Option<Result<(), ConnectionError>>,
 }
@@ -131,26 +116,16 @@ impl<W: Wire> Connection<'_, W> {
             };
             let sent = if job.is_large() {
                 self.carry_out(&job, &mut input.large)
-            } else if self.workers == 1 || self.comes_alone(&input, &job) {
-                self.carry_out(&job, &mut own)
             } else {
-                self.running.fetch_add(1, Ordering::Relaxed);
                 self.have_successor(scope);
                 drop(input);
-                let sent = self.carry_out(&job, &mut own);
-                self.running.fetch_sub(1, Ordering::Relaxed);
-                sent
+                self.carry_out(&job, &mut own)
             };
             if sent.is_err() {
                 // The receiving side finds out and tells why.
                 self.wire.hang_up();
             }
         }
-    }
-
-    fn comes_alone(&self, input: &Input, job: &Job) -> bool {
-        let short = matches!(job.request.command, Command::Read | Command::Write) && job.request.len <= SHORT;
-        short && input.overlap == 0 && input.start == input.end && self.running.load(Ordering::Relaxed) == 0
     }
 
     /// Sees to it that somebody is there to take the input over.
@@ -256,14 +231,10 @@ impl Input {
 
     /// `None`: the client has left between two requests.
     fn next_request(&mut self, wire: &impl Wire) -> Result<Option<Request>, ConnectionError> {
-        self.overlap = self.overlap.saturating_sub(1);
         loop {
             if let Some(head) = self.held().first_chunk::<{ Request::BYTES }>() {
                 let request = Request::parse(head).ok_or(Breach::RequestMagic)?;
                 self.start += Request::BYTES;
-                if self.start < self.end && request.command != Command::Write {
-                    self.overlap = OVERLAP_MEMORY;
-                }
                 return Ok(Some(request));
             }
             self.bytes.copy_within(self.start..self.end, 0);
@@ -271,17 +242,7 @@ impl Input {
             self.start = 0;
             let empty = self.end == 0;
             let room = self.bytes.get_mut(self.end..).unwrap_or_default();
-            let n = match wire.receive_now(room)? {
-                Some(n) => {
-                    if empty && n > 0 {
-                        // It was there before we had answered the one before.
-                        self.overlap = OVERLAP_MEMORY;
-                    }
-                    n
-                }
-                None => wire.receive(room)?,
-            };
-            match n {
+            match wire.receive(room)? {
                 0 if empty => return Ok(None),
                 0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
                 n => self.end += n,

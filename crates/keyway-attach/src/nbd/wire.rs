@@ -1,6 +1,6 @@
 //! The byte stream between server and client: a socket, or memory in tests and fuzzing.
 
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::retry_on_intr;
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, sendmsg, shutdown};
 use std::io::{self, IoSlice};
@@ -11,9 +11,6 @@ use std::os::fd::OwnedFd;
 pub trait Wire: Send + Sync {
     /// Receives into `buf`, waiting for at least one byte; 0 at the end of the stream.
     fn receive(&self, buf: &mut [u8]) -> io::Result<usize>;
-
-    /// The same without waiting: `None` when nothing is there yet.
-    fn receive_now(&self, buf: &mut [u8]) -> io::Result<Option<usize>>;
 
     /// Sends some of the bytes and says how many.
     fn send(&self, parts: &[IoSlice<'_>]) -> io::Result<usize>;
@@ -71,14 +68,6 @@ impl Wire for Socket {
     fn receive(&self, buf: &mut [u8]) -> io::Result<usize> {
         let (n, _) = retry_on_intr(|| recv(&self.0, &mut *buf, RecvFlags::empty()))?;
         Ok(n)
-    }
-
-    fn receive_now(&self, buf: &mut [u8]) -> io::Result<Option<usize>> {
-        match retry_on_intr(|| recv(&self.0, &mut *buf, RecvFlags::DONTWAIT)) {
-            Ok((n, _)) => Ok(Some(n)),
-            Err(Errno::AGAIN) => Ok(None),
-            Err(e) => Err(e.into()),
-        }
     }
 
     fn send(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {

@@ -1,0 +1,15 @@
+//! The NBD server against real clients, against a small client that says what real ones never
+//! would, and against media that fail.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do"
+)]
+
+mod client;
+mod connections;
+mod durable;
+mod hostile;
+mod rig;
+mod tools;
