@@ -64,13 +64,15 @@ impl Area {
         Ok(Self { start, bytes, encrypted: bytes, first_unit: start / 512, owned_end })
     }
 
-    /// An encrypted system: the start counts from the beginning of the drive.
+    /// An encrypted system: the start counts from the beginning of the drive. The encrypted area
+    /// may be noted as larger than the volume; what counts then is the volume.
     fn system(header: &Header) -> Result<Self, HeaderFault> {
-        let (start, bytes, encrypted) = (header.encrypted_start, header.volume_bytes, header.encrypted_bytes);
+        let (start, bytes) = (header.encrypted_start, header.volume_bytes);
+        let encrypted = header.encrypted_bytes.min(bytes);
         if !start.is_multiple_of(512) || start < Place::SYSTEM_OFFSET + HEADER_BYTES as u64 {
             return Err(HeaderFault::Start(start));
         }
-        if encrypted > bytes || !encrypted.is_multiple_of(512) {
+        if !encrypted.is_multiple_of(512) {
             return Err(HeaderFault::PartlyEncrypted { encrypted, volume: bytes });
         }
         let owned_end = start.saturating_add(bytes);
