@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::verbs::{bench, cat, doctor, info};
+use crate::verbs::{bench, cat, create, doctor, info};
 use clap::{Parser, Subcommand, ValueEnum};
 use keyway_volume::{Format, HashName, HeaderChoice};
 
@@ -21,6 +21,9 @@ pub(crate) struct Cli {
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long, global = true, display_order = 900)]
     pub(crate) json: bool,
+    /// Do what destroys data without asking
+    #[arg(long, global = true, display_order = 901)]
+    pub(crate) yes: bool,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
@@ -28,6 +31,7 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
+    Create(create::Args),
     Info(info::Args),
     Cat(cat::Args),
     Bench(bench::Args),
@@ -38,6 +42,7 @@ impl Verb {
     /// Does it.
     pub(crate) fn run(&self, out: Output) -> Result<(), Failure> {
         match self {
+            Self::Create(args) => create::run(args, out),
             Self::Info(args) => info::run(args, out),
             Self::Cat(args) => cat::run(args, out),
             Self::Bench(args) => bench::run(args, out),

@@ -4,6 +4,8 @@ use keyway_attach::AttachError;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
+use keyway_volume::mkfs::MkfsError;
+use keyway_volume::veracrypt::CreateError;
 use std::io;
 use std::path::Path;
 
@@ -180,6 +182,30 @@ impl From<VolumeError> for Failure {
             E::Unsupported(_) => told.kind("unsupported"),
             E::Keyfile { .. } => told.kind("keyfile").hint("check the path; an empty file is no keyfile"),
             E::Cipher(_) => told,
+        }
+    }
+}
+
+impl From<CreateError> for Failure {
+    fn from(error: CreateError) -> Self {
+        use CreateError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::Volume(error) => error.into(),
+            E::Store(error) => error.into(),
+            E::Layout(error) => error.into(),
+            E::Cipher(error) => error.into(),
+            E::FileSystem(MkfsError::Device(error)) => error.into(),
+            E::FileSystem(MkfsError::Missing(_)) => told.kind("missing"),
+            E::FileSystem(MkfsError::Refused { .. }) => {
+                told.kind("filesystem").hint("take another file system, or a larger volume")
+            }
+            E::FileSystem(_) => told.kind("filesystem"),
+            E::Exists(_) => told.kind("exists"),
+            E::NoSpace { .. } => told.kind("no-space"),
+            E::InUse { .. } => told.kind("in-use"),
+            E::Stopped => told.kind("interrupted"),
+            _ => told,
         }
     }
 }

@@ -5,6 +5,7 @@ mod args;
 mod failure;
 mod machine;
 mod output;
+mod progress;
 mod prompt;
 mod secrets_in;
 mod size;
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    let out = Output { json: cli.json };
+    let out = Output { json: cli.json, yes: cli.yes };
     match cli.verb.run(out) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -42,7 +43,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         let text = error.render().to_string();
         let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let failure = Failure::usage(first, "see `keyway --help` and `keyway VERB --help`");
-        let _ = Output { json: true }.result(&output::error_document(&failure), String::new);
+        let _ = Output { json: true, yes: false }.result(&output::error_document(&failure), String::new);
     }
     ExitCode::from(Exit::Usage as u8)
 }

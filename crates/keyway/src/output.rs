@@ -1,15 +1,18 @@
 //! Where results go: words or one JSON document to standard output, all else to standard error.
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
+use crate::prompt;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 
-/// How a verb answers.
+/// How a verb answers and asks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     /// One JSON document instead of words.
     pub(crate) json: bool,
+    /// Questions whether to go on are answered already.
+    pub(crate) yes: bool,
 }
 
 impl Output {
@@ -31,6 +34,24 @@ impl Output {
     /// A warning to standard error.
     pub(crate) fn warn(self, words: &str) {
         let _ = writeln!(io::stderr().lock(), "keyway: warning: {words}");
+    }
+
+    /// Asks before data is lost; fails unless the answer is yes.
+    pub(crate) fn confirm(self, what: &str) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        if !io::stdin().is_terminal() {
+            return Err(Failure::usage(
+                format!("not done without being asked to: {what}"),
+                "add --yes if that is what you want",
+            ));
+        }
+        if prompt::confirm(what)? {
+            Ok(())
+        } else {
+            Err(Failure::new(Exit::Failed, "nothing was done", "").kind("declined"))
+        }
     }
 
     /// Reports a failure: two lines on standard error, with `--json` the document as well.

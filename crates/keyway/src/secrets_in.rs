@@ -71,8 +71,8 @@ secret_args!(
     ProtectArgs, "protect-", "Protected hidden volume", "of the hidden volume"
 );
 secret_args!(
-    /// The secret of the volume that a hidden one is made in.
-    OuterArgs, "outer-", "Outer volume", "of the outer volume"
+    /// The secret of a hidden volume to be made.
+    HiddenArgs, "hidden-", "New hidden volume", "of the new hidden volume"
 );
 secret_args!(
     /// The secret that replaces the present one.

@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use keyway_engine::{Access, Device};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
+use keyway_volume::veracrypt::CreateError;
 use keyway_volume::{
     Format, HashName, HeaderChoice, Secrets, UnlockRequest, Unlocked, VolumeError, VolumeInfo,
 };
@@ -101,7 +102,15 @@ pub(crate) fn warn(out: Output, warnings: &[String]) {
 
 /// A format's error in words that name the volume.
 pub(crate) fn about(path: &Path, error: VolumeError) -> Failure {
-    let mut failure = Failure::from(error);
+    named(path, error.into())
+}
+
+/// The same for making and changing.
+pub(crate) fn about_change(path: &Path, error: CreateError) -> Failure {
+    named(path, error.into())
+}
+
+fn named(path: &Path, mut failure: Failure) -> Failure {
     let name = path.display().to_string();
     if !failure.message.contains(&name) {
         failure.message = format!("{name}: {}", failure.message);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 pub(crate) mod bench;
 pub(crate) mod cat;
+pub(crate) mod create;
 pub(crate) mod doctor;
 pub(crate) mod info;
 
