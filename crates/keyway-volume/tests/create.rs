@@ -302,3 +302,86 @@ fn a_file_is_no_device() {
     std::fs::write(&path, b"precious").expect("written");
     assert!(matches!(Target::device(&path), Err(CreateError::NotADevice(_))));
 }
+
+mod hidden {
+    use super::*;
+    use keyway_volume::veracrypt::{NoOuter, create_hidden};
+
+    const OUTER: &str = "outer correct horse battery";
+    const HIDDEN: &str = "hidden correct horse battery";
+    const OUTSIDE: u64 = 4 << 20;
+
+    fn info(store: &dyn Store, password: &str) -> keyway_volume::VolumeInfo {
+        unlock(store, &UnlockRequest::new(&secrets(password, 1))).expect("opens").info
+    }
+
+    fn outer(sector_bytes: u32) -> Arc<MemStore> {
+        let store = Arc::new(MemStore::new(OUTSIDE as usize).with_sector_bytes(sector_bytes));
+        create(&store, &new(&secrets(OUTER, 1), "twofish-serpent", HashName::Sha512), &()).expect("created");
+        store
+    }
+
+    #[test]
+    fn both_volumes_open_by_both_headers_and_nothing_shows() {
+        for sector_bytes in [512, 4096] {
+            let store = outer(sector_bytes);
+            let before = store.snapshot();
+            let hidden = secrets(HIDDEN, 1);
+            let outside = secrets(OUTER, 1);
+            let wish = new(&hidden, "aes", HashName::Sha512);
+            let made = create_hidden(&store, 1 << 20, &wish, Some(&outside), &()).expect("created");
+            assert_eq!(made.data_offset, OUTSIDE - HEADERS - (1 << 20));
+            assert_eq!(made.data_bytes, (1 << 20) - 4096);
+            assert_eq!(made.sector_bytes, sector_bytes);
+            assert_eq!(made.notes, [Note::OuterFilesUnknown]);
+            for header in [HeaderChoice::Primary, HeaderChoice::Backup] {
+                for (secrets, is_hidden) in [(&hidden, true), (&outside, false)] {
+                    let request = UnlockRequest { header, ..UnlockRequest::new(secrets) };
+                    let info = unlock(&store, &request).expect("opens").info;
+                    assert_eq!((info.hidden, info.sector_bytes), (is_hidden, sector_bytes));
+                }
+            }
+            let after = store.snapshot();
+            assert!(before[..65_536] == after[..65_536], "the outer header is not touched");
+            let backup = after.len() - HEADERS as usize;
+            assert!(before[backup..][..65_536] == after[backup..][..65_536]);
+            assert_eq!(repeated_blocks(&after), 0);
+            assert!(chi_square_sigmas(&after).abs() < 5.0);
+        }
+    }
+
+    #[test]
+    fn the_outer_volume_with_protection_leaves_the_hidden_one_alone() {
+        let store = outer(512);
+        let hidden = secrets(HIDDEN, 1);
+        create_hidden(&store, 1 << 20, &new(&hidden, "aes", HashName::Sha512), None, &()).expect("created");
+        let outside = secrets(OUTER, 1);
+        let request = UnlockRequest { protect_hidden: Some(&hidden), ..UnlockRequest::new(&outside) };
+        let unlocked = unlock(&store, &request).expect("opens");
+        let device = Device::new(Box::new(store.clone()), unlocked.layout, Access::ReadWrite).expect("fits");
+        let free = device.size() - (1 << 20);
+        device.write_at(&[7; 4096], free - 4096).expect("free space");
+        assert!(device.write_at(&[7; 512], free).is_err());
+        assert_eq!(info(&store, HIDDEN).data_bytes, (1 << 20) - 4096);
+    }
+
+    #[test]
+    fn what_cannot_hold_one_is_refused_before_anything_is_written() {
+        let store = outer(512);
+        let before = store.snapshot();
+        let (hidden, outside) = (secrets(HIDDEN, 1), secrets(OUTER, 1));
+        let aes = new(&hidden, "aes", HashName::Sha512);
+        let refused = |size: u64, wish: &NewVolume<'_>, outer: &Secrets| {
+            let error = create_hidden(&store, size, wish, Some(outer), &()).err().expect("refused");
+            assert!(store.snapshot() == before, "{error}");
+            error
+        };
+        assert!(matches!(refused(OUTSIDE, &aes, &outside), CreateError::HiddenTooLarge { .. }));
+        assert!(matches!(refused(1000, &aes, &outside), CreateError::NotWholeSectors { .. }));
+        let same = new(&outside, "aes", HashName::Sha512);
+        assert!(matches!(refused(1 << 20, &same, &outside), CreateError::SameSecret));
+        create_hidden(&store, 1 << 20, &aes, Some(&outside), &()).expect("created");
+        let inner = create_hidden(&store, 1 << 19, &same, Some(&hidden), &());
+        assert!(matches!(inner, Err(CreateError::NoOuter(NoOuter::IsHidden))));
+    }
+}

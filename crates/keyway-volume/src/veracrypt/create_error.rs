@@ -97,6 +97,11 @@ pub enum CreateError {
     /// The outer volume can't hold a hidden one.
     #[error("this volume can't hold a hidden one: {0}")]
     NoOuter(NoOuter),
+    /// A hidden volume with the outer one's secret.
+    #[error(
+        "the hidden volume has the same password, keyfiles and PIM as the outer one and would never open; take another password"
+    )]
+    SameSecret,
     /// What was written reads back differently.
     #[error("the header that was written reads back differently; the medium can't be trusted")]
     ReadBack,
@@ -158,6 +163,7 @@ impl CreateError {
             | Self::NotWholeSectors { .. }
             | Self::HashNotOffered(_)
             | Self::PimTooLarge(_)
+            | Self::SameSecret
             | Self::CipherNotOffered(_) => 2,
             Self::Volume(e) => e.exit_code(),
             Self::FileSystem(MkfsError::Unknown(_) | MkfsError::SectorSize { .. }) => 2,

@@ -9,6 +9,7 @@ mod area;
 mod create;
 mod create_error;
 mod create_header;
+mod create_hidden;
 mod create_target;
 mod derive;
 mod header;
@@ -22,6 +23,7 @@ mod unlock;
 
 pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
+pub use create_hidden::{SMALLEST_HIDDEN_VOLUME, create_hidden, largest_hidden_volume};
 pub use create_target::{Existing, Space, Target};
 pub use derive::derive_header_key;
 pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES};

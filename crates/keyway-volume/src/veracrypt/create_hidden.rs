@@ -1,0 +1,149 @@
+//! Makes a hidden volume in the free space of another one.
+//!
+//! VeraCrypt's rules: a hidden volume of SIZE bytes begins SIZE bytes before the backup headers,
+//! and leaves the last 4,096 bytes of that (131,072 from 2 MiB on) to the outer file system, which
+//! may write there without harm (`GetVolumeDataAreaSize` and `VolumeDataStart` of VeraCrypt's
+//! volume creation, checked with volumes it made). Only the hidden volume's own two header slots and its data area
+//! are written: whatever happens, the outer volume still opens.
+
+use super::create::{Created, Fill, Keyed, NewVolume, Note, SMALLEST_VOLUME, created, fill, whole_sectors};
+use super::create_error::{CreateError, NoOuter};
+use super::params::Format;
+use super::place::{BACKUP_GROUP_BYTES, HEADERS_BYTES, Place};
+use super::random::Noise;
+use super::unlock::{UnlockRequest, unlock};
+use crate::{Progress, Secrets};
+use keyway_store::Store;
+use std::ops::Range;
+
+/// From this size on more is left at the end (`TC_VOLUME_SMALL_SIZE_THRESHOLD`).
+const SMALL: u64 = 2 << 20;
+
+/// What a small hidden volume leaves to the outer file system at the end.
+const LEFT_BY_SMALL: u64 = 4096;
+
+/// What a larger one leaves.
+const LEFT_BY_LARGE: u64 = BACKUP_GROUP_BYTES;
+
+/// The smallest hidden volume: what it leaves, and nine sectors of 4,096 bytes.
+pub const SMALLEST_HIDDEN_VOLUME: u64 = LEFT_BY_SMALL + 9 * 4096;
+
+/// The largest hidden volume that fits into a file or device of `store_bytes`, if its outer file
+/// system were empty.
+pub fn largest_hidden_volume(store_bytes: u64) -> u64 {
+    store_bytes.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES)
+}
+
+/// Makes a hidden volume of `size` bytes inside the volume in `store`; a hidden volume that is
+/// there already is lost. Its data area is a little smaller than `size`.
+///
+/// `outer` opens the outer volume, to check that it can hold a hidden one; without it nothing is
+/// checked. [`Fill::Quick`] is enough where the outer volume was filled with random bytes.
+///
+/// # Errors
+/// It does not fit, the outer volume can't hold one, the wishes can't be granted, or the medium
+/// failed. The outer volume opens as before; free space of it may have been overwritten.
+pub fn create_hidden(
+    store: &dyn Store,
+    size: u64,
+    new: &NewVolume<'_>,
+    outer: Option<&Secrets>,
+    progress: &dyn Progress,
+) -> Result<Created, CreateError> {
+    let mut sector_bytes = store.sector_bytes();
+    if let Some(outer) = outer {
+        sector_bytes = check_outer(store, outer)?;
+        refuse_same_secret(outer, new.secrets)?;
+    }
+    whole_sectors(size, sector_bytes)?;
+    let data = data_range(store.size(), size)?;
+    let keyed = Keyed::new(new)?;
+    let header = keyed.header(data.clone(), sector_bytes, true)?;
+    if new.fill == Fill::Random {
+        fill(store, data, &mut Noise::new()?, progress)?;
+        store.flush()?;
+    }
+    keyed.finish(store, &header, [Place::BackupHidden, Place::Hidden])?;
+    let mut made = created(store, &header, keyed.suite, new)?;
+    made.notes.push(Note::OuterFilesUnknown);
+    if outer.is_none() {
+        made.notes.push(Note::OuterNotOpened);
+    }
+    Ok(made)
+}
+
+/// Where the data of a hidden volume of `size` bytes lies.
+fn data_range(store_bytes: u64, size: u64) -> Result<Range<u64>, CreateError> {
+    if store_bytes < SMALLEST_VOLUME {
+        return Err(CreateError::TooSmall { size: store_bytes, least: SMALLEST_VOLUME });
+    }
+    // The data area is counted in units of 512 bytes from the beginning of the store.
+    whole_sectors(store_bytes, 512)?;
+    if size < SMALLEST_HIDDEN_VOLUME {
+        return Err(CreateError::TooSmall { size, least: SMALLEST_HIDDEN_VOLUME });
+    }
+    let most = largest_hidden_volume(store_bytes);
+    if size > most {
+        return Err(CreateError::HiddenTooLarge { size, most });
+    }
+    let left = if size < SMALL { LEFT_BY_SMALL } else { LEFT_BY_LARGE };
+    let end = store_bytes - BACKUP_GROUP_BYTES;
+    Ok(end - size..end - left)
+}
+
+/// Opens the outer volume and gives its sector size.
+fn check_outer(store: &dyn Store, outer: &Secrets) -> Result<u32, CreateError> {
+    let unlocked = unlock(store, &UnlockRequest::new(outer))?;
+    let info = &unlocked.info;
+    let no = |reason| Err(CreateError::NoOuter(reason));
+    if info.hidden {
+        no(NoOuter::IsHidden)
+    } else if info.system {
+        no(NoOuter::IsSystem)
+    } else if !unlocked.opened().header.has_sizes() {
+        no(NoOuter::OldLayout)
+    } else if info.data_offset.saturating_add(info.data_bytes)
+        != store.size().saturating_sub(BACKUP_GROUP_BYTES)
+    {
+        no(NoOuter::Resized)
+    } else {
+        Ok(info.sector_bytes)
+    }
+}
+
+/// With the same secret only the outer volume would ever open.
+fn refuse_same_secret(outer: &Secrets, hidden: &Secrets) -> Result<(), CreateError> {
+    let pim = |secrets: &Secrets| secrets.pim.filter(|pim| *pim > 0);
+    let mixed = hidden.header_password(Format::VeraCrypt)?;
+    if pim(outer) == pim(hidden) && outer.header_password(Format::VeraCrypt)?.same_as(&mixed) {
+        return Err(CreateError::SameSecret);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_lies_where_veracrypt_puts_it() {
+        // hidden-same.hc of VeraCrypt 1.23: 1 MiB outside, --size=256K inside, 258,048 of data.
+        let range = data_range(1 << 20, 256 << 10).expect("fits");
+        assert_eq!(range.start, (1 << 20) - 131_072 - 262_144);
+        assert_eq!(range.end - range.start, 258_048);
+        let range = data_range(8 << 20, 2 << 20).expect("fits");
+        assert_eq!(range.end - range.start, (2 << 20) - 131_072);
+        assert_eq!(data_range(8 << 20, (8 << 20) - 262_144).expect("fits").start, 131_072);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        assert!(matches!(
+            data_range(1 << 20, (1 << 20) - 262_144 + 512),
+            Err(CreateError::HiddenTooLarge { most, .. }) if most == (1 << 20) - 262_144
+        ));
+        assert!(matches!(data_range(1 << 20, 40_448), Err(CreateError::TooSmall { least: 40_960, .. })));
+        assert!(matches!(data_range(200_000, 40_960), Err(CreateError::TooSmall { .. })));
+        assert!(matches!(data_range((1 << 20) + 1, 40_960), Err(CreateError::NotWholeSectors { .. })));
+    }
+}
