@@ -81,9 +81,20 @@ pub enum AttachError {
         /// What happened instead.
         reason: String,
     },
+    /// It is closed and nothing is left, but something went wrong on the way.
+    #[error("{volume} is closed, but not cleanly: {reason}; check what was written last")]
+    ClosedBadly {
+        /// The volume.
+        volume: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// The device itself failed, most often its last flush.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The NBD server.
+    #[error(transparent)]
+    Nbd(#[from] crate::nbd::NbdError),
     /// Anything else the system said.
     #[error("could not {doing}: {source}")]
     Io {
@@ -113,7 +124,9 @@ impl AttachError {
             Self::NotOpen(_)
             | Self::UnsafeFolder(_)
             | Self::NoAnswer { .. }
+            | Self::ClosedBadly { .. }
             | Self::Device(_)
+            | Self::Nbd(_)
             | Self::Io { .. } => 1,
         }
     }

@@ -5,9 +5,13 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod fuse;
+pub mod loopdev;
+pub mod mount;
 pub mod nbd;
 pub mod session;
 mod stop;
+mod users;
 
 pub use error::{AttachError, User};
 pub use stop::Stop;

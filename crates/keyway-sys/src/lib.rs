@@ -2,8 +2,14 @@
 //!
 //! Every function here is a safe wrapper that takes and returns owned, checked types.
 
+mod fuse_ring;
+mod fusedev;
+mod loopdev;
 mod mounts;
 mod process;
 
-pub use mounts::{Use, claim_device, uses};
+pub use fuse_ring::{FuseRing, RingRequest};
+pub use fusedev::fuse_clone;
+pub use loopdev::{LoopStatus, loop_attach, loop_detach, loop_status};
+pub use mounts::{Mount, Use, claim_device, mounts, uses};
 pub use process::{close_on_exec_from, harden_process};

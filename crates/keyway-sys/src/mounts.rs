@@ -82,10 +82,20 @@ pub fn claim_device(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).custom_flags(OFlags::EXCL.bits() as i32).open(path)
 }
 
-struct Mount {
-    device: (u32, u32),
-    at: PathBuf,
-    source: PathBuf,
+/// One line of the table of mounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Major and minor number of the file system's device.
+    pub device: (u32, u32),
+    /// Where it is mounted.
+    pub at: PathBuf,
+    /// What is mounted: a device's path, or a name the file system chose.
+    pub source: PathBuf,
+}
+
+/// Every mount this process can see, in the order in which they were made.
+pub fn mounts() -> io::Result<Vec<Mount>> {
+    Ok(parse_mountinfo(&std::fs::read("/proc/self/mountinfo")?))
 }
 
 /// proc(5): "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue".

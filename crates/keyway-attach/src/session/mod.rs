@@ -1,7 +1,7 @@
 //! One process serves one open volume: what it is told, what it says about itself, and how it is
 //! found, asked and ended.
 //!
-//! Every session has a folder of its own in the runtime folder:
+//! Every session has a folder of its own in the [runtime folder](runtime_folder):
 //!
 //! | name | what |
 //! |---|---|
@@ -11,11 +11,141 @@
 //! | `mnt/` | where the FUSE file system is mounted |
 //! | `nbd` | the NBD socket, where the plan does not name another |
 //!
-//! A session whose `lock` nobody holds is stale: its process was killed. `find`, `list` and
-//! `close` take what it left behind away.
+//! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass
+//! over it; [`close`], [`clean_stale`] and the next [`run`] take away what it left.
 
+mod claim;
+mod control;
+mod folder;
 mod plan;
+mod serve;
 mod state;
 
+pub use folder::{RUNTIME_VARIABLE, runtime_folder};
 pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
+pub use serve::run;
 pub use state::{SessionState, SessionStatus};
+
+use crate::{AttachError, fuse, loopdev, mount};
+use control::{Answer, Request, ask};
+use folder::{SessionFolder, lock_runtime, session_folders};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::path::Path;
+
+/// How long a process may take to end after it has said that all is down: it wipes its keys.
+const LAST_BREATH: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+
+/// Every open volume of this user.
+pub fn list() -> Result<Vec<SessionState>, AttachError> {
+    let runtime = runtime_folder()?;
+    let alive = session_folders(&runtime).into_iter().filter(SessionFolder::is_alive);
+    Ok(alive.filter_map(|folder| SessionState::read(&folder.state())).collect())
+}
+
+/// The open volume that `what` names: a session's id, or the path of a volume, device, file,
+/// socket or mount point.
+pub fn find(what: &str) -> Result<Option<SessionState>, AttachError> {
+    Ok(list()?.into_iter().find(|state| state.is_named(what)))
+}
+
+/// The state of an open volume as its serving process tells it.
+///
+/// # Errors
+/// [`AttachError::NotOpen`], or [`AttachError::NoAnswer`] when the process hangs.
+pub fn status(what: &str) -> Result<SessionStatus, AttachError> {
+    let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
+    match ask(&folder.control(), &state.volume, Request::Status)? {
+        Answer::Status(status) => Ok(*status),
+        other => Err(no_answer(&state, other)),
+    }
+}
+
+/// Flushes, unmounts, detaches and ends what `what` names, and waits until its process is gone.
+/// What a killed process left behind is taken away. Returns what was closed.
+///
+/// # Errors
+/// [`AttachError::Busy`] when somebody uses it (it is still served then),
+/// [`AttachError::NotOpen`], or what went wrong while closing.
+pub fn close(what: &str) -> Result<SessionState, AttachError> {
+    let Some((folder, state)) = alive(what)? else {
+        let stale = clean_stale()?.into_iter().find(|state| state.is_named(what));
+        return stale.ok_or_else(|| AttachError::NotOpen(what.to_owned()));
+    };
+    let answer = ask(&folder.control(), &state.volume, Request::Close);
+    match answer {
+        Ok(Answer::Closed) => {
+            wait_for_end(&state);
+            Ok(state)
+        }
+        Ok(Answer::Busy { what, users }) => Err(AttachError::Busy { what, users }),
+        Ok(other) => {
+            wait_for_end(&state);
+            Err(no_answer(&state, other))
+        }
+        // Killed while we asked.
+        Err(_) if !folder.is_alive() => {
+            clean_stale()?;
+            Ok(state)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Takes away what killed processes left: mounts, loop devices, files. Returns their states as far
+/// as they can be read.
+pub fn clean_stale() -> Result<Vec<SessionState>, AttachError> {
+    clean_stale_in(&runtime_folder()?)
+}
+
+fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
+    let _alone = lock_runtime(runtime)?;
+    let mut cleaned = Vec::new();
+    for folder in session_folders(runtime) {
+        if folder.is_alive() {
+            continue;
+        }
+        cleaned.extend(SessionState::read(&folder.state()));
+        let at = folder.mount_point();
+        for device in loopdev::devices_on(&at.join(fuse::FILE_NAME)) {
+            mount::abandon(&device);
+            loopdev::abandon(&device)?;
+        }
+        if fuse::is_mounted(&at) {
+            fuse::disconnect(&at, true)?;
+        }
+        folder.remove()?;
+    }
+    Ok(cleaned)
+}
+
+fn alive(what: &str) -> Result<Option<(SessionFolder, SessionState)>, AttachError> {
+    let runtime = runtime_folder()?;
+    for folder in session_folders(&runtime) {
+        if let Some(state) = SessionState::read(&folder.state())
+            && state.is_named(what)
+            && folder.is_alive()
+        {
+            return Ok(Some((folder, state)));
+        }
+    }
+    Ok(None)
+}
+
+fn no_answer(state: &SessionState, answer: Answer) -> AttachError {
+    let volume = state.volume.display().to_string();
+    match answer {
+        Answer::Failed { reason } => AttachError::ClosedBadly { volume, reason },
+        other => AttachError::NoAnswer { volume, reason: format!("it said {other:?}") },
+    }
+}
+
+/// The volume can be opened again once the process is gone; waiting longer would help nobody.
+fn wait_for_end(state: &SessionState) {
+    if let Some(pid) = i32::try_from(state.pid).ok().and_then(Pid::from_raw)
+        && let Ok(process) = pidfd_open(pid, PidfdFlags::empty())
+        && state.process_exists()
+    {
+        let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&LAST_BREATH));
+    }
+}

@@ -1,7 +1,11 @@
 //! What a serving process says about itself.
 
+use crate::AttachError;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 /// A session as its state file describes it. What does not apply is `None` (`null` in JSON).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,4 +63,50 @@ pub struct SessionStatus {
     /// Whether a write was refused because it would have damaged the hidden volume; the volume
     /// takes no more writes since then.
     pub guard_hit: bool,
+}
+
+impl SessionState {
+    /// Puts the state at `path`, whole or not at all.
+    pub(super) fn write(&self, path: &Path) -> Result<(), AttachError> {
+        let new = path.with_extension("json.new");
+        let write = || {
+            let mut file =
+                OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+            serde_json::to_writer_pretty(&mut file, self)?;
+            file.write_all(b"\n")?;
+            std::fs::rename(&new, path)
+        };
+        write().map_err(|e: io::Error| AttachError::io(format!("write {}", path.display()), e))
+    }
+
+    /// Reads what [`SessionState::write`] wrote.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
+
+    /// Whether `what` names this session: its id, or the path of its volume, device, file, socket
+    /// or mount point.
+    pub(super) fn is_named(&self, what: &str) -> bool {
+        let given = Path::new(what);
+        let real = given.canonicalize();
+        let is = |path: &Path| path == given || real.as_ref().is_ok_and(|real| path == real);
+        let paths = [Some(&self.volume), self.device.as_ref(), self.file.as_ref(), self.mountpoint.as_ref()];
+        self.id == what
+            || self.socket.as_ref().is_some_and(|socket| socket == what || is(Path::new(socket)))
+            || paths.into_iter().flatten().any(|path| is(path))
+    }
+
+    /// Whether the serving process, the very one, still exists.
+    pub(super) fn process_exists(&self) -> bool {
+        started(self.pid) == Some(self.pid_started)
+    }
+}
+
+/// When a process started, in clock ticks since boot: field 22 of `/proc/PID/stat` (proc(5)).
+pub(super) fn started(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the name in parentheses, which may hold anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    // `fields` starts with field 3.
+    fields.split_ascii_whitespace().nth(22 - 3)?.parse().ok()
 }

@@ -1,0 +1,138 @@
+//! A FUSE connection: `/dev/fuse` bound to a mount point, by ourselves or by `fusermount3`.
+
+use crate::AttachError;
+use rustix::io::{Errno, IoSliceMut};
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use std::ffi::CString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const DEVICE: &str = "/dev/fuse";
+const HELPER: &str = "fusermount3";
+/// What `mount` and `df` show.
+const SOURCE: &str = "keyway";
+const SUBTYPE: &str = "keyway";
+
+const NO_DEVICE: &str = "load the kernel's fuse module (modprobe fuse), or use --attach nbd";
+const NO_HELPER: &str = "install the package fuse3, run as root, or use --attach nbd";
+
+/// Mounts a FUSE file system at the folder `at` and returns its connection.
+pub(crate) fn connect(at: &Path) -> Result<OwnedFd, AttachError> {
+    if rustix::process::geteuid().is_root() { connect_as_root(at) } else { connect_as_user(at) }
+}
+
+fn connect_as_root(at: &Path) -> Result<OwnedFd, AttachError> {
+    let fuse = std::fs::OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?;
+    // S_IFDIR of stat.h in octal, as the kernel's option parser wants it. The kernel checks modes
+    // itself (default_permissions); nobody but the owner gets in (no allow_other).
+    let options = format!(
+        "fd={},rootmode=40000,user_id={},group_id={},default_permissions",
+        fuse.as_raw_fd(),
+        rustix::process::getuid().as_raw(),
+        rustix::process::getgid().as_raw()
+    );
+    let options = CString::new(options).map_err(|e| AttachError::io("mount FUSE", io::Error::from(e)))?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    rustix::mount::mount(SOURCE, at, format!("fuse.{SUBTYPE}"), flags, options.as_c_str()).map_err(|e| {
+        match e {
+            Errno::NODEV => AttachError::Missing { what: "the kernel's FUSE".into(), hint: NO_DEVICE },
+            e => AttachError::io(format!("mount FUSE at {}", at.display()), e),
+        }
+    })?;
+    Ok(fuse.into())
+}
+
+/// Asks the set-user-id helper of the fuse3 package; it sends the connection back over a socket.
+fn connect_as_user(at: &Path) -> Result<OwnedFd, AttachError> {
+    std::fs::metadata(DEVICE).map_err(no_device)?;
+    let doing = || format!("mount FUSE at {} through {HELPER}", at.display());
+    let fail = |e: io::Error| AttachError::io(doing(), e);
+    let (ours, theirs) = UnixStream::pair().map_err(fail)?;
+    // The helper looks up the socket's number in the environment; standard input is one that a
+    // child gets without further ado.
+    let helper = Command::new(HELPER)
+        .arg("-o")
+        .arg(format!("rw,nosuid,nodev,noexec,default_permissions,fsname={SOURCE},subtype={SUBTYPE}"))
+        .arg("--")
+        .arg(at)
+        .env("_FUSE_COMMFD", "0")
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(no_helper)?;
+    let received = receive_descriptor(&ours);
+    let done = helper.wait_with_output().map_err(fail)?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        return Err(fail(io::Error::other(said.trim().to_owned())));
+    }
+    received
+        .map_err(fail)?
+        .ok_or_else(|| fail(io::Error::new(io::ErrorKind::UnexpectedEof, "it sent no descriptor")))
+}
+
+fn receive_descriptor(socket: &UnixStream) -> io::Result<Option<OwnedFd>> {
+    let mut byte = [0u8];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let iov = &mut [IoSliceMut::new(&mut byte)];
+    rustix::net::recvmsg(socket, iov, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let mut descriptors = control.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        _ => None,
+    });
+    Ok(descriptors.next())
+}
+
+/// Takes the mount at `at` away; `lazily` also when it is busy or its server is dead.
+pub(crate) fn disconnect(at: &Path, lazily: bool) -> Result<(), AttachError> {
+    let fail = |e: io::Error| AttachError::io(format!("unmount {}", at.display()), e);
+    if rustix::process::geteuid().is_root() {
+        let flags = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };
+        return match rustix::mount::unmount(at, flags) {
+            Ok(()) => Ok(()),
+            // EINVAL: nothing is mounted there (any more).
+            Err(Errno::INVAL | Errno::NOENT) => Ok(()),
+            Err(e) => Err(fail(e.into())),
+        };
+    }
+    let mut helper = Command::new(HELPER);
+    helper.arg("-u");
+    if lazily {
+        helper.arg("-z");
+    }
+    let done = helper.arg("--").arg(at).stdin(Stdio::null()).output().map_err(no_helper)?;
+    if done.status.success() || !is_mounted(at) {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    // The helper's only sign of EBUSY is the system's text for it.
+    let busy = said.contains("busy");
+    let kind = if busy { io::ErrorKind::ResourceBusy } else { io::ErrorKind::Other };
+    Err(fail(io::Error::new(kind, said.trim().to_owned())))
+}
+
+/// Whether something is mounted at `at`, dead or alive.
+pub(crate) fn is_mounted(at: &Path) -> bool {
+    keyway_sys::mounts().is_ok_and(|mounts| mounts.iter().any(|mount| mount.at == at))
+}
+
+fn no_device(e: io::Error) -> AttachError {
+    match e.kind() {
+        io::ErrorKind::NotFound => AttachError::Missing { what: DEVICE.into(), hint: NO_DEVICE },
+        _ => AttachError::io(format!("open {DEVICE}"), e),
+    }
+}
+
+fn no_helper(e: io::Error) -> AttachError {
+    match e.kind() {
+        io::ErrorKind::NotFound => AttachError::Missing { what: HELPER.into(), hint: NO_HELPER },
+        _ => AttachError::io(format!("run {HELPER}"), e),
+    }
+}

@@ -1,0 +1,203 @@
+//! The decrypted volume as the file `volume` in a FUSE file system of its own.
+//!
+//! Nothing but the kernel and, without root, the `fusermount3` program is needed: the protocol
+//! for one file is small, and speaking it ourselves lets written data land in aligned memory,
+//! keeps the data path free of allocations, and lets requests come over io_uring where the kernel
+//! offers it.
+//!
+//! The file is opened for direct I/O, whatever the application asked: no byte waits in a page
+//! cache above the encryption, and `fsync` returns when the medium has everything.
+
+mod abi;
+mod connect;
+mod transport;
+mod volume_file;
+
+use crate::{AttachError, Stop, User};
+use keyway_engine::Device;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::{Builder, JoinHandle};
+use std::{fmt, io};
+use transport::device::Channel;
+use transport::rings::{self, Entry};
+use volume_file::VolumeFile;
+
+pub(crate) use connect::{disconnect, is_mounted};
+pub(crate) use volume_file::FILE_NAME;
+
+fn knob(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+/// How requests reach the serving process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Reads and writes on `/dev/fuse`: every kernel has it.
+    Device,
+    /// Shared rings, a queue per CPU: Linux 6.14 and later, where root has allowed it.
+    Rings,
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Device => "/dev/fuse",
+            Self::Rings => "fuse over io_uring",
+        })
+    }
+}
+
+/// A mounted volume and the threads that serve it.
+pub struct FuseMount {
+    at: PathBuf,
+    transport: Transport,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl FuseMount {
+    /// Mounts a file system with the one file `volume` at the folder `at` and serves it from
+    /// threads of its own. `gone` is requested when it is unmounted, by us or by anybody else.
+    /// Rings are used where the kernel offers them, unless `transport` says otherwise.
+    pub fn serve(
+        device: Arc<Device>,
+        at: &Path,
+        transport: Option<Transport>,
+        gone: Arc<Stop>,
+    ) -> Result<Self, AttachError> {
+        let fail = |e: io::Error| AttachError::io("speak FUSE with the kernel", e);
+        let file = Arc::new(VolumeFile::new(device));
+        let want_rings = transport != Some(Transport::Device);
+        let allowed = want_rings.then(rings::Permit::get);
+        let fuse = connect::connect(at)?;
+        let mut threads = Threads { file, gone, running: Arc::new(AtomicUsize::new(1)), handles: Vec::new() };
+        let started = (|| {
+            let agreed = Channel::new().init(&fuse, &threads.file, want_rings)?;
+            drop(allowed);
+            let transport =
+                if agreed && threads.start_rings(&fuse)? { Transport::Rings } else { Transport::Device };
+            threads.start_channels(&fuse, transport)?;
+            Ok(transport)
+        })();
+        threads.one_ends();
+        match started {
+            Ok(transport) => Ok(Self { at: at.to_owned(), transport, threads: threads.handles }),
+            Err(e) => {
+                drop(fuse);
+                disconnect(at, true)?;
+                Err(fail(e))
+            }
+        }
+    }
+
+    /// The decrypted volume's path.
+    pub fn file(&self) -> PathBuf {
+        self.at.join(FILE_NAME)
+    }
+
+    /// How requests reach us.
+    pub fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// Unmounts and waits for the threads. Fails, and changes nothing, while somebody has the file
+    /// open.
+    pub fn unmount(&mut self) -> Result<(), AttachError> {
+        disconnect(&self.at, false).map_err(|e| match e {
+            AttachError::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy => {
+                AttachError::Busy { what: self.file().display().to_string(), users: User::of_mount(&self.at) }
+            }
+            e => e,
+        })?;
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has printed why; the rest has to end all the same.
+            let _ = thread.join();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for FuseMount {
+    fn drop(&mut self) {
+        if !self.threads.is_empty() {
+            // Nobody is left to be told.
+            let _ = disconnect(&self.at, true);
+        }
+    }
+}
+
+/// The serving threads as they are started.
+struct Threads {
+    file: Arc<VolumeFile>,
+    gone: Arc<Stop>,
+    running: Arc<AtomicUsize>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    /// A thread per entry. Says whether the kernel took all of them; where it did not, it uses
+    /// none and the threads end with the mount.
+    fn start_rings(&mut self, fuse: &OwnedFd) -> io::Result<bool> {
+        let (tell, told) = mpsc::channel();
+        let fuse = Arc::new(fuse.try_clone()?);
+        let mut expected = 0;
+        let spins = knob("KW_SPIN", 0) as u32;
+        let pin = knob("KW_PIN", 0);
+        for cpu in 0..rings::queues() {
+            for number in 0..knob("KW_PER_QUEUE", 4) {
+                let (tell, fuse) = (tell.clone(), Arc::clone(&fuse));
+                self.spawn(move |file| {
+                    let entry = Entry::register(fuse.as_fd(), cpu, number < pin);
+                    let _ = tell.send(entry.as_ref().map(|_| ()).map_err(io::Error::kind));
+                    drop(tell);
+                    entry?.serve(file, spins)
+                })?;
+                expected += 1;
+            }
+        }
+        drop(tell);
+        Ok(told.iter().filter(Result::is_ok).count() == expected)
+    }
+
+    /// Threads on `/dev/fuse`: all of them, or the one that takes what never comes over rings.
+    fn start_channels(&mut self, fuse: &OwnedFd, transport: Transport) -> io::Result<()> {
+        let count = match transport {
+            Transport::Rings => 1,
+            Transport::Device => knob("KW_THREADS", 8),
+        };
+        for _ in 0..count {
+            // A kernel before 4.2 or a locked-down /dev/fuse: share the one descriptor.
+            let fuse = keyway_sys::fuse_clone(fuse).or_else(|_| fuse.try_clone())?;
+            self.spawn(move |file| Channel::new().serve(fuse, file))?;
+        }
+        Ok(())
+    }
+
+    fn spawn(&mut self, work: impl FnOnce(&VolumeFile) -> io::Result<()> + Send + 'static) -> io::Result<()> {
+        let file = Arc::clone(&self.file);
+        let (gone, running) = (Arc::clone(&self.gone), Arc::clone(&self.running));
+        running.fetch_add(1, Ordering::AcqRel);
+        let thread = Builder::new().name("keyway-fuse".into()).spawn(move || {
+            if let Err(e) = work(&file) {
+                eprintln!("keyway: a FUSE thread ended: {e}");
+            }
+            end(&gone, &running);
+        })?;
+        self.handles.push(thread);
+        Ok(())
+    }
+
+    /// The starting thread holds one share itself, so that a mount that is gone at once is not
+    /// reported while threads are still being started.
+    fn one_ends(&self) {
+        end(&self.gone, &self.running);
+    }
+}
+
+fn end(gone: &Stop, running: &AtomicUsize) {
+    if running.fetch_sub(1, Ordering::AcqRel) == 1 {
+        gone.request();
+    }
+}

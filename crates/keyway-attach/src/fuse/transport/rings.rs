@@ -1,0 +1,55 @@
+//! Requests over io_uring: a queue per CPU, several entries per queue, a thread per entry.
+
+use super::out_header;
+use crate::fuse::abi::{self, InHeader};
+use crate::fuse::volume_file::{MAX_TRANSFER, Request, VolumeFile};
+use keyway_sys::FuseRing;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::io;
+use std::os::fd::BorrowedFd;
+use zerocopy::{FromBytes, IntoBytes};
+
+pub(crate) use super::permit::Permit;
+
+/// One entry, offered to the kernel. Belongs to the thread that makes it.
+pub(crate) struct Entry {
+    ring: FuseRing,
+}
+
+impl Entry {
+    /// Offers an entry in the queue of `cpu`.
+    pub(crate) fn register(fuse: BorrowedFd<'_>, cpu: u16, stay: bool) -> io::Result<Self> {
+        if stay {
+            let mut cpus = CpuSet::new();
+            cpus.set(usize::from(cpu));
+            // Fails when the CPU is absent or not ours; then the thread runs where it may.
+            let _ = sched_setaffinity(None, &cpus);
+        }
+        Ok(Self { ring: FuseRing::register(fuse, cpu, MAX_TRANSFER)? })
+    }
+
+    /// Serves requests until the file system is unmounted.
+    pub(crate) fn serve(mut self, file: &VolumeFile, spins: u32) -> io::Result<()> {
+        while let Some(mut ring) = self.ring.wait(spins)? {
+            let (header, fixed, buffer, payload_len) = ring.parts();
+            let (header, _) = InHeader::read_from_prefix(header)
+                .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+            let fixed = fixed.get(..abi::fixed_len(header.opcode)).unwrap_or_default();
+            let request = Request { header, fixed, payload_len };
+            let answer = file.answer(&request, buffer);
+            // An entry is offered again by answering, so what needs no answer gets an empty one;
+            // the kernel sends such requests over /dev/fuse anyhow.
+            let (out, len) = out_header(header.unique, answer)
+                .unwrap_or((abi::OutHeader { len: 16, error: 0, unique: header.unique }, 0));
+            ring.commit(out.as_bytes(), len)?;
+        }
+        Ok(())
+    }
+}
+
+/// How many queues the kernel has: one for each CPU that could ever be there.
+pub(crate) fn queues() -> u16 {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    let last = text.trim().rsplit(['-', ',']).next().and_then(|n| n.parse::<u16>().ok());
+    last.map_or(1, |n| n.saturating_add(1))
+}

@@ -1,0 +1,279 @@
+//! The file system: one folder, one file, and what each FUSE request does to them.
+//!
+//! It knows nothing of how requests arrive. A transport hands over the request's parts and one
+//! buffer; data that was written lies in that buffer, data that is read goes into it.
+
+use super::abi::{self, op};
+use keyway_engine::{Device, DeviceError};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
+
+/// Name of the only file.
+pub(crate) const FILE_NAME: &str = "volume";
+/// The largest request, in bytes: 256 pages, the kernel's own limit
+/// (`fs.fuse.max_pages_limit`).
+pub(crate) const MAX_TRANSFER: usize = 1 << 20;
+/// How long the kernel may keep names and attributes, in seconds: they never change.
+const VALID_SECONDS: u64 = 24 * 3600;
+/// What the kernel holds in flight at most; its default of 12 would bound the queue depth.
+const MAX_BACKGROUND: u16 = 256;
+
+/// One request without its data.
+pub(crate) struct Request<'a> {
+    pub(crate) header: abi::InHeader,
+    /// The operation's fixed structure.
+    pub(crate) fixed: &'a [u8],
+    /// How many bytes of the buffer belong to the request (a name, or data to write).
+    pub(crate) payload_len: usize,
+}
+
+/// What to tell the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// So many bytes of the buffer.
+    Bytes(usize),
+    /// It failed.
+    Error(Errno),
+    /// The operation has no answer.
+    Silence,
+}
+
+/// A device as a file in a folder.
+pub(crate) struct VolumeFile {
+    device: Arc<Device>,
+    uid: u32,
+    gid: u32,
+    opened: u64,
+}
+
+impl VolumeFile {
+    pub(crate) fn new(device: Arc<Device>) -> Self {
+        let opened = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        Self {
+            device,
+            uid: rustix::process::getuid().as_raw(),
+            gid: rustix::process::getgid().as_raw(),
+            opened,
+        }
+    }
+
+    /// The answer to INIT, and whether the kernel offers io_uring.
+    pub(crate) fn init(&self, fixed: &[u8], want_uring: bool) -> Result<(abi::InitOut, bool), Errno> {
+        let (theirs, rest) = abi::InitIn::read_from_prefix(fixed).map_err(|_| Errno::PROTO)?;
+        if theirs.major != abi::MAJOR {
+            return Err(Errno::PROTO);
+        }
+        let mut offered = u64::from(theirs.flags);
+        if offered & abi::INIT_EXT != 0
+            && let Ok((upper, _)) = u32::read_from_prefix(rest)
+        {
+            offered |= u64::from(upper) << 32;
+        }
+        let mut wanted = abi::INIT_ASYNC_READ
+            | abi::INIT_BIG_WRITES
+            | abi::INIT_ASYNC_DIO
+            | abi::INIT_PARALLEL_DIROPS
+            | abi::INIT_MAX_PAGES
+            | abi::INIT_EXT;
+        if want_uring {
+            wanted |= abi::INIT_OVER_IO_URING;
+        }
+        let flags = offered & wanted;
+        let answer = abi::InitOut {
+            major: abi::MAJOR,
+            minor: abi::MINOR.min(theirs.minor),
+            max_readahead: theirs.max_readahead.min(MAX_TRANSFER as u32),
+            flags: flags as u32,
+            flags2: (flags >> 32) as u32,
+            max_background: MAX_BACKGROUND,
+            congestion_threshold: MAX_BACKGROUND,
+            max_write: MAX_TRANSFER as u32,
+            time_gran: 1,
+            max_pages: (MAX_TRANSFER / 4096) as u16,
+            ..abi::InitOut::default()
+        };
+        Ok((answer, flags & abi::INIT_OVER_IO_URING != 0))
+    }
+
+    /// Does what is asked.
+    pub(crate) fn answer(&self, request: &Request<'_>, buffer: &mut [u8]) -> Answer {
+        let done = match request.header.opcode {
+            op::READ => self.read(request.fixed, buffer),
+            op::WRITE => self.write(request, buffer),
+            op::FSYNC => self.device.flush().map_err(errno).map(|()| Answer::Bytes(0)),
+            op::FALLOCATE => self.fallocate(request.fixed),
+            op::LOOKUP => self.lookup(request, buffer),
+            op::GETATTR => self.getattr(request.header.node, buffer),
+            op::SETATTR => self.setattr(request, buffer),
+            op::OPEN => self.open(request, buffer),
+            op::STATFS => reply(buffer, &self.statfs()),
+            op::OPENDIR => reply(buffer, &abi::OpenOut::default()),
+            op::READDIR => self.readdir(request.fixed, buffer),
+            op::RELEASE | op::RELEASEDIR | op::FSYNCDIR | op::DESTROY => Ok(Answer::Bytes(0)),
+            op::FORGET | op::BATCH_FORGET | op::INTERRUPT => Ok(Answer::Silence),
+            // For most of these the kernel then knows not to ask again.
+            _ => Err(Errno::NOSYS),
+        };
+        done.unwrap_or_else(Answer::Error)
+    }
+
+    fn read(&self, fixed: &[u8], buffer: &mut [u8]) -> Result<Answer, Errno> {
+        let wanted: abi::TransferIn = parse(fixed)?;
+        let left = self.device.size().saturating_sub(wanted.offset);
+        let len = left.min(u64::from(wanted.size)) as usize;
+        let into = buffer.get_mut(..len).ok_or(Errno::INVAL)?;
+        self.device.read_at(into, wanted.offset).map_err(errno)?;
+        Ok(Answer::Bytes(len))
+    }
+
+    fn write(&self, request: &Request<'_>, buffer: &mut [u8]) -> Result<Answer, Errno> {
+        let wanted: abi::TransferIn = parse(request.fixed)?;
+        let left = self.device.size().saturating_sub(wanted.offset);
+        if left == 0 && wanted.size > 0 {
+            return Err(Errno::NOSPC);
+        }
+        let len = left.min(u64::from(wanted.size)) as usize;
+        if len > request.payload_len {
+            return Err(Errno::INVAL);
+        }
+        let data = buffer.get_mut(..len).ok_or(Errno::INVAL)?;
+        self.device.write_at(data, wanted.offset).map_err(errno)?;
+        reply(buffer, &abi::WriteOut { size: len as u32, padding: 0 })
+    }
+
+    /// Holes read as zeros; here that is zeros encrypted, so a hole costs as much as writing it.
+    fn fallocate(&self, fixed: &[u8]) -> Result<Answer, Errno> {
+        let wanted: abi::FallocateIn = parse(fixed)?;
+        let zeroes = wanted.mode & !abi::FALLOC_KEEP_SIZE;
+        if zeroes != abi::FALLOC_PUNCH_HOLE && zeroes != abi::FALLOC_ZERO_RANGE {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let size = self.device.size();
+        let end = wanted.offset.checked_add(wanted.length).ok_or(Errno::INVAL)?;
+        if end > size && wanted.mode & abi::FALLOC_KEEP_SIZE == 0 {
+            return Err(Errno::NOSPC);
+        }
+        let len = end.min(size).saturating_sub(wanted.offset);
+        if len > 0 {
+            self.device.write_zeroes(wanted.offset, len).map_err(errno)?;
+        }
+        Ok(Answer::Bytes(0))
+    }
+
+    fn lookup(&self, request: &Request<'_>, buffer: &mut [u8]) -> Result<Answer, Errno> {
+        let name = buffer.get(..request.payload_len).ok_or(Errno::INVAL)?;
+        let name = name.split(|b| *b == 0).next().unwrap_or_default();
+        if request.header.node != abi::ROOT_NODE || name != FILE_NAME.as_bytes() {
+            return Err(Errno::NOENT);
+        }
+        let entry = abi::EntryOut {
+            node: abi::FILE_NODE,
+            entry_valid: VALID_SECONDS,
+            attr_valid: VALID_SECONDS,
+            attr: self.attr(abi::FILE_NODE),
+            ..abi::EntryOut::default()
+        };
+        reply(buffer, &entry)
+    }
+
+    fn getattr(&self, node: u64, buffer: &mut [u8]) -> Result<Answer, Errno> {
+        let out =
+            abi::AttrOut { attr_valid: VALID_SECONDS, attr: self.attr(node), ..abi::AttrOut::default() };
+        reply(buffer, &out)
+    }
+
+    /// The size can't change, nor the owner or the mode; times are nobody's business here and
+    /// are left as they are.
+    fn setattr(&self, request: &Request<'_>, buffer: &mut [u8]) -> Result<Answer, Errno> {
+        let wanted: abi::SetattrIn = parse(request.fixed)?;
+        if wanted.valid & abi::SETATTR_OWNERSHIP != 0
+            || (wanted.valid & abi::SETATTR_SIZE != 0 && wanted.size != self.device.size())
+        {
+            return Err(Errno::PERM);
+        }
+        self.getattr(request.header.node, buffer)
+    }
+
+    fn open(&self, request: &Request<'_>, buffer: &mut [u8]) -> Result<Answer, Errno> {
+        let wanted: abi::OpenIn = parse(request.fixed)?;
+        let mode = OFlags::from_bits_retain(wanted.flags) & OFlags::ACCMODE;
+        if mode != OFlags::RDONLY && self.device.is_read_only() {
+            return Err(Errno::ROFS);
+        }
+        let open_flags = abi::OPEN_DIRECT_IO | abi::OPEN_NOFLUSH | abi::OPEN_PARALLEL_DIRECT_WRITES;
+        reply(buffer, &abi::OpenOut { open_flags, ..abi::OpenOut::default() })
+    }
+
+    fn statfs(&self) -> abi::StatfsOut {
+        abi::StatfsOut {
+            blocks: self.device.size() / 512,
+            files: 2,
+            bsize: 512,
+            frsize: 512,
+            namelen: 255,
+            ..abi::StatfsOut::default()
+        }
+    }
+
+    fn readdir(&self, fixed: &[u8], buffer: &mut [u8]) -> Result<Answer, Errno> {
+        let wanted: abi::TransferIn = parse(fixed)?;
+        // DT_DIR and DT_REG of dirent.h.
+        let entries = [(abi::ROOT_NODE, 4, "."), (abi::ROOT_NODE, 4, ".."), (abi::FILE_NODE, 8, FILE_NAME)];
+        let mut at = 0usize;
+        let room = buffer.len().min(wanted.size as usize);
+        for (number, (ino, kind, name)) in (1u64..).zip(entries) {
+            let fixed = abi::Dirent { ino, off: number, namelen: name.len() as u32, kind };
+            let len = (size_of_val(&fixed) + name.len()).next_multiple_of(8);
+            if number <= wanted.offset {
+                continue;
+            }
+            let Some(into) = buffer.get_mut(at..at + len).filter(|_| at + len <= room) else { break };
+            into.zero();
+            let (head, tail) = into.split_at_mut(size_of_val(&fixed));
+            head.copy_from_slice(fixed.as_bytes());
+            tail[..name.len()].copy_from_slice(name.as_bytes());
+            at += len;
+        }
+        Ok(Answer::Bytes(at))
+    }
+
+    fn attr(&self, node: u64) -> abi::Attr {
+        // S_IFDIR and S_IFREG of stat.h, for the owner only.
+        let (mode, size, nlink) = match node {
+            abi::FILE_NODE if self.device.is_read_only() => (0o100_400, self.device.size(), 1),
+            abi::FILE_NODE => (0o100_600, self.device.size(), 1),
+            _ => (0o040_500, 0, 2),
+        };
+        abi::Attr {
+            ino: node,
+            size,
+            blocks: size.div_ceil(512),
+            atime: self.opened,
+            mtime: self.opened,
+            ctime: self.opened,
+            mode,
+            nlink,
+            uid: self.uid,
+            gid: self.gid,
+            blksize: 4096,
+            ..abi::Attr::default()
+        }
+    }
+}
+
+fn errno(e: DeviceError) -> Errno {
+    Errno::from_raw_os_error(e.errno())
+}
+
+fn parse<T: FromBytes>(fixed: &[u8]) -> Result<T, Errno> {
+    T::read_from_prefix(fixed).map(|(value, _)| value).map_err(|_| Errno::INVAL)
+}
+
+fn reply<T: IntoBytes + Immutable>(buffer: &mut [u8], value: &T) -> Result<Answer, Errno> {
+    let bytes = value.as_bytes();
+    buffer.get_mut(..bytes.len()).ok_or(Errno::INVAL)?.copy_from_slice(bytes);
+    Ok(Answer::Bytes(bytes.len()))
+}

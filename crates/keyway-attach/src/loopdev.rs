@@ -1,0 +1,109 @@
+//! Loop devices: the decrypted volume as a block device, for root.
+//!
+//! Direct I/O from the loop device to our file: every page lies once in the page cache, above the
+//! loop device, and a flush of it comes through to us.
+
+use crate::{AttachError, User};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long others (udev looks at every device that changes) may keep a device after it was
+/// detached.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+const NO_LOOP: &str = "load the kernel's loop module (modprobe loop), or open without it";
+
+/// Puts a free loop device with sectors of `sector_bytes` on the file at `backing`.
+pub fn attach(backing: &Path, sector_bytes: u32, read_only: bool) -> Result<PathBuf, AttachError> {
+    let doing = || format!("put a loop device on {}", backing.display());
+    let file = OpenOptions::new()
+        .read(true)
+        .write(!read_only)
+        .open(backing)
+        .map_err(|e| AttachError::io(doing(), e))?;
+    let device = keyway_sys::loop_attach(&file, sector_bytes, read_only).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => AttachError::Missing { what: "/dev/loop-control".into(), hint: NO_LOOP },
+        _ => AttachError::io(doing(), e),
+    })?;
+    forgo_discard(&device);
+    Ok(device)
+}
+
+/// A loop device hands a discard down as a hole that must read as zeros; here that is writing
+/// encrypted zeros over all of it. `mkfs` discards whole devices for speed, so tell it not to.
+fn forgo_discard(device: &Path) {
+    if let Some(name) = device.file_name() {
+        let limit = Path::new("/sys/block").join(name).join("queue/discard_max_bytes");
+        // Without it all is correct, only slow.
+        let _ = std::fs::write(limit, b"0");
+    }
+}
+
+/// The file that the loop device is on, as the kernel tells it; `None` when it is on nothing.
+pub fn backing_file(device: &Path) -> Option<PathBuf> {
+    let path = Path::new("/sys/block").join(device.file_name()?).join("loop/backing_file");
+    let mut name = std::fs::read(path).ok()?;
+    name.pop_if(|last| *last == b'\n');
+    Some(PathBuf::from(std::ffi::OsString::from_vec(name)))
+}
+
+/// The loop devices that are on the file at `backing`, which need not answer any more.
+pub fn devices_on(backing: &Path) -> Vec<PathBuf> {
+    let names = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    names
+        .map(|entry| Path::new("/dev").join(entry.file_name()))
+        .filter(|device| backing_file(device).is_some_and(|file| file == backing))
+        .collect()
+}
+
+/// Writes out what the page cache holds for the device and takes it off its file. Fails with
+/// [`AttachError::Busy`], and changes nothing, while it is mounted or open.
+pub fn detach(device: &Path) -> Result<(), AttachError> {
+    let doing = || format!("detach {}", device.display());
+    let open = match File::open(device) {
+        Ok(open) => open,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(AttachError::io(doing(), e)),
+    };
+    let uses = keyway_sys::uses(device).unwrap_or_default();
+    let users = User::of_path(device);
+    if let Some(first) = uses.first() {
+        return Err(AttachError::Busy { what: format!("{} ({first})", device.display()), users });
+    }
+    if !users.is_empty() {
+        return Err(AttachError::Busy { what: device.display().to_string(), users });
+    }
+    open.sync_all().map_err(|e| AttachError::io(format!("flush {}", device.display()), e))?;
+    release(device, open)
+}
+
+/// As [`detach`], for a device whose file is dead: nothing is flushed and nobody is asked.
+pub(crate) fn abandon(device: &Path) -> Result<(), AttachError> {
+    match File::open(device) {
+        Ok(open) => release(device, open),
+        Err(_) => Ok(()),
+    }
+}
+
+fn release(device: &Path, open: File) -> Result<(), AttachError> {
+    keyway_sys::loop_detach(&open).map_err(|e| AttachError::io(format!("detach {}", device.display()), e))?;
+    // Newer kernels do it when the last descriptor is closed, and ours may be that one.
+    drop(open);
+    wait_until_detached(device)
+}
+
+/// Waits until the kernel has let go of the device's file.
+fn wait_until_detached(device: &Path) -> Result<(), AttachError> {
+    let until = Instant::now() + PATIENCE;
+    while backing_file(device).is_some() {
+        if Instant::now() > until {
+            let users = User::of_path(device);
+            return Err(AttachError::Busy { what: device.display().to_string(), users });
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}

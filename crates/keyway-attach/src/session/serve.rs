@@ -1,0 +1,316 @@
+//! The serving process: attach, wait, take everything down again.
+
+use super::claim::Claim;
+use super::control::{self, Answer, Request};
+use super::folder::{SessionFolder, runtime_folder};
+use super::plan::{AttachPlan, Attachment, NbdAddress};
+use super::state::{SessionState, SessionStatus};
+use crate::fuse::{FuseMount, Transport};
+use crate::nbd::{self, Listen, NbdError, Server};
+use crate::{AttachError, Stop, loopdev, mount};
+use keyway_engine::Device;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Set to `dev` to do without io_uring, where it causes trouble.
+const TRANSPORT_VARIABLE: &str = "KEYWAY_FUSE";
+
+/// SIGHUP, SIGINT and SIGTERM (`asm-generic/signal.h`): asked to end.
+const SIGNALS: [i32; 3] = [1, 2, 15];
+
+/// How often an end that was asked for by a signal is tried again while somebody uses the volume.
+const RETRY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// Attaches `device` as planned, calls `ready`, and serves until it is told to end: by
+/// [`close`](super::close), by a signal, or because its FUSE file system was unmounted. Then
+/// flushes, takes everything down and returns.
+///
+/// A process calls this once, before it has started other threads; it answers to SIGHUP, SIGINT
+/// and SIGTERM from then on.
+///
+/// # Errors
+/// [`AttachError::AlreadyOpen`] when another process serves the volume; whatever kept it from
+/// being attached, with nothing left behind; [`AttachError::Device`] when the last flush failed.
+pub fn run(
+    device: Arc<Device>,
+    plan: AttachPlan,
+    ready: impl FnOnce(&SessionState),
+) -> Result<(), AttachError> {
+    let volume = plan
+        .volume
+        .canonicalize()
+        .map_err(|e| AttachError::io(format!("find {}", plan.volume.display()), e))?;
+    let runtime = runtime_folder()?;
+    let _claim = Claim::new(&volume)?;
+    super::clean_stale_in(&runtime)?;
+    let signals = signals().map_err(|e| AttachError::io("watch for signals", e))?;
+    let (folder, lock) = SessionFolder::create(&runtime)?;
+    let mut session = Session::new(device, folder, lock, &plan, &volume)?;
+    let done = match session.start(&plan) {
+        Ok(listener) => {
+            ready(&session.state);
+            session.serve(&listener, signals)
+        }
+        Err(e) => {
+            // The first error is the one to tell; nothing has been written yet.
+            let _ = session.take_down();
+            drop(session);
+            Err(e)
+        }
+    };
+    // Whatever was still in use when its file system went away under it.
+    super::clean_stale_in(&runtime)?;
+    done
+}
+
+/// Everything that is attached, in the order in which it was.
+struct Session {
+    device: Arc<Device>,
+    folder: SessionFolder,
+    /// Held until the folder is gone.
+    _lock: File,
+    state: SessionState,
+    gone: Arc<Stop>,
+    fuse: Option<FuseMount>,
+    nbd: Option<NbdServer>,
+}
+
+struct NbdServer {
+    thread: JoinHandle<Result<(), NbdError>>,
+}
+
+impl Session {
+    fn new(
+        device: Arc<Device>,
+        folder: SessionFolder,
+        lock: File,
+        plan: &AttachPlan,
+        volume: &Path,
+    ) -> Result<Self, AttachError> {
+        let state = SessionState {
+            id: folder.id(),
+            volume: volume.to_owned(),
+            attachment: match plan.attachment {
+                Attachment::Fuse { .. } => "fuse".into(),
+                Attachment::Nbd(_) => "nbd".into(),
+            },
+            device: None,
+            file: None,
+            socket: None,
+            mountpoint: None,
+            filesystem: None,
+            pid: std::process::id(),
+            pid_started: super::state::started(std::process::id()).unwrap_or_default(),
+            opened: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()),
+            size_bytes: device.size(),
+            sector_bytes: device.sector_bytes(),
+            read_only: device.is_read_only(),
+            transport: String::new(),
+            details: plan.details.clone(),
+        };
+        let gone = Stop::new().map_err(|e| AttachError::io("make an event", e))?;
+        Ok(Self { device, folder, _lock: lock, state, gone: Arc::new(gone), fuse: None, nbd: None })
+    }
+
+    fn start(&mut self, plan: &AttachPlan) -> Result<UnixListener, AttachError> {
+        let control = self.folder.control();
+        let listener = UnixListener::bind(&control)
+            .and_then(|listener| {
+                std::fs::set_permissions(&control, std::fs::Permissions::from_mode(0o600))?;
+                Ok(listener)
+            })
+            .map_err(|e| AttachError::io(format!("make {}", control.display()), e))?;
+        // Written before anything is attached: whoever finds us killed knows whose remains it sees.
+        self.state.write(&self.folder.state())?;
+        match &plan.attachment {
+            Attachment::Fuse { loop_device } => self.start_fuse(plan, *loop_device)?,
+            Attachment::Nbd(address) => self.start_nbd(address)?,
+        }
+        self.state.write(&self.folder.state())?;
+        Ok(listener)
+    }
+
+    fn start_fuse(&mut self, plan: &AttachPlan, loop_device: bool) -> Result<(), AttachError> {
+        // Memory that we need must not wait for pages that only we can write out. Needs root;
+        // without root there is no loop device whose pages could wait.
+        let _ = rustix::process::configure_io_flusher_behavior(true);
+        let transport =
+            (std::env::var_os(TRANSPORT_VARIABLE).is_some_and(|v| v == "dev")).then_some(Transport::Device);
+        let at = self.folder.mount_point();
+        let fuse = FuseMount::serve(Arc::clone(&self.device), &at, transport, Arc::clone(&self.gone))?;
+        let file = fuse.file();
+        self.state.transport = fuse.transport().to_string();
+        self.state.file = Some(file.clone());
+        self.fuse = Some(fuse);
+        if loop_device || plan.mount.is_some() {
+            let device = loopdev::attach(&file, self.device.sector_bytes(), self.device.is_read_only())?;
+            self.state.device = Some(device.clone());
+            if let Some(wanted) = &plan.mount {
+                let at = wanted
+                    .at
+                    .canonicalize()
+                    .map_err(|e| AttachError::io(format!("find {}", wanted.at.display()), e))?;
+                let read_only = self.device.is_read_only();
+                let name = mount::mount(&device, &at, wanted.filesystem.as_deref(), read_only)?;
+                self.state.filesystem = Some(name);
+                self.state.mountpoint = Some(at);
+            }
+        }
+        Ok(())
+    }
+
+    fn start_nbd(&mut self, address: &NbdAddress) -> Result<(), AttachError> {
+        let listen = match address {
+            NbdAddress::Session => Listen::Unix(self.folder.nbd()),
+            NbdAddress::Unix(path) => Listen::Unix(path.clone()),
+            NbdAddress::Tcp(address) => Listen::Tcp(*address),
+        };
+        let server = Server::bind(&listen, nbd::Options::default())?;
+        self.state.transport = "nbd".into();
+        self.state.socket = Some(match server.address() {
+            Listen::Unix(path) => path.display().to_string(),
+            Listen::Tcp(address) => address.to_string(),
+        });
+        let (device, gone) = (Arc::clone(&self.device), Arc::clone(&self.gone));
+        let thread = std::thread::Builder::new()
+            .name("keyway-nbd".into())
+            .spawn(move || {
+                let result = server.run(device, &gone);
+                // However it ended, it is over.
+                gone.request();
+                result
+            })
+            .map_err(|e| AttachError::io("start a thread", e))?;
+        self.nbd = Some(NbdServer { thread });
+        Ok(())
+    }
+
+    fn serve(mut self, listener: &UnixListener, mut signals: UnixStream) -> Result<(), AttachError> {
+        let mut ending = false;
+        loop {
+            let gone = self.gone.is_requested();
+            if ending || gone {
+                match self.take_down() {
+                    Err(AttachError::Busy { .. }) if !gone => {}
+                    done => return done,
+                }
+            }
+            let mut ready = [
+                PollFd::new(listener, PollFlags::IN),
+                PollFd::new(&signals, PollFlags::IN),
+                PollFd::new(&*self.gone, PollFlags::IN),
+            ];
+            match poll(&mut ready, ending.then_some(&RETRY)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(e) => return self.take_down().and(Err(AttachError::io("wait", e))),
+            }
+            let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+            let (asked, signalled) = (is_ready(&ready[0]), is_ready(&ready[1]));
+            if signalled {
+                // One byte per signal; what matters is that there was one.
+                let _ = signals.read(&mut [0; 16]);
+                ending = true;
+            }
+            // A client that goes away or talks nonsense is not our trouble.
+            if asked
+                && let Ok((mut stream, _)) = listener.accept()
+                && let Ok(request) = control::hear(&stream)
+            {
+                match request {
+                    Request::Status => {
+                        let status = Answer::Status(Box::new(self.status()));
+                        let _ = control::send(&mut stream, &status);
+                    }
+                    Request::Close => {
+                        let done = self.take_down();
+                        let answer = match &done {
+                            Ok(()) => Answer::Closed,
+                            Err(AttachError::Busy { what, users }) => {
+                                Answer::Busy { what: what.clone(), users: users.clone() }
+                            }
+                            Err(e) => Answer::Failed { reason: e.to_string() },
+                        };
+                        let _ = control::send(&mut stream, &answer);
+                        match done {
+                            Err(AttachError::Busy { .. }) => {}
+                            done => return done,
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes down what is there, from the top. Stops at the first thing that is in use, with the
+    /// rest still serving; any other error is told at the end, with everything gone.
+    fn take_down(&mut self) -> Result<(), AttachError> {
+        let mut first = Ok(());
+        if let Some(at) = &self.state.mountpoint {
+            keep_first(&mut first, mount::unmount(at))?;
+            self.state.mountpoint = None;
+            self.state.filesystem = None;
+        }
+        if let Some(device) = &self.state.device {
+            keep_first(&mut first, loopdev::detach(device))?;
+            self.state.device = None;
+        }
+        if let Some(fuse) = &mut self.fuse {
+            keep_first(&mut first, fuse.unmount())?;
+            self.fuse = None;
+        }
+        if let Some(nbd) = self.nbd.take() {
+            self.gone.request();
+            let ended = match nbd.thread.join() {
+                Ok(result) => result.map_err(AttachError::from),
+                Err(_) => Err(AttachError::io("serve NBD", io::Error::other("its thread panicked"))),
+            };
+            keep_first(&mut first, ended)?;
+        }
+        keep_first(&mut first, self.device.flush().map_err(AttachError::from))?;
+        keep_first(&mut first, self.folder.remove())?;
+        first
+    }
+
+    fn status(&self) -> SessionStatus {
+        let counters = self.device.counters();
+        SessionStatus {
+            state: self.state.clone(),
+            reads: counters.reads,
+            bytes_read: counters.bytes_read,
+            writes: counters.writes,
+            bytes_written: counters.bytes_written,
+            flushes: counters.flushes,
+            guard_hit: self.device.guard_hit(),
+        }
+    }
+}
+
+/// Lets [`AttachError::Busy`] through; keeps the first of any other errors in `first`.
+fn keep_first(first: &mut Result<(), AttachError>, done: Result<(), AttachError>) -> Result<(), AttachError> {
+    match done {
+        Err(e @ AttachError::Busy { .. }) => Err(e),
+        Err(e) if first.is_ok() => {
+            *first = Err(e);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A stream that becomes readable when a signal asks this process to end.
+fn signals() -> io::Result<UnixStream> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    for signal in SIGNALS {
+        signal_hook::low_level::pipe::register(signal, theirs.try_clone()?)?;
+    }
+    Ok(ours)
+}
