@@ -1,6 +1,6 @@
 //! The built program as a test runs it: apart from the user's own sessions, with secrets in files.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -10,6 +10,13 @@ use tempfile::TempDir;
 pub struct Keyway {
     binary: PathBuf,
     folder: TempDir,
+}
+
+/// A container in the temporary folder, of no file system, with a password and a small PIM.
+pub struct Volume<'a> {
+    keyway: &'a Keyway,
+    path: PathBuf,
+    secret: Vec<OsString>,
 }
 
 /// A volume that `keyway open` opened. Closed when dropped, if it still is open.
@@ -87,6 +94,20 @@ impl Keyway {
         done.stdout
     }
 
+    /// Makes a container of that size ("9M").
+    ///
+    /// # Panics
+    /// When `keyway create` fails.
+    pub fn volume(&self, size: &str) -> Volume<'_> {
+        let path = self.path("volume");
+        let password = self.secret("password", Volume::PASSWORD);
+        let secret: Vec<OsString> =
+            vec!["--password-file".into(), password.into(), "--pim".into(), "1".into()];
+        let create = ["create", "--quick", "--filesystem", "none", "--size", size].map(OsString::from);
+        self.ok(create.iter().chain(&secret).chain([&path.clone().into_os_string()]));
+        Volume { keyway: self, path, secret }
+    }
+
     /// `keyway open VOLUME` with these further arguments.
     ///
     /// # Panics
@@ -98,6 +119,45 @@ impl Keyway {
         let answer = serde_json::from_slice(&printed)
             .unwrap_or_else(|e| panic!("open --json printed {:?}: {e}", String::from_utf8_lossy(&printed)));
         Open { keyway: self, volume: volume.to_owned(), answer, closed: false }
+    }
+}
+
+impl<'a> Volume<'a> {
+    /// The password, of the 20 characters and more that a small PIM asks for.
+    pub const PASSWORD: &'static str = "a-disk-is-a-disk-is-a-disk";
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The arguments that open it: the password's file and the PIM.
+    pub fn secret(&self) -> &[OsString] {
+        &self.secret
+    }
+
+    /// The same volume at another place: a device, a copy.
+    #[must_use]
+    pub fn at(&self, path: &Path) -> Self {
+        Self { keyway: self.keyway, path: path.to_owned(), secret: self.secret.clone() }
+    }
+
+    /// `keyway open --attach ATTACH`.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn open(&self, attach: &str) -> Open<'a> {
+        let attach = [OsString::from("--attach"), attach.into()];
+        self.keyway.open(&self.path, attach.iter().chain(&self.secret))
+    }
+
+    /// All of its plain bytes, by `keyway cat`.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn plain(&self) -> Vec<u8> {
+        let cat = [OsString::from("cat"), self.path.clone().into()];
+        self.keyway.ok(cat.iter().chain(&self.secret))
     }
 }
 

@@ -1,0 +1,55 @@
+//! libnbd's FUSE client: a second client of NBD, besides QEMU and fio, that makes a file of it.
+
+use crate::require_tool;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A mounted client; unmounted when dropped.
+pub struct NbdFuse {
+    client: Child,
+    folder: PathBuf,
+}
+
+impl NbdFuse {
+    /// Connects to the socket and mounts at `folder`, which is made where it is missing. `None`
+    /// after a visible skip when the programs are not there.
+    ///
+    /// # Panics
+    /// When it does not mount.
+    pub fn mount(folder: &Path, socket: &Path) -> Option<Self> {
+        let nbdfuse = require_tool("nbdfuse")?;
+        require_tool("fusermount3")?;
+        std::fs::create_dir_all(folder).expect("a mount point");
+        let client = Command::new(nbdfuse)
+            .arg(folder)
+            .arg("--unix")
+            .arg(socket)
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("nbdfuse starts");
+        let mounted = Self { client, folder: folder.to_owned() };
+        let started = Instant::now();
+        while !mounted.file().exists() {
+            assert!(started.elapsed() < Duration::from_secs(20), "nbdfuse does not mount");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Some(mounted)
+    }
+
+    /// The volume as a file.
+    pub fn file(&self) -> PathBuf {
+        self.folder.join("nbd")
+    }
+}
+
+impl Drop for NbdFuse {
+    fn drop(&mut self) {
+        let unmounted = Command::new("fusermount3").arg("-u").arg(&self.folder).status();
+        if !unmounted.is_ok_and(|status| status.success()) {
+            let _ = Command::new("fusermount3").arg("-uz").arg(&self.folder).status();
+            let _ = self.client.kill();
+        }
+        let _ = self.client.wait();
+    }
+}
