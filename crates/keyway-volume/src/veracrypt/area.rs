@@ -2,10 +2,25 @@
 
 use super::header::{Header, HeaderFault};
 use super::place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, OLD_HIDDEN_FROM_END, Place};
+use super::suite::Suite;
+use crate::VolumeError;
 use keyway_cipher::{Mode, SectorCipher};
 use keyway_engine::{Layout, LayoutError, Mapping, Segment};
 use std::ops::Range;
 use std::sync::Arc;
+
+impl Header {
+    /// The data area that the header describes, decrypted, when it was found at `place` of a
+    /// store of `store_bytes`. [`super::unlock`] adds what lies around it in a system drive.
+    ///
+    /// # Errors
+    /// The fields can't be true of such a store.
+    pub fn layout(&self, place: Place, suite: Suite, store_bytes: u64) -> Result<Layout, VolumeError> {
+        let damaged = |fault| VolumeError::DamagedHeader { place, fault };
+        let area = Area::of(self, place, suite.mode, store_bytes).map_err(damaged)?;
+        Ok(area.layout(self.sector_bytes, suite.cipher(&self.key_area)?)?)
+    }
+}
 
 /// A data area that lies inside its file or device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
