@@ -9,7 +9,7 @@
 //! A volume's header is one unit whose IV is the seed itself and whose whitening is the seed's
 //! bytes 8 to 16 (`EncryptBuffer` there).
 
-use crate::portable::Cipher;
+use crate::cipher::{Cipher, Direction};
 use keyway_secret::Locked;
 use zeroize::Zeroize;
 
@@ -74,7 +74,7 @@ pub(crate) fn encrypt(layers: &[Locked<Cipher>], block_bytes: usize, unit: &mut 
     for block in unit.chunks_exact_mut(block_bytes) {
         xor(block, previous);
         for layer in layers.iter().rev() {
-            layer.encrypt(block);
+            layer.blocks(Direction::Encrypt, block);
         }
         previous.copy_from_slice(block);
         iv.whiten(block);
@@ -92,7 +92,7 @@ pub(crate) fn decrypt(layers: &[Locked<Cipher>], block_bytes: usize, unit: &mut 
         let copy = &mut copy[..batch.len()];
         copy.copy_from_slice(batch);
         for layer in layers {
-            layer.decrypt(batch);
+            layer.blocks(Direction::Decrypt, batch);
         }
         for (block, cipher_text) in batch.chunks_exact_mut(block_bytes).zip(copy.chunks_exact(block_bytes)) {
             xor(block, previous);

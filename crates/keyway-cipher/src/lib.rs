@@ -7,9 +7,11 @@
 //! Units: a *data unit* is what one tweak covers ([`Spec::unit_bytes`], 512 in VeraCrypt whatever
 //! the sector size); `first_unit` counts data units from where the format says.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // only the kernels are allowed it
 
 mod cbc;
+mod cipher;
+mod kernels;
 mod lrw;
 mod portable;
 mod sector;

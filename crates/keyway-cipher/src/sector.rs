@@ -1,9 +1,10 @@
 //! A keyed cipher that works on runs of data units.
 
 use crate::cbc::{self, UnitIv};
+use crate::cipher::{Cipher, Direction};
+use crate::kernels::{Ready, Xts};
 use crate::lrw::LrwKey;
-use crate::portable::Cipher;
-use crate::xts::{Direction, XtsLayer};
+use crate::xts;
 use crate::{CipherError, Kernel, LayerKey, Mode, Spec};
 use keyway_secret::Locked;
 
@@ -18,8 +19,14 @@ const BYTES_AT_ONCE: usize = 16 * 1024;
 /// Keys are expanded once, into locked memory. Working on a run allocates nothing.
 pub struct SectorCipher {
     spec: Spec,
-    kernel: Kernel,
+    ready: Ready,
     keys: Keys,
+}
+
+/// One layer's two keyed ciphers.
+struct XtsLayer {
+    data: Cipher,
+    tweak: Cipher,
 }
 
 /// Layers are outermost first, as in the chain.
@@ -38,7 +45,7 @@ impl SectorCipher {
     /// the unit is not a whole number of blocks.
     pub fn new(spec: &Spec, keys: &[LayerKey<'_>]) -> Result<Self, CipherError> {
         let kernel = Kernel::available().last().copied().unwrap_or(Kernel::Portable);
-        Self::build(spec, keys, kernel)
+        Self::with_kernel(spec, keys, kernel)
     }
 
     /// Sets the keys up with a kernel chosen by name. A cipher that has nothing of its own for
@@ -47,13 +54,7 @@ impl SectorCipher {
     /// # Errors
     /// As [`SectorCipher::new`], and [`CipherError::KernelMissing`].
     pub fn with_kernel(spec: &Spec, keys: &[LayerKey<'_>], kernel: Kernel) -> Result<Self, CipherError> {
-        if !Kernel::available().contains(&kernel) {
-            return Err(CipherError::KernelMissing(kernel.name()));
-        }
-        Self::build(spec, keys, kernel)
-    }
-
-    fn build(spec: &Spec, keys: &[LayerKey<'_>], kernel: Kernel) -> Result<Self, CipherError> {
+        let ready = Ready::new(kernel).ok_or(CipherError::KernelMissing(kernel.name()))?;
         let Spec { chain, mode, unit_bytes } = *spec;
         let wrong_keys = || CipherError::WrongKeys { chain, mode: mode.name() };
         let (mut smallest, mut largest) = (16, 8);
@@ -73,7 +74,7 @@ impl SectorCipher {
             return Err(wrong_keys());
         }
 
-        let cipher = |algorithm, key| Cipher::new(algorithm, key);
+        let cipher = |algorithm, key| Cipher::new(algorithm, key, ready);
         let singles = || {
             chain
                 .layers()
@@ -111,7 +112,7 @@ impl SectorCipher {
         };
         // The schedules passed over the stack on their way into locked memory.
         keyway_secret::wipe_stack();
-        Ok(Self { spec: *spec, kernel, keys })
+        Ok(Self { spec: *spec, ready, keys })
     }
 
     /// Bytes that one tweak covers.
@@ -121,7 +122,7 @@ impl SectorCipher {
 
     /// The kernel that does the work.
     pub fn kernel(&self) -> Kernel {
-        self.kernel
+        self.ready.kernel()
     }
 
     /// What this cipher is made of.
@@ -224,8 +225,8 @@ fn same_tweak_key<'a>(keys: &[LayerKey<'a>]) -> Option<&'a [u8]> {
 
 fn through(direction: Direction, layers: &[Locked<Cipher>], blocks: &mut [u8]) {
     match direction {
-        Direction::Encrypt => layers.iter().rev().for_each(|layer| layer.encrypt(blocks)),
-        Direction::Decrypt => layers.iter().for_each(|layer| layer.decrypt(blocks)),
+        Direction::Encrypt => layers.iter().rev().for_each(|layer| layer.blocks(direction, blocks)),
+        Direction::Decrypt => layers.iter().for_each(|layer| layer.blocks(direction, blocks)),
     }
 }
 
@@ -242,8 +243,9 @@ fn run_xts(
     for batch in units.chunks_mut(units_at_once * unit_bytes) {
         let tweaks = &mut tweaks[..batch.len() / unit_bytes];
         let mut layer_run = |layer: &XtsLayer| {
-            layer.first_tweaks(number, tweaks);
-            layer.run(direction, batch, unit_bytes, tweaks);
+            xts::unit_numbers(number, tweaks);
+            layer.tweak.blocks(Direction::Encrypt, tweaks.as_flattened_mut());
+            layer.data.xts(direction, batch, Xts { first_tweaks: tweaks, unit_blocks: unit_bytes / 16 });
         };
         match direction {
             Direction::Encrypt => layers.iter().rev().for_each(|layer| layer_run(layer)),

@@ -1,0 +1,110 @@
+//! One keyed block cipher, whatever it is and whatever kernel runs it.
+
+use crate::Algorithm;
+use crate::kernels::{self, Pass, Ready, Xts};
+use crate::portable::{AesKeys, Twofish};
+use crate::xts;
+use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+
+/// Which way a run goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Encrypt,
+    Decrypt,
+}
+
+/// A cipher's key schedule and the kernel that uses it.
+pub(crate) struct Cipher {
+    ready: Ready,
+    key: Key,
+}
+
+#[allow(clippy::large_enum_variant, reason = "each lives alone in locked pages of its own")]
+enum Key {
+    Aes128(AesKeys<11>),
+    Aes256(AesKeys<15>),
+    Serpent(serpent::Serpent),
+    Twofish(Twofish),
+    Camellia(camellia::Camellia256),
+    Kuznyechik(kuznyechik::Kuznyechik),
+    /// TrueCrypt reads and writes Blowfish's 32-bit halves little-endian.
+    Blowfish(blowfish::BlowfishLE),
+    Cast5(cast5::Cast5),
+    TripleDes(des::TdesEde3),
+}
+
+impl Cipher {
+    /// None when the key does not have the algorithm's length.
+    pub(crate) fn new(algorithm: Algorithm, key: &[u8], ready: Ready) -> Option<Self> {
+        if key.len() != algorithm.key_bytes() {
+            return None;
+        }
+        let key = match algorithm {
+            Algorithm::Aes128 => Key::Aes128(AesKeys::new::<16>(key.try_into().ok()?)),
+            Algorithm::Aes256 => Key::Aes256(AesKeys::new::<32>(key.try_into().ok()?)),
+            Algorithm::Serpent => Key::Serpent(serpent::Serpent::new_from_slice(key).ok()?),
+            Algorithm::Twofish => Key::Twofish(Twofish::new(key.try_into().ok()?)),
+            Algorithm::Camellia => Key::Camellia(camellia::Camellia256::new_from_slice(key).ok()?),
+            Algorithm::Kuznyechik => Key::Kuznyechik(kuznyechik::Kuznyechik::new_from_slice(key).ok()?),
+            Algorithm::Blowfish => Key::Blowfish(blowfish::BlowfishLE::new_from_slice(key).ok()?),
+            Algorithm::Cast5 => Key::Cast5(cast5::Cast5::new_from_slice(key).ok()?),
+            Algorithm::TripleDes => Key::TripleDes(des::TdesEde3::new_from_slice(key).ok()?),
+        };
+        Some(Self { ready, key })
+    }
+
+    /// 16, or 8 for the old ones.
+    pub(crate) fn block_bytes(&self) -> usize {
+        match self.key {
+            Key::Blowfish(_) | Key::Cast5(_) | Key::TripleDes(_) => 8,
+            _ => 16,
+        }
+    }
+
+    /// Each block on its own, in place; the length is a whole number of blocks.
+    pub(crate) fn blocks(&self, direction: Direction, bytes: &mut [u8]) {
+        let blocks = bytes.as_chunks_mut().0;
+        if !self.kernel(Pass { direction, blocks, xts: None }) {
+            self.portable(direction, bytes);
+        }
+    }
+
+    /// XTS over whole units, in place. Only for blocks of 16 bytes.
+    pub(crate) fn xts(&self, direction: Direction, units: &mut [u8], xts: Xts<'_>) {
+        let blocks = units.as_chunks_mut().0;
+        if !self.kernel(Pass { direction, blocks, xts: Some(xts) }) {
+            xts::run(units, xts, |batch| self.portable(direction, batch));
+        }
+    }
+
+    /// False when no vector kernel does this cipher, and nothing was done.
+    fn kernel(&self, pass: Pass<'_>) -> bool {
+        match &self.key {
+            Key::Aes128(keys) => kernels::aes(self.ready, keys, pass),
+            Key::Aes256(keys) => kernels::aes(self.ready, keys, pass),
+            _ => false,
+        }
+    }
+
+    fn portable(&self, direction: Direction, blocks: &mut [u8]) {
+        match &self.key {
+            Key::Aes128(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
+            Key::Aes256(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
+            Key::Serpent(key) => rustcrypto(key, direction, blocks),
+            Key::Twofish(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
+            Key::Camellia(key) => rustcrypto(key, direction, blocks),
+            Key::Kuznyechik(key) => rustcrypto(key, direction, blocks),
+            Key::Blowfish(key) => rustcrypto(key, direction, blocks),
+            Key::Cast5(key) => rustcrypto(key, direction, blocks),
+            Key::TripleDes(key) => rustcrypto(key, direction, blocks),
+        }
+    }
+}
+
+fn rustcrypto(key: &(impl BlockCipherEncrypt + BlockCipherDecrypt), direction: Direction, blocks: &mut [u8]) {
+    let blocks = Array::slice_as_chunks_mut(blocks).0;
+    match direction {
+        Direction::Encrypt => key.encrypt_blocks(blocks),
+        Direction::Decrypt => key.decrypt_blocks(blocks),
+    }
+}

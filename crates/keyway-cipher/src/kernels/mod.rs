@@ -1,0 +1,95 @@
+//! Ciphers in the processor's own vectors: one file for each cipher and instruction set.
+//!
+//! The only place in this crate with `unsafe`, for two reasons. Intrinsics may only run where the
+//! processor has them: a kernel is entered through a [`Ready`] token, which exists only for
+//! kernels that were found at run time. And the common drivers in [`run`] read and write whole
+//! vectors through pointers, always inside the slice they were given.
+//!
+//! Shape of a kernel file: the rounds of its cipher over an array of vectors (`Rounds`), written
+//! `#[inline(always)]` so that they become part of the one entry point that turns the instruction
+//! set on; `entry_points!` makes those.
+#![allow(unsafe_code, reason = "intrinsics; see the module's documentation")]
+
+mod lanes;
+mod run;
+
+mod aes;
+mod aes_ni;
+mod aes_vaes256;
+mod aes_vaes512;
+
+use crate::Kernel;
+use crate::cipher::Direction;
+use crate::portable::AesKeys;
+
+/// A kernel that this machine was found to have.
+#[derive(Clone, Copy)]
+pub(crate) struct Ready(Kernel);
+
+impl Ready {
+    /// None when this machine can't run it.
+    pub(crate) fn new(kernel: Kernel) -> Option<Self> {
+        Kernel::available().contains(&kernel).then_some(Self(kernel))
+    }
+
+    pub(crate) fn kernel(self) -> Kernel {
+        self.0
+    }
+}
+
+/// What is asked of a kernel: one pass over whole blocks, in place.
+pub(crate) struct Pass<'a> {
+    pub(crate) direction: Direction,
+    pub(crate) blocks: &'a mut [[u8; 16]],
+    /// For XTS; without it each block stands alone.
+    pub(crate) xts: Option<Xts<'a>>,
+}
+
+/// The tweaks of a run of units.
+#[derive(Clone, Copy)]
+pub(crate) struct Xts<'a> {
+    /// Each unit's first tweak.
+    pub(crate) first_tweaks: &'a [[u8; 16]],
+    /// Blocks in a unit.
+    pub(crate) unit_blocks: usize,
+}
+
+/// Makes `pass`, a kernel's entry point: safe to call where the named features are present.
+macro_rules! entry_point {
+    ($features:literal, [$($generics:tt)*], $keys:ty, $lanes:ty, $width:literal, $encrypt:ident, $decrypt:ident) => {
+        #[target_feature(enable = $features)]
+        pub(super) fn pass<$($generics)*>(keys: &$keys, pass: $crate::kernels::Pass<'_>) {
+            use $crate::cipher::Direction;
+            // SAFETY: the features that the vectors and rounds need are on in this function.
+            unsafe {
+                match pass.direction {
+                    Direction::Encrypt => {
+                        $crate::kernels::run::run::<$lanes, $width, _>(pass, &$encrypt(keys));
+                    }
+                    Direction::Decrypt => {
+                        $crate::kernels::run::run::<$lanes, $width, _>(pass, &$decrypt(keys));
+                    }
+                }
+            }
+        }
+    };
+}
+use entry_point;
+
+/// AES with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn aes<const R: usize>(ready: Ready, keys: &AesKeys<R>, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { aes_ni::pass(keys, pass) },
+        Kernel::Avx2 if std::arch::is_x86_feature_detected!("vaes") => {
+            // SAFETY: the token says that the processor has AVX2, and VAES was just looked up.
+            unsafe { aes_vaes256::pass(keys, pass) }
+        }
+        // SAFETY: the token says that the processor has AVX2 and all that `Sse` needs.
+        Kernel::Avx2 => unsafe { aes_ni::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX-512 with VAES and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { aes_vaes512::pass(keys, pass) },
+        Kernel::Portable | Kernel::Neon => return false,
+    }
+    true
+}
