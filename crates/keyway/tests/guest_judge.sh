@@ -34,7 +34,6 @@ judge() {
     fi
 }
 
-mkdir -p /mnt
 cryptsetup --version
 while IFS=$'\t' read -r name source password options; do
     echo "judging $name"
