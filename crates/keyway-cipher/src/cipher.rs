@@ -2,7 +2,7 @@
 
 use crate::Algorithm;
 use crate::kernels::{self, Pass, Ready, Xts};
-use crate::portable::{AesKeys, Twofish};
+use crate::portable::{AesKeys, Serpent, Twofish};
 use crate::xts;
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 
@@ -23,7 +23,7 @@ pub(crate) struct Cipher {
 enum Key {
     Aes128(AesKeys<11>),
     Aes256(AesKeys<15>),
-    Serpent(serpent::Serpent),
+    Serpent(Serpent),
     Twofish(Twofish),
     Camellia(camellia::Camellia256),
     Kuznyechik(kuznyechik::Kuznyechik),
@@ -42,7 +42,7 @@ impl Cipher {
         let key = match algorithm {
             Algorithm::Aes128 => Key::Aes128(AesKeys::new::<16>(key.try_into().ok()?)),
             Algorithm::Aes256 => Key::Aes256(AesKeys::new::<32>(key.try_into().ok()?)),
-            Algorithm::Serpent => Key::Serpent(serpent::Serpent::new_from_slice(key).ok()?),
+            Algorithm::Serpent => Key::Serpent(Serpent::new(key.try_into().ok()?)),
             Algorithm::Twofish => Key::Twofish(Twofish::new(key.try_into().ok()?)),
             Algorithm::Camellia => Key::Camellia(camellia::Camellia256::new_from_slice(key).ok()?),
             Algorithm::Kuznyechik => Key::Kuznyechik(kuznyechik::Kuznyechik::new_from_slice(key).ok()?),
@@ -82,6 +82,7 @@ impl Cipher {
         match &self.key {
             Key::Aes128(keys) => kernels::aes(self.ready, keys, pass),
             Key::Aes256(keys) => kernels::aes(self.ready, keys, pass),
+            Key::Serpent(keys) => kernels::serpent(self.ready, keys, pass),
             _ => false,
         }
     }
@@ -90,7 +91,7 @@ impl Cipher {
         match &self.key {
             Key::Aes128(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Aes256(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
-            Key::Serpent(key) => rustcrypto(key, direction, blocks),
+            Key::Serpent(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Twofish(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Camellia(key) => rustcrypto(key, direction, blocks),
             Key::Kuznyechik(key) => rustcrypto(key, direction, blocks),

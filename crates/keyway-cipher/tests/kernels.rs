@@ -1,4 +1,5 @@
 //! Every kernel against RustCrypto's ciphers and against every other kernel, over random runs.
+#![allow(clippy::expect_used, reason = "tests; the helpers here are not functions marked as such")]
 
 use cipher::{Array, BlockCipherEncrypt, KeyInit};
 use keyway_cipher::{Algorithm, Chain, CipherError, Kernel, LayerKey, Mode, SectorCipher, Spec};

@@ -17,10 +17,14 @@ mod aes;
 mod aes_ni;
 mod aes_vaes256;
 mod aes_vaes512;
+mod serpent;
+mod serpent_avx2;
+mod serpent_avx512;
+mod serpent_sse;
 
 use crate::Kernel;
 use crate::cipher::Direction;
-use crate::portable::AesKeys;
+use crate::portable::{AesKeys, Serpent};
 
 /// A kernel that this machine was found to have.
 #[derive(Clone, Copy)]
@@ -89,6 +93,20 @@ pub(crate) fn aes<const R: usize>(ready: Ready, keys: &AesKeys<R>, pass: Pass<'_
         Kernel::Avx2 => unsafe { aes_ni::pass(keys, pass) },
         // SAFETY: the token says that the processor has AVX-512 with VAES and VPCLMULQDQ.
         Kernel::Avx512 => unsafe { aes_vaes512::pass(keys, pass) },
+        Kernel::Portable | Kernel::Neon => return false,
+    }
+    true
+}
+
+/// Serpent with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn serpent(ready: Ready, keys: &Serpent, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        // SAFETY: the token says that the processor has SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { serpent_sse::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX2.
+        Kernel::Avx2 => unsafe { serpent_avx2::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX-512 and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { serpent_avx512::pass(keys, pass) },
         Kernel::Portable | Kernel::Neon => return false,
     }
     true

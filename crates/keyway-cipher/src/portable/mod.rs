@@ -1,13 +1,15 @@
 //! Ciphers in plain Rust, for any machine: what every vector kernel is measured against.
 //!
-//! AES is bit-sliced and takes the same time for every key and text. Twofish, and the ciphers
+//! AES and Serpent are bit-sliced and take the same time for every key and text. Twofish, and the ciphers
 //! that come from other crates (Camellia, Kuznyechik, Blowfish, CAST5), look S-boxes up in tables
 //! at secret indices.
 
 mod aes;
+mod serpent;
 mod twofish;
 
 pub(crate) use aes::AesKeys;
+pub(crate) use serpent::{Serpent, Word as SerpentWord};
 pub(crate) use twofish::Twofish;
 
 /// Hands `blocks` to `work` in groups of `N`; the last one is filled up with zero blocks.
