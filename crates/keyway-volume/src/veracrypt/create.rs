@@ -234,12 +234,17 @@ impl Keyed {
 
 /// The cost of a derivation that new headers may use.
 pub(super) fn derivation_for_new(hash: HashName, pim: Option<u32>) -> Result<Derivation, CreateError> {
-    if let Some(pim) = pim.filter(|pim| *pim > LARGEST_PIM) {
-        return Err(CreateError::PimTooLarge(pim));
-    }
+    check_pim(pim)?;
     Derivation::of(Format::VeraCrypt, hash, pim, false)
         .filter(|_| hash != HashName::Ripemd160)
         .ok_or(CreateError::HashNotOffered(hash))
+}
+
+pub(super) fn check_pim(pim: Option<u32>) -> Result<(), CreateError> {
+    match pim {
+        Some(pim) if pim > LARGEST_PIM => Err(CreateError::PimTooLarge(pim)),
+        _ => Ok(()),
+    }
 }
 
 /// New master keys. XTS is weak where a layer's two keys are the same; chance will not do that,

@@ -76,7 +76,9 @@ pub(crate) fn put(store: &dyn Store, offset: u64, sealed: &SealedHeader) -> Resu
     let start = offset / sector * sector;
     let len = (offset + HEADER_BYTES as u64).next_multiple_of(sector).min(store.size()) - start;
     let mut around = AlignedBuf::zeroed(len as usize);
-    store.read_at(&mut around, start)?;
+    if len > HEADER_BYTES as u64 {
+        store.read_at(&mut around, start)?;
+    }
     let within = (offset - start) as usize;
     for (to, from) in around.iter_mut().skip(within).zip(sealed.bytes()) {
         *to = *from;

@@ -6,6 +6,10 @@
 //! Every constant is checked by volumes that those programs made.
 
 mod area;
+mod backup;
+mod change;
+mod change_error;
+mod check;
 mod create;
 mod create_error;
 mod create_header;
@@ -21,6 +25,10 @@ mod search;
 mod suite;
 mod unlock;
 
+pub use backup::{BackedUp, KeysGuard, RestoreFrom, Restored, header_backup, header_restore};
+pub use change::{Changed, change};
+pub use change_error::{ChangeError, Why};
+pub use check::{HeaderCheck, HeaderState, check};
 pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
 pub use create_hidden::{SMALLEST_HIDDEN_VOLUME, create_hidden, largest_hidden_volume};

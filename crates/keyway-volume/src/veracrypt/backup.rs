@@ -1,0 +1,262 @@
+//! Header backups: to a file as VeraCrypt writes and reads it, and back.
+//!
+//! A backup file holds the normal volume's header at byte 0 and the hidden volume's at 65,536, each
+//! encrypted anew under a fresh salt; everything else in its 131,072 bytes is random, also in place
+//! of a hidden volume's header that is not there (VeraCrypt's documentation, "Tools → Backup
+//! Volume Header"). Volumes from before TrueCrypt 6.0 have backups of 1,024 bytes, 512 for each.
+//!
+//! Restoring encrypts the header anew as well, so that nobody can tell from the volume that it
+//! was restored. The copy that is most likely broken is written first, then the other one.
+
+use super::change::{other_copy, refuse_system, rewrite, same_seal};
+use super::change_error::ChangeError;
+use super::create_error::CreateError;
+use super::create_header::{Seal, get};
+use super::create_target::{Existing, Space, Target};
+use super::header::Header;
+use super::place::{HEADER_BYTES, HEADER_SPACE_BYTES, Place};
+use super::random::Noise;
+use super::sealed::SealedHeader;
+use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};
+use crate::Secrets;
+use keyway_store::{Store, StoreError};
+use std::path::Path;
+
+/// Bytes of a backup: two header slots.
+const BACKUP_BYTES: u64 = 2 * HEADER_SPACE_BYTES;
+
+/// Bytes of a backup of a volume from before TrueCrypt 6.0: two headers.
+const OLD_BACKUP_BYTES: u64 = 2 * HEADER_BYTES as u64;
+
+/// What is in a new backup file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackedUp {
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// Whether the hidden volume's header is in it.
+    pub hidden: bool,
+}
+
+/// Where a header comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum RestoreFrom<'a> {
+    /// The copy at the end of the volume.
+    Embedded,
+    /// A backup file.
+    File(&'a Path),
+}
+
+/// What to do when the volume has other master keys than the backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeysGuard {
+    /// Refuse: the data could not be read any more.
+    Same,
+    /// Restore it all the same.
+    Any,
+}
+
+/// What was restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Whether it was a hidden volume's header.
+    pub hidden: bool,
+    /// The copies that were written, in order.
+    pub places: Vec<Place>,
+}
+
+/// Writes a backup of the header that `request` opens, and of the hidden volume's if its secret is
+/// given, to a new file that only its owner may read.
+///
+/// # Errors
+/// A secret is wrong or opens the other volume; the file exists or could not be written, in which
+/// case it is removed.
+pub fn header_backup(
+    store: &dyn Store,
+    request: &UnlockRequest<'_>,
+    hidden: Option<&Secrets>,
+    to: &Path,
+) -> Result<BackedUp, ChangeError> {
+    let outer = unlock(store, request)?;
+    refuse_system(outer.opened())?;
+    if outer.info.hidden {
+        return Err(ChangeError::IsHidden);
+    }
+    let mut headers = vec![(outer, request.secrets)];
+    if let Some(secrets) = hidden {
+        let inner = unlock(store, &UnlockRequest::new(secrets))?;
+        if !inner.info.hidden {
+            return Err(ChangeError::NotHidden);
+        }
+        headers.push((inner, secrets));
+    }
+    let has_slots = headers.iter().any(|(volume, _)| volume.opened().header.has_sizes());
+    let (bytes, slot) =
+        if has_slots { (BACKUP_BYTES, HEADER_SPACE_BYTES) } else { (OLD_BACKUP_BYTES, HEADER_BYTES as u64) };
+    let target = Target::new_file(to, bytes, Existing::Refuse, Space::Reserved)?;
+    let mut content = vec![0u8; bytes as usize];
+    Noise::new().map_err(CreateError::from)?.fill(&mut content);
+    let file = target.store();
+    file.write_at(&content, 0).map_err(CreateError::from)?;
+    for ((volume, secrets), at) in headers.iter().zip([0, slot]) {
+        write_backup(file, volume, secrets, at)?;
+    }
+    target.keep()?;
+    Ok(BackedUp { bytes, hidden: headers.len() > 1 })
+}
+
+/// Seals a header once more into the backup file, and proves that it opens.
+fn write_backup(file: &dyn Store, volume: &Unlocked, secrets: &Secrets, at: u64) -> Result<(), ChangeError> {
+    let opened = volume.opened();
+    let password = secrets.header_password(opened.header.format)?;
+    let seal = same_seal(opened, &password);
+    let [sealed] = seal.fresh(&opened.header)?;
+    file.write_at(sealed.bytes(), at).map_err(CreateError::from)?;
+    let read = get(file, at).map_err(CreateError::from)?;
+    match seal.open(&read)? {
+        Some(header) if header.serialise().same_as(&opened.header.serialise()) => Ok(()),
+        _ => Err(CreateError::ReadBack.into()),
+    }
+}
+
+/// Restores the header that the secret of `request` opens in the backup: the outer volume's or the
+/// hidden one's. The secret is the one at the time of the backup, and opens the volume from then
+/// on. From a file both copies are written; the embedded copy restores the main header only.
+///
+/// # Errors
+/// The backup does not open, or describes a volume that does not fit; the volume has other master
+/// keys than the backup; the medium failed, in which case the error says what opens the volume.
+pub fn header_restore(
+    store: &dyn Store,
+    from: RestoreFrom<'_>,
+    request: &UnlockRequest<'_>,
+    guard: KeysGuard,
+) -> Result<Restored, ChangeError> {
+    let unlocked = match from {
+        RestoreFrom::Embedded => {
+            let request = UnlockRequest { header: HeaderChoice::Backup, ..copy_of(request) };
+            unlock(store, &request)?
+        }
+        RestoreFrom::File(path) => {
+            let overlay = Overlay::new(store, read_backup(path)?)?;
+            unlock(&overlay, &UnlockRequest { header: HeaderChoice::Primary, ..copy_of(request) })?
+        }
+    };
+    let opened = unlocked.opened();
+    refuse_system(opened)?;
+    let password = request.secrets.header_password(opened.header.format)?;
+    let seal = same_seal(opened, &password);
+    let copy = other_copy(opened, store.size())?;
+    let places = match from {
+        RestoreFrom::Embedded => vec![copy.ok_or(ChangeError::NoCopy)?],
+        RestoreFrom::File(_) => [opened.place].into_iter().chain(copy).collect(),
+    };
+    if guard == KeysGuard::Same {
+        refuse_other_keys(store, opened, &seal, &places)?;
+    }
+    rewrite(store, &opened.header, &seal, &places)?;
+    Ok(Restored { hidden: opened.place.is_hidden(), places })
+}
+
+fn copy_of<'a>(request: &UnlockRequest<'a>) -> UnlockRequest<'a> {
+    UnlockRequest {
+        secrets: request.secrets,
+        format: request.format,
+        hash: request.hash,
+        header: request.header,
+        system: false,
+        protect_hidden: None,
+    }
+}
+
+/// A header that still opens with the secret says which master keys the data has.
+fn refuse_other_keys(
+    store: &dyn Store,
+    opened: &OpenedHeader,
+    seal: &Seal<'_>,
+    places: &[Place],
+) -> Result<(), ChangeError> {
+    for place in places {
+        let Some(offset) = place.offset(store.size()) else { continue };
+        // A header that can't be read is what a restore is for.
+        let Ok(sealed) = get(store, offset) else { continue };
+        let same = |there: &Header| there.key_area.same_as(&opened.header.key_area);
+        if seal.open(&sealed)?.is_some_and(|there| !same(&there)) {
+            return Err(ChangeError::OtherMasterKeys);
+        }
+    }
+    Ok(())
+}
+
+fn read_backup(path: &Path) -> Result<Vec<u8>, ChangeError> {
+    let failed = |source| ChangeError::BackupFile { path: path.to_owned(), source };
+    let bytes = path.metadata().map_err(failed)?.len();
+    if bytes != BACKUP_BYTES && bytes != OLD_BACKUP_BYTES {
+        return Err(ChangeError::NotABackup { path: path.to_owned(), bytes });
+    }
+    std::fs::read(path).map_err(failed)
+}
+
+/// The volume as it would be with the headers of a backup file: so the one way of opening volumes
+/// also judges whether a backup opens and fits.
+struct Overlay<'a> {
+    below: &'a dyn Store,
+    /// Offset in the volume, and what is to be seen there.
+    patches: Vec<(u64, Vec<u8>)>,
+}
+
+impl<'a> Overlay<'a> {
+    fn new(below: &'a dyn Store, backup: Vec<u8>) -> Result<Self, ChangeError> {
+        let size = below.size();
+        if backup.len() as u64 == BACKUP_BYTES {
+            return Ok(Self { below, patches: vec![(0, backup)] });
+        }
+        let (outer, hidden) = backup.split_at(backup.len().min(HEADER_BYTES));
+        let mut patches = vec![(0, outer.to_vec())];
+        if let Some(offset) = Place::OldHidden.offset(size) {
+            patches.push((offset, hidden.to_vec()));
+        }
+        Ok(Self { below, patches })
+    }
+}
+
+impl Store for Overlay<'_> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        // The headers it hides may be unreadable: that is why they are restored.
+        let end = offset.saturating_add(buf.len() as u64);
+        for (start, bytes) in &self.patches {
+            let within = offset.checked_sub(*start).and_then(|at| usize::try_from(at).ok());
+            if let Some(part) = within.and_then(|at| bytes.get(at..at.checked_add(buf.len())?))
+                && end <= self.below.size()
+            {
+                buf.copy_from_slice(part);
+                return Ok(());
+            }
+        }
+        self.below.read_at(buf, offset)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        let reason = std::io::ErrorKind::ReadOnlyFilesystem.into();
+        Err(StoreError::new(keyway_store::Operation::Write, "a header backup", offset, buf.len(), reason))
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        self.below.size()
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.below.sector_bytes()
+    }
+
+    fn is_read_only(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,201 @@
+//! Changes what opens a volume: password, keyfiles, PIM, key derivation. The master keys stay,
+//! so the data stays as it is; the header is encrypted anew, under a fresh salt for each copy.
+//!
+//! # The order, and why a power cut can't break it
+//!
+//! The header that opened the volume is the one known to be good, so it is written **last**. First
+//! the other copy is written, put on the medium, read back and opened; only then the good one. At
+//! every moment one of the two is whole and opens: the good one with the old secret until its own
+//! write begins, the other with the new secret from its flush on. Writing the backup first also
+//! makes the main header the moment of the change: until then every program, whichever header it
+//! tries first, takes the old password.
+//!
+//! What is assumed of the medium: after a flush, what was written before it is there; and a write
+//! changes only the sectors it names. Not even the atomicity of a sector is needed, as long as
+//! there are two copies: they lie in different sectors at both ends of the volume. A volume with
+//! one copy (TrueCrypt before 6.0, or one whose end is cut off) relies on it: the header's
+//! 512 bytes lie in one sector, written in one piece.
+//!
+//! Old header bytes are overwritten once. On flash memory and on file systems that copy on write
+//! the old ones may survive: whoever has such a copy and the old password still gets the master
+//! keys. Only a new volume helps against that.
+
+use super::area::Area;
+use super::change_error::{ChangeError, Why};
+use super::create::{check_pim, derivation_for_new};
+use super::create_error::CreateError;
+use super::create_header::{Seal, get, put};
+use super::header::Header;
+use super::params::{Derivation, Format, HashName};
+use super::place::Place;
+use super::sealed::SealedHeader;
+use super::unlock::{OpenedHeader, UnlockRequest, unlock};
+use crate::{Secrets, VolumeError};
+use keyway_secret::SecretBytes;
+use keyway_store::Store;
+
+/// What was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Changed {
+    /// Whether it was a hidden volume's secret.
+    pub hidden: bool,
+    /// The key derivation now.
+    pub hash: HashName,
+    /// How many copies of the header there are: 1 or 2.
+    pub copies: usize,
+}
+
+/// Opens the volume as `request` says and gives it a new secret, and another key derivation if
+/// `hash` names one. Hidden volumes too: the secret says which volume is meant.
+///
+/// # Errors
+/// The volume does not open; the wishes can't be granted; the medium failed, in which case the
+/// error says what opens the volume now.
+pub fn change(
+    store: &dyn Store,
+    request: &UnlockRequest<'_>,
+    new: &Secrets,
+    hash: Option<HashName>,
+) -> Result<Changed, ChangeError> {
+    let unlocked = unlock(store, request)?;
+    let opened = unlocked.opened();
+    let format = opened.header.format;
+    refuse_system(opened)?;
+    // What the volume has now it may keep, old as it is.
+    let derivation = match hash.filter(|hash| *hash != opened.hash) {
+        Some(hash) if format == Format::VeraCrypt => derivation_for_new(hash, new.pim)?,
+        other => {
+            let hash = other.unwrap_or(opened.hash);
+            check_pim(new.pim)?;
+            let known = Derivation::of(format, hash, new.pim, false);
+            known.ok_or(ChangeError::HashNotOffered { format, hash })?
+        }
+    };
+    let password = new.header_password(format)?;
+    let hash = hash.unwrap_or(opened.hash);
+    refuse_other_volumes_secret(store, opened, new, hash)?;
+    let seal = Seal { password: &password, format, hash, derivation, suite: opened.suite };
+    let places = places_to_write(opened, store.size())?;
+    rewrite(store, &opened.header, &seal, &places)?;
+    Ok(Changed { hidden: opened.place.is_hidden(), hash, copies: places.len() })
+}
+
+/// An outer and a hidden volume with the same secret: one of them would never open again. Found
+/// where both use the same key derivation; to look through all of them would take minutes.
+fn refuse_other_volumes_secret(
+    store: &dyn Store,
+    opened: &OpenedHeader,
+    new: &Secrets,
+    hash: HashName,
+) -> Result<(), ChangeError> {
+    let format = Some(opened.header.format);
+    let request = UnlockRequest { format, hash: Some(hash), ..UnlockRequest::new(new) };
+    match unlock(store, &request) {
+        Ok(other) if other.opened().place.is_hidden() != opened.place.is_hidden() => {
+            Err(CreateError::SameSecret.into())
+        }
+        // It opens nothing yet, or the same volume.
+        _ => Ok(()),
+    }
+}
+
+/// A boot loader and a rescue disk depend on a system's header.
+pub(super) fn refuse_system(opened: &OpenedHeader) -> Result<(), ChangeError> {
+    if opened.place == Place::System || opened.header.flags.is_system() {
+        Err(ChangeError::System)
+    } else {
+        Ok(())
+    }
+}
+
+/// How the header that opened was sealed: to seal it again under the same secret.
+pub(super) fn same_seal<'a>(opened: &OpenedHeader, password: &'a SecretBytes) -> Seal<'a> {
+    Seal {
+        password,
+        format: opened.header.format,
+        hash: opened.hash,
+        derivation: opened.derivation,
+        suite: opened.suite,
+    }
+}
+
+/// The other copy first, if the volume has one; the header that opened last.
+fn places_to_write(opened: &OpenedHeader, store_bytes: u64) -> Result<Vec<Place>, VolumeError> {
+    let copy = other_copy(opened, store_bytes)?;
+    Ok(copy.into_iter().chain([opened.place]).collect())
+}
+
+/// Where the other copy of a header lies. `None`: volumes from before TrueCrypt 6.0 have no
+/// copies, and one whose end was cut off has data where the copies would be.
+pub(super) fn other_copy(opened: &OpenedHeader, store_bytes: u64) -> Result<Option<Place>, VolumeError> {
+    let OpenedHeader { header, place, suite, .. } = opened;
+    if !header.has_sizes() {
+        return Ok(None);
+    }
+    let damaged = |fault| VolumeError::DamagedHeader { place: *place, fault };
+    let area = Area::of(header, *place, suite.mode, store_bytes).map_err(damaged)?;
+    let room = !area.covers_backup_headers(store_bytes);
+    Ok(place.backup().filter(|copy| room && copy.offset(store_bytes).is_some()))
+}
+
+/// Writes the header to each place in turn, each under a fresh salt, each proved to open before
+/// the next is touched.
+pub(super) fn rewrite(
+    store: &dyn Store,
+    header: &Header,
+    seal: &Seal<'_>,
+    places: &[Place],
+) -> Result<(), ChangeError> {
+    let mut places = places.iter().copied();
+    // One or two copies: each has its own salt, computed at the same time.
+    let sealed: [SealedHeader; 2] = seal.fresh(header)?;
+    let only = places.len() == 1;
+    let mut first = true;
+    for sealed in &sealed {
+        let Some(place) = places.next() else { break };
+        match replace(store, header, seal, place, sealed) {
+            Ok(()) => first = false,
+            Err(why) if only => return Err(ChangeError::Only { place, why }),
+            Err(why) if first => return Err(ChangeError::Unchanged { place, why }),
+            Err(why) => return Err(ChangeError::Half { place, why }),
+        }
+    }
+    Ok(())
+}
+
+/// Replaces one header. The old one is kept until the new one has been read back and opened, and
+/// put back if it was not.
+fn replace(
+    store: &dyn Store,
+    header: &Header,
+    seal: &Seal<'_>,
+    place: Place,
+    sealed: &SealedHeader,
+) -> Result<(), Why> {
+    let offset = place.offset(store.size()).ok_or(Why::ReadBack)?;
+    // A sector that can't be read may be cured by writing it; then there is nothing to put back.
+    let old = get(store, offset).ok();
+    let written = write_and_open(store, header, seal, offset, sealed);
+    if written.is_err()
+        && let Some(old) = old
+    {
+        // The error that is reported is the first one.
+        let _ = put(store, offset, &old);
+    }
+    written
+}
+
+fn write_and_open(
+    store: &dyn Store,
+    header: &Header,
+    seal: &Seal<'_>,
+    offset: u64,
+    sealed: &SealedHeader,
+) -> Result<(), Why> {
+    put(store, offset, sealed)?;
+    let read = get(store, offset)?;
+    match seal.open(&read) {
+        Ok(Some(opens)) if opens.serialise().same_as(&header.serialise()) => Ok(()),
+        _ => Err(Why::ReadBack),
+    }
+}
