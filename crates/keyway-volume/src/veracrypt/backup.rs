@@ -16,7 +16,6 @@ use super::create_target::{Existing, Space, Target};
 use super::header::Header;
 use super::place::{HEADER_BYTES, HEADER_SPACE_BYTES, Place};
 use super::random::Noise;
-use super::sealed::SealedHeader;
 use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::Secrets;
 use keyway_store::{Store, StoreError};
@@ -131,14 +130,11 @@ pub fn header_restore(
     request: &UnlockRequest<'_>,
     guard: KeysGuard,
 ) -> Result<Restored, ChangeError> {
+    let alone = |header| UnlockRequest { header, system: false, protect_hidden: None, ..*request };
     let unlocked = match from {
-        RestoreFrom::Embedded => {
-            let request = UnlockRequest { header: HeaderChoice::Backup, ..copy_of(request) };
-            unlock(store, &request)?
-        }
+        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup))?,
         RestoreFrom::File(path) => {
-            let overlay = Overlay::new(store, read_backup(path)?)?;
-            unlock(&overlay, &UnlockRequest { header: HeaderChoice::Primary, ..copy_of(request) })?
+            unlock(&Overlay::new(store, read_backup(path)?), &alone(HeaderChoice::Primary))?
         }
     };
     let opened = unlocked.opened();
@@ -155,17 +151,6 @@ pub fn header_restore(
     }
     rewrite(store, &opened.header, &seal, &places)?;
     Ok(Restored { hidden: opened.place.is_hidden(), places })
-}
-
-fn copy_of<'a>(request: &UnlockRequest<'a>) -> UnlockRequest<'a> {
-    UnlockRequest {
-        secrets: request.secrets,
-        format: request.format,
-        hash: request.hash,
-        header: request.header,
-        system: false,
-        protect_hidden: None,
-    }
 }
 
 /// A header that still opens with the secret says which master keys the data has.
@@ -205,17 +190,17 @@ struct Overlay<'a> {
 }
 
 impl<'a> Overlay<'a> {
-    fn new(below: &'a dyn Store, backup: Vec<u8>) -> Result<Self, ChangeError> {
+    fn new(below: &'a dyn Store, backup: Vec<u8>) -> Self {
         let size = below.size();
         if backup.len() as u64 == BACKUP_BYTES {
-            return Ok(Self { below, patches: vec![(0, backup)] });
+            return Self { below, patches: vec![(0, backup)] };
         }
         let (outer, hidden) = backup.split_at(backup.len().min(HEADER_BYTES));
         let mut patches = vec![(0, outer.to_vec())];
         if let Some(offset) = Place::OldHidden.offset(size) {
             patches.push((offset, hidden.to_vec()));
         }
-        Ok(Self { below, patches })
+        Self { below, patches }
     }
 }
 

@@ -10,7 +10,7 @@ use super::suite::Suite;
 use crate::inspect::{looks_random, plainly_not};
 use crate::{Secrets, Unsupported, VolumeError, VolumeInfo, Warning};
 use keyway_engine::Layout;
-use keyway_store::Store;
+use keyway_store::{Store, StoreError};
 
 /// Which of a volume's headers may open it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +25,7 @@ pub enum HeaderChoice {
 }
 
 /// What to open, and how.
+#[derive(Clone, Copy)]
 pub struct UnlockRequest<'a> {
     /// The secret.
     pub secrets: &'a Secrets,
@@ -151,13 +152,19 @@ fn find(
     // Up to 64 bytes both formats make the same of a password and its keyfiles.
     let first = formats.first().copied().unwrap_or(Format::VeraCrypt);
     let password = secrets.header_password(first)?;
-    let candidates = candidates(store, places, request.system)?;
+    let (candidates, unreadable) = candidates(store, places, request.system)?;
     if candidates.is_empty() {
-        return Err(VolumeError::NotAVolume(plainly_not(store)?));
+        return Err(match unreadable {
+            Some(e) => e.into(),
+            None => VolumeError::NotAVolume(plainly_not(store)?),
+        });
     }
     let store_bytes = store.size();
     let wanted = Wanted { candidates, formats, hash: request.hash, pim: secrets.pim, store_bytes };
-    search(wanted, password).map_err(|none| failure(&none))
+    search(wanted, password).map_err(|none| match unreadable {
+        Some(e) if none.damaged.is_none() => e.into(),
+        _ => failure(&none),
+    })
 }
 
 fn failure(none: &NoMatch) -> VolumeError {
@@ -174,27 +181,32 @@ fn failure(none: &NoMatch) -> VolumeError {
 }
 
 /// Reads the headers worth trying: those that look random, as a salt and cipher text do. A
-/// system's header is worth it behind a boot sector, or where it is asked for.
+/// system's header is worth it behind a boot sector, or where it is asked for. A place that can't be
+/// read is no reason to give up while there are others; the first such error comes back too.
 fn candidates(
     store: &dyn Store,
     places: &[Place],
     system_asked: bool,
-) -> Result<Vec<Candidate>, VolumeError> {
+) -> Result<(Vec<Candidate>, Option<StoreError>), VolumeError> {
     let mut candidates = Vec::new();
+    let mut unreadable = None;
     for place in places.iter().copied() {
         let Some(offset) = place.offset(store.size()) else { continue };
         let mut bytes = [0; HEADER_BYTES];
-        store.read_at(&mut bytes, offset)?;
-        if !looks_random(&bytes) || (place == Place::System && !system_asked && !has_boot_sector(store)?) {
+        if let Err(e) = store.read_at(&mut bytes, offset) {
+            unreadable = unreadable.or(Some(e));
+            continue;
+        }
+        if !looks_random(&bytes) || (place == Place::System && !system_asked && !has_boot_sector(store)) {
             continue;
         }
         candidates.push(Candidate { place, sealed: SealedHeader::from_bytes(bytes) });
     }
-    Ok(candidates)
+    Ok((candidates, unreadable))
 }
 
-fn has_boot_sector(store: &dyn Store) -> Result<bool, VolumeError> {
-    Ok(boot_sector(store)?.ends_with(&[0x55, 0xaa]))
+fn has_boot_sector(store: &dyn Store) -> bool {
+    boot_sector(store).is_ok_and(|sector| sector.ends_with(&[0x55, 0xaa]))
 }
 
 fn boot_sector(store: &dyn Store) -> Result<[u8; 512], VolumeError> {
