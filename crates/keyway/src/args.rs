@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::verbs::{bench, cat, create, doctor, info};
+use crate::verbs::{bench, cat, close, create, doctor, info, open, serve, serve_volume, status};
 use clap::{Parser, Subcommand, ValueEnum};
 use keyway_volume::{Format, HashName, HeaderChoice};
 
@@ -32,10 +32,16 @@ pub(crate) struct Cli {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
     Create(create::Args),
+    Open(open::Args),
+    Close(close::Args),
+    Status(status::Args),
     Info(info::Args),
     Cat(cat::Args),
+    Serve(serve::Args),
     Bench(bench::Args),
     Doctor(doctor::Args),
+    #[command(hide = true)]
+    ServeVolume(serve_volume::Args),
 }
 
 impl Verb {
@@ -43,10 +49,15 @@ impl Verb {
     pub(crate) fn run(&self, out: Output) -> Result<(), Failure> {
         match self {
             Self::Create(args) => create::run(args, out),
+            Self::Open(args) => open::run(args, out),
+            Self::Close(args) => close::run(args, out),
+            Self::Status(args) => status::run(args, out),
             Self::Info(args) => info::run(args, out),
             Self::Cat(args) => cat::run(args, out),
+            Self::Serve(args) => serve::run(args, out),
             Self::Bench(args) => bench::run(args, out),
             Self::Doctor(args) => doctor::run(args, out),
+            Self::ServeVolume(args) => serve_volume::run(args, out),
         }
     }
 }

@@ -63,12 +63,20 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What to do about it; empty where nothing helps.
     pub(crate) hint: String,
+    /// What else the JSON document says, beside the error.
+    pub(crate) detail: serde_json::Value,
 }
 
 impl Failure {
     /// A failure whose kind is the exit code's own word.
     pub(crate) fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit, kind: exit.kind().to_owned(), message: message.into(), hint: hint.into() }
+        Self {
+            exit,
+            kind: exit.kind().to_owned(),
+            message: message.into(),
+            hint: hint.into(),
+            detail: serde_json::Value::Null,
+        }
     }
 
     /// The same with a more precise word for scripts.
@@ -80,6 +88,12 @@ impl Failure {
     /// The same with another advice.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
+        self
+    }
+
+    /// The same with more for the JSON document: an object whose keys stand beside `error`.
+    pub(crate) fn with(mut self, detail: serde_json::Value) -> Self {
+        self.detail = detail;
         self
     }
 

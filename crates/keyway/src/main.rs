@@ -9,6 +9,7 @@ mod progress;
 mod prompt;
 mod secrets_in;
 mod size;
+mod spawn;
 mod verbs;
 mod volume;
 

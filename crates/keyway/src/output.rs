@@ -69,12 +69,15 @@ impl Output {
 
 /// The document that `--json` prints for a failure.
 pub(crate) fn error_document(failure: &Failure) -> serde_json::Value {
-    json!({"error": {
+    let error = json!({
         "kind": failure.kind,
         "message": failure.message,
         "hint": failure.hint,
         "code": failure.exit as u8,
-    }})
+    });
+    let mut document = failure.detail.as_object().cloned().unwrap_or_default();
+    document.insert("error".to_owned(), error);
+    document.into()
 }
 
 fn document_text(document: &impl Serialize) -> String {

@@ -71,8 +71,8 @@ secret_args!(
     ProtectArgs, "protect-", "Protected hidden volume", "of the hidden volume"
 );
 secret_args!(
-    /// The secret of a hidden volume to be made.
-    HiddenArgs, "hidden-", "New hidden volume", "of the new hidden volume"
+    /// The secret of the hidden volume, beside the outer one's.
+    HiddenArgs, "hidden-", "Hidden volume", "of the hidden volume"
 );
 secret_args!(
     /// The secret that replaces the present one.
@@ -88,6 +88,11 @@ impl SecretSource {
     /// Whether a password was named.
     pub(crate) fn has_password(&self) -> bool {
         self.password_file.is_some() || self.password_fd.is_some()
+    }
+
+    /// The keyfiles, as a process with another working directory finds them.
+    pub(crate) fn keyfiles(&self) -> Result<Vec<PathBuf>, Failure> {
+        absolute(&self.keyfiles)
     }
 
     /// Whether the password comes from standard input.
@@ -144,7 +149,7 @@ impl SecretSource {
                 "use --password-file FILE (`-` is standard input), --password-fd N or --keyfile PATH",
             ));
         };
-        Ok(Secrets { password, keyfiles: absolute(&self.keyfiles)?, pim: self.pim })
+        Ok(Secrets { password, keyfiles: self.keyfiles()?, pim: self.pim })
     }
 }
 

@@ -5,10 +5,8 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use keyway_engine::{Access, Device};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
-use keyway_volume::veracrypt::CreateError;
-use keyway_volume::{
-    Format, HashName, HeaderChoice, Secrets, UnlockRequest, Unlocked, VolumeError, VolumeInfo,
-};
+use keyway_volume::{Format, HashName, HeaderChoice, Secrets, UnlockRequest, Unlocked, VolumeInfo};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Which volume, and what it is looked for as.
@@ -100,13 +98,8 @@ pub(crate) fn warn(out: Output, warnings: &[String]) {
     }
 }
 
-/// A format's error in words that name the volume.
-pub(crate) fn about(path: &Path, error: VolumeError) -> Failure {
-    named(path, error.into())
-}
-
-/// The same for making and changing.
-pub(crate) fn about_change(path: &Path, error: CreateError) -> Failure {
+/// An error of a format's code in words that name the volume.
+pub(crate) fn about(path: &Path, error: impl Into<Failure>) -> Failure {
     named(path, error.into())
 }
 
@@ -116,6 +109,12 @@ fn named(path: &Path, mut failure: Failure) -> Failure {
         failure.message = format!("{name}: {}", failure.message);
     }
     failure
+}
+
+/// The protector that a secret is, for `status` and `protector list`.
+pub(crate) fn protector_of(secrets: &Secrets) -> Value {
+    let kind = if secrets.password.is_empty() { "keyfiles" } else { "password" };
+    json!({"id": "0", "kind": kind, "keyfiles": secrets.keyfiles.len(), "pim": secrets.pim})
 }
 
 /// The volume must exist before anyone is asked for a password.

@@ -4,8 +4,8 @@ use super::name_of;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
-use crate::secrets_in::SecretArgs;
-use crate::volume::about_change;
+use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
+use crate::volume::about;
 use crate::{size, volume};
 use keyway_cipher::Chain;
 use keyway_engine::{Access, Device};
@@ -14,6 +14,7 @@ use keyway_volume::veracrypt::{self, CreateError, Created, Existing, Fill, NewVo
 use keyway_volume::{HashName, Secrets};
 use serde::Serialize;
 use std::fs::Metadata;
+use std::io::{self, IsTerminal};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -21,13 +22,17 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ keyway create secret.hc --size 10G --filesystem exfat
-  $ sudo keyway create /dev/sdb1 --cipher aes-twofish-serpent --hash whirlpool --filesystem ext4")]
+  $ sudo keyway create /dev/sdb1 --cipher aes-twofish-serpent --hash whirlpool --filesystem ext4
+  $ keyway create secret.hc --hidden 2G --password-file outer.txt --hidden-password-file hidden.txt --yes")]
 pub(crate) struct Args {
-    /// A file that does not exist yet, or a block device
+    /// A file that does not exist yet, or a block device; with --hidden also an existing volume
     path: PathBuf,
     /// The file's size, headers included: 512M, 10G. A device is taken whole
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     size: Option<u64>,
+    /// Make a hidden volume of this size inside the one at PATH, or with --size inside the new one
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    hidden: Option<u64>,
     /// The format
     #[arg(long, value_enum, default_value = "veracrypt")]
     format: FormatArg,
@@ -51,6 +56,8 @@ pub(crate) struct Args {
     force: bool,
     #[command(flatten)]
     secret: SecretArgs,
+    #[command(flatten)]
+    inner: HiddenArgs,
 }
 
 /// The formats that can be made.
@@ -92,15 +99,49 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if let Some(fs) = args.filesystem.0
         && fs.find_program().is_none()
     {
-        return Err(about_change(&args.path, CreateError::FileSystem(mkfs::MkfsError::Missing(fs))));
+        return Err(about(&args.path, CreateError::FileSystem(mkfs::MkfsError::Missing(fs))));
     }
-    let own = args.secret.source();
+    let (own, inner) = (args.secret.source(), args.inner.source());
+    one_stdin([&own, &inner])?;
     let path = &args.path;
     let meta = path.metadata().ok();
-    let new = normal(args, meta.as_ref(), out)?;
-    let secrets = own.read_new(&name_of(path))?;
-    let made = make(args, &new, &secrets)?;
-    tell(args, &made, &secrets, out)
+    match args.hidden {
+        None if inner.is_given() => Err(Failure::usage(
+            "the --hidden-… options are for making a hidden volume",
+            "add --hidden SIZE, or leave them out",
+        )),
+        None => {
+            let new = normal(args, meta.as_ref(), out)?;
+            let secrets = own.read_new(&name_of(path))?;
+            let made = make(args, &new, &secrets)?;
+            tell(args, &made, &secrets, out)
+        }
+        Some(size) if args.size.is_some() || meta.is_none() => {
+            let new = normal(args, meta.as_ref(), out)?;
+            let outer = own.read_new(&format!("the outer volume {}", name_of(path)))?;
+            let secrets = inner.read_new(&format!("the hidden volume in {}", name_of(path)))?;
+            let notes = make(args, &new, &outer)?.notes;
+            let mut made = hide(args, size, Some(&outer), &secrets)?;
+            made.notes.extend(notes);
+            tell(args, &made, &secrets, out)
+        }
+        Some(size) => {
+            super::open::refuse_if_open(path)?;
+            out.confirm(&format!(
+                "The last {} of {} will be overwritten; files of the outer volume that lie there are lost.",
+                bytes(size),
+                path.display()
+            ))?;
+            let outer = if own.is_given() || io::stdin().is_terminal() {
+                Some(own.read(&format!("the outer volume {}", name_of(path)))?)
+            } else {
+                None
+            };
+            let secrets = inner.read_new(&format!("the hidden volume in {}", name_of(path)))?;
+            let made = hide(args, size, outer.as_ref(), &secrets)?;
+            tell(args, &made, &secrets, out)
+        }
+    }
 }
 
 /// Where a normal volume goes.
@@ -123,8 +164,9 @@ fn normal(args: &Args, meta: Option<&Metadata>, out: Output) -> Result<Place, Fa
     let path = &args.path;
     if !meta.is_some_and(|m| m.file_type().is_block_device()) {
         if meta.is_some() && !args.force {
-            return Err(about_change(path, CreateError::Exists(path.clone()))
-                .hint("choose another name, or replace it with --force"));
+            return Err(about(path, CreateError::Exists(path.clone())).hint(
+                "choose another name, or replace it with --force; for a hidden volume use --hidden SIZE",
+            ));
         }
         let size = args.size.ok_or_else(|| {
             Failure::usage("a new file needs a size", "add --size SIZE, such as --size 512M or --size 10G")
@@ -135,7 +177,7 @@ fn normal(args: &Args, meta: Option<&Metadata>, out: Output) -> Result<Place, Fa
         return Err(Failure::usage("a device is taken whole; --size is for files", "leave --size out"));
     }
     // Claimed once before the question: nobody types a password for a mounted device.
-    drop(Target::device(path).map_err(|e| about_change(path, e))?);
+    drop(Target::device(path).map_err(|e| about(path, e))?);
     out.confirm(&format!("Everything on {} will be lost.", path.display()))?;
     Ok(Place::Device)
 }
@@ -151,11 +193,22 @@ fn make(args: &Args, place: &Place, secrets: &Secrets) -> Result<Made, Failure> 
             Target::new_file(path, size, existing, space)
         }
     };
-    let target = target.map_err(|e| about_change(path, e))?;
+    let target = target.map_err(|e| about(path, e))?;
     let progress = Progress::interruptible("filling")?;
     let fill = if args.quick { Fill::Quick } else { Fill::Random };
     let new = NewVolume { secrets, cipher: args.cipher, hash: args.hash, fill };
-    let created = veracrypt::create(target.store(), &new, &progress).map_err(|e| about_change(path, e))?;
+    let created = veracrypt::create(target.store(), &new, &progress).map_err(|e| about(path, e))?;
+    finish(args, target, created, &progress)
+}
+
+/// Makes a hidden volume inside the one at the path.
+fn hide(args: &Args, size: u64, outer: Option<&Secrets>, secrets: &Secrets) -> Result<Made, Failure> {
+    let path = &args.path;
+    let target = Target::existing(path).map_err(|e| about(path, e))?;
+    let progress = Progress::interruptible("filling")?;
+    let new = NewVolume { secrets, cipher: args.cipher, hash: args.hash, fill: Fill::Random };
+    let created =
+        veracrypt::create_hidden(target.store(), size, &new, outer, &progress).map_err(|e| about(path, e))?;
     finish(args, target, created, &progress)
 }
 
@@ -164,13 +217,13 @@ fn finish(args: &Args, target: Target, created: Created, progress: &Progress) ->
     let path = &args.path;
     let Created { layout, data_offset, data_bytes, sector_bytes, hidden, notes, .. } = created;
     if let Some(fs) = args.filesystem.0 {
-        let store = target.reopen().map_err(|e| about_change(path, e))?;
+        let store = target.reopen().map_err(|e| about(path, e))?;
         let device = Device::new(Box::new(store), layout, Access::ReadWrite)?;
         progress.label(&format!("making {fs}"));
         mkfs::format_into(&device, fs, args.label.as_deref(), progress)
-            .map_err(|e| about_change(path, CreateError::FileSystem(e)))?;
+            .map_err(|e| about(path, CreateError::FileSystem(e)))?;
     }
-    target.keep().map_err(|e| about_change(path, e))?;
+    target.keep().map_err(|e| about(path, e))?;
     let notes = notes.iter().map(ToString::to_string).collect();
     Ok(Made { data_offset, data_bytes, sector_bytes, hidden, notes })
 }

@@ -4,9 +4,14 @@ use std::path::Path;
 
 pub(crate) mod bench;
 pub(crate) mod cat;
+pub(crate) mod close;
 pub(crate) mod create;
 pub(crate) mod doctor;
 pub(crate) mod info;
+pub(crate) mod open;
+pub(crate) mod serve;
+pub(crate) mod serve_volume;
+pub(crate) mod status;
 
 /// A volume's short name, for prompts.
 pub(crate) fn name_of(path: &Path) -> String {

@@ -1,0 +1,346 @@
+//! The process that serves a volume: what it is asked over a pipe, how it starts, what it answers.
+//!
+//! Standard input of the new process is the request: four bytes of length (little-endian), that
+//! many bytes of JSON, then the passwords, each as long as the JSON says. Standard output is the
+//! answer, one line of JSON. Nothing secret is an argument, an environment variable or a file.
+
+use crate::failure::{Exit, Failure};
+use crate::volume::Which;
+use keyway_attach::session::{AttachPlan, Attachment, MountPlan, NbdAddress, SessionState};
+use keyway_secret::SecretBytes;
+use keyway_volume::{Format, HashName, HeaderChoice, Secrets};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Longest request without its passwords, in bytes: some thousand keyfile paths.
+const REQUEST_LIMIT: u32 = 16 << 20;
+/// Longest password in a request, in bytes.
+const SECRET_LIMIT: usize = 64 << 10;
+
+/// What shall be served, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct ServeRequest {
+    /// The volume.
+    pub(crate) which: Which,
+    /// No writes.
+    pub(crate) read_only: bool,
+    /// The way to the user.
+    pub(crate) attachment: Attachment,
+    /// Where to mount the file system inside.
+    pub(crate) mountpoint: Option<PathBuf>,
+}
+
+/// The secrets that go with a request.
+pub(crate) struct ServeSecrets {
+    /// The volume's own.
+    pub(crate) own: Secrets,
+    /// The hidden volume's that must not be damaged.
+    pub(crate) protect: Option<Secrets>,
+}
+
+/// A request as it crosses the pipe. Paths are `OsString`, which need not be UTF-8.
+#[derive(Serialize, Deserialize)]
+struct Wire {
+    volume: OsString,
+    format: Option<String>,
+    hash: Option<String>,
+    header: String,
+    system: bool,
+    read_only: bool,
+    attachment: WireAttachment,
+    mountpoint: Option<OsString>,
+    own: WireSecret,
+    protect: Option<WireSecret>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum WireAttachment {
+    Fuse { loop_device: bool },
+    NbdSession,
+    NbdUnix(OsString),
+    NbdTcp(SocketAddr),
+}
+
+/// A secret without its password, which follows the JSON.
+#[derive(Serialize, Deserialize)]
+struct WireSecret {
+    password_bytes: usize,
+    keyfiles: Vec<OsString>,
+    pim: Option<u32>,
+}
+
+/// What the serving process says once it serves, or why it does not.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Answer {
+    /// It serves.
+    Ready {
+        /// What.
+        state: Box<SessionState>,
+        /// What its owner should know.
+        warnings: Vec<String>,
+    },
+    /// It does not.
+    Error {
+        /// Exit code.
+        code: u8,
+        /// The word for scripts.
+        kind: String,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+}
+
+impl From<&Failure> for Answer {
+    fn from(failure: &Failure) -> Self {
+        Self::Error {
+            code: failure.exit as u8,
+            kind: failure.kind.clone(),
+            message: failure.message.clone(),
+            hint: failure.hint.clone(),
+        }
+    }
+}
+
+impl Answer {
+    /// The state and warnings, or why there is none.
+    fn into_result(self) -> Result<(SessionState, Vec<String>), Failure> {
+        match self {
+            Self::Ready { state, warnings } => Ok((*state, warnings)),
+            Self::Error { code, kind, message, hint } => {
+                Err(Failure::new(Exit::from_code(code), message, hint).kind(&kind))
+            }
+        }
+    }
+}
+
+impl ServeRequest {
+    /// What the attachment is told.
+    pub(crate) fn plan(&self, details: serde_json::Value) -> AttachPlan {
+        AttachPlan {
+            volume: self.which.path.clone(),
+            attachment: self.attachment.clone(),
+            mount: self.mountpoint.clone().map(|at| MountPlan { at, filesystem: None }),
+            details,
+        }
+    }
+}
+
+/// Starts a process of its own that serves the volume, and waits until it does. The secrets are
+/// wiped here as soon as they are handed over.
+pub(crate) fn detached(
+    request: &ServeRequest,
+    secrets: ServeSecrets,
+) -> Result<(SessionState, Vec<String>), Failure> {
+    let broken = |doing: &str| {
+        let doing = doing.to_owned();
+        move |e: io::Error| Failure::new(Exit::Failed, format!("could not {doing}: {e}"), "try it again")
+    };
+    // Whatever the caller had open besides stays with the caller.
+    keyway_sys::close_on_exec_from(3).map_err(broken("keep open files from the serving process"))?;
+    let mut child = Command::new("/proc/self/exe")
+        .arg0("keyway")
+        .arg("serve-volume")
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(broken("start the serving process"))?;
+    let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(broken("talk to the serving process")(io::ErrorKind::BrokenPipe.into()));
+    };
+    let sent = send(&mut to, request, &secrets);
+    drop(secrets);
+    let mut line = String::new();
+    let heard = sent.and_then(|()| BufReader::new(from).read_line(&mut line));
+    // The pipe stays open until here: its end tells the other side that nobody waits any more.
+    drop(to);
+    match heard {
+        Ok(n) if n > 0 => serde_json::from_str::<Answer>(&line)
+            .map_err(|e| broken("understand the serving process")(e.into()))?
+            .into_result(),
+        _ => {
+            let how = child.wait().map(|status| status.to_string()).unwrap_or_default();
+            Err(Failure::new(
+                Exit::Failed,
+                format!("the serving process ended without an answer ({how})"),
+                "look at the system's log (`dmesg`), for instance for too little memory",
+            ))
+        }
+    }
+}
+
+/// Writes a request.
+fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> io::Result<()> {
+    let secret = |s: &Secrets| WireSecret {
+        password_bytes: s.password.len(),
+        keyfiles: s.keyfiles.iter().map(|p| p.clone().into_os_string()).collect(),
+        pim: s.pim,
+    };
+    let which = &request.which;
+    let wire = Wire {
+        volume: which.path.clone().into_os_string(),
+        format: which.format.map(|f| f.name().to_owned()),
+        hash: which.hash.map(|h| h.name().to_owned()),
+        header: header_word(which.header).to_owned(),
+        system: which.system,
+        read_only: request.read_only,
+        attachment: match &request.attachment {
+            Attachment::Fuse { loop_device } => WireAttachment::Fuse { loop_device: *loop_device },
+            Attachment::Nbd(NbdAddress::Session) => WireAttachment::NbdSession,
+            Attachment::Nbd(NbdAddress::Unix(path)) => WireAttachment::NbdUnix(path.clone().into_os_string()),
+            Attachment::Nbd(NbdAddress::Tcp(at)) => WireAttachment::NbdTcp(*at),
+        },
+        mountpoint: request.mountpoint.clone().map(PathBuf::into_os_string),
+        own: secret(&secrets.own),
+        protect: secrets.protect.as_ref().map(secret),
+    };
+    let json = serde_json::to_vec(&wire)?;
+    let len = u32::try_from(json.len()).ok().filter(|n| *n <= REQUEST_LIMIT);
+    let len = len.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "too many keyfiles"))?;
+    to.write_all(&len.to_le_bytes())?;
+    to.write_all(&json)?;
+    to.write_all(&secrets.own.password)?;
+    if let Some(protect) = &secrets.protect {
+        to.write_all(&protect.password)?;
+    }
+    to.flush()
+}
+
+/// Reads a request from standard input, without a buffer that would keep a copy of the passwords.
+pub(crate) fn receive() -> Result<(ServeRequest, ServeSecrets), Failure> {
+    let input = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    input.and_then(|mut input| receive_from(&mut input)).map_err(|e| {
+        Failure::usage(format!("no request on standard input: {e}"), "use `keyway open` or `keyway serve`")
+    })
+}
+
+fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)> {
+    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let mut len = [0; 4];
+    from.read_exact(&mut len)?;
+    let len = u32::from_le_bytes(len);
+    if len > REQUEST_LIMIT {
+        return Err(wrong("the request is too long"));
+    }
+    let mut json = vec![0; len as usize];
+    from.read_exact(&mut json)?;
+    let wire: Wire = serde_json::from_slice(&json)?;
+    let mut secret = |s: WireSecret| {
+        if s.password_bytes > SECRET_LIMIT {
+            return Err(wrong("the password is too long"));
+        }
+        let mut password = SecretBytes::zeroed(s.password_bytes);
+        from.read_exact(&mut password)?;
+        let keyfiles = s.keyfiles.into_iter().map(PathBuf::from).collect();
+        Ok(Secrets { password, keyfiles, pim: s.pim })
+    };
+    let own = secret(wire.own)?;
+    let protect = wire.protect.map(secret).transpose()?;
+    let format = match wire.format.as_deref() {
+        None => None,
+        Some(name) => Some(
+            [Format::VeraCrypt, Format::TrueCrypt]
+                .into_iter()
+                .find(|f| f.name() == name)
+                .ok_or_else(|| wrong("unknown format"))?,
+        ),
+    };
+    let hash = wire.hash.map(|name| name.parse::<HashName>()).transpose();
+    let hash = hash.map_err(|e| wrong(&e.to_string()))?;
+    let header = [HeaderChoice::Auto, HeaderChoice::Primary, HeaderChoice::Backup]
+        .into_iter()
+        .find(|h| header_word(*h) == wire.header)
+        .ok_or_else(|| wrong("unknown header"))?;
+    let request = ServeRequest {
+        which: Which { path: wire.volume.into(), format, hash, header, system: wire.system },
+        read_only: wire.read_only,
+        attachment: match wire.attachment {
+            WireAttachment::Fuse { loop_device } => Attachment::Fuse { loop_device },
+            WireAttachment::NbdSession => Attachment::Nbd(NbdAddress::Session),
+            WireAttachment::NbdUnix(path) => Attachment::Nbd(NbdAddress::Unix(path.into())),
+            WireAttachment::NbdTcp(at) => Attachment::Nbd(NbdAddress::Tcp(at)),
+        },
+        mountpoint: wire.mountpoint.map(PathBuf::from),
+    };
+    Ok((request, ServeSecrets { own, protect }))
+}
+
+const fn header_word(header: HeaderChoice) -> &'static str {
+    match header {
+        HeaderChoice::Auto => "auto",
+        HeaderChoice::Primary => "primary",
+        HeaderChoice::Backup => "backup",
+    }
+}
+
+/// A path that another process with another working directory finds.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|e| Failure::io("find", path, &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    fn secrets(password: &[u8]) -> Secrets {
+        Secrets {
+            password: SecretBytes::copy_of(password),
+            keyfiles: vec![PathBuf::from(OsString::from_vec(b"/k\xff\xfe".to_vec()))],
+            pim: Some(7),
+        }
+    }
+
+    fn request() -> ServeRequest {
+        ServeRequest {
+            which: Which {
+                path: PathBuf::from(OsString::from_vec(b"/tmp/vol\xff.hc".to_vec())),
+                format: Some(Format::TrueCrypt),
+                hash: Some(HashName::Ripemd160),
+                header: HeaderChoice::Backup,
+                system: true,
+            },
+            read_only: true,
+            attachment: Attachment::Fuse { loop_device: true },
+            mountpoint: Some("/mnt".into()),
+        }
+    }
+
+    #[test]
+    fn a_request_arrives_as_it_was_sent() {
+        let sent = ServeSecrets { own: secrets(b"own"), protect: Some(secrets(b"")) };
+        let mut bytes = Vec::new();
+        send(&mut bytes, &request(), &sent).expect("memory");
+        let (got, with) = receive_from(&mut &bytes[..]).expect("whole");
+        assert_eq!(format!("{got:?}"), format!("{:?}", request()));
+        assert_eq!(&with.own.password[..], b"own");
+        assert_eq!(with.own.keyfiles, sent.own.keyfiles);
+        assert_eq!(with.own.pim, Some(7));
+        assert_eq!(with.protect.map(|p| p.password.len()), Some(0));
+        for cut in 0..bytes.len() {
+            assert!(receive_from(&mut bytes.get(..cut).expect("shorter")).is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_lies_about_lengths_is_refused() {
+        assert!(receive_from(&mut &u32::MAX.to_le_bytes()[..]).is_err());
+        let mut bytes = Vec::new();
+        send(&mut bytes, &request(), &ServeSecrets { own: secrets(b"own"), protect: None }).expect("memory");
+        let text = String::from_utf8_lossy(bytes.get(4..).expect("longer"))
+            .replace("\"password_bytes\":3", "\"password_bytes\":99999999999");
+        let mut lying = (text.len() as u32).to_le_bytes().to_vec();
+        lying.extend_from_slice(text.as_bytes());
+        assert!(receive_from(&mut &lying[..]).is_err());
+    }
+}

@@ -1,0 +1,212 @@
+//! `open`: unlock a volume and attach it.
+
+use super::{name_of, serve_volume};
+use crate::args::NarrowArgs;
+use crate::failure::{Exit, Failure};
+use crate::machine;
+use crate::output::{Output, bytes, pairs};
+use crate::secrets_in::{ProtectArgs, SecretArgs, one_stdin};
+use crate::spawn::{self, ServeRequest, ServeSecrets};
+use crate::volume::{self, Which};
+use keyway_attach::AttachError;
+use keyway_attach::session::{self, Attachment, NbdAddress, SessionState};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Unlock a volume and attach it: as a file, as root also as a block device, mounted where asked
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ sudo keyway open secret.hc /mnt/secret
+  $ keyway open secret.hc --attach nbd --read-only --password-file pw.txt --json
+  $ keyway open outer.hc --protect-hidden --protect-password-fd 3 3< hidden-pw.txt")]
+pub(crate) struct Args {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// Mount the file system inside on this folder (needs root)
+    mountpoint: Option<PathBuf>,
+    /// How the volume reaches you
+    #[arg(long, value_enum, default_value = "auto")]
+    attach: AttachArg,
+    /// Refuse every write
+    #[arg(long)]
+    read_only: bool,
+    /// Refuse writes that would damage the hidden volume; asks for its secret
+    #[arg(long, conflicts_with = "read_only")]
+    protect_hidden: bool,
+    /// Stay here until the volume is closed or Ctrl-C comes
+    #[arg(long)]
+    foreground: bool,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    protect: ProtectArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+/// A way to attach as a word.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum AttachArg {
+    /// The best this machine offers
+    Auto,
+    /// A file, and as root a loop device on it
+    Fuse,
+    /// A socket for network block device clients
+    Nbd,
+}
+
+/// What `open` and `serve` print.
+#[derive(Serialize)]
+pub(crate) struct Opened<'a> {
+    attachment: &'a str,
+    device: Option<&'a Path>,
+    file: Option<&'a Path>,
+    socket: Option<&'a str>,
+    mountpoint: Option<&'a Path>,
+    pid: u32,
+    volume: &'a Path,
+    read_only: bool,
+    size_bytes: u64,
+    sector_bytes: u32,
+    filesystem: Option<&'a str>,
+    warnings: &'a [String],
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    volume::must_exist(&args.volume)?;
+    refuse_if_open(&args.volume)?;
+    let attachment = attachment(args.attach, args.mountpoint.is_some(), out)?;
+    let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
+    let (own, protect) = (args.secret.source(), args.protect.source());
+    let protecting = args.protect_hidden || protect.is_given();
+    if args.read_only && protecting {
+        return Err(Failure::usage(
+            "a volume that is only read needs no protection of the hidden one",
+            "leave out --read-only, or the --protect-… options",
+        ));
+    }
+    one_stdin([&own, &protect])?;
+    let name = name_of(&args.volume);
+    let secrets = ServeSecrets {
+        own: own.read(&name)?,
+        protect: if protecting { Some(protect.read(&format!("the hidden volume in {name}"))?) } else { None },
+    };
+    let which = Which { path: spawn::absolute(&args.volume)?, ..Which::new(&args.volume, &args.narrow) };
+    let request = ServeRequest { which, read_only: args.read_only, attachment, mountpoint };
+    serve(&request, secrets, args.foreground, out)
+}
+
+/// Serves in a process of its own or in this one, and tells what is where.
+pub(crate) fn serve(
+    request: &ServeRequest,
+    secrets: ServeSecrets,
+    foreground: bool,
+    out: Output,
+) -> Result<(), Failure> {
+    if foreground {
+        let mut told = Ok(());
+        serve_volume::serve(request, secrets, |state, warnings| {
+            told = tell(state, warnings, true, out);
+        })?;
+        return told;
+    }
+    let (state, warnings) = spawn::detached(request, secrets)?;
+    tell(&state, &warnings, false, out)
+}
+
+fn tell(state: &SessionState, warnings: &[String], foreground: bool, out: Output) -> Result<(), Failure> {
+    for warning in warnings {
+        out.warn(warning);
+    }
+    let document = Opened {
+        attachment: &state.attachment,
+        device: state.device.as_deref(),
+        file: state.file.as_deref(),
+        socket: state.socket.as_deref(),
+        mountpoint: state.mountpoint.as_deref(),
+        pid: state.pid,
+        volume: &state.volume,
+        read_only: state.read_only,
+        size_bytes: state.size_bytes,
+        sector_bytes: state.sector_bytes,
+        filesystem: state.filesystem.as_deref(),
+        warnings,
+    };
+    out.result(&document, || {
+        let mut text = format!("{} is open ({}).\n", state.volume.display(), bytes(state.size_bytes));
+        text.push_str(&pairs(&places(state)));
+        let end = if foreground { "Ctrl-C or " } else { "" };
+        text.push_str(&format!("Close it with: {end}keyway close {}\n", state.volume.display()));
+        text
+    })
+}
+
+/// Where a session can be reached, for people.
+pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
+    let path = |p: &PathBuf| p.display().to_string();
+    let mut rows = Vec::new();
+    rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", path(p))));
+    rows.extend(state.device.as_ref().map(|p| ("  device", path(p))));
+    rows.extend(state.file.as_ref().map(|p| ("  file", path(p))));
+    rows.extend(state.socket.as_ref().map(|s| ("  NBD socket", s.clone())));
+    if state.read_only {
+        rows.push(("  access", "read-only".to_owned()));
+    }
+    rows
+}
+
+/// A volume that is served already is busy; said before anyone types a password.
+pub(crate) fn refuse_if_open(path: &Path) -> Result<(), Failure> {
+    match session::find(&path.to_string_lossy())? {
+        None => Ok(()),
+        Some(state) => Err(AttachError::AlreadyOpen { volume: state.volume.display().to_string() }.into()),
+    }
+}
+
+fn attachment(wanted: AttachArg, mount: bool, out: Output) -> Result<Attachment, Failure> {
+    let fuse = machine::fuse();
+    let loop_device = machine::loop_devices();
+    if mount {
+        if wanted == AttachArg::Nbd {
+            return Err(Failure::usage(
+                "a mount point needs a block device, which --attach nbd does not make",
+                "leave out --attach, or the mount point",
+            ));
+        }
+        if let Err(why) = &loop_device {
+            return Err(Failure::new(
+                Exit::NotPermitted,
+                format!("mounting needs a loop device: {why}"),
+                "run it as root (sudo), or leave the mount point out and use the file that appears",
+            ));
+        }
+    }
+    match (wanted, fuse) {
+        (AttachArg::Nbd, _) => Ok(Attachment::Nbd(NbdAddress::Session)),
+        (AttachArg::Auto | AttachArg::Fuse, Ok(())) => {
+            Ok(Attachment::Fuse { loop_device: loop_device.is_ok() })
+        }
+        (AttachArg::Auto, Err(why)) if !mount => {
+            out.warn(&format!("no FUSE here ({why}); serving NBD on a socket instead"));
+            Ok(Attachment::Nbd(NbdAddress::Session))
+        }
+        (AttachArg::Auto | AttachArg::Fuse, Err(why)) => Err(Failure::new(
+            Exit::NotPermitted,
+            format!("FUSE can't be used here: {why}"),
+            "`keyway doctor` tells more; --attach nbd works without it",
+        )),
+    }
+}
+
+/// An existing folder, by a path that holds anywhere.
+fn folder(path: &Path) -> Result<PathBuf, Failure> {
+    let full = path.canonicalize().map_err(|e| Failure::io("use the mount point", path, &e))?;
+    if full.is_dir() {
+        return Ok(full);
+    }
+    Err(Failure::usage(
+        format!("the mount point {} is not a folder", path.display()),
+        "make one with mkdir and name it",
+    ))
+}

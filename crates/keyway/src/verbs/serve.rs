@@ -1,0 +1,94 @@
+//! `serve`: a volume for a virtual machine or another program, over NBD.
+
+use super::{name_of, open};
+use crate::args::NarrowArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::secrets_in::SecretArgs;
+use crate::spawn::{self, ServeRequest, ServeSecrets};
+use crate::volume::{self, Which};
+use keyway_attach::session::{Attachment, NbdAddress};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Serve a volume to NBD clients until it is closed or Ctrl-C comes
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway serve secret.hc --nbd unix:/run/user/1000/secret.sock
+  $ keyway serve /dev/sdb1 --nbd tcp:127.0.0.1:10809 --read-only --password-file pw.txt")]
+pub(crate) struct Args {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    nbd: NbdAddress,
+    /// Refuse every write
+    #[arg(long)]
+    read_only: bool,
+    /// Return as soon as it serves, and serve on until `keyway close`
+    #[arg(long)]
+    background: bool,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    volume::must_exist(&args.volume)?;
+    open::refuse_if_open(&args.volume)?;
+    let own = args.secret.source().read(&name_of(&args.volume))?;
+    let which = Which { path: spawn::absolute(&args.volume)?, ..Which::new(&args.volume, &args.narrow) };
+    let address = match &args.nbd {
+        NbdAddress::Unix(path) => NbdAddress::Unix(spawn::absolute(path)?),
+        other => other.clone(),
+    };
+    let request = ServeRequest {
+        which,
+        read_only: args.read_only,
+        attachment: Attachment::Nbd(address),
+        mountpoint: None,
+    };
+    open::serve(&request, ServeSecrets { own, protect: None }, !args.background, out)
+}
+
+/// NBD has no encryption of its own here, so it stays on this machine.
+fn address(text: &str) -> Result<NbdAddress, String> {
+    if let Some(path) = text.strip_prefix("unix:")
+        && !path.is_empty()
+    {
+        return Ok(NbdAddress::Unix(path.into()));
+    }
+    let Some(at) = text.strip_prefix("tcp:") else {
+        return Err("write unix:PATH or tcp:127.0.0.1:PORT".to_owned());
+    };
+    let at: SocketAddr = at
+        .replacen("localhost:", "127.0.0.1:", 1)
+        .parse()
+        .map_err(|_| "write tcp:127.0.0.1:PORT or tcp:[::1]:PORT".to_owned())?;
+    if !at.ip().is_loopback() {
+        return Err(format!(
+            "{} is not this machine's loopback; decrypted data would cross the network in the clear",
+            at.ip()
+        ));
+    }
+    Ok(NbdAddress::Tcp(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        assert_eq!(address("unix:/tmp/s"), Ok(NbdAddress::Unix("/tmp/s".into())));
+        let tcp = |text| address(text).map(|a| format!("{a:?}"));
+        assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
+        assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));
+        assert_eq!(tcp("tcp:[::1]:1"), Ok("Tcp([::1]:1)".to_owned()));
+        for text in ["", "unix:", "tcp:", "tcp:0.0.0.0:1", "tcp:192.168.1.1:1", "tcp:127.0.0.1", "/tmp/s"] {
+            assert!(address(text).is_err(), "{text}");
+        }
+    }
+}

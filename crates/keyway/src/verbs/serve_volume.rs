@@ -1,0 +1,115 @@
+//! `serve-volume` (hidden): the process that holds the keys and serves one volume until it is closed.
+
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::spawn::{self, Answer, ServeRequest, ServeSecrets};
+use crate::volume;
+use keyway_attach::session::{self, SessionState};
+use keyway_engine::Access;
+use keyway_store::Caching;
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Serve a volume as standard input asks
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {}
+
+/// Runs the verb. Errors go over the pipe; whoever started this prints them.
+pub(crate) fn run(_: &Args, _: Output) -> Result<(), Failure> {
+    // Only a process group's leader can't; then it has its own session already.
+    let _ = rustix::process::setsid();
+    let answer_to = io::stdout().as_fd().try_clone_to_owned().map(File::from).map_err(pipe_broke)?;
+    let answered = AtomicBool::new(false);
+    let served = spawn::receive().and_then(|(request, secrets)| {
+        end_with_the_caller()?;
+        serve(&request, secrets, |state, warnings| {
+            let ready = Answer::Ready { state: Box::new(state.clone()), warnings: warnings.to_vec() };
+            answered.store(true, Ordering::Release);
+            answer(&answer_to, &ready);
+            fall_silent();
+        })
+    });
+    if let Err(failure) = &served
+        && !answered.load(Ordering::Acquire)
+    {
+        answer(&answer_to, &Answer::from(failure));
+        fall_silent();
+    }
+    served
+}
+
+/// Unlocks and serves in this process until the volume is closed.
+pub(crate) fn serve(
+    request: &ServeRequest,
+    secrets: ServeSecrets,
+    ready: impl FnOnce(&SessionState, &[String]),
+) -> Result<(), Failure> {
+    keyway_sys::harden_process().map_err(|e| {
+        Failure::new(
+            Exit::NotPermitted,
+            format!("could not protect this process: {e}"),
+            "run it outside the sandbox",
+        )
+    })?;
+    let access = if request.read_only { Access::ReadOnly } else { Access::ReadWrite };
+    let open = volume::open(&request.which, access, Caching::Direct, &secrets.own, secrets.protect.as_ref())?;
+    let details = details(&open.info, &secrets)?;
+    drop(secrets);
+    keyway_secret::wipe_stack();
+    UNLOCKED.store(true, Ordering::Release);
+    let mut warnings = open.warnings;
+    if !keyway_secret::all_locked() {
+        warnings
+            .push("keys could not be locked in memory and may be swapped out: raise `ulimit -l`".to_owned());
+    }
+    session::run(Arc::new(open.device), request.plan(details), |state| ready(state, &warnings))?;
+    Ok(())
+}
+
+/// What `status` tells later: the header's facts, and what kinds of secret opened it.
+fn details(info: &keyway_volume::VolumeInfo, secrets: &ServeSecrets) -> Result<serde_json::Value, Failure> {
+    let info = serde_json::to_value(info)
+        .map_err(|e| Failure::new(Exit::Failed, format!("could not describe the volume: {e}"), ""))?;
+    Ok(
+        json!({"volume": info, "key_protectors": [volume::protector_of(&secrets.own)], "hidden_protected": secrets.protect.is_some()}),
+    )
+}
+
+static UNLOCKED: AtomicBool = AtomicBool::new(false);
+
+/// Ends this process if whoever asked goes away while the keys are still being derived.
+fn end_with_the_caller() -> Result<(), Failure> {
+    let mut input = io::stdin().as_fd().try_clone_to_owned().map(File::from).map_err(pipe_broke)?;
+    std::thread::spawn(move || {
+        let gone = matches!(input.read(&mut [0]), Ok(0));
+        if gone && !UNLOCKED.load(Ordering::Acquire) {
+            std::process::exit(Exit::Failed as i32);
+        }
+    });
+    Ok(())
+}
+
+/// One line to whoever asked; they may have gone, and the volume is served all the same.
+fn answer(mut to: &File, answer: &Answer) {
+    if let Ok(mut line) = serde_json::to_vec(answer) {
+        line.push(b'\n');
+        let _ = to.write_all(&line);
+    }
+}
+
+/// Lets go of the pipes and the terminal.
+fn fall_silent() {
+    if let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}
+
+fn pipe_broke(e: io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("the pipe to the caller broke: {e}"), "try it again")
+}

@@ -1,0 +1,189 @@
+//! `status`: what is open, how, and how much went through it.
+
+use super::open::places;
+use crate::failure::Failure;
+use crate::output::{Output, bytes, pairs, table};
+use crate::volume;
+use keyway_attach::AttachError;
+use keyway_attach::session::{self, SessionStatus};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Tell what is open, or everything about one volume
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway status
+  $ keyway status secret.hc --json")]
+pub(crate) struct Args {
+    /// A volume, its device or its mount point; all open ones when left out
+    #[arg(value_name = "VOLUME|DEVICE|MOUNTPOINT")]
+    which: Option<String>,
+}
+
+/// One volume, with the fields that `manage-bde -status` shows. What a locked volume keeps to
+/// itself is `null`.
+#[derive(Serialize)]
+struct Status {
+    size_bytes: u64,
+    conversion_status: &'static str,
+    percentage_encrypted: Option<f64>,
+    encryption_method: Option<String>,
+    protection_status: &'static str,
+    lock_status: &'static str,
+    key_protectors: Value,
+    #[serde(skip)]
+    session: Option<SessionStatus>,
+}
+
+impl Status {
+    /// The fields above, and what the serving process says.
+    fn document(&self) -> Value {
+        let mut document = json!(self);
+        if let (Some(fields), Value::Object(session)) = (document.as_object_mut(), json!(self.session)) {
+            fields.extend(session);
+        }
+        document
+    }
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    match &args.which {
+        Some(name) => one(name, out),
+        None => all(out),
+    }
+}
+
+fn all(out: Output) -> Result<(), Failure> {
+    let mut volumes = Vec::new();
+    for state in session::list()? {
+        match session::status(&state.id) {
+            Ok(status) => volumes.push(unlocked(status)),
+            // Closed since it was listed.
+            Err(AttachError::NotOpen(_)) => {}
+            Err(e) => out.warn(&Failure::from(e).message),
+        }
+    }
+    let documents: Vec<Value> = volumes.iter().map(Status::document).collect();
+    out.result(&json!({ "volumes": documents }), || {
+        if volumes.is_empty() {
+            return "No volume is open.".to_owned();
+        }
+        let rows = volumes.iter().filter_map(|v| v.session.as_ref()).map(|s| {
+            let place = s.state.mountpoint.as_ref().or(s.state.device.as_ref()).or(s.state.file.as_ref());
+            let place = place.map(|p| p.display().to_string()).or_else(|| s.state.socket.clone());
+            vec![
+                s.state.volume.display().to_string(),
+                s.state.attachment.clone(),
+                place.unwrap_or_default(),
+                bytes(s.state.size_bytes),
+                bytes(s.bytes_read),
+                bytes(s.bytes_written),
+            ]
+        });
+        table(&["volume", "by", "at", "size", "read", "written"], 3, rows)
+    })
+}
+
+fn one(name: &str, out: Output) -> Result<(), Failure> {
+    let path = Path::new(name);
+    let status = match session::status(name) {
+        Ok(status) => unlocked(status),
+        Err(AttachError::NotOpen(_)) => {
+            volume::must_exist(path)?;
+            locked(volume::size_of(path)?)
+        }
+        Err(e) => return Err(e.into()),
+    };
+    out.result(&status.document(), || words(path, &status))
+}
+
+fn unlocked(status: SessionStatus) -> Status {
+    let details = &status.state.details;
+    Status {
+        size_bytes: status.state.size_bytes,
+        conversion_status: "Fully Encrypted",
+        percentage_encrypted: Some(100.0),
+        encryption_method: method(details.get("volume").unwrap_or(&Value::Null)),
+        protection_status: "Protection On",
+        lock_status: "Unlocked",
+        key_protectors: details.get("key_protectors").cloned().unwrap_or_else(|| json!([])),
+        session: Some(status),
+    }
+}
+
+fn locked(size_bytes: u64) -> Status {
+    Status {
+        size_bytes,
+        conversion_status: "Unknown",
+        percentage_encrypted: None,
+        encryption_method: None,
+        protection_status: "Unknown",
+        lock_status: "Locked",
+        key_protectors: json!([]),
+        session: None,
+    }
+}
+
+/// "XTS-AES-Twofish 256" from what the format said.
+fn method(volume: &Value) -> Option<String> {
+    let word = |key| volume.get(key).and_then(Value::as_str);
+    let (cipher, mode) = (word("cipher")?, word("mode")?);
+    let name = |layer: &str| match layer {
+        "aes" | "aes128" => "AES".to_owned(),
+        "cast5" => "CAST5".to_owned(),
+        "des3_ede" => "3DES".to_owned(),
+        other => other.chars().take(1).flat_map(char::to_uppercase).chain(other.chars().skip(1)).collect(),
+    };
+    let names: Vec<String> = cipher.split('-').map(name).collect();
+    let chain: keyway_cipher::Chain = cipher.parse().ok()?;
+    let bits: Vec<String> = chain.layers().map(|layer| (layer.key_bytes() * 8).to_string()).collect();
+    let same = bits.windows(2).all(|pair| pair.first() == pair.last());
+    let bits = if same { bits.first().cloned().unwrap_or_default() } else { bits.join("+") };
+    Some(format!("{}-{} {bits}", mode.to_uppercase(), names.join("-")))
+}
+
+fn words(path: &Path, status: &Status) -> String {
+    let unknown = || "unknown until it is unlocked".to_owned();
+    let protectors = status.key_protectors.as_array().map(Vec::as_slice).unwrap_or_default();
+    let kinds: Vec<&str> = protectors.iter().filter_map(|p| p.get("kind").and_then(Value::as_str)).collect();
+    let mut rows = vec![
+        ("  size", bytes(status.size_bytes)),
+        ("  conversion", status.conversion_status.to_owned()),
+        ("  encrypted", status.percentage_encrypted.map_or_else(unknown, |p| format!("{p} %"))),
+        ("  method", status.encryption_method.clone().unwrap_or_else(unknown)),
+        ("  protection", status.protection_status.to_owned()),
+        ("  lock", status.lock_status.to_owned()),
+        ("  opened by", if kinds.is_empty() { "-".to_owned() } else { kinds.join(", ") }),
+    ];
+    let mut name = path;
+    if let Some(session) = &status.session {
+        name = &session.state.volume;
+        rows.extend(places(&session.state));
+        rows.push(("  read", format!("{} in {} requests", bytes(session.bytes_read), session.reads)));
+        rows.push(("  written", format!("{} in {} requests", bytes(session.bytes_written), session.writes)));
+        rows.push(("  process", session.state.pid.to_string()));
+        if session.guard_hit {
+            rows.push((
+                "  attention",
+                "a write would have damaged the hidden volume; no more are taken".to_owned(),
+            ));
+        }
+    }
+    format!("{}\n{}", name.display(), pairs(&rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_have_usual_names() {
+        let of = |cipher: &str, mode: &str| method(&json!({"cipher": cipher, "mode": mode}));
+        assert_eq!(of("aes", "xts").as_deref(), Some("XTS-AES 256"));
+        assert_eq!(of("aes-twofish-serpent", "xts").as_deref(), Some("XTS-AES-Twofish-Serpent 256"));
+        assert_eq!(of("aes-blowfish", "inner-cbc").as_deref(), Some("INNER-CBC-AES-Blowfish 256+448"));
+        assert_eq!(method(&Value::Null), None);
+    }
+}
