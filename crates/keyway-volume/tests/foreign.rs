@@ -1,4 +1,5 @@
 //! Volumes that TrueCrypt, VeraCrypt and others made: every one opens and holds what it should.
+#![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;

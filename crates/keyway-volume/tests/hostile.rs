@@ -1,5 +1,6 @@
 //! Headers that decrypt and lie, files that are cut, flipped, empty or something else: a clear
 //! error with the right exit code, never a panic.
+#![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;

@@ -404,3 +404,78 @@ impl Trial {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::veracrypt::HEADER_BYTES;
+    use std::collections::HashSet;
+
+    fn candidates() -> Vec<Candidate> {
+        let sealed = |place: Place| SealedHeader::from_bytes([place as u8; HEADER_BYTES]);
+        Place::ALL.into_iter().map(|place| Candidate { place, sealed: sealed(place) }).collect()
+    }
+
+    #[test]
+    fn every_block_of_every_key_is_computed_once() {
+        let trials = trials(candidates(), &[Format::VeraCrypt, Format::TrueCrypt], None, None);
+        let tasks = tasks(&trials);
+        let mut seen = HashSet::new();
+        for task in &tasks {
+            match &task.work {
+                Work::Blocks { pieces, prf, .. } => {
+                    assert!(pieces.len() <= keyway_kdf::lanes(*prf));
+                    assert!(pieces.iter().all(|p| seen.insert((p.trial, p.index))));
+                }
+                Work::Argon2id { trial, .. } => assert!(seen.insert((*trial, 1))),
+            }
+        }
+        let wanted: usize = trials.iter().map(|trial| trial.lock_key().present.len()).sum();
+        assert_eq!(seen.len(), wanted);
+    }
+
+    #[test]
+    fn the_usual_hash_on_the_primary_header_comes_first_and_copies_come_last() {
+        let trials = trials(candidates(), &[Format::VeraCrypt, Format::TrueCrypt], None, None);
+        let tasks = tasks(&trials);
+        let places = |task: &Task| -> Vec<Place> {
+            let place = |i: usize| trials[i].candidate.place;
+            match &task.work {
+                Work::Blocks { pieces, .. } => pieces.iter().map(|p| place(p.trial)).collect(),
+                Work::Argon2id { trial, .. } => vec![place(*trial)],
+            }
+        };
+        let first = &tasks[0];
+        assert_eq!(places(first)[0], Place::Primary);
+        assert!(matches!(first.work, Work::Blocks { prf: Prf::Sha512, iterations: 500_000, .. }));
+        assert!(!places(&tasks[tasks.len() - 1]).contains(&Place::Primary));
+    }
+
+    #[test]
+    fn one_hash_and_format_narrow_the_work() {
+        let only = Some(HashName::Whirlpool);
+        let all = trials(candidates(), &[Format::VeraCrypt], only, Some(7));
+        // The old hidden header is TrueCrypt's.
+        assert_eq!(all.len(), 5);
+        assert!(all.iter().all(|t| t.derivation == Derivation::Pbkdf2 { iterations: 22_000 }));
+        assert!(trials(candidates(), &[Format::TrueCrypt], Some(HashName::Sha256), None).is_empty());
+    }
+
+    #[test]
+    fn a_key_is_tried_as_soon_as_its_first_blocks_are_there() {
+        let trials = trials(candidates(), &[Format::VeraCrypt], Some(HashName::Sha512), None);
+        let trial = &trials[0];
+        let tried = || trial.lock_key().tried;
+        let put_and_open = |index| {
+            trial.put(index, &[9; 64]);
+            assert!(trial.open(1 << 20).is_ok_and(|found| found.is_none()));
+        };
+        put_and_open(2);
+        assert_eq!(tried(), 0);
+        put_and_open(1);
+        // Five ciphers and seven cascades of two; three cascades of three wait for the last block.
+        assert_eq!(tried(), 5 + 7);
+        put_and_open(3);
+        assert_eq!(tried(), 15);
+    }
+}
