@@ -6,6 +6,8 @@
 
 mod blake2s;
 mod chain;
+#[cfg(target_arch = "x86_64")]
+mod gfni;
 mod lanes;
 mod portable;
 mod ripemd160;

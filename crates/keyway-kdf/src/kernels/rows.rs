@@ -17,20 +17,24 @@ pub(crate) trait Rows: Copy {
     ///
     /// # Safety
     /// The processor has the instructions of the implementing type.
-    unsafe fn load(from: &[Words; 8]) -> Self;
+    unsafe fn load(from: &[Words]) -> Self;
     /// Writes the first [`Self::COUNT`] states.
-    fn store(self, to: &mut [Words; 8]);
-    /// The same words for every chain.
-    fn fill(self, words: &Words) -> Self;
+    fn store(self, to: &mut [Words]);
+    /// Puts the bytes of a state in the order that [`Rows::fill`] and [`Rows::xor_words`] take.
+    fn arrange(words: &Words) -> Words;
+    /// The same arranged words for every chain.
+    fn fill(self, arranged: &Words) -> Self;
     /// Exclusive or.
     fn xor(self, other: Self) -> Self;
     /// Exclusive or of three.
+    #[inline(always)]
     fn xor3(self, b: Self, c: Self) -> Self {
         self.xor(b).xor(c)
     }
-    /// Exclusive or with the same words in every chain.
-    fn xor_words(self, words: &Words) -> Self {
-        self.xor(self.fill(words))
+    /// Exclusive or with the same arranged words in every chain.
+    #[inline(always)]
+    fn xor_words(self, arranged: &Words) -> Self {
+        self.xor(self.fill(arranged))
     }
 }
 
@@ -54,6 +58,7 @@ pub(crate) unsafe fn advance<R: Rows, H: RowsHash<R>>(key: &KeyBlock, lanes: &mu
     let keyed = [0x36, 0x5c].map(|mask| H::keyed(&words(&std::array::from_fn(|i| key[i] ^ mask))));
     for lanes in lanes.chunks_mut(R::COUNT) {
         let mut states = [Words::default(); 8];
+        const { assert!(R::COUNT <= 8) };
         let mut gather = |field: fn(&Lane) -> &[u8; 64]| {
             states.iter_mut().zip(lanes.iter()).for_each(|(state, lane)| *state = words(field(lane)));
             // SAFETY: the caller vouches for the instructions.
@@ -98,16 +103,21 @@ impl Rows for OneState {
     const COUNT: usize = 1;
 
     #[inline(always)]
-    unsafe fn load(from: &[Words; 8]) -> Self {
-        Self(from[0])
+    unsafe fn load(from: &[Words]) -> Self {
+        Self(from.first().copied().unwrap_or_default())
     }
     #[inline(always)]
-    fn store(self, to: &mut [Words; 8]) {
-        to[0] = self.0;
+    fn store(self, to: &mut [Words]) {
+        if let Some(to) = to.first_mut() {
+            *to = self.0;
+        }
+    }
+    fn arrange(words: &Words) -> Words {
+        *words
     }
     #[inline(always)]
-    fn fill(self, words: &Words) -> Self {
-        Self(*words)
+    fn fill(self, arranged: &Words) -> Self {
+        Self(*arranged)
     }
     #[inline(always)]
     fn xor(self, other: Self) -> Self {

@@ -70,11 +70,13 @@ pub(crate) trait WhirlpoolRows: Rows {
 /// Whirlpool.
 pub(crate) struct Whirlpool;
 
-/// The state after the key block, as keys for the next block.
+/// The state after the key block, as keys for the next block, and constants, all arranged for the rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Keyed {
     /// The round keys, the last one combined with the first for the feed-forward.
     keys: [Words; ROUNDS + 1],
+    constants: [Words; ROUNDS],
+    padding: Words,
 }
 
 impl<R: WhirlpoolRows> RowsHash<R> for Whirlpool {
@@ -82,7 +84,7 @@ impl<R: WhirlpoolRows> RowsHash<R> for Whirlpool {
 
     fn keyed(block: &Words) -> Keyed {
         let zero = OneState([0; 8]);
-        let h = compress(zero, OneState(*block));
+        let h = compress(zero, OneState(*block), &CONSTANTS);
         let mut key = h;
         let mut keys = [key.0; ROUNDS + 1];
         for (next, constant) in keys[1..].iter_mut().zip(&CONSTANTS) {
@@ -90,7 +92,11 @@ impl<R: WhirlpoolRows> RowsHash<R> for Whirlpool {
             *next = key.0;
         }
         keys[ROUNDS] = key.xor(h).0;
-        Keyed { keys }
+        Keyed {
+            keys: keys.map(|key| R::arrange(&key)),
+            constants: CONSTANTS.map(|constant| R::arrange(&constant)),
+            padding: R::arrange(&PADDING),
+        }
     }
 
     #[inline(always)]
@@ -100,17 +106,17 @@ impl<R: WhirlpoolRows> RowsHash<R> for Whirlpool {
             state = state.round().xor_words(key);
         }
         let h = state.xor(digest);
-        compress(h, h.fill(&PADDING))
+        compress(h, h.fill(&keyed.padding), &keyed.constants)
     }
 }
 
 /// The compression function: the block cipher under the key `h`, fed forward (Miyaguchi-Preneel).
 #[inline(always)]
-fn compress<R: WhirlpoolRows>(h: R, block: R) -> R {
+fn compress<R: WhirlpoolRows>(h: R, block: R, constants: &[Words; ROUNDS]) -> R {
     let mut key = h;
     let mut state = block.xor(h);
     let feed_forward = state;
-    for constant in &CONSTANTS {
+    for constant in constants {
         key = key.round().xor_words(constant);
         state = state.round().xor(key);
     }

@@ -1,11 +1,14 @@
 //! The lane code compiled for AVX2 and AVX-512, handed out only to processors that have them.
 
 use super::blake2s::Blake2s;
+use super::gfni::{self, ByColumn, ByWord};
 use super::lanes::{Twin, W32x8, W32x16, W64x4, W64x8};
 use super::ripemd160::Ripemd160;
 use super::sha256::Sha256;
 use super::sha512::Sha512;
-use super::{KeyBlock, Lane, Step, chain};
+use super::streebog::Streebog;
+use super::whirlpool::Whirlpool;
+use super::{KeyBlock, Lane, Step, chain, rows};
 use crate::prf::Prf;
 
 macro_rules! steps {
@@ -40,6 +43,21 @@ steps! { "avx512f,avx512bw,avx512vl,avx512dq",
     ripemd160_16x2: Ripemd160, 5, Twin<W32x16>;
 }
 
+macro_rules! row_steps {
+    ($($name:ident: $hash:ty, $rows:ty;)*) => { $(
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni")]
+        unsafe fn $name(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
+            // SAFETY: this function has the features that the rows need.
+            unsafe { rows::advance::<$rows, $hash>(key, lanes, iterations) }
+        }
+    )* };
+}
+
+row_steps! {
+    whirlpool_8: Whirlpool, ByColumn;
+    streebog_8: Streebog, ByWord;
+}
+
 pub(super) fn avx2_steps(prf: Prf) -> &'static [Step] {
     if !std::arch::is_x86_feature_detected!("avx2") {
         return &[];
@@ -66,6 +84,8 @@ pub(super) fn avx512_steps(prf: Prf) -> &'static [Step] {
         Prf::Sha256 => &[Step { lanes: 16, run: sha256_16 }, Step { lanes: 32, run: sha256_16x2 }],
         Prf::Blake2s => &[Step { lanes: 16, run: blake2s_16 }, Step { lanes: 32, run: blake2s_16x2 }],
         Prf::Ripemd160 => &[Step { lanes: 16, run: ripemd160_16 }, Step { lanes: 32, run: ripemd160_16x2 }],
+        Prf::Whirlpool if gfni::available() => &[Step { lanes: 8, run: whirlpool_8 }],
+        Prf::Streebog if gfni::available() => &[Step { lanes: 8, run: streebog_8 }],
         Prf::Whirlpool | Prf::Streebog | Prf::Sha1 => &[],
     }
 }
