@@ -333,7 +333,7 @@ mod hidden {
             assert_eq!(made.data_offset, OUTSIDE - HEADERS - (1 << 20));
             assert_eq!(made.data_bytes, (1 << 20) - 4096);
             assert_eq!(made.sector_bytes, sector_bytes);
-            assert_eq!(made.notes, [Note::OuterFilesUnknown]);
+            assert_eq!(made.notes, [Note::Protect, Note::OuterFilesUnknown]);
             for header in [HeaderChoice::Primary, HeaderChoice::Backup] {
                 for (secrets, is_hidden) in [(&hidden, true), (&outside, false)] {
                     let request = UnlockRequest { header, ..UnlockRequest::new(secrets) };
@@ -383,5 +383,39 @@ mod hidden {
         create_hidden(&store, 1 << 20, &aes, Some(&outside), &()).expect("created");
         let inner = create_hidden(&store, 1 << 19, &same, Some(&hidden), &());
         assert!(matches!(inner, Err(CreateError::NoOuter(NoOuter::IsHidden))));
+    }
+
+    #[test]
+    fn files_of_a_fat_outer_volume_are_not_overwritten() {
+        use keyway_volume::mkfs::{FileSystem, format_into};
+        if keyway_testkit::require_tool("mkfs.fat").is_none() {
+            return;
+        }
+        let store = outer(512);
+        let (hidden, outside) = (secrets(HIDDEN, 1), secrets(OUTER, 1));
+        let layout = || unlock(&store, &UnlockRequest::new(&outside)).expect("opens").layout;
+        let device = Device::new(Box::new(store.clone()), layout(), Access::ReadWrite).expect("fits");
+        format_into(&device, FileSystem::Fat, None, &()).expect("formatted");
+        let aes = new(&hidden, "aes", HashName::Sha512);
+        let made = create_hidden(&store, 2 << 20, &aes, Some(&outside), &()).expect("free");
+        assert_eq!(made.notes, [Note::Protect]);
+        // A file in the cluster that the boot sector's own numbers say lies in the middle.
+        let mut boot = [0; 512];
+        device.read_at(&mut boot, 0).expect("read");
+        assert_eq!(&boot[54..59], b"FAT12");
+        let number = |at: usize| u64::from(u16::from_le_bytes([boot[at], boot[at + 1]]));
+        let (cluster, reserved, table) = (u64::from(boot[13]) * 512, number(14) * 512, number(22) * 512);
+        let clusters = reserved + 2 * table + number(17) * 32;
+        let entry = (device.size() / 2 - clusters) / cluster + 2;
+        device.write_at(&[0xff, 0x0f], reserved + entry / 2 * 3).expect("written");
+        let last = entry / 2 * 2 + 1;
+        let end = HEADERS + clusters + (last - 1) * cluster;
+        let most = OUTSIDE - HEADERS - end;
+        let error = create_hidden(&store, 2 << 20, &aes, Some(&outside), &()).err().expect("files");
+        assert!(
+            matches!(error, CreateError::OuterFiles { most: said, .. } if said == most),
+            "{error} {most}"
+        );
+        create_hidden(&store, most, &aes, Some(&outside), &()).expect("free");
     }
 }

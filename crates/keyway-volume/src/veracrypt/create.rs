@@ -93,8 +93,10 @@ pub enum Note {
     SmallPim,
     /// The outer volume was not opened, so nothing about it could be checked.
     OuterNotOpened,
-    /// Where the outer volume's files lie is not known.
+    /// Where the outer volume's files lie is not known: its file system is not FAT.
     OuterFilesUnknown,
+    /// The outer volume has a hidden one now.
+    Protect,
 }
 
 impl fmt::Display for Note {
@@ -109,13 +111,14 @@ impl fmt::Display for Note {
                 "a password of less than 20 bytes with a PIM below 485 is easier to guess; take a longer one"
             }
             Self::OuterNotOpened => {
-                "the outer volume was not opened: nobody checked that it can hold a hidden one, or that the \
-                 password is not its own"
+                "the outer volume was not opened: nobody checked that it can hold a hidden one, that no files \
+                 of it lie there, or that the password is not its own"
             }
             Self::OuterFilesUnknown => {
-                "files of the outer volume that lie where the hidden one is now are lost; from now on open \
-                 the outer volume with the hidden one protected"
+                "where the outer volume's files lie is known only in a FAT file system: those that lay where \
+                 the hidden volume is now are lost"
             }
+            Self::Protect => "from now on open the outer volume with the hidden one protected",
         })
     }
 }

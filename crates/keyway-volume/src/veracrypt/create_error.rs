@@ -75,6 +75,16 @@ pub enum CreateError {
         /// The largest possible, in bytes.
         most: u64,
     },
+    /// A hidden volume where the outer one has files.
+    #[error(
+        "a hidden volume of {size} bytes would overwrite files of the outer volume; there is room for {most} at most"
+    )]
+    OuterFiles {
+        /// The size asked for, in bytes.
+        size: u64,
+        /// The largest that overwrites nothing, in bytes.
+        most: u64,
+    },
     /// Not whole sectors.
     #[error("{size} bytes are not whole sectors of {sector_bytes} bytes; take {} instead", .size / u64::from(*.sector_bytes) * u64::from(*.sector_bytes))]
     NotWholeSectors {
@@ -160,6 +170,7 @@ impl CreateError {
             | Self::TooSmall { .. }
             | Self::TooLarge { .. }
             | Self::HiddenTooLarge { .. }
+            | Self::OuterFiles { .. }
             | Self::NotWholeSectors { .. }
             | Self::HashNotOffered(_)
             | Self::PimTooLarge(_)

@@ -8,10 +8,11 @@
 
 use super::create::{Created, Fill, Keyed, NewVolume, Note, SMALLEST_VOLUME, created, fill, whole_sectors};
 use super::create_error::{CreateError, NoOuter};
+use super::outer_files;
 use super::params::Format;
 use super::place::{BACKUP_GROUP_BYTES, HEADERS_BYTES, Place};
 use super::random::Noise;
-use super::unlock::{UnlockRequest, unlock};
+use super::unlock::{UnlockRequest, Unlocked, unlock};
 use crate::{Progress, Secrets};
 use keyway_store::Store;
 use std::ops::Range;
@@ -37,8 +38,8 @@ pub fn largest_hidden_volume(store_bytes: u64) -> u64 {
 /// Makes a hidden volume of `size` bytes inside the volume in `store`; a hidden volume that is
 /// there already is lost. Its data area is a little smaller than `size`.
 ///
-/// `outer` opens the outer volume, to check that it can hold a hidden one; without it nothing is
-/// checked. [`Fill::Quick`] is enough where the outer volume was filled with random bytes.
+/// `outer` opens the outer volume, to check that it can hold a hidden one and, in a FAT file
+/// system, that no files lie there; without it nothing is checked. [`Fill::Quick`] is enough where the outer volume was filled with random bytes.
 ///
 /// # Errors
 /// It does not fit, the outer volume can't hold one, the wishes can't be granted, or the medium
@@ -51,12 +52,23 @@ pub fn create_hidden(
     progress: &dyn Progress,
 ) -> Result<Created, CreateError> {
     let mut sector_bytes = store.sector_bytes();
+    let mut files_end = None;
     if let Some(outer) = outer {
-        sector_bytes = check_outer(store, outer)?;
+        let unlocked = check_outer(store, outer)?;
         refuse_same_secret(outer, new.secrets)?;
+        sector_bytes = unlocked.info.sector_bytes;
+        let end = outer_files::files_end(store, &unlocked.layout)?;
+        files_end = end.map(|end| unlocked.info.data_offset.saturating_add(end));
     }
     whole_sectors(size, sector_bytes)?;
     let data = data_range(store.size(), size)?;
+    if let Some(end) = files_end.filter(|end| data.start < *end) {
+        let most = store.size().saturating_sub(BACKUP_GROUP_BYTES).saturating_sub(end);
+        return Err(CreateError::OuterFiles {
+            size,
+            most: most / u64::from(sector_bytes) * u64::from(sector_bytes),
+        });
+    }
     let keyed = Keyed::new(new)?;
     let header = keyed.header(data.clone(), sector_bytes, true)?;
     if new.fill == Fill::Random {
@@ -65,9 +77,11 @@ pub fn create_hidden(
     }
     keyed.finish(store, &header, [Place::BackupHidden, Place::Hidden])?;
     let mut made = created(store, &header, keyed.suite, new)?;
-    made.notes.push(Note::OuterFilesUnknown);
-    if outer.is_none() {
-        made.notes.push(Note::OuterNotOpened);
+    made.notes.push(Note::Protect);
+    match (outer, files_end) {
+        (None, _) => made.notes.push(Note::OuterNotOpened),
+        (Some(_), None) => made.notes.push(Note::OuterFilesUnknown),
+        (Some(_), Some(_)) => {}
     }
     Ok(made)
 }
@@ -91,8 +105,8 @@ fn data_range(store_bytes: u64, size: u64) -> Result<Range<u64>, CreateError> {
     Ok(end - size..end - left)
 }
 
-/// Opens the outer volume and gives its sector size.
-fn check_outer(store: &dyn Store, outer: &Secrets) -> Result<u32, CreateError> {
+/// Opens the outer volume.
+fn check_outer(store: &dyn Store, outer: &Secrets) -> Result<Unlocked, CreateError> {
     let unlocked = unlock(store, &UnlockRequest::new(outer))?;
     let info = &unlocked.info;
     let no = |reason| Err(CreateError::NoOuter(reason));
@@ -107,7 +121,7 @@ fn check_outer(store: &dyn Store, outer: &Secrets) -> Result<u32, CreateError> {
     {
         no(NoOuter::Resized)
     } else {
-        Ok(info.sector_bytes)
+        Ok(unlocked)
     }
 }
 

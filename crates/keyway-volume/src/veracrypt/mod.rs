@@ -17,6 +17,7 @@ mod create_hidden;
 mod create_target;
 mod derive;
 mod header;
+mod outer_files;
 mod params;
 mod place;
 mod random;

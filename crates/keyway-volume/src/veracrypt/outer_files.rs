@@ -1,0 +1,148 @@
+//! How far the files of an outer volume reach, where its file system says so simply: FAT.
+//!
+//! A FAT file system keeps one entry for each cluster; behind the last one that is not 0 nothing
+//! is in use. Fields of the boot sector: Microsoft's *FAT File System Specification*, 1.03. Other
+//! file systems spread their files and metadata over the whole volume: no answer for them.
+
+use keyway_engine::{Layout, Mapping};
+use keyway_store::{AlignedBuf, Store, StoreError};
+
+/// Bytes of the table looked at at a time.
+const PIECE: u64 = 64 * 1024;
+
+/// Where the table lies, and what its entries stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fat {
+    /// 12, 16 or 32 bits.
+    entry_bits: u64,
+    /// The table's first byte.
+    start: u64,
+    /// Its size in bytes.
+    bytes: u64,
+    /// First byte of cluster 2, the first one.
+    clusters_start: u64,
+    /// Size of a cluster in bytes.
+    cluster_bytes: u64,
+}
+
+/// The first byte of the volume behind which no file lies. `None`: no FAT, so nobody knows.
+///
+/// # Errors
+/// The medium failed.
+pub(super) fn files_end(store: &dyn Store, layout: &Layout) -> Result<Option<u64>, StoreError> {
+    let size = layout.size();
+    let mut boot = AlignedBuf::zeroed(512);
+    if size < 512 || !read(store, layout, &mut boot, 0)? {
+        return Ok(None);
+    }
+    let Some(fat) = Fat::parse(&boot).filter(|fat| fat.clusters_start <= size) else { return Ok(None) };
+    let mut end = fat.bytes;
+    let mut piece = AlignedBuf::zeroed(0);
+    while end > 0 {
+        let start = end.saturating_sub(1) / PIECE * PIECE;
+        piece.resize((end - start) as usize);
+        if !read(store, layout, &mut piece, fat.start + start)? {
+            return Ok(None);
+        }
+        if let Some(last) = piece.iter().rposition(|byte| *byte != 0) {
+            return Ok(Some(fat.used_until(start + last as u64).min(size)));
+        }
+        end = start;
+    }
+    Ok(Some(fat.clusters_start))
+}
+
+impl Fat {
+    /// Reads a boot sector; `None` where it is not one of a FAT file system.
+    fn parse(boot: &[u8]) -> Option<Self> {
+        let u16_at = |at: usize| Some(u64::from(u16::from_le_bytes(*boot.get(at..)?.first_chunk()?)));
+        let u32_at = |at: usize| Some(u64::from(u32::from_le_bytes(*boot.get(at..)?.first_chunk()?)));
+        let entry_bits = match (boot.get(54..59)?, boot.get(82..87)?) {
+            (b"FAT12", _) => 12,
+            (b"FAT16", _) => 16,
+            (_, b"FAT32") => 32,
+            _ => return None,
+        };
+        let sector = u16_at(11).filter(|n| matches!(n, 512 | 1024 | 2048 | 4096))?;
+        let cluster_bytes = u64::from(*boot.get(13)?).checked_mul(sector).filter(|n| *n > 0)?;
+        let tables = u64::from(*boot.get(16)?);
+        let table_sectors = if entry_bits == 32 { u32_at(36)? } else { u16_at(22)? };
+        let start = u16_at(14)? * sector;
+        let bytes = table_sectors * sector;
+        // The root folder of FAT12 and FAT16 lies between the tables and the clusters.
+        let root_bytes = if entry_bits == 32 { 0 } else { u16_at(17)? * 32 };
+        let clusters_start = start + tables * bytes + root_bytes.next_multiple_of(sector);
+        (start > 0 && bytes > 0 && tables > 0 && boot.ends_with(&[0x55, 0xaa])).then_some(Self {
+            entry_bits,
+            start,
+            bytes,
+            clusters_start,
+            cluster_bytes,
+        })
+    }
+
+    /// The end of the last cluster that has a bit in this byte of the table.
+    fn used_until(&self, byte: u64) -> u64 {
+        let entry = (byte * 8 + 7) / self.entry_bits;
+        // Entries 0 and 1 stand for no cluster.
+        entry.saturating_sub(1).saturating_mul(self.cluster_bytes).saturating_add(self.clusters_start)
+    }
+}
+
+/// Decrypts whole data units from `offset` on; `false` where they are not in one stored segment.
+fn read(store: &dyn Store, layout: &Layout, buf: &mut [u8], offset: u64) -> Result<bool, StoreError> {
+    let end = offset.saturating_add(buf.len() as u64);
+    let holds =
+        |segment: &&keyway_engine::Segment| offset >= segment.start && end <= segment.start + segment.len;
+    let Some(segment) = layout.segments().iter().find(holds) else { return Ok(false) };
+    let Mapping::Encrypted { store_offset, first_unit, cipher } = &segment.mapping else { return Ok(false) };
+    let within = offset - segment.start;
+    store.read_at(buf, store_offset + within)?;
+    cipher.decrypt_sectors(buf, first_unit + within / u64::from(cipher.unit_bytes()));
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn boot(kind: &[u8; 5], at: usize) -> Vec<u8> {
+        let mut boot = vec![0; 512];
+        boot[at..at + 5].copy_from_slice(kind);
+        boot[11..13].copy_from_slice(&512u16.to_le_bytes());
+        boot[13] = 4;
+        boot[14..16].copy_from_slice(&1u16.to_le_bytes());
+        boot[16] = 2;
+        boot[17..19].copy_from_slice(&512u16.to_le_bytes());
+        boot[22..24].copy_from_slice(&12u16.to_le_bytes());
+        boot[36..40].copy_from_slice(&100u32.to_le_bytes());
+        boot[510..].copy_from_slice(&[0x55, 0xaa]);
+        boot
+    }
+
+    #[test]
+    fn the_three_kinds_are_told_apart() {
+        let fat = Fat::parse(&boot(b"FAT12", 54)).expect("FAT12");
+        assert_eq!((fat.entry_bits, fat.start, fat.bytes), (12, 512, 12 * 512));
+        assert_eq!(fat.clusters_start, 512 + 2 * 12 * 512 + 512 * 32);
+        // Byte 4 holds the high half of entry 2 and the low half of entry 3.
+        assert_eq!(fat.used_until(4), fat.clusters_start + 2 * 2048);
+        let fat = Fat::parse(&boot(b"FAT16", 54)).expect("FAT16");
+        assert_eq!(fat.used_until(5), fat.clusters_start + 2048);
+        let fat = Fat::parse(&boot(b"FAT32", 82)).expect("FAT32");
+        assert_eq!(fat.clusters_start, 512 + 2 * 100 * 512);
+        assert_eq!(fat.used_until(11), fat.clusters_start + 2048);
+        assert_eq!(fat.used_until(3), fat.clusters_start);
+    }
+
+    #[test]
+    fn what_is_no_fat_is_none() {
+        assert_eq!(Fat::parse(&[0; 512]), None);
+        assert_eq!(Fat::parse(&[]), None);
+        for (at, bytes) in [(11, [0, 0]), (13, [0, 1]), (14, [0, 0]), (510, [0, 0]), (16, [0, 0])] {
+            let mut boot = boot(b"FAT16", 54);
+            boot[at..at + 2].copy_from_slice(&bytes);
+            assert_eq!(Fat::parse(&boot), None, "byte {at}");
+        }
+    }
+}
