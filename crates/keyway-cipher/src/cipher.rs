@@ -2,7 +2,7 @@
 
 use crate::Algorithm;
 use crate::kernels::{self, Pass, Ready, Xts};
-use crate::portable::{AesKeys, Serpent, Twofish};
+use crate::portable::{AesKeys, Camellia, Serpent, Twofish};
 use crate::xts;
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 
@@ -25,7 +25,7 @@ enum Key {
     Aes256(AesKeys<15>),
     Serpent(Serpent),
     Twofish(Twofish),
-    Camellia(camellia::Camellia256),
+    Camellia(Camellia),
     Kuznyechik(kuznyechik::Kuznyechik),
     /// TrueCrypt reads and writes Blowfish's 32-bit halves little-endian.
     Blowfish(blowfish::BlowfishLE),
@@ -44,7 +44,7 @@ impl Cipher {
             Algorithm::Aes256 => Key::Aes256(AesKeys::new::<32>(key.try_into().ok()?)),
             Algorithm::Serpent => Key::Serpent(Serpent::new(key.try_into().ok()?)),
             Algorithm::Twofish => Key::Twofish(Twofish::new(key.try_into().ok()?)),
-            Algorithm::Camellia => Key::Camellia(camellia::Camellia256::new_from_slice(key).ok()?),
+            Algorithm::Camellia => Key::Camellia(Camellia::new(key.try_into().ok()?)),
             Algorithm::Kuznyechik => Key::Kuznyechik(kuznyechik::Kuznyechik::new_from_slice(key).ok()?),
             Algorithm::Blowfish => Key::Blowfish(blowfish::BlowfishLE::new_from_slice(key).ok()?),
             Algorithm::Cast5 => Key::Cast5(cast5::Cast5::new_from_slice(key).ok()?),
@@ -83,6 +83,7 @@ impl Cipher {
             Key::Aes128(keys) => kernels::aes(self.ready, keys, pass),
             Key::Aes256(keys) => kernels::aes(self.ready, keys, pass),
             Key::Serpent(keys) => kernels::serpent(self.ready, keys, pass),
+            Key::Camellia(keys) => kernels::camellia(self.ready, keys, pass),
             _ => false,
         }
     }
@@ -93,7 +94,7 @@ impl Cipher {
             Key::Aes256(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Serpent(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Twofish(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
-            Key::Camellia(key) => rustcrypto(key, direction, blocks),
+            Key::Camellia(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Kuznyechik(key) => rustcrypto(key, direction, blocks),
             Key::Blowfish(key) => rustcrypto(key, direction, blocks),
             Key::Cast5(key) => rustcrypto(key, direction, blocks),

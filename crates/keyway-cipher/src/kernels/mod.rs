@@ -17,6 +17,12 @@ mod aes;
 mod aes_ni;
 mod aes_vaes256;
 mod aes_vaes512;
+mod bytes;
+mod camellia;
+mod camellia_avx2;
+mod camellia_avx2_gfni;
+mod camellia_avx512;
+mod camellia_sse;
 mod serpent;
 mod serpent_avx2;
 mod serpent_avx512;
@@ -24,7 +30,7 @@ mod serpent_sse;
 
 use crate::Kernel;
 use crate::cipher::Direction;
-use crate::portable::{AesKeys, Serpent};
+use crate::portable::{AesKeys, Camellia, Serpent};
 
 /// A kernel that this machine was found to have.
 #[derive(Clone, Copy)]
@@ -107,6 +113,24 @@ pub(crate) fn serpent(ready: Ready, keys: &Serpent, pass: Pass<'_>) -> bool {
         Kernel::Avx2 => unsafe { serpent_avx2::pass(keys, pass) },
         // SAFETY: the token says that the processor has AVX-512 and VPCLMULQDQ.
         Kernel::Avx512 => unsafe { serpent_avx512::pass(keys, pass) },
+        Kernel::Portable | Kernel::Neon => return false,
+    }
+    true
+}
+
+/// Camellia with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { camellia_sse::pass(keys, pass) },
+        Kernel::Avx2 if std::arch::is_x86_feature_detected!("gfni") => {
+            // SAFETY: the token says that the processor has AVX2, and GFNI was just looked up.
+            unsafe { camellia_avx2_gfni::pass(keys, pass) }
+        }
+        // SAFETY: the token says that the processor has AVX2 and AES-NI.
+        Kernel::Avx2 => unsafe { camellia_avx2::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX-512 with GFNI and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { camellia_avx512::pass(keys, pass) },
         Kernel::Portable | Kernel::Neon => return false,
     }
     true

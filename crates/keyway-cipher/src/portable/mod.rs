@@ -1,14 +1,16 @@
 //! Ciphers in plain Rust, for any machine: what every vector kernel is measured against.
 //!
-//! AES and Serpent are bit-sliced and take the same time for every key and text. Twofish, and the ciphers
-//! that come from other crates (Camellia, Kuznyechik, Blowfish, CAST5), look S-boxes up in tables
-//! at secret indices.
+//! AES and Serpent are bit-sliced and take the same time for every key and text. Twofish and
+//! Camellia, and Kuznyechik, Blowfish and CAST5 that come from other crates, look S-boxes up in
+//! tables at secret indices.
 
 mod aes;
+mod camellia;
 mod serpent;
 mod twofish;
 
 pub(crate) use aes::AesKeys;
+pub(crate) use camellia::{Camellia, Subkeys as CamelliaSubkeys};
 pub(crate) use serpent::{Serpent, Word as SerpentWord};
 pub(crate) use twofish::Twofish;
 

@@ -1,0 +1,127 @@
+//! Byte-sliced vectors: after a transposition, vector i holds byte i of as many blocks as it is
+//! long. A cipher made of bytes then needs no shuffles, and its S-boxes work on all blocks at once.
+
+use super::lanes::Lanes;
+
+/// Vectors of bytes.
+///
+/// # Safety
+/// Every method needs the instruction set of its vector.
+pub(super) trait Bytes: Lanes {
+    /// Interleaves the low, or high, eight bytes of each lane of 128 bits.
+    unsafe fn interleave_low(self, other: Self) -> Self;
+    unsafe fn interleave_high(self, other: Self) -> Self;
+    /// The same four bytes everywhere; kept four times over in key schedules, a byte costs nothing
+    /// to spread.
+    unsafe fn splat4(bytes: u32) -> Self;
+    unsafe fn and(self, other: Self) -> Self;
+    unsafe fn or(self, other: Self) -> Self;
+    /// Each byte shifted left by one.
+    unsafe fn double(self) -> Self;
+    /// Each byte's highest bit, moved to its lowest; the rest zero.
+    unsafe fn top_bit(self) -> Self;
+}
+
+/// Sixteen vectors of whole blocks to sixteen vectors of one byte each, and back: a transposition of
+/// 16 by 16 bytes in each lane is four rounds of interleaving halves.
+///
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+pub(super) unsafe fn transpose<L: Bytes>(x: &mut [L; 16]) {
+    for _ in 0..4 {
+        let from = *x;
+        for i in 0..8 {
+            // SAFETY: the caller's promise.
+            unsafe {
+                x[2 * i] = from[i].interleave_low(from[i + 8]);
+                x[2 * i + 1] = from[i].interleave_high(from[i + 8]);
+            }
+        }
+    }
+}
+
+/// Implements [`Bytes`] with the intrinsics of one vector.
+macro_rules! bytes {
+    ($vector:ty, $low:ident, $high:ident, $set4:ident, $set1:ident, $and:ident, $or:ident, $add:ident, $shift:ident) => {
+        impl Bytes for $vector {
+            #[inline(always)]
+            unsafe fn interleave_low(self, other: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $low(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn interleave_high(self, other: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $high(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn splat4(bytes: u32) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $set4(bytes as i32) }
+            }
+
+            #[inline(always)]
+            unsafe fn and(self, other: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $and(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn or(self, other: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $or(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn double(self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $add(self, self) }
+            }
+
+            #[inline(always)]
+            unsafe fn top_bit(self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $and($shift::<7>(self), $set1(1)) }
+            }
+        }
+    };
+}
+
+use std::arch::x86_64::*;
+
+bytes!(
+    __m128i,
+    _mm_unpacklo_epi8,
+    _mm_unpackhi_epi8,
+    _mm_set1_epi32,
+    _mm_set1_epi8,
+    _mm_and_si128,
+    _mm_or_si128,
+    _mm_add_epi8,
+    _mm_srli_epi16
+);
+bytes!(
+    __m256i,
+    _mm256_unpacklo_epi8,
+    _mm256_unpackhi_epi8,
+    _mm256_set1_epi32,
+    _mm256_set1_epi8,
+    _mm256_and_si256,
+    _mm256_or_si256,
+    _mm256_add_epi8,
+    _mm256_srli_epi16
+);
+bytes!(
+    __m512i,
+    _mm512_unpacklo_epi8,
+    _mm512_unpackhi_epi8,
+    _mm512_set1_epi32,
+    _mm512_set1_epi8,
+    _mm512_and_si512,
+    _mm512_or_si512,
+    _mm512_add_epi8,
+    _mm512_srli_epi16
+);

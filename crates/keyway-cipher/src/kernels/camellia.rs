@@ -1,0 +1,236 @@
+//! Camellia byte-sliced, over S-boxes that each instruction set computes its own way.
+//!
+//! Camellia's S-boxes and AES's are both an inversion in GF(2^8) between linear maps. So an S-box is
+//! a linear map into AES's field, that field's inversion (an AES or a GFNI instruction), and a
+//! linear map out. The maps' matrices were computed from the polynomials in the specification
+//! (Aoki et al., 2000, 4.4) and a root of Camellia's polynomial in AES's field.
+
+use super::bytes::{Bytes, transpose};
+use super::run::Rounds;
+use crate::portable::CamelliaSubkeys;
+use std::marker::PhantomData;
+
+/// The four S-boxes on vectors.
+///
+/// # Safety
+/// Every method needs the instruction set of the implementation.
+pub(super) trait Boxes<L> {
+    unsafe fn s1(x: L) -> L;
+    unsafe fn s2(x: L) -> L;
+    unsafe fn s3(x: L) -> L;
+    unsafe fn s4(x: L) -> L;
+}
+
+/// Both directions: only the order of the subkeys differs.
+pub(super) struct Sliced<'a, S> {
+    subkeys: &'a CamelliaSubkeys<[u32; 8]>,
+    boxes: PhantomData<S>,
+}
+
+impl<'a, S> Sliced<'a, S> {
+    #[inline(always)]
+    pub(super) fn new(subkeys: &'a CamelliaSubkeys<[u32; 8]>) -> Self {
+        Self { subkeys, boxes: PhantomData }
+    }
+}
+
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+unsafe fn add_key<L: Bytes>(x: &mut [L; 8], key: &[u32; 8]) {
+    for (x, key) in x.iter_mut().zip(key) {
+        // SAFETY: the caller's promise.
+        *x = unsafe { x.xor(L::splat4(*key)) };
+    }
+}
+
+/// `to` ^= F(`from`, `key`) (RFC 3713, 2.4.1).
+///
+/// # Safety
+/// As for the methods of `L` and `S`.
+#[inline(always)]
+unsafe fn round<L: Bytes, S: Boxes<L>>(from: &[L; 8], to: &mut [L; 8], key: &[u32; 8]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut x = *from;
+        add_key(&mut x, key);
+        let mut x = [
+            S::s1(x[0]),
+            S::s2(x[1]),
+            S::s3(x[2]),
+            S::s4(x[3]),
+            S::s2(x[4]),
+            S::s3(x[5]),
+            S::s4(x[6]),
+            S::s1(x[7]),
+        ];
+        // The P function in 16 additions; its halves come out exchanged.
+        for (into, other) in [
+            (0, 5),
+            (1, 6),
+            (2, 7),
+            (3, 4),
+            (4, 2),
+            (5, 3),
+            (6, 0),
+            (7, 1),
+            (0, 7),
+            (1, 4),
+            (2, 5),
+            (3, 6),
+            (4, 3),
+            (5, 0),
+            (6, 1),
+            (7, 2),
+        ] {
+            x[into] = x[into].xor(x[other]);
+        }
+        for i in 0..8 {
+            to[i] = to[i].xor(x[(i + 4) % 8]);
+        }
+    }
+}
+
+/// Xors into words `to` words `from`, masked and rotated left by one bit.
+///
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+unsafe fn xor_rotated<L: Bytes>(to: &mut [L], from: &[L], key: &[u32]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let masked = [
+            from[0].and(L::splat4(key[0])),
+            from[1].and(L::splat4(key[1])),
+            from[2].and(L::splat4(key[2])),
+            from[3].and(L::splat4(key[3])),
+        ];
+        for i in 0..4 {
+            let rotated = masked[i].double().or(masked[(i + 1) % 4].top_bit());
+            to[i] = to[i].xor(rotated);
+        }
+    }
+}
+
+/// Xors into words `to` words `from` or'ed with the key.
+///
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+unsafe fn xor_ored<L: Bytes>(to: &mut [L], from: &[L], key: &[u32]) {
+    for i in 0..4 {
+        // SAFETY: the caller's promise.
+        to[i] = unsafe { to[i].xor(from[i].or(L::splat4(key[i]))) };
+    }
+}
+
+impl<L: Bytes, S: Boxes<L>> Rounds<L, 16> for Sliced<'_, S> {
+    #[inline(always)]
+    unsafe fn apply(&self, blocks: &mut [L; 16]) {
+        let k = self.subkeys;
+        // SAFETY: the caller's promise.
+        unsafe {
+            transpose(blocks);
+            let [a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q] = *blocks;
+            let (mut d1, mut d2) = ([a, b, c, d, e, f, g, h], [i, j, l, m, n, o, p, q]);
+            add_key(&mut d1, &k[0]);
+            add_key(&mut d2, &k[1]);
+            for part in 0..4 {
+                let k = &k[2 + 8 * part..];
+                for two in 0..3 {
+                    round::<L, S>(&d1, &mut d2, &k[2 * two]);
+                    round::<L, S>(&d2, &mut d1, &k[2 * two + 1]);
+                }
+                if part < 3 {
+                    // FL on the left half, its inverse on the right one (RFC 3713, 2.4.2, 2.4.3).
+                    let (left, right) = d1.split_at_mut(4);
+                    xor_rotated(right, left, &k[6][..4]);
+                    xor_ored(left, right, &k[6][4..]);
+                    let (left, right) = d2.split_at_mut(4);
+                    xor_ored(left, right, &k[7][4..]);
+                    xor_rotated(right, left, &k[7][..4]);
+                }
+            }
+            add_key(&mut d2, &k[32]);
+            add_key(&mut d1, &k[33]);
+            let ([i, j, l, m, n, o, p, q], [a, b, c, d, e, f, g, h]) = (d1, d2);
+            *blocks = [a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q];
+            transpose(blocks);
+        }
+    }
+}
+
+/// Matrices for GFNI: into AES's field, and out of it with the rotation of each S-box.
+pub(super) mod gfni {
+    pub(in crate::kernels) const INTO: i64 = 0x3e8a_d8b5_2d81_a4c5;
+    /// After a rotation left by one, for S-box 4.
+    pub(in crate::kernels) const INTO_S4: i64 = 0x1f45_6cda_96c0_52e2;
+    pub(in crate::kernels) const INTO_CONSTANT: i32 = 0x0b;
+    pub(in crate::kernels) const OUT: i64 = 0xc0ba_5f8c_8dfc_1e04_u64 as i64;
+    pub(in crate::kernels) const OUT_S2: i64 = 0x04c0_ba5f_8c8d_fc1e;
+    pub(in crate::kernels) const OUT_S3: i64 = 0xba5f_8c8d_fc1e_04c0_u64 as i64;
+    pub(in crate::kernels) const OUT_CONSTANT: i32 = 0x6e;
+    pub(in crate::kernels) const OUT_CONSTANT_S2: i32 = 0xdc;
+    pub(in crate::kernels) const OUT_CONSTANT_S3: i32 = 0x37;
+}
+
+/// The S-boxes with two GFNI instructions.
+macro_rules! gfni_boxes {
+    ($boxes:ident, $vector:ty, $set:ident, $affine:ident, $affine_inverse:ident) => {
+        struct $boxes;
+
+        impl $boxes {
+            #[inline(always)]
+            unsafe fn sub<const INTO: i64, const OUT: i64, const CONSTANT: i32>(x: $vector) -> $vector {
+                // SAFETY: the caller has the instruction set.
+                unsafe {
+                    // The inversion comes first in the second instruction, as it has to.
+                    let x = $affine::<INTO_CONSTANT>(x, $set(INTO));
+                    $affine_inverse::<CONSTANT>(x, $set(OUT))
+                }
+            }
+        }
+
+        impl Boxes<$vector> for $boxes {
+            #[inline(always)]
+            unsafe fn s1(x: $vector) -> $vector {
+                // SAFETY: the trait's contract.
+                unsafe { Self::sub::<INTO, OUT, OUT_CONSTANT>(x) }
+            }
+
+            #[inline(always)]
+            unsafe fn s2(x: $vector) -> $vector {
+                // SAFETY: the trait's contract.
+                unsafe { Self::sub::<INTO, OUT_S2, OUT_CONSTANT_S2>(x) }
+            }
+
+            #[inline(always)]
+            unsafe fn s3(x: $vector) -> $vector {
+                // SAFETY: the trait's contract.
+                unsafe { Self::sub::<INTO, OUT_S3, OUT_CONSTANT_S3>(x) }
+            }
+
+            #[inline(always)]
+            unsafe fn s4(x: $vector) -> $vector {
+                // SAFETY: the trait's contract.
+                unsafe { Self::sub::<INTO_S4, OUT, OUT_CONSTANT>(x) }
+            }
+        }
+    };
+}
+pub(super) use gfni_boxes;
+
+/// The same maps by nibble, for processors without GFNI: tables of 16 for the low and the high
+/// nibble, constants in the low ones. The way out undoes the affine map of AES's S-box as well.
+pub(super) mod nibbles {
+    pub(in crate::kernels) const INTO: [u128; 2] =
+        [0x7ec6_7dc5_a71f_a41c_69d1_6ad2_b008_b30b, 0x3e33_676a_bab7_e3ee_d0dd_8984_5459_0d00];
+    pub(in crate::kernels) const INTO_S4: [u128; 2] =
+        [0xcbc8_1211_dcdf_0506_c6c5_1f1c_d1d2_080b, 0x8bd2_0f56_653c_e1b8_336a_b7ee_dd84_5900];
+    pub(in crate::kernels) const OUT: [u128; 2] =
+        [0x776a_d6cb_3f22_9e83_726f_d3ce_3a27_9b86, 0x7b9e_34d1_6085_2fca_b154_fe1b_aa4f_e500];
+    pub(in crate::kernels) const OUT_S2: [u128; 2] =
+        [0xeed4_ad97_7e44_3d07_e4de_a79d_744e_370d, 0xf63d_68a3_c00b_5e95_63a8_fd36_559e_cb00];
+    pub(in crate::kernels) const OUT_S3: [u128; 2] =
+        [0xbb35_6be5_9f11_4fc1_39b7_e967_1d93_cd43, 0xbd4f_1ae8_30c2_9765_d82a_7f8d_55a7_f200];
+}
