@@ -135,3 +135,27 @@ pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Processors with AVX2 but neither VAES nor GFNI take kernels that are not chosen where those
+    /// are; these run them all the same.
+    #[test]
+    fn variants_that_newer_processors_do_not_choose() {
+        if Ready::new(Kernel::Avx2).is_none() {
+            eprintln!("SKIP: this machine has no AVX2");
+            return;
+        }
+        let camellia = Camellia::new(&[0x5a; 32]);
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
+            let mut expected: Vec<[u8; 16]> = (0..100u8).map(|i| [i; 16]).collect();
+            let mut blocks = expected.clone();
+            camellia.blocks(direction, &mut expected);
+            // SAFETY: AVX2 and AES-NI are there, as the token says.
+            unsafe { camellia_avx2::pass(&camellia, Pass { direction, blocks: &mut blocks, xts: None }) };
+            assert_eq!(blocks, expected);
+        }
+    }
+}

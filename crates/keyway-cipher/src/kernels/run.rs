@@ -15,146 +15,135 @@ pub(super) trait Rounds<L: Lanes, const V: usize> {
     unsafe fn apply(&self, blocks: &mut [L; V]);
 }
 
-/// Runs over the blocks of `pass`, in groups of `V` vectors.
+/// Runs over the blocks of `pass`, in groups of `V` vectors; a last, shorter group is filled up.
 ///
 /// # Safety
 /// The caller has turned on what `L` and `rounds` need.
 #[inline(always)]
 pub(super) unsafe fn run<L: Lanes, const V: usize, R: Rounds<L, V>>(pass: Pass<'_>, rounds: &R) {
+    const { assert!(V * L::BLOCKS <= LARGEST_GROUP) };
     let Pass { blocks, xts, .. } = pass;
-    // SAFETY: the caller's promise is handed on.
-    unsafe {
-        match xts {
-            None => ecb(blocks, rounds),
-            Some(xts) if xts.unit_blocks.is_multiple_of(V * L::BLOCKS) => whole_units(blocks, xts, rounds),
-            Some(xts) if V * L::BLOCKS == 2 * xts.unit_blocks => pairs_of_units(blocks, xts, rounds),
-            Some(xts) => any_units(blocks, xts, rounds),
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn ecb<L: Lanes, const V: usize, R: Rounds<L, V>>(blocks: &mut [[u8; 16]], rounds: &R) {
-    let mut groups = blocks.chunks_exact_mut(V * L::BLOCKS);
-    // SAFETY: each group is V vectors long; so is the room for what is left.
-    unsafe {
-        for group in &mut groups {
-            let mut x = load(group.as_ptr());
-            rounds.apply(&mut x);
-            store(&x, group.as_mut_ptr());
-        }
-        let rest = groups.into_remainder();
-        if !rest.is_empty() {
-            let mut room = [[0u8; 16]; LARGEST_GROUP];
-            room[..rest.len()].copy_from_slice(rest);
-            let mut x = load(room.as_ptr());
-            rounds.apply(&mut x);
-            store(&x, room.as_mut_ptr());
-            rest.copy_from_slice(&room[..rest.len()]);
-        }
-    }
-}
-
-/// Units of one or more whole groups: 512 and 4096 bytes for most kernels.
-#[inline(always)]
-unsafe fn whole_units<L: Lanes, const V: usize, R: Rounds<L, V>>(
-    blocks: &mut [[u8; 16]],
-    xts: Xts<'_>,
-    rounds: &R,
-) {
-    let units = blocks.chunks_exact_mut(xts.unit_blocks);
-    for (unit, first) in units.zip(xts.first_tweaks) {
-        // SAFETY: the caller has what L needs; each group is V vectors long.
-        unsafe {
-            let mut tweaks = [L::tweaks_from(first); V];
-            for i in 1..V {
-                tweaks[i] = tweaks[i - 1].times_x(L::BLOCKS as i64);
-            }
-            for (i, group) in unit.chunks_exact_mut(V * L::BLOCKS).enumerate() {
-                if i > 0 {
-                    for tweak in &mut tweaks {
-                        *tweak = tweak.times_x((V * L::BLOCKS) as i64);
-                    }
-                }
-                tweaked(group, &tweaks, rounds);
-            }
-        }
-    }
-}
-
-/// Two units to a group: 512 bytes for the kernels that take 64 blocks.
-#[inline(always)]
-unsafe fn pairs_of_units<L: Lanes, const V: usize, R: Rounds<L, V>>(
-    blocks: &mut [[u8; 16]],
-    xts: Xts<'_>,
-    rounds: &R,
-) {
-    let mut groups = blocks.chunks_exact_mut(V * L::BLOCKS);
-    let (pairs, last) = xts.first_tweaks.as_chunks::<2>();
-    // SAFETY: as for `whole_units`.
-    unsafe {
-        for (group, [one, two]) in (&mut groups).zip(pairs) {
-            let mut tweaks = [L::tweaks_from(one); V];
-            tweaks[V / 2] = L::tweaks_from(two);
-            for i in 1..V / 2 {
-                tweaks[i] = tweaks[i - 1].times_x(L::BLOCKS as i64);
-                tweaks[V / 2 + i] = tweaks[V / 2 + i - 1].times_x(L::BLOCKS as i64);
-            }
-            tweaked(group, &tweaks, rounds);
-        }
-        any_units(groups.into_remainder(), Xts { first_tweaks: last, ..xts }, rounds);
-    }
-}
-
-/// Units of any length.
-#[inline(always)]
-unsafe fn any_units<L: Lanes, const V: usize, R: Rounds<L, V>>(
-    blocks: &mut [[u8; 16]],
-    xts: Xts<'_>,
-    rounds: &R,
-) {
-    let mut firsts = xts.first_tweaks.iter();
-    let (mut left, mut next) = (0, 0u128);
+    let mut tweaks = xts.map(Tweaks::<L, V>::new);
+    // One loop for all cases: the rounds are long, and become part of it only once.
     for group in blocks.chunks_mut(V * L::BLOCKS) {
-        let (mut room, mut tweaks) = ([[0u8; 16]; LARGEST_GROUP], [[0u8; 16]; LARGEST_GROUP]);
-        room[..group.len()].copy_from_slice(group);
-        for tweak in &mut tweaks[..group.len()] {
-            if left == 0 {
-                left = xts.unit_blocks;
-                next = firsts.next().map_or(0, |first| u128::from_le_bytes(*first));
-            }
-            *tweak = next.to_le_bytes();
-            next = double(next);
-            left -= 1;
+        let mut room = [[0u8; 16]; LARGEST_GROUP];
+        let whole = group.len() == V * L::BLOCKS;
+        if !whole {
+            room[..group.len()].copy_from_slice(group);
         }
-        // SAFETY: the caller has what L needs; room and tweaks have space for any group.
+        let at = if whole { group.as_mut_ptr() } else { room.as_mut_ptr() };
+        // SAFETY: the caller has what L needs; `at` is good for V vectors, in either case.
         unsafe {
-            let tweaks = load::<L, V>(tweaks.as_ptr());
-            tweaked(&mut room[..V * L::BLOCKS], &tweaks, rounds);
+            let mut x: [L; V] = load(at);
+            if let Some(tweaks) = &mut tweaks {
+                tweaks.advance(group.len());
+                for (x, tweak) in x.iter_mut().zip(&tweaks.now) {
+                    *x = x.xor(*tweak);
+                }
+            }
+            rounds.apply(&mut x);
+            if let Some(tweaks) = &tweaks {
+                for (x, tweak) in x.iter_mut().zip(&tweaks.now) {
+                    *x = x.xor(*tweak);
+                }
+            }
+            store(&x, at);
         }
-        group.copy_from_slice(&room[..group.len()]);
+        if !whole {
+            group.copy_from_slice(&room[..group.len()]);
+        }
     }
 }
 
+/// The tweaks of one group of blocks after the other.
+struct Tweaks<'a, L, const V: usize> {
+    now: [L; V],
+    first_tweaks: &'a [[u8; 16]],
+    unit_blocks: usize,
+    /// Blocks of the present unit that are still to come.
+    left: usize,
+    /// The next block's tweak, where units don't fill groups.
+    next: u128,
+}
+
+impl<'a, L: Lanes, const V: usize> Tweaks<'a, L, V> {
+    #[inline(always)]
+    fn new(xts: Xts<'a>) -> Self {
+        let Xts { first_tweaks, unit_blocks } = xts;
+        // SAFETY: zeros are a vector of any kind; only `run`'s callers, who have them, get here.
+        let zero = unsafe { L::splat(&[0; 16]) };
+        Self { now: [zero; V], first_tweaks, unit_blocks, left: 0, next: 0 }
+    }
+
+    /// Sets `now` for the next group, of `len` blocks.
+    ///
+    /// # Safety
+    /// The caller has what `L` needs.
+    #[inline(always)]
+    unsafe fn advance(&mut self, len: usize) {
+        let group_blocks = V * L::BLOCKS;
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.unit_blocks.is_multiple_of(group_blocks) {
+                // Units of one or more groups: 512 and 4096 bytes for most kernels.
+                if self.left > 0 {
+                    for tweak in &mut self.now {
+                        *tweak = tweak.times_x(group_blocks as i64);
+                    }
+                } else if let [first, rest @ ..] = self.first_tweaks {
+                    self.first_tweaks = rest;
+                    self.left = self.unit_blocks;
+                    fill(&mut self.now, first);
+                }
+                self.left = self.left.saturating_sub(group_blocks);
+            } else if 2 * self.unit_blocks == group_blocks
+                && len == group_blocks
+                && let [one, two, rest @ ..] = self.first_tweaks
+            {
+                // Two units to a group: 512 bytes for the kernels that take 64 blocks.
+                self.first_tweaks = rest;
+                let (left, right) = self.now.split_at_mut(V / 2);
+                fill(left, one);
+                fill(right, two);
+            } else {
+                let mut tweaks = [[0u8; 16]; LARGEST_GROUP];
+                self.one_by_one(&mut tweaks[..len]);
+                self.now = load(tweaks.as_ptr());
+            }
+        }
+    }
+
+    /// For units of any length.
+    #[inline(never)]
+    fn one_by_one(&mut self, tweaks: &mut [[u8; 16]]) {
+        for tweak in tweaks {
+            if self.left == 0
+                && let [first, rest @ ..] = self.first_tweaks
+            {
+                self.first_tweaks = rest;
+                self.left = self.unit_blocks;
+                self.next = u128::from_le_bytes(*first);
+            }
+            *tweak = self.next.to_le_bytes();
+            self.next = double(self.next);
+            self.left = self.left.saturating_sub(1);
+        }
+    }
+}
+
+/// Consecutive tweaks from a unit's first one on.
+///
 /// # Safety
-/// `group` is `V` vectors long.
+/// The caller has what `L` needs.
 #[inline(always)]
-unsafe fn tweaked<L: Lanes, const V: usize, R: Rounds<L, V>>(
-    group: &mut [[u8; 16]],
-    tweaks: &[L; V],
-    rounds: &R,
-) {
-    // SAFETY: the caller's promises.
+unsafe fn fill<L: Lanes>(tweaks: &mut [L], first: &[u8; 16]) {
+    // SAFETY: the caller's promise.
     unsafe {
-        let mut x: [L; V] = load(group.as_ptr());
-        for (x, tweak) in x.iter_mut().zip(tweaks) {
-            *x = x.xor(*tweak);
+        let mut next = L::tweaks_from(first);
+        for tweak in tweaks {
+            *tweak = next;
+            next = next.times_x(L::BLOCKS as i64);
         }
-        rounds.apply(&mut x);
-        for (x, tweak) in x.iter_mut().zip(tweaks) {
-            *x = x.xor(*tweak);
-        }
-        store(&x, group.as_mut_ptr());
     }
 }
 
