@@ -146,9 +146,8 @@ impl FuseRing {
         }
     }
 
-    /// Waits for a request: up to `spins` polls first, then asleep. `None`: unmounted.
-    pub fn wait(&mut self, spins: u32) -> io::Result<Option<RingRequest<'_>>> {
-        let mut spins = spins;
+    /// Waits for a request. `None`: unmounted.
+    pub fn wait(&mut self) -> io::Result<Option<RingRequest<'_>>> {
         if self.owner == Owner::Us {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the last request has no answer yet"));
         }
@@ -164,25 +163,11 @@ impl FuseRing {
                     e => Err(io::Error::from_raw_os_error(-e)),
                 };
             }
-            let want = if spins > 0 { 0 } else { 1 };
-            spins = spins.saturating_sub(1);
-            match self.enter(want) {
+            match self.ring.submit_and_wait(1) {
                 Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e),
                 _ => {}
             }
         }
-    }
-
-    fn enter(&mut self, want: u32) -> io::Result<()> {
-        /// `IORING_ENTER_GETEVENTS` of `include/uapi/linux/io_uring.h`; without it nothing that
-        /// the kernel has put off for this task is done.
-        const GETEVENTS: u32 = 1;
-        self.ring.submission().sync();
-        let pending = self.ring.submission().len() as u32;
-        // SAFETY: no signal mask is passed, and every entry in the submission queue was made by
-        // `push`, whose buffers live as long as the ring.
-        unsafe { self.ring.submitter().enter::<()>(pending, want, GETEVENTS, None) }?;
-        Ok(())
     }
 
     fn push(&mut self, operation: u32, commit_id: u64) -> io::Result<()> {

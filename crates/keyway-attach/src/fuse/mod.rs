@@ -28,9 +28,13 @@ use volume_file::VolumeFile;
 pub(crate) use connect::{disconnect, is_mounted};
 pub(crate) use volume_file::FILE_NAME;
 
-fn knob(name: &str, default: usize) -> usize {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
+/// Threads on `/dev/fuse`, and about as many requests of the medium at once: a drive wants depth,
+/// a page cache no more than there are CPUs.
+const CHANNELS: usize = 8;
+/// Entries, and threads, per CPU when requests come over rings; for the same reason.
+const ENTRIES_PER_QUEUE: u16 = 4;
+/// Entries altogether, where there are many CPUs: each has a buffer of [`MAX_TRANSFER`] bytes.
+const ENTRIES: u16 = 64;
 
 /// How requests reach the serving process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,30 +146,31 @@ impl Threads {
     fn start_rings(&mut self, fuse: &OwnedFd) -> io::Result<bool> {
         let (tell, told) = mpsc::channel();
         let fuse = Arc::new(fuse.try_clone()?);
+        let queues = rings::queues();
+        let per_queue = (ENTRIES / queues).clamp(1, ENTRIES_PER_QUEUE);
         let mut expected = 0;
-        let spins = knob("KW_SPIN", 0) as u32;
-        let pin = knob("KW_PIN", 0);
-        for cpu in 0..rings::queues() {
-            for number in 0..knob("KW_PER_QUEUE", 4) {
+        for cpu in 0..queues {
+            for _ in 0..per_queue {
                 let (tell, fuse) = (tell.clone(), Arc::clone(&fuse));
                 self.spawn(move |file| {
-                    let entry = Entry::register(fuse.as_fd(), cpu, number < pin);
-                    let _ = tell.send(entry.as_ref().map(|_| ()).map_err(io::Error::kind));
+                    let entry = Entry::register(fuse.as_fd(), cpu);
+                    // The receiver stays until all senders are gone.
+                    let _ = tell.send(entry.is_ok());
                     drop(tell);
-                    entry?.serve(file, spins)
+                    entry?.serve(file)
                 })?;
                 expected += 1;
             }
         }
         drop(tell);
-        Ok(told.iter().filter(Result::is_ok).count() == expected)
+        Ok(told.iter().filter(|accepted| *accepted).count() == expected)
     }
 
     /// Threads on `/dev/fuse`: all of them, or the one that takes what never comes over rings.
     fn start_channels(&mut self, fuse: &OwnedFd, transport: Transport) -> io::Result<()> {
         let count = match transport {
             Transport::Rings => 1,
-            Transport::Device => knob("KW_THREADS", 8),
+            Transport::Device => CHANNELS,
         };
         for _ in 0..count {
             // A kernel before 4.2 or a locked-down /dev/fuse: share the one descriptor.

@@ -124,6 +124,9 @@ impl VolumeFile {
         let wanted: abi::TransferIn = parse(fixed)?;
         let left = self.device.size().saturating_sub(wanted.offset);
         let len = left.min(u64::from(wanted.size)) as usize;
+        if len == 0 {
+            return Ok(Answer::Bytes(0));
+        }
         let into = buffer.get_mut(..len).ok_or(Errno::INVAL)?;
         self.device.read_at(into, wanted.offset).map_err(errno)?;
         Ok(Answer::Bytes(len))
@@ -132,7 +135,7 @@ impl VolumeFile {
     fn write(&self, request: &Request<'_>, buffer: &mut [u8]) -> Result<Answer, Errno> {
         let wanted: abi::TransferIn = parse(request.fixed)?;
         let left = self.device.size().saturating_sub(wanted.offset);
-        if left == 0 && wanted.size > 0 {
+        if left == 0 {
             return Err(Errno::NOSPC);
         }
         let len = left.min(u64::from(wanted.size)) as usize;
@@ -141,6 +144,10 @@ impl VolumeFile {
         }
         let data = buffer.get_mut(..len).ok_or(Errno::INVAL)?;
         self.device.write_at(data, wanted.offset).map_err(errno)?;
+        // The kernel leaves it to us for files without a page cache. O_SYNC contains O_DSYNC.
+        if OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC) {
+            self.device.flush().map_err(errno)?;
+        }
         reply(buffer, &abi::WriteOut { size: len as u32, padding: 0 })
     }
 

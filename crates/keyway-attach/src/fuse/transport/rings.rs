@@ -4,7 +4,6 @@ use super::out_header;
 use crate::fuse::abi::{self, InHeader};
 use crate::fuse::volume_file::{MAX_TRANSFER, Request, VolumeFile};
 use keyway_sys::FuseRing;
-use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io;
 use std::os::fd::BorrowedFd;
 use zerocopy::{FromBytes, IntoBytes};
@@ -18,19 +17,13 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// Offers an entry in the queue of `cpu`.
-    pub(crate) fn register(fuse: BorrowedFd<'_>, cpu: u16, stay: bool) -> io::Result<Self> {
-        if stay {
-            let mut cpus = CpuSet::new();
-            cpus.set(usize::from(cpu));
-            // Fails when the CPU is absent or not ours; then the thread runs where it may.
-            let _ = sched_setaffinity(None, &cpus);
-        }
+    pub(crate) fn register(fuse: BorrowedFd<'_>, cpu: u16) -> io::Result<Self> {
         Ok(Self { ring: FuseRing::register(fuse, cpu, MAX_TRANSFER)? })
     }
 
     /// Serves requests until the file system is unmounted.
-    pub(crate) fn serve(mut self, file: &VolumeFile, spins: u32) -> io::Result<()> {
-        while let Some(mut ring) = self.ring.wait(spins)? {
+    pub(crate) fn serve(mut self, file: &VolumeFile) -> io::Result<()> {
+        while let Some(mut ring) = self.ring.wait()? {
             let (header, fixed, buffer, payload_len) = ring.parts();
             let (header, _) = InHeader::read_from_prefix(header)
                 .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;

@@ -1,0 +1,188 @@
+//! Serving processes: found, asked, ended, killed.
+
+use crate::rig::{Sessions, can_mount, device};
+use keyway_attach::session::{SessionState, SessionStatus};
+use keyway_engine::Access;
+use keyway_store::{Caching, FileStore, OpenMode};
+use keyway_testkit::{Rng, require_root, require_tool};
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+const SIZE: u64 = 16 << 20;
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("plain")
+}
+
+/// The one line of JSON among what the test harness prints.
+fn json<T: serde::de::DeserializeOwned>(output: &Output) -> T {
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().find_map(|line| serde_json::from_str(line).ok()).expect("a line of JSON")
+}
+
+#[test]
+fn it_is_found_by_every_name_asked_and_closed() {
+    if !can_mount() {
+        return;
+    }
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let mut serving = sessions.serve(&volume, "fuse", None);
+    let state = serving.state.clone();
+    let file = state.file.clone().expect("a file");
+    assert_eq!((state.volume.as_path(), state.size_bytes), (volume.as_path(), SIZE));
+
+    let list = sessions.ask(&["list"]);
+    assert_eq!(json::<SessionState>(&list), state);
+
+    let open = OpenOptions::new().read(true).write(true).open(&file).expect("ours");
+    open.write_all_at(&[1; 5000], 0).expect("room");
+    for name in [text(&volume), text(&file), &state.id] {
+        let asked = sessions.ask(&["status", name]);
+        let status: SessionStatus = json(&asked);
+        assert_eq!((status.writes, status.bytes_written), (1, 5000));
+        assert!(!status.guard_hit);
+    }
+
+    let again = sessions.ask(&[text(&volume), "fuse"]);
+    assert_eq!(again.status.code(), Some(6), "one process per volume");
+
+    let busy = sessions.ask(&["close", text(&volume)]);
+    assert_eq!(busy.status.code(), Some(6));
+    let said = String::from_utf8_lossy(&busy.stderr).into_owned();
+    assert!(said.contains(&std::process::id().to_string()), "it names who uses it: {said}");
+    open.write_all_at(&[2; 100], 0).expect("it is still served");
+    drop(open);
+
+    assert!(sessions.ask(&["close", text(&volume)]).status.success());
+    let ended = serving.process.try_wait().expect("ours").expect("close waits for the process");
+    assert!(ended.success());
+    sessions.assert_clean();
+    assert_eq!(sessions.ask(&["close", text(&volume)]).status.code(), Some(1), "nothing is open now");
+}
+
+#[test]
+fn a_signal_and_an_unmount_end_it_in_good_order() {
+    if !can_mount() {
+        return;
+    }
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let mut serving = sessions.serve(&volume, "fuse", None);
+    let pid = rustix::process::Pid::from_child(&serving.process);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("ours");
+    assert!(serving.process.wait().expect("ours").success());
+    sessions.assert_clean();
+
+    let mut serving = sessions.serve(&volume, "fuse", None);
+    let file = serving.state.file.clone().expect("a file");
+    let at = file.parent().expect("in a folder");
+    let (program, option) = if keyway_testkit::is_root() { ("umount", "-v") } else { ("fusermount3", "-u") };
+    assert!(Command::new(program).arg(option).arg(at).output().expect("installed").status.success());
+    assert!(serving.process.wait().expect("ours").success());
+    sessions.assert_clean();
+}
+
+/// Every record is flushed before the next is written; after SIGKILL at a random moment all but
+/// the last are there, and closing leaves nothing behind.
+#[test]
+fn nothing_flushed_is_lost_when_it_is_killed() {
+    if !can_mount() {
+        return;
+    }
+    const RECORD: usize = 3000;
+    let mut rng = Rng::new(30);
+    for round in 0..4u8 {
+        let sessions = Sessions::new();
+        let volume = sessions.volume(SIZE);
+        let mut serving = sessions.serve(&volume, "fuse", None);
+        let path = serving.state.file.clone().expect("a file");
+        let writer = std::thread::spawn(move || {
+            let file = OpenOptions::new().write(true).open(path).expect("ours");
+            let mut flushed = 0u8;
+            while flushed < 250 {
+                let record = [flushed + 1; RECORD];
+                let at = u64::from(flushed) * RECORD as u64;
+                if file.write_all_at(&record, at).and_then(|()| file.sync_data()).is_err() {
+                    break;
+                }
+                flushed += 1;
+            }
+            flushed
+        });
+        std::thread::sleep(Duration::from_millis(5 + rng.below(60)));
+        serving.kill();
+        let flushed = writer.join().expect("errors end it, not panics");
+        assert!(sessions.ask(&["close", text(&volume)]).status.success(), "round {round}");
+        sessions.assert_clean();
+
+        let store = FileStore::open(&volume, OpenMode::ReadOnly, Caching::Buffered).expect("a file");
+        let plain = device(store, Access::ReadOnly);
+        for number in 0..flushed {
+            let mut record = [0; RECORD];
+            plain.read_at(&mut record, u64::from(number) * RECORD as u64).expect("readable");
+            assert_eq!(record, [number + 1; RECORD], "round {round}, record {number} of {flushed}");
+        }
+    }
+}
+
+#[test]
+fn a_mounted_file_system_survives_close_and_kill() {
+    if !can_mount() || !require_root() {
+        return;
+    }
+    let Some(mkfs) = require_tool("mkfs.ext4") else { return };
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let serving = sessions.serve(&volume, "loop", None);
+    let device = serving.state.device.clone().expect("a loop device");
+    assert!(Command::new(mkfs).arg("-q").arg(&device).status().expect("installed").success());
+    assert!(sessions.ask(&["close", text(&device)]).status.success());
+    sessions.assert_clean();
+
+    let at = sessions.path().join("inside");
+    std::fs::create_dir(&at).expect("room");
+    let mut serving = sessions.serve(&volume, "fuse", Some(&at));
+    assert_eq!(serving.state.filesystem.as_deref(), Some("ext4"));
+    std::fs::write(at.join("kept"), "by close").expect("room");
+    let open = std::fs::File::create(at.join("open")).expect("room");
+    let busy = sessions.ask(&["close", text(&at)]);
+    assert_eq!(busy.status.code(), Some(6), "a file inside is open");
+    drop(open);
+    assert!(sessions.ask(&["close", text(&at)]).status.success());
+    assert!(serving.process.wait().expect("ours").success());
+    sessions.assert_clean();
+
+    let mut serving = sessions.serve(&volume, "fuse", Some(&at));
+    assert_eq!(std::fs::read(at.join("kept")).expect("it was written"), b"by close");
+    std::fs::write(at.join("flushed"), "by sync").expect("room");
+    assert!(std::fs::File::open(at.join("flushed")).and_then(|file| file.sync_all()).is_ok());
+    serving.kill();
+    assert!(sessions.ask(&["close", text(&volume)]).status.success());
+    sessions.assert_clean();
+
+    // The journal has what was flushed; opening the volume again replays it.
+    let serving = sessions.serve(&volume, "fuse", Some(&at));
+    assert_eq!(std::fs::read(at.join("flushed")).expect("it was flushed"), b"by sync");
+    drop(serving);
+    // Opening it anew cleans up after the last process, too.
+    let serving = sessions.serve(&volume, "fuse", None);
+    assert!(sessions.ask(&["close", &serving.state.id]).status.success());
+    sessions.assert_clean();
+}
+
+#[test]
+fn an_nbd_session_ends_when_it_is_closed() {
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let serving = sessions.serve(&volume, "nbd", None);
+    let socket = serving.state.socket.clone().expect("a socket");
+    std::os::unix::net::UnixStream::connect(&socket).expect("somebody listens");
+    let before = Instant::now();
+    assert!(sessions.ask(&["close", &socket]).status.success());
+    assert!(before.elapsed() < Duration::from_secs(9), "it does not wait for clients for ever");
+    sessions.assert_clean();
+}
