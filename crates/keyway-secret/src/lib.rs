@@ -122,7 +122,7 @@ fn fill<T>(pages: &mut Pages, make: impl FnOnce() -> T) {
 /// Overwrites the part of the stack that calls just returned from have used.
 #[inline(never)]
 pub fn wipe_stack() {
-    let mut below = [0u8; 16 * 1024];
+    let mut below = [0u8; 64 * 1024];
     below.zeroize();
     std::hint::black_box(&mut below);
 }

@@ -26,6 +26,8 @@ impl NbdFuse {
             .arg("--unix")
             .arg(socket)
             .stdin(Stdio::null())
+            // It aborts with some noise when its server is killed, which tests do.
+            .stderr(Stdio::null())
             .spawn()
             .expect("nbdfuse starts");
         let mounted = Self { client, folder: folder.to_owned() };

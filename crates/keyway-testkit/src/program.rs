@@ -43,7 +43,7 @@ impl Keyway {
         self.folder.path()
     }
 
-    /// Where this program keeps its sessions.
+    /// Where this program keeps its sessions, unless it runs as root.
     pub fn runtime_folder(&self) -> PathBuf {
         self.folder().join("run")
     }
@@ -126,6 +126,11 @@ impl<'a> Volume<'a> {
     /// The password, of the 20 characters and more that a small PIM asks for.
     pub const PASSWORD: &'static str = "a-disk-is-a-disk-is-a-disk";
 
+    /// The program that made it.
+    pub fn keyway(&self) -> &'a Keyway {
+        self.keyway
+    }
+
     /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -174,6 +179,17 @@ impl Open<'_> {
     pub fn path(&self, key: &str) -> PathBuf {
         let value = self.answer.get(key).and_then(serde_json::Value::as_str);
         value.unwrap_or_else(|| panic!("open --json says no {key}: {}", self.answer)).into()
+    }
+
+    /// The session's own folder, below which its mount and sockets lie.
+    ///
+    /// # Panics
+    /// When `open --json` named neither a file nor a socket.
+    pub fn session_folder(&self) -> PathBuf {
+        let is_nbd = self.answer.get("file").is_none_or(serde_json::Value::is_null);
+        // ID/nbd, or ID/mnt/volume.
+        let (inside, levels) = if is_nbd { (self.path("socket"), 1) } else { (self.path("file"), 2) };
+        inside.ancestors().nth(levels).expect("a session lies in a folder").to_owned()
     }
 
     /// The serving process.

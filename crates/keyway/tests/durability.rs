@@ -67,8 +67,10 @@ fn kill_rounds(attach: &str, rounds: u64, seed: u64) {
     let volume = keyway.volume("6M");
     let mut rng = Rng::new(seed);
     let last: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
+    let mut sessions = Vec::new();
     for round in 0..rounds {
         let open = volume.open(attach);
+        sessions.push(open.session_folder());
         let way = match attach {
             "nbd" => match NbdFuse::mount(&keyway.path("nbdfuse"), &open.path("socket")) {
                 Some(client) => Way::Nbd(client),
@@ -99,7 +101,7 @@ fn kill_rounds(attach: &str, rounds: u64, seed: u64) {
         // Half of the time nobody tidies up before the volume is opened again.
         if round % 2 == 0 {
             open.close();
-            assert_nothing_left(&keyway, &volume);
+            assert_nothing_left(&volume, &sessions);
         } else {
             std::mem::forget(open);
         }
@@ -109,38 +111,30 @@ fn kill_rounds(attach: &str, rounds: u64, seed: u64) {
         }
     }
     let _ = keyway.run([OsStr::new("close"), volume.path().as_os_str()]);
-    assert_nothing_left(&keyway, &volume);
+    assert_nothing_left(&volume, &sessions);
     let written: u64 = last.iter().map(|n| n.load(Ordering::SeqCst)).sum();
     println!("{attach}: {rounds} kills, {written} flushed records, none lost");
 }
 
-/// No mount, no loop device, no session of this volume.
-fn assert_nothing_left(keyway: &Keyway, volume: &Volume<'_>) {
-    let folder = keyway.runtime_folder();
-    let folder = folder.to_string_lossy();
+/// No mount, no loop device, no folder of any of the volume's sessions.
+fn assert_nothing_left(volume: &Volume<'_>, sessions: &[PathBuf]) {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("Linux");
-    let ours: Vec<&str> = mounts.lines().filter(|line| line.contains(&*folder)).collect();
-    assert!(ours.is_empty(), "still mounted: {ours:?}");
-    for entry in std::fs::read_dir("/sys/block").expect("Linux").flatten() {
-        let backing = std::fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
+    let backing =
+        |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("loop/backing_file")).ok();
+    let loops: Vec<String> =
+        std::fs::read_dir("/sys/block").expect("Linux").flatten().filter_map(backing).collect();
+    for session in sessions {
+        let name = session.to_string_lossy();
+        assert!(!mounts.contains(&*name), "{name} is still mounted");
         assert!(
-            !backing.contains(&*folder) && !backing.contains(&*volume.path().to_string_lossy()),
-            "{} is still on {backing}",
-            entry.file_name().to_string_lossy()
+            !loops.iter().any(|file| file.contains(&*name)),
+            "a loop device is still on {name}: {loops:?}"
         );
+        assert!(!session.exists(), "{name} was left behind");
     }
-    let mut left = Vec::new();
-    files_below(&keyway.runtime_folder(), &mut left);
-    assert!(left.is_empty(), "state left behind: {left:?}");
-}
-
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => files_below(&entry.path(), found),
-            _ => found.push(entry.path()),
-        }
-    }
+    let status = volume.keyway().run([OsStr::new("status"), OsStr::new("--json")]);
+    let listed = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(!listed.contains(&*volume.path().to_string_lossy()), "still listed: {listed}");
 }
 
 /// More rounds in the long run.

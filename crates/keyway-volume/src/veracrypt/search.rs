@@ -249,7 +249,7 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Search {
     fn work(&self, sender: &Sender<Message>) {
-        while let Some(task) = self.next() {
+        'search: while let Some(task) = self.next() {
             let touched = self.run(&task.work, sender);
             for trial in touched.into_iter().filter_map(|i| self.trials.get(i)) {
                 let message = match trial.open(self.store_bytes) {
@@ -265,10 +265,11 @@ impl Search {
                 };
                 // The receiver is gone once somebody else has found the header.
                 if sender.send(message).is_err() {
-                    return;
+                    break 'search;
                 }
             }
         }
+        // Also when somebody else was faster: this thread may have decrypted the same keys.
         keyway_secret::wipe_stack();
     }
 
