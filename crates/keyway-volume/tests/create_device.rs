@@ -12,6 +12,11 @@ use keyway_volume::veracrypt::{
 use keyway_volume::{HashName, Secrets};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+/// One test at a time: a program that another test starts holds copies of this one's descriptors,
+/// and with them its claim on a device, for the moment between fork(2) and execve(2).
+static ALONE: Mutex<()> = Mutex::new(());
 
 fn secrets() -> Secrets {
     let password = SecretBytes::copy_of(b"correct horse battery staple");
@@ -69,6 +74,7 @@ fn a_device_is_claimed_formatted_and_opens_with_its_own_sector_size() {
     if !require_root() {
         return;
     }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().expect("temp");
     for sector in ["512", "4096"] {
         let file = dir.path().join(sector);
@@ -102,6 +108,7 @@ fn a_mounted_device_is_refused_by_name() {
     if !require_root() {
         return;
     }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().expect("temp");
     let file = dir.path().join("disk");
     std::fs::File::create(&file).and_then(|f| f.set_len(16 << 20)).expect("made");
@@ -129,6 +136,7 @@ fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
     if !require_root() {
         return;
     }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().expect("temp");
     let Some(_mounted) = Mounted::new(&["-t", "tmpfs", "-o", "size=4m", "tmpfs"], dir.path()) else { return };
     let path = dir.path().join("v.hc");

@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
-use keyway_store::MemStore;
+use keyway_store::{Caching, FileStore, MemStore, OpenMode};
 use keyway_testkit::{Rng, require_tool};
 use keyway_volume::Stage;
 use keyway_volume::mkfs::{FileSystem, MkfsError, format_into};
@@ -73,6 +73,31 @@ fn btrfs_passes_its_check_over_noise() {
 fn xfs_passes_its_check_over_noise() {
     check(FileSystem::Xfs, 300 << 20, 512, &["xfs_repair", "-n", "-f"]);
     check(FileSystem::Xfs, 300 << 20, 4096, &["xfs_repair", "-n", "-f"]);
+}
+
+/// From 64 GiB on the journals are limited; holes stand in for the noise that would not fit here.
+#[test]
+fn large_volumes_need_little_memory_and_pass_their_checks() {
+    let size = 100u64 << 30;
+    let checks: [(FileSystem, &[&str]); 2] =
+        [(FileSystem::Ext4, &["e2fsck", "-fn"]), (FileSystem::Xfs, &["xfs_repair", "-n", "-f"])];
+    for (fs, checker) in checks {
+        let (Some(_), Some(program)) = (require_tool(fs.program()), require_tool(checker[0])) else {
+            continue;
+        };
+        let image = tempfile::NamedTempFile::new().expect("a temporary file");
+        image.as_file().set_len(size).expect("sparse");
+        let store =
+            FileStore::open(image.path(), OpenMode::ReadWrite, Caching::Buffered).expect("it is there");
+        let segment = Segment { start: 0, len: size, mapping: Mapping::Plain { store_offset: 0 } };
+        let layout = Layout::new(512, vec![segment]).expect("one segment");
+        let device = Device::new(Box::new(store), layout, Access::ReadWrite).expect("it fits");
+        format_into(&device, fs, None, &()).expect("formatted");
+        assert!(device.counters().bytes_written < 400 << 20, "{fs}: {:?}", device.counters());
+        let out = Command::new(program).args(&checker[1..]).arg(image.path()).output().expect("it runs");
+        let said = String::from_utf8_lossy(&out.stdout) + String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success(), "{fs}: {said}");
+    }
 }
 
 #[test]
