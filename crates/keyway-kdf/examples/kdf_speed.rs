@@ -39,7 +39,7 @@ fn main() {
         }
         for kernel in Kernel::available(prf) {
             let widest = kernel.lanes(prf);
-            let mut counts = vec![1, widest / 2, widest];
+            let mut counts = vec![1, widest / 4, widest / 2, widest];
             counts.retain(|&n| n > 0);
             counts.dedup();
             for count in counts {

@@ -151,15 +151,20 @@ impl Steps {
     }
 }
 
+macro_rules! steps {
+    ($($lanes:literal $run:expr),*) => { &[$(Step { lanes: $lanes, run: $run }),*] };
+}
+use steps;
+
 fn portable_steps(prf: Prf) -> &'static [Step] {
     match prf {
-        Prf::Sha512 => &[Step { lanes: 1, run: portable::sha512 }],
-        Prf::Sha256 => &[Step { lanes: 1, run: portable::sha256 }],
-        Prf::Sha1 => &[Step { lanes: 1, run: portable::sha1 }],
-        Prf::Blake2s => &[Step { lanes: 1, run: scalar::blake2s }],
-        Prf::Ripemd160 => &[Step { lanes: 1, run: scalar::ripemd160 }],
-        Prf::Whirlpool => &[Step { lanes: 1, run: scalar::whirlpool }],
-        Prf::Streebog => &[Step { lanes: 1, run: scalar::streebog }],
+        Prf::Sha512 => steps![1 portable::sha512],
+        Prf::Sha256 => steps![1 portable::sha256],
+        Prf::Sha1 => steps![1 portable::sha1],
+        Prf::Blake2s => steps![1 scalar::blake2s],
+        Prf::Ripemd160 => steps![1 scalar::ripemd160],
+        Prf::Whirlpool => steps![1 scalar::whirlpool],
+        Prf::Streebog => steps![1 scalar::streebog],
     }
 }
 

@@ -8,10 +8,10 @@ use super::sha256::Sha256;
 use super::sha512::Sha512;
 use super::streebog::Streebog;
 use super::whirlpool::Whirlpool;
-use super::{KeyBlock, Lane, Step, chain, rows};
+use super::{KeyBlock, Lane, Step, chain, portable, rows, scalar, steps};
 use crate::prf::Prf;
 
-macro_rules! steps {
+macro_rules! lane_steps {
     ($features:literal, $($name:ident: $hash:ty, $words:literal, $vector:ty;)*) => { $(
         #[target_feature(enable = $features)]
         unsafe fn $name(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
@@ -21,24 +21,22 @@ macro_rules! steps {
     )* };
 }
 
-steps! { "avx2",
+lane_steps! { "avx2",
     sha512_4: Sha512, 8, W64x4;
     sha512_4x2: Sha512, 8, Twin<W64x4>;
     sha256_8: Sha256, 8, W32x8;
     sha256_8x2: Sha256, 8, Twin<W32x8>;
     blake2s_8: Blake2s, 8, W32x8;
-    blake2s_8x2: Blake2s, 8, Twin<W32x8>;
     ripemd160_8: Ripemd160, 5, W32x8;
     ripemd160_8x2: Ripemd160, 5, Twin<W32x8>;
 }
 
-steps! { "avx512f,avx512bw,avx512vl,avx512dq",
+lane_steps! { "avx512f,avx512bw,avx512vl,avx512dq",
     sha512_8: Sha512, 8, W64x8;
     sha512_8x2: Sha512, 8, Twin<W64x8>;
     sha256_16: Sha256, 8, W32x16;
     sha256_16x2: Sha256, 8, Twin<W32x16>;
     blake2s_16: Blake2s, 8, W32x16;
-    blake2s_16x2: Blake2s, 8, Twin<W32x16>;
     ripemd160_16: Ripemd160, 5, W32x16;
     ripemd160_16x2: Ripemd160, 5, Twin<W32x16>;
 }
@@ -58,15 +56,19 @@ row_steps! {
     streebog_8: Streebog, ByWord;
 }
 
+// The lists begin with plain code for as few chains as it beats the narrowest vector at, which costs
+// the same however few of its lanes are filled. Twins are there where measuring found them faster:
+// the chains of additions and rotations of BLAKE2s are short enough to fill the units alone.
+
 pub(super) fn avx2_steps(prf: Prf) -> &'static [Step] {
     if !std::arch::is_x86_feature_detected!("avx2") {
         return &[];
     }
     match prf {
-        Prf::Sha512 => &[Step { lanes: 4, run: sha512_4 }, Step { lanes: 8, run: sha512_4x2 }],
-        Prf::Sha256 => &[Step { lanes: 8, run: sha256_8 }, Step { lanes: 16, run: sha256_8x2 }],
-        Prf::Blake2s => &[Step { lanes: 8, run: blake2s_8 }, Step { lanes: 16, run: blake2s_8x2 }],
-        Prf::Ripemd160 => &[Step { lanes: 8, run: ripemd160_8 }, Step { lanes: 16, run: ripemd160_8x2 }],
+        Prf::Sha512 => steps![1 portable::sha512, 4 sha512_4, 8 sha512_4x2],
+        Prf::Sha256 => steps![4 portable::sha256, 8 sha256_8, 16 sha256_8x2],
+        Prf::Blake2s => steps![1 scalar::blake2s, 8 blake2s_8],
+        Prf::Ripemd160 => steps![1 scalar::ripemd160, 8 ripemd160_8, 16 ripemd160_8x2],
         Prf::Whirlpool | Prf::Streebog | Prf::Sha1 => &[],
     }
 }
@@ -80,12 +82,12 @@ pub(super) fn avx512_steps(prf: Prf) -> &'static [Step] {
         return &[];
     }
     match prf {
-        Prf::Sha512 => &[Step { lanes: 8, run: sha512_8 }, Step { lanes: 16, run: sha512_8x2 }],
-        Prf::Sha256 => &[Step { lanes: 16, run: sha256_16 }, Step { lanes: 32, run: sha256_16x2 }],
-        Prf::Blake2s => &[Step { lanes: 16, run: blake2s_16 }, Step { lanes: 32, run: blake2s_16x2 }],
-        Prf::Ripemd160 => &[Step { lanes: 16, run: ripemd160_16 }, Step { lanes: 32, run: ripemd160_16x2 }],
-        Prf::Whirlpool if gfni::available() => &[Step { lanes: 8, run: whirlpool_8 }],
-        Prf::Streebog if gfni::available() => &[Step { lanes: 8, run: streebog_8 }],
+        Prf::Sha512 => steps![1 portable::sha512, 8 sha512_8, 16 sha512_8x2],
+        Prf::Sha256 => steps![2 portable::sha256, 16 sha256_16, 32 sha256_16x2],
+        Prf::Blake2s => steps![1 scalar::blake2s, 16 blake2s_16],
+        Prf::Ripemd160 => steps![1 scalar::ripemd160, 16 ripemd160_16, 32 ripemd160_16x2],
+        Prf::Whirlpool if gfni::available() => steps![8 whirlpool_8],
+        Prf::Streebog if gfni::available() => steps![8 streebog_8],
         Prf::Whirlpool | Prf::Streebog | Prf::Sha1 => &[],
     }
 }
