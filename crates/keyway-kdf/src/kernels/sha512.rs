@@ -70,24 +70,28 @@ impl LaneHash<8> for Sha512 {
 
 #[inline(always)]
 fn compress<V: Lanes<Word = u64>>(state: [V; 8], mut w: [V; 16]) -> [V; 8] {
-    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
-    for (block, constants) in K.chunks_exact(16).enumerate() {
-        if block > 0 {
-            for i in 0..16 {
-                let (w1, w14) = (w[(i + 1) % 16], w[(i + 14) % 16]);
-                let s0 = w1.rotate_right::<1>().xor3(w1.rotate_right::<8>(), w1.shift_right::<7>());
-                let s1 = w14.rotate_right::<19>().xor3(w14.rotate_right::<61>(), w14.shift_right::<6>());
-                w[i] = w[i].add(s0).add(w[(i + 9) % 16].add(s1));
-            }
-        }
-        for (word, &constant) in w.iter().zip(constants) {
-            let s1 = e.rotate_right::<14>().xor3(e.rotate_right::<18>(), e.rotate_right::<41>());
-            let t1 = h.add(word.add(a.fill(constant))).add(e.choose(f, g)).add(s1);
-            let s0 = a.rotate_right::<28>().xor3(a.rotate_right::<34>(), a.rotate_right::<39>());
-            let t2 = s0.add(a.majority(b, c));
-            (h, g, f, e, d, c, b, a) = (g, f, e, d.add(t1), c, b, a, t1.add(t2));
+    let (first, rest) = K.split_at(16);
+    let mut now = state;
+    for i in 0..16 {
+        now = round(now, w[i], first[i]);
+    }
+    for constants in rest.chunks_exact(16) {
+        for i in 0..16 {
+            let (w1, w14) = (w[(i + 1) % 16], w[(i + 14) % 16]);
+            let s0 = w1.rotate_right::<1>().xor3(w1.rotate_right::<8>(), w1.shift_right::<7>());
+            let s1 = w14.rotate_right::<19>().xor3(w14.rotate_right::<61>(), w14.shift_right::<6>());
+            w[i] = w[i].add(s0).add(w[(i + 9) % 16].add(s1));
+            now = round(now, w[i], constants[i]);
         }
     }
-    let end = [a, b, c, d, e, f, g, h];
-    std::array::from_fn(|i| state[i].add(end[i]))
+    std::array::from_fn(|i| state[i].add(now[i]))
+}
+
+#[inline(always)]
+fn round<V: Lanes<Word = u64>>([a, b, c, d, e, f, g, h]: [V; 8], word: V, constant: u64) -> [V; 8] {
+    let s1 = e.rotate_right::<14>().xor3(e.rotate_right::<18>(), e.rotate_right::<41>());
+    let t1 = h.add(word.add(a.fill(constant))).add(e.choose(f, g)).add(s1);
+    let s0 = a.rotate_right::<28>().xor3(a.rotate_right::<34>(), a.rotate_right::<39>());
+    let t2 = s0.add(a.majority(b, c));
+    [t1.add(t2), a, b, c, d.add(t1), e, f, g]
 }
