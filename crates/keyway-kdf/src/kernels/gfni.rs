@@ -251,12 +251,10 @@ impl StreebogRows for ByWord {
         // SAFETY: holding `self` proves the instructions.
         unsafe {
             let s = substitute(&PI, self.0);
-            Self(transpose(eight!(k => {
-                let maps = &STREEBOG[k];
-                let a = xor3(map(s[0], maps[0]), map(s[1], maps[1]), map(s[2], maps[2]));
-                let b = xor3(map(s[3], maps[3]), map(s[4], maps[4]), map(s[5], maps[5]));
-                xor3(a, b, _mm512_xor_si512(map(s[6], maps[6]), map(s[7], maps[7])))
-            })))
+            let sum = eight!(k => _mm512_xor_si512(map(s[0], STREEBOG[k][0]), map(s[1], STREEBOG[k][1])));
+            let sum = eight!(k => xor3(sum[k], map(s[2], STREEBOG[k][2]), map(s[3], STREEBOG[k][3])));
+            let sum = eight!(k => xor3(sum[k], map(s[4], STREEBOG[k][4]), map(s[5], STREEBOG[k][5])));
+            Self(transpose(eight!(k => xor3(sum[k], map(s[6], STREEBOG[k][6]), map(s[7], STREEBOG[k][7])))))
         }
     }
 
