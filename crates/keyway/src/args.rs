@@ -2,7 +2,9 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::verbs::{bench, cat, close, create, doctor, info, open, serve, serve_volume, status};
+use crate::verbs::{
+    bench, cat, close, create, demo, doctor, header, info, open, protector, serve, serve_volume, status,
+};
 use clap::{Parser, Subcommand, ValueEnum};
 use keyway_volume::{Format, HashName, HeaderChoice};
 
@@ -31,12 +33,15 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
+    Demo(demo::Args),
     Create(create::Args),
     Open(open::Args),
     Close(close::Args),
     Status(status::Args),
     Info(info::Args),
     Cat(cat::Args),
+    Protector(protector::Args),
+    Header(header::Args),
     Serve(serve::Args),
     Bench(bench::Args),
     Doctor(doctor::Args),
@@ -48,12 +53,15 @@ impl Verb {
     /// Does it.
     pub(crate) fn run(&self, out: Output) -> Result<(), Failure> {
         match self {
+            Self::Demo(args) => demo::run(args, out),
             Self::Create(args) => create::run(args, out),
             Self::Open(args) => open::run(args, out),
             Self::Close(args) => close::run(args, out),
             Self::Status(args) => status::run(args, out),
             Self::Info(args) => info::run(args, out),
             Self::Cat(args) => cat::run(args, out),
+            Self::Protector(args) => protector::run(args, out),
+            Self::Header(args) => header::run(args, out),
             Self::Serve(args) => serve::run(args, out),
             Self::Bench(args) => bench::run(args, out),
             Self::Doctor(args) => doctor::run(args, out),

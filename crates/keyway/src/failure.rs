@@ -5,7 +5,7 @@ use keyway_engine::{DeviceError, LayoutError};
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
 use keyway_volume::mkfs::MkfsError;
-use keyway_volume::veracrypt::CreateError;
+use keyway_volume::veracrypt::{ChangeError, CreateError};
 use std::io;
 use std::path::Path;
 
@@ -219,6 +219,30 @@ impl From<CreateError> for Failure {
             E::NoSpace { .. } => told.kind("no-space"),
             E::InUse { .. } => told.kind("in-use"),
             E::Stopped => told.kind("interrupted"),
+            _ => told,
+        }
+    }
+}
+
+impl From<ChangeError> for Failure {
+    fn from(error: ChangeError) -> Self {
+        use ChangeError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::Open(error) => error.into(),
+            E::Make(error) => error.into(),
+            E::BackupFile { path, source } => Self::io("read", &path, &source),
+            E::System => told.kind("unsupported"),
+            E::OtherMasterKeys => {
+                told.kind("other-master-keys").hint("check the backup; --force restores it all the same")
+            }
+            E::NotABackup { .. } => {
+                told.kind("not-a-backup").hint("name a file that `keyway header backup` or VeraCrypt wrote")
+            }
+            E::IsHidden => told
+                .kind("is-hidden")
+                .hint("give the outer volume's secret, and the hidden one's as --hidden-…"),
+            E::NotHidden => told.kind("not-hidden").hint("give the hidden volume's secret as --hidden-…"),
             _ => told,
         }
     }

@@ -85,13 +85,11 @@ fn document_text(document: &impl Serialize) -> String {
         .unwrap_or_else(|e| json!({"error": {"kind": "failed", "message": e.to_string()}}).to_string())
 }
 
-/// Writes a text and a line end; a reader that went away is not an error.
+/// Writes a text that ends with a line end; a reader that went away is not an error.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let written = out
-        .write_all(text.trim_end().as_bytes())
-        .and_then(|()| out.write_all(b"\n"))
-        .and_then(|()| out.flush());
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let written = write!(out, "{text}{end}").and_then(|()| out.flush());
     match written {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::io("write to", std::path::Path::new("standard output"), &e))

@@ -78,7 +78,7 @@ struct Document {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let buffer = usize::try_from(args.buffer).unwrap_or(usize::MAX);
-    if buffer < 512 || buffer > 1 << 30 || !buffer.is_multiple_of(512) {
+    if !(512..=1 << 30).contains(&buffer) || !buffer.is_multiple_of(512) {
         return Err(Failure::usage(
             "the buffer must be a multiple of 512 bytes, at most 1G",
             "try --buffer 1M",

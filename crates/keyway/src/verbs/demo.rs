@@ -1,0 +1,475 @@
+//! `demo`: a tour that makes volumes in a temporary folder, uses them, measures and cleans up.
+
+use super::bench;
+use crate::failure::{Exit, Failure};
+use crate::machine;
+use crate::nbd_client::NbdClient;
+use crate::output::{Output, bytes};
+use crate::spawn::{self, ServeRequest, ServeSecrets};
+use crate::volume::{self, Which};
+use keyway_attach::session::{self, Attachment, NbdAddress, SessionState};
+use keyway_cipher::{Chain, Kernel};
+use keyway_engine::{Access, Device};
+use keyway_secret::SecretBytes;
+use keyway_store::Caching;
+use keyway_volume::mkfs::{self, FileSystem};
+use keyway_volume::veracrypt::{self, Created, Existing, Fill, NewVolume, Space, Target};
+use keyway_volume::{HashName, HeaderChoice, Secrets};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Bytes that are written into each volume and read back.
+const DATA_BYTES: usize = 4 << 20;
+/// Bytes written or read by one request.
+const PIECE: usize = 256 << 10;
+/// Size of a volume's file in bytes.
+const VOLUME_BYTES: u64 = 16 << 20;
+/// Size of the hidden volume in bytes.
+const HIDDEN_BYTES: u64 = 6 << 20;
+/// The tour's password; the volumes live for a minute.
+const PASSWORD: &[u8] = b"a tour through the keyway";
+/// The hidden volume's.
+const HIDDEN_PASSWORD: &[u8] = b"what the tour does not show";
+
+/// Take the tour: make volumes in a temporary folder, open, write, verify, measure, clean up
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway demo
+  $ keyway demo --json")]
+pub(crate) struct Args {}
+
+/// What the tour tells with `--json`.
+#[derive(Serialize)]
+struct Document {
+    steps: Vec<Step>,
+    skipped: Vec<Skipped>,
+    unlock_ms: Option<f64>,
+    ciphers: Vec<bench::CipherRow>,
+    memcpy_mb_s: f64,
+}
+
+#[derive(Serialize)]
+struct Step {
+    name: &'static str,
+    ms: f64,
+    found: String,
+}
+
+#[derive(Serialize)]
+struct Skipped {
+    what: &'static str,
+    why: String,
+}
+
+/// The tour so far.
+struct Tour {
+    out: Output,
+    folder: Folder,
+    document: Document,
+}
+
+/// A folder that only this user may enter, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("keyway-demo-{}", std::process::id()));
+        DirBuilder::new().mode(0o700).create(&path).map_err(|e| Failure::io("make", &path, &e))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Nothing in it is of any use to anybody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// An open volume, closed when it is dropped.
+struct Opened {
+    state: SessionState,
+    closed: bool,
+}
+
+impl Opened {
+    fn close(mut self) -> Result<(), Failure> {
+        self.closed = true;
+        session::close(&self.state.id)?;
+        Ok(())
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !self.closed {
+            // The error that brought us here is the one to tell.
+            let _ = session::close(&self.state.id);
+        }
+    }
+}
+
+/// Runs the verb.
+pub(crate) fn run(_: &Args, out: Output) -> Result<(), Failure> {
+    let began = Instant::now();
+    let document = Document {
+        steps: Vec::new(),
+        skipped: Vec::new(),
+        unlock_ms: None,
+        ciphers: Vec::new(),
+        memcpy_mb_s: 0.0,
+    };
+    let mut tour = Tour { out, folder: Folder::new()?, document };
+    tour.say(&format!(
+        "A tour of Keyway. Everything happens in {} and is removed at the end.\n\n",
+        tour.folder.0.display()
+    ))?;
+    tour.ordinary()?;
+    tour.cascade()?;
+    tour.hidden()?;
+    tour.mounted()?;
+    tour.speed()?;
+    let Tour { folder, document, .. } = tour;
+    drop(folder);
+    out.result(&document, || {
+        let mut text =
+            format!("Done in {:.0} s, and everything is cleaned up.\n", began.elapsed().as_secs_f64());
+        for skipped in &document.skipped {
+            text.push_str(&format!("Skipped: {}, because {}.\n", skipped.what, skipped.why));
+        }
+        text + "Next: `keyway create --help`, `keyway open --help`, `keyway doctor`."
+    })
+}
+
+impl Tour {
+    fn say(&self, words: &str) -> Result<(), Failure> {
+        self.out.say(words)
+    }
+
+    /// Tells what comes, does it, tells what was found and how long it took.
+    fn step<T>(
+        &mut self,
+        name: &'static str,
+        what: &str,
+        work: impl FnOnce() -> Result<(T, String), Failure>,
+    ) -> Result<T, Failure> {
+        self.say(&format!("{}. {what}", self.document.steps.len() + 1))?;
+        let began = Instant::now();
+        let (value, found) = work()?;
+        let ms = (began.elapsed().as_secs_f64() * 1e4).round() / 10.0;
+        self.say(&format!("   {found} ({ms:.0} ms)\n\n"))?;
+        self.document.steps.push(Step { name, ms, found });
+        Ok(value)
+    }
+
+    fn skip(&mut self, what: &'static str, why: impl Into<String>) -> Result<(), Failure> {
+        let why = why.into();
+        self.say(&format!("-  Skipped: {what}, because {why}.\n\n"))?;
+        self.document.skipped.push(Skipped { what, why });
+        Ok(())
+    }
+
+    /// An ordinary volume, through a file where FUSE works, through a socket anywhere.
+    fn ordinary(&mut self) -> Result<(), Failure> {
+        let path = self.folder.0.join("ordinary.hc");
+        let secrets = || secrets(PASSWORD, None);
+        self.step(
+            "create",
+            "Make a volume as VeraCrypt makes it: AES, SHA-512 with 500,000 iterations, filled with random bytes.",
+            || {
+                create(&path, "aes", &secrets(), Fill::Random)?;
+                Ok(((), format!("{} of noise; the key is in the noise, under the password", bytes(VOLUME_BYTES))))
+            },
+        )?;
+        let data = noise()?;
+        let began = Instant::now();
+        self.step("unlock", "Unlock it without saying which cipher or hash it has.", || {
+            let open = volume::open(&which(&path), Access::ReadOnly, Caching::Buffered, &secrets(), None)?;
+            Ok(((), format!("found {} in {} mode, {}", open.info.cipher, open.info.mode, open.info.hash)))
+        })?;
+        self.document.unlock_ms = Some((began.elapsed().as_secs_f64() * 1e4).round() / 10.0);
+        match machine::fuse() {
+            Ok(()) => self.step(
+                "fuse",
+                "Open it: a process of its own holds the key and shows the plain bytes as a file. Write, flush, close.",
+                || {
+                    let opened = open(&path, Attachment::Fuse { loop_device: false }, None, secrets())?;
+                    let shown = opened.state.file.clone().unwrap_or_default();
+                    through_file(&shown, &data)?;
+                    opened.close()?;
+                    Ok(((), format!("{} written to {} and read back", bytes(DATA_BYTES as u64), shown.display())))
+                },
+            )?,
+            Err(why) => self.skip("the volume as a file", why)?,
+        }
+        self.step(
+            "nbd",
+            "Open it as a network block device on a socket, as a virtual machine would use it. Write, flush, close.",
+            || {
+                let opened = open(&path, Attachment::Nbd(NbdAddress::Session), None, secrets())?;
+                let socket = PathBuf::from(opened.state.socket.clone().unwrap_or_default());
+                through_nbd(&socket, &data)?;
+                opened.close()?;
+                Ok(((), format!("{} written through the socket and read back", bytes(DATA_BYTES as u64))))
+            },
+        )?;
+        self.verify(&path, &data)
+    }
+
+    /// What was written is in the volume, and not to be seen in its file.
+    fn verify(&mut self, path: &Path, data: &[u8]) -> Result<(), Failure> {
+        self.step(
+            "verify",
+            "Unlock it again and compare by SHA-256; look for the plain bytes in the file.",
+            || {
+                let want = Sha256::digest(data);
+                let open = volume::open(
+                    &which(path),
+                    Access::ReadOnly,
+                    Caching::Buffered,
+                    &secrets(PASSWORD, None),
+                    None,
+                )?;
+                let mut got = vec![0; data.len()];
+                open.device.read_at(&mut got, 0)?;
+                if Sha256::digest(&got) != want {
+                    return Err(differs("what was written and what the volume holds"));
+                }
+                let raw = std::fs::read(path).map_err(|e| Failure::io("read", path, &e))?;
+                let needle = data.get(..16).unwrap_or_default();
+                if raw.windows(needle.len()).any(|window| window == needle) {
+                    return Err(differs("the volume's file shows plain bytes, which noise and the volume"));
+                }
+                let short: String = want.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+                Ok(((), format!("SHA-256 {short}… on both sides; the file itself shows only noise")))
+            },
+        )
+    }
+
+    /// Three ciphers one inside the other.
+    fn cascade(&mut self) -> Result<(), Failure> {
+        let path = self.folder.0.join("cascade.hc");
+        let data = noise()?;
+        self.step(
+            "cascade",
+            "A volume with three ciphers, each with keys of its own; PIM 1 makes it quick to open, and weak.",
+            || {
+                let secrets = || secrets(PASSWORD, Some(1));
+                create(&path, "aes-twofish-serpent", &secrets(), Fill::Quick)?;
+                let opened = open(&path, Attachment::Nbd(NbdAddress::Session), None, secrets())?;
+                let socket = PathBuf::from(opened.state.socket.clone().unwrap_or_default());
+                through_nbd(&socket, &data)?;
+                opened.close()?;
+                let open =
+                    volume::open(&which(&path), Access::ReadOnly, Caching::Buffered, &secrets(), None)?;
+                compare(&open.device, 0, &data)?;
+                Ok(((), format!("{}: written through a socket, closed, verified", open.info.cipher)))
+            },
+        )
+    }
+
+    /// A volume in the free space of another.
+    fn hidden(&mut self) -> Result<(), Failure> {
+        let path = self.folder.0.join("outer.hc");
+        let data = noise()?;
+        self.step(
+            "hidden",
+            "A hidden volume in the free space of another; nobody can show that it is there.",
+            || {
+                let (outer, inner) = (secrets(PASSWORD, Some(1)), secrets(HIDDEN_PASSWORD, Some(1)));
+                create(&path, "aes", &outer, Fill::Random)?;
+                let target = Target::existing(&path)?;
+                let new = new_volume("serpent", &inner, Fill::Random)?;
+                veracrypt::create_hidden(target.store(), HIDDEN_BYTES, &new, Some(&outer), &())?;
+                drop(target);
+                let write = volume::open(&which(&path), Access::ReadWrite, Caching::Direct, &inner, None)?;
+                write.device.write_at(&data, 0)?;
+                write.device.flush()?;
+                Ok((
+                    (),
+                    format!(
+                        "the same file opens as {} or {}, as the password says",
+                        bytes(write.info.data_bytes),
+                        "as the outer volume"
+                    ),
+                ))
+            },
+        )?;
+        self.step(
+            "protect",
+            "Open the outer volume with the hidden one protected and write over all of it.",
+            || {
+                let (outer, inner) = (secrets(PASSWORD, Some(1)), secrets(HIDDEN_PASSWORD, Some(1)));
+                let open =
+                    volume::open(&which(&path), Access::ReadWrite, Caching::Direct, &outer, Some(&inner))?;
+                let mut refused = None;
+                let mut at = 0;
+                while at < open.device.size() && refused.is_none() {
+                    let piece = data.get(..PIECE.min((open.device.size() - at) as usize)).unwrap_or_default();
+                    match open.device.write_at(piece, at) {
+                        Ok(()) => at += piece.len() as u64,
+                        Err(_) => refused = Some(at),
+                    }
+                }
+                let Some(refused) = refused else {
+                    return Err(differs("a protected volume and one that takes every write"));
+                };
+                let hidden = volume::open(&which(&path), Access::ReadOnly, Caching::Buffered, &inner, None)?;
+                compare(&hidden.device, 0, &data)?;
+                Ok(((), format!("refused at {}; the hidden volume is unharmed", bytes(refused))))
+            },
+        )
+    }
+
+    /// A file system inside, mounted: needs root.
+    fn mounted(&mut self) -> Result<(), Failure> {
+        const WHAT: &str = "mounting the file system inside";
+        if let Err(why) = machine::fuse().and_then(|()| machine::loop_devices()) {
+            return self.skip(WHAT, why);
+        }
+        if FileSystem::Ext4.find_program().is_none() {
+            return self.skip(WHAT, "mkfs.ext4 is missing; install the package e2fsprogs");
+        }
+        let (path, at) = (self.folder.0.join("files.hc"), self.folder.0.join("mnt"));
+        self.step("mount", "A volume with ext4 inside, opened and mounted in one step, as root can.", || {
+            let secrets = || secrets(PASSWORD, Some(1));
+            let made = create(&path, "aes", &secrets(), Fill::Quick)?;
+            let store = volume::store(&path, Access::ReadWrite, Caching::Direct)?;
+            let device = Device::new(Box::new(store), made.layout, Access::ReadWrite)?;
+            mkfs::format_into(&device, FileSystem::Ext4, Some("tour"), &())
+                .map_err(veracrypt::CreateError::FileSystem)?;
+            drop(device);
+            std::fs::create_dir(&at).map_err(|e| Failure::io("make", &at, &e))?;
+            let letter = at.join("letter.txt");
+            for round in 0..2 {
+                let opened =
+                    open(&path, Attachment::Fuse { loop_device: true }, Some(at.clone()), secrets())?;
+                if round == 0 {
+                    std::fs::write(&letter, "Dear reader\n")
+                        .map_err(|e| Failure::io("write", &letter, &e))?;
+                } else {
+                    let text = std::fs::read(&letter).map_err(|e| Failure::io("read", &letter, &e))?;
+                    if text != b"Dear reader\n" {
+                        return Err(differs("the letter that was written and the one that was read"));
+                    }
+                }
+                opened.close()?;
+            }
+            Ok(((), "a letter written, closed, opened again, read".to_owned()))
+        })
+    }
+
+    /// Ciphers against copying memory.
+    fn speed(&mut self) -> Result<(), Failure> {
+        const BUFFER: usize = 1 << 20;
+        let time = Duration::from_millis(90);
+        let memcpy = bench::memcpy(BUFFER, 1, time);
+        self.document.memcpy_mb_s = (memcpy * 10.0).round() / 10.0;
+        let mut lines = format!("What one core does, in MB/s (copying memory alone: {memcpy:.0}):");
+        for name in ["aes", "serpent", "twofish", "aes-twofish-serpent"] {
+            let chain: Chain = name.parse()?;
+            for kernel in Kernel::available() {
+                if let Some(row) = bench::cipher_row(chain, kernel, BUFFER, 1, time)?.filter(|row| row.chosen)
+                {
+                    lines.push_str(&format!(
+                        "\n   {name:<20} encrypts {:>6.0}  decrypts {:>6.0}  ({})",
+                        row.encrypt_mb_s, row.decrypt_mb_s, row.kernel
+                    ));
+                    self.document.ciphers.push(row);
+                }
+            }
+        }
+        self.say(&format!("{lines}\n\n"))
+    }
+}
+
+fn secrets(password: &[u8], pim: Option<u32>) -> Secrets {
+    Secrets { password: SecretBytes::copy_of(password), keyfiles: Vec::new(), pim }
+}
+
+fn which(path: &Path) -> Which {
+    Which { path: path.to_owned(), format: None, hash: None, header: HeaderChoice::Auto, system: false }
+}
+
+fn new_volume<'a>(cipher: &str, secrets: &'a Secrets, fill: Fill) -> Result<NewVolume<'a>, Failure> {
+    Ok(NewVolume { secrets, cipher: cipher.parse()?, hash: HashName::Sha512, fill })
+}
+
+fn create(path: &Path, cipher: &str, secrets: &Secrets, fill: Fill) -> Result<Created, Failure> {
+    let target = Target::new_file(path, VOLUME_BYTES, Existing::Refuse, Space::Sparse)?;
+    let made = veracrypt::create(target.store(), &new_volume(cipher, secrets, fill)?, &())?;
+    target.keep()?;
+    Ok(made)
+}
+
+/// The very way that `keyway open` goes.
+fn open(
+    path: &Path,
+    attachment: Attachment,
+    mountpoint: Option<PathBuf>,
+    own: Secrets,
+) -> Result<Opened, Failure> {
+    let request = ServeRequest { which: which(path), read_only: false, attachment, mountpoint };
+    let (state, _) = spawn::detached(&request, ServeSecrets { own, protect: None })?;
+    Ok(Opened { state, closed: false })
+}
+
+/// Bytes that nothing else in the volume looks like.
+fn noise() -> Result<Vec<u8>, Failure> {
+    let mut bytes = vec![0; DATA_BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|e| Failure::new(Exit::Failed, format!("the system gives no random bytes: {e}"), ""))?;
+    Ok(bytes)
+}
+
+fn through_file(path: &Path, data: &[u8]) -> Result<(), Failure> {
+    let fail = |doing: &'static str| move |e: io::Error| Failure::io(doing, path, &e);
+    let file: File = OpenOptions::new().read(true).write(true).open(path).map_err(fail("open"))?;
+    for (piece, at) in data.chunks(PIECE).zip((0..).step_by(PIECE)) {
+        file.write_all_at(piece, at).map_err(fail("write"))?;
+    }
+    file.sync_all().map_err(fail("flush"))?;
+    let mut got = vec![0; data.len()];
+    for (piece, at) in got.chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
+        file.read_exact_at(piece, at).map_err(fail("read"))?;
+    }
+    same(&got, data)
+}
+
+fn through_nbd(socket: &Path, data: &[u8]) -> Result<(), Failure> {
+    let fail = |doing: &'static str| move |e: io::Error| Failure::io(doing, socket, &e);
+    let mut client = NbdClient::connect(socket).map_err(fail("connect to"))?;
+    for (piece, at) in data.chunks(PIECE).zip((0..).step_by(PIECE)) {
+        client.write_at(piece, at).map_err(fail("write through"))?;
+    }
+    client.flush().map_err(fail("flush through"))?;
+    let mut got = vec![0; data.len()];
+    for (piece, at) in got.chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
+        client.read_at(piece, at).map_err(fail("read through"))?;
+    }
+    same(&got, data)
+}
+
+fn compare(device: &Device, at: u64, data: &[u8]) -> Result<(), Failure> {
+    let mut got = vec![0; data.len()];
+    device.read_at(&mut got, at)?;
+    same(&got, data)
+}
+
+fn same(got: &[u8], want: &[u8]) -> Result<(), Failure> {
+    if got == want { Ok(()) } else { Err(differs("what was written and what was read")) }
+}
+
+fn differs(what: &str) -> Failure {
+    Failure::new(
+        Exit::Failed,
+        format!("{what} differ"),
+        "please report this with the output of `keyway doctor --json`",
+    )
+    .kind("verify")
+}

@@ -1,0 +1,204 @@
+//! `header`: the part of a volume whose loss loses everything.
+
+use super::name_of;
+use crate::args::NarrowArgs;
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, bytes, table};
+use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
+use crate::volume::{self, Which};
+use keyway_engine::Access;
+use keyway_store::Caching;
+use keyway_volume::veracrypt::{self, HeaderState, KeysGuard, Place, RestoreFrom};
+use serde::Serialize;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Back up, restore or check a volume's header
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway header backup secret.hc secret.header
+  $ keyway header restore secret.hc secret.header
+  $ keyway header check secret.hc --password-file pw.txt --json")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// Write the header to a new file, as VeraCrypt does
+    #[command(after_help = "Examples:
+  $ keyway header backup secret.hc secret.header
+  $ keyway header backup outer.hc outer.header --hidden")]
+    Backup(BackupArgs),
+    /// Put the header back, from a backup file or from the copy at the end of the volume
+    #[command(after_help = "Examples:
+  $ keyway header restore secret.hc
+  $ keyway header restore secret.hc secret.header --password-file pw.txt --yes")]
+    Restore(RestoreArgs),
+    /// Tell which copies of the header are in order
+    #[command(after_help = "Examples:
+  $ keyway header check secret.hc
+  $ keyway header check secret.hc --password-file pw.txt --json")]
+    Check(CheckArgs),
+}
+
+#[derive(clap::Args, Debug)]
+struct BackupArgs {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// The backup file; must not exist yet
+    file: PathBuf,
+    /// Back up the hidden volume's header too; asks for its secret
+    #[arg(long)]
+    hidden: bool,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    inner: HiddenArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+#[derive(clap::Args, Debug)]
+struct RestoreArgs {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// The backup file; the copy at the end of the volume when left out
+    file: Option<PathBuf>,
+    /// Restore it even if the volume has other master keys now and would become unreadable
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+#[derive(clap::Args, Debug)]
+struct CheckArgs {
+    /// The volume's file or block device
+    volume: PathBuf,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    match &args.action {
+        Action::Backup(args) => backup(args, out),
+        Action::Restore(args) => restore(args, out),
+        Action::Check(args) => check(args, out),
+    }
+}
+
+fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
+    volume::must_exist(&args.volume)?;
+    let (own, inner) = (args.secret.source(), args.inner.source());
+    one_stdin([&own, &inner])?;
+    let name = name_of(&args.volume);
+    let secrets = own.read(&name)?;
+    let hidden = if args.hidden || inner.is_given() {
+        Some(inner.read(&format!("the hidden volume in {name}"))?)
+    } else {
+        None
+    };
+    let which = Which::new(&args.volume, &args.narrow);
+    let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
+    let done = veracrypt::header_backup(&store, &which.request(&secrets, None), hidden.as_ref(), &args.file)
+        .map_err(|e| volume::about(&args.volume, e))?;
+    let document =
+        json!({"volume": args.volume, "file": args.file, "bytes": done.bytes, "hidden": done.hidden});
+    out.result(&document, || {
+        let what = if done.hidden { "the headers of the outer and the hidden volume" } else { "the header" };
+        format!(
+            "{} holds {what} ({}). It opens with the present secret, whatever is changed later: keep it safe.",
+            args.file.display(),
+            bytes(done.bytes)
+        )
+    })
+}
+
+fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
+    volume::must_exist(&args.volume)?;
+    if let Some(file) = &args.file {
+        volume::must_exist(file)?;
+    }
+    out.confirm(&format!("The header of {} will be overwritten.", args.volume.display()))?;
+    let secrets = args.secret.source().read(&match &args.file {
+        Some(file) => format!("{} at the time of the backup", name_of(file)),
+        None => name_of(&args.volume),
+    })?;
+    let from = args.file.as_deref().map_or(RestoreFrom::Embedded, RestoreFrom::File);
+    let guard = if args.force { KeysGuard::Any } else { KeysGuard::Same };
+    let which = Which::new(&args.volume, &args.narrow);
+    let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
+    let done = veracrypt::header_restore(&store, from, &which.request(&secrets, None), guard)
+        .map_err(|e| volume::about(&args.volume, e))?;
+    let document = json!({"volume": args.volume, "hidden": done.hidden, "restored": done.places});
+    out.result(&document, || {
+        let places: Vec<String> = done.places.iter().map(Place::to_string).collect();
+        format!("{}: the {} was restored.", args.volume.display(), places.join(" and the "))
+    })
+}
+
+#[derive(Serialize)]
+struct CheckedHeader {
+    place: Place,
+    state: &'static str,
+    reason: Option<String>,
+}
+
+/// Ends with exit code 4 where a copy is not in order, so that scripts need not read the answer.
+fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
+    volume::must_exist(&args.volume)?;
+    let secrets = args.secret.source().read(&name_of(&args.volume))?;
+    let which = Which::new(&args.volume, &args.narrow);
+    let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
+    let checks = veracrypt::check(&store, &which.request(&secrets, None))
+        .map_err(|e| volume::about(&args.volume, e))?;
+    let headers: Vec<CheckedHeader> = checks
+        .iter()
+        .map(|check| {
+            let (state, reason) = match &check.state {
+                HeaderState::Good => ("good", None),
+                HeaderState::Differs => ("differs", Some("it describes another volume".to_owned())),
+                HeaderState::DoesNotOpen => {
+                    ("does-not-open", Some("it is damaged, or has another secret".to_owned()))
+                }
+                HeaderState::Unreadable(e) => ("unreadable", Some(e.to_string())),
+                HeaderState::Absent => ("absent", Some("this volume keeps no copy there".to_owned())),
+            };
+            CheckedHeader { place: check.place, state, reason }
+        })
+        .collect();
+    let good = headers.iter().all(|header| matches!(header.state, "good" | "absent"));
+    if good {
+        return out.result(&json!({"good": true, "headers": headers}), || words(&headers));
+    }
+    out.say(&words(&headers))?;
+    Err(damaged(&args.volume, &headers))
+}
+
+fn damaged(path: &Path, headers: &[CheckedHeader]) -> Failure {
+    let bad = headers.iter().find(|header| !matches!(header.state, "good" | "absent"));
+    let place = bad.map(|header| header.place.to_string()).unwrap_or_default();
+    let advice = match bad {
+        Some(CheckedHeader { place: Place::Primary | Place::Hidden, .. }) => {
+            format!("restore it from the copy at the end: keyway header restore {}", path.display())
+        }
+        _ => "write it anew: keyway header backup, then keyway header restore from that file".to_owned(),
+    };
+    Failure::new(Exit::NotAVolume, format!("{}: the {place} is not in order", path.display()), advice)
+        .kind("damaged")
+        .with(json!({"good": false, "headers": headers}))
+}
+
+fn words(headers: &[CheckedHeader]) -> String {
+    let row = |header: &CheckedHeader| {
+        vec![header.place.to_string(), header.state.to_owned(), header.reason.clone().unwrap_or_default()]
+    };
+    table(&["header", "state", ""], 3, headers.iter().map(row))
+}

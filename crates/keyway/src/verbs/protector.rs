@@ -1,0 +1,167 @@
+//! `protector`: what opens a volume. VeraCrypt and TrueCrypt volumes have one: a password with
+//! keyfiles and a PIM.
+
+use super::name_of;
+use crate::args::NarrowArgs;
+use crate::failure::Failure;
+use crate::output::{Output, pairs, table};
+use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
+use crate::volume::{self, Which};
+use keyway_engine::Access;
+use keyway_secret::SecretBytes;
+use keyway_store::Caching;
+use keyway_volume::veracrypt::{self, HashName};
+use keyway_volume::{Secrets, VolumeError};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// List or change what opens a volume: password, keyfiles, PIM, key derivation
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway protector list secret.hc
+  $ keyway protector change secret.hc --new-hash argon2id
+  $ keyway protector change secret.hc --password-file old.txt --new-password-file new.txt")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// Tell what opens the volume; with a secret also how its key is derived
+    #[command(after_help = "Examples:
+  $ keyway protector list secret.hc
+  $ keyway protector list secret.hc --password-file pw.txt --json")]
+    List(ListArgs),
+    /// Give the volume a new password, keyfiles, PIM or key derivation; what is not named stays
+    #[command(after_help = "Examples:
+  $ keyway protector change secret.hc
+  $ keyway protector change secret.hc --password-file old.txt --new-password-file new.txt --new-pim 700")]
+    Change(ChangeArgs),
+}
+
+#[derive(clap::Args, Debug)]
+struct ListArgs {
+    /// The volume's file or block device
+    volume: PathBuf,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+#[derive(clap::Args, Debug)]
+struct ChangeArgs {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// The new key derivation: sha512, sha256, whirlpool, streebog, blake2s, argon2id
+    #[arg(long, value_name = "HASH", help_heading = "New secret")]
+    new_hash: Option<HashName>,
+    /// Use no keyfiles any more
+    #[arg(long, help_heading = "New secret", conflicts_with = "new-keyfile")]
+    new_no_keyfiles: bool,
+    #[command(flatten)]
+    new: NewArgs,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+#[derive(Serialize)]
+struct Changed<'a> {
+    volume: &'a Path,
+    hidden: bool,
+    hash: HashName,
+    pim: Option<u32>,
+    header_copies: usize,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    match &args.action {
+        Action::List(args) => list(args, out),
+        Action::Change(args) => change(args, out),
+    }
+}
+
+fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
+    volume::must_exist(&args.volume)?;
+    let source = args.secret.source();
+    if !source.is_given() {
+        let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
+        let seen = keyway_volume::inspect(&store).map_err(|e| volume::about(&args.volume, e))?;
+        if let Some(reason) = seen.not_a_volume {
+            return Err(volume::about(&args.volume, VolumeError::NotAVolume(reason)));
+        }
+        let document = json!({"key_protectors": [{"id": "0", "kind": "password"}]});
+        return out.result(&document, || {
+            "A VeraCrypt or TrueCrypt volume has one: a password, keyfiles, or both, with an optional PIM.\n\
+             Which of these it is can't be seen from outside."
+                .to_owned()
+        });
+    }
+    let secrets = source.read(&name_of(&args.volume))?;
+    let which = Which::new(&args.volume, &args.narrow);
+    let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
+    let mut protector = volume::protector_of(&secrets);
+    if let (Some(fields), Ok(Value::Object(cost))) =
+        (protector.as_object_mut(), serde_json::to_value(open.info.derivation))
+    {
+        fields.insert("hash".to_owned(), json!(open.info.hash));
+        fields.extend(cost);
+    }
+    volume::warn(out, &open.warnings);
+    out.result(&json!({"key_protectors": [protector]}), || {
+        let kind = if secrets.password.is_empty() { "keyfiles" } else { "password" };
+        let pim = secrets.pim.map_or_else(|| "default".to_owned(), |pim| pim.to_string());
+        let row = ["0", kind, &secrets.keyfiles.len().to_string(), &pim, open.info.hash.name()];
+        table(&["id", "kind", "keyfiles", "PIM", "hash"], 5, [row.map(str::to_owned).to_vec()])
+    })
+}
+
+fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
+    volume::must_exist(&args.volume)?;
+    let (own, new) = (args.secret.source(), args.new.source());
+    one_stdin([&own, &new])?;
+    let name = name_of(&args.volume);
+    let old = own.read(&name)?;
+    let named = args.new_hash.is_some() || args.new_no_keyfiles || new.is_given();
+    let read = if new.has_password() || !named {
+        new.read_new(&name)?
+    } else {
+        let keyfiles = new.keyfiles()?;
+        Secrets { password: SecretBytes::copy_of(&old.password), keyfiles, pim: new.pim }
+    };
+    let keeps_keyfiles = read.keyfiles.is_empty() && !args.new_no_keyfiles;
+    let wanted = Secrets {
+        password: read.password,
+        keyfiles: if keeps_keyfiles { old.keyfiles.clone() } else { read.keyfiles },
+        pim: read.pim.or(old.pim),
+    };
+    let which = Which::new(&args.volume, &args.narrow);
+    let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
+    let changed = veracrypt::change(&store, &which.request(&old, None), &wanted, args.new_hash)
+        .map_err(|e| volume::about(&args.volume, e))?;
+    let document = Changed {
+        volume: &args.volume,
+        hidden: changed.hidden,
+        hash: changed.hash,
+        pim: wanted.pim,
+        header_copies: changed.copies,
+    };
+    out.result(&document, || {
+        let rows = [
+            ("  key derivation", changed.hash.to_string()),
+            ("  keyfiles", wanted.keyfiles.len().to_string()),
+            ("  PIM", wanted.pim.map_or_else(|| "default".to_owned(), |pim| pim.to_string())),
+        ];
+        format!(
+            "{} opens with the new secret from now on.\n{}Header backups made before still open with the \
+             old one: make a new one with `keyway header backup` and destroy them.",
+            args.volume.display(),
+            pairs(&rows)
+        )
+    })
+}

@@ -1,0 +1,172 @@
+//! The exit code of each kind of failure, and that nothing is lost by one.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, damage};
+use keyway_testkit::{is_root, require_tool};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+#[test]
+fn a_wrong_secret_is_3() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("wrong", "twenty-characters-and-less");
+    for verb in ["cat", "info", "protector list", "header check"] {
+        cli.ends(3, &format!("{verb} @v --password-file @wrong --pim 1 --hash sha512"));
+    }
+    let error = &cli.json(3, "open @v --password-file @wrong --pim 1 --hash sha512")["error"];
+    assert_eq!((error["code"].as_u64(), error["kind"].as_str()), (Some(3), Some("wrong-secret")), "{error}");
+    cli.ends(3, "open @v --password-file @pw --pim 2 --hash sha512");
+    cli.ends(3, "protector change @v --password-file @wrong --new-password-file @pw --pim 1 --hash sha512");
+    assert_eq!(cli.plain("v").len(), (1 << 20) - 262_144);
+}
+
+#[test]
+fn what_is_no_volume_is_4() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("empty", "");
+    cli.keyway.secret("zeros", [0; 400_000]);
+    cli.keyway.secret("text", "It was a dark and stormy night. ".repeat(20_000));
+    cli.keyway.secret("short", "sixteen bytes ..");
+    for file in ["empty", "zeros", "text", "short"] {
+        for verb in ["cat", "info", "open", "header check"] {
+            cli.ends(4, &format!("{verb} @{file} --password-file @pw --pim 1"));
+        }
+        cli.ends(4, &format!("info @{file}"));
+        assert_eq!(cli.json(4, &format!("info @{file}"))["error"]["code"], 4);
+    }
+}
+
+#[test]
+fn a_truncated_or_damaged_volume_is_told() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let whole = std::fs::read(cli.path("v")).expect("the volume");
+    std::fs::write(cli.path("cut"), &whole[..300_000]).expect("a file");
+    // The header opens, and says more bytes than there are.
+    cli.ends(4, "cat @cut --password-file @pw --pim 1 --hash sha512");
+    damage(&cli.path("v"), 0..512);
+    let done = cli.ends(0, "cat @v --password-file @pw --pim 1");
+    assert!(String::from_utf8_lossy(&done.stderr).contains("backup header"));
+    assert_eq!(done.stdout, {
+        std::fs::write(cli.path("v"), &whole).expect("a file");
+        cli.plain("v")
+    });
+}
+
+#[test]
+fn what_is_not_there_is_1_and_a_folder_too() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    for verb in ["cat", "info", "open", "status", "header check", "protector list"] {
+        assert_eq!(cli.json(1, &format!("{verb} @nothing"))["error"]["kind"], "not-found", "{verb}");
+    }
+    cli.ends(1, "info @");
+    cli.volume("v");
+    cli.ends(1, "cat @v --password-file @nothing");
+    cli.ends(1, "cat @v --password-file @pw --keyfile @nothing --hash sha512 --pim 1");
+    cli.ends(1, "close @v");
+    assert_eq!(cli.json(1, "close @v")["error"]["kind"], "not-open");
+}
+
+#[test]
+fn what_is_not_permitted_is_5() {
+    let cli = Cli::new();
+    cli.volume("v");
+    std::fs::set_permissions(cli.path("v"), std::fs::Permissions::from_mode(0o000)).expect("its mode");
+    let words = cli.words("info @v --json");
+    let done = if is_root() {
+        // Root may read everything; nobody may not.
+        let Some(setpriv) = require_tool("setpriv") else { return };
+        std::fs::set_permissions(cli.keyway.folder(), std::fs::Permissions::from_mode(0o755))
+            .expect("its mode");
+        let program = cli.path("keyway");
+        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), &program).expect("a copy");
+        let mut command = Command::new(setpriv);
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program).args(words);
+        command.output().expect("setpriv starts")
+    } else {
+        cli.command(words).output().expect("keyway starts")
+    };
+    assert_eq!(done.status.code(), Some(5), "{}", String::from_utf8_lossy(&done.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(document["error"]["kind"], "not-permitted");
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("none", "\n");
+    cli.keyway.secret("long", "x".repeat(129));
+    // No password, and nobody to ask.
+    cli.ends(2, "cat @v");
+    cli.ends(2, "cat @v --password-file @none");
+    cli.ends(2, "cat @v --password-file @long");
+    cli.ends(2, "cat @v --password-file @pw --password-fd 3");
+    cli.ends(2, "cat @v --password-fd 77");
+    cli.ends(2, "cat @v --offset 2M --password-file @pw --pim 1");
+    cli.ends(2, "cat @v --offset ten");
+    cli.ends(2, "cat @v --format luks");
+    cli.ends(2, "open @v --protect-hidden --password-file - --protect-password-file -");
+    cli.ends(2, "open @v --attach ublk --password-file @pw");
+    cli.ends(2, "serve @v --nbd tcp:0.0.0.0:10809 --password-file @pw");
+    cli.ends(2, "serve @v --password-file @pw");
+    cli.ends(2, "header restore @v --password-file @pw --pim 1");
+    cli.ends(2, "bench --cipher rot13");
+    cli.ends(2, "bench --buffer 100");
+    cli.ends(2, "close");
+}
+
+#[test]
+fn creating_loses_nothing() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let before = std::fs::read(cli.path("v")).expect("the volume");
+    let with = "--password-file @pw --pim 1";
+    assert_eq!(cli.json(1, &format!("create @v --size 1M {with}"))["error"]["kind"], "exists");
+    cli.ends(1, &format!("create @v --size 1M --yes {with}"));
+    cli.ends(2, &format!("create @new {with}"));
+    cli.ends(2, &format!("create @new --size 1K {with}"));
+    cli.ends(2, &format!("create @new --size 1M --cipher rot13 {with}"));
+    cli.ends(2, &format!("create @new --size 1M --hash ripemd160 {with}"));
+    cli.ends(2, &format!("create @new --size 1M --filesystem minix {with}"));
+    cli.ends(2, &format!("create @new --size 1M --hidden-password-file @pw {with}"));
+    cli.ends(2, "create @new --size 1M");
+    assert_eq!(cli.json(1, &format!("create @new --size 900T {with}"))["error"]["kind"], "no-space");
+    // Too small for the file system: what was half made is gone.
+    cli.ends(1, &format!("create @new --size 300K --filesystem btrfs {with}"));
+    assert!(!cli.path("new").exists());
+    assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);
+    cli.ends(0, &format!("create @v --size 1M --quick --force {with}"));
+    assert_ne!(std::fs::read(cli.path("v")).expect("the volume"), before);
+}
+
+#[test]
+fn hidden_volumes_ask_before_they_overwrite() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("hpw", "another-twenty-characters");
+    let with = "--hidden 256K --password-file @pw --pim 1 --hidden-password-file @hpw --hidden-pim 1";
+    let before = std::fs::read(cli.path("v")).expect("the volume");
+    cli.ends(2, &format!("create @v {with}"));
+    assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);
+    let made = cli.json(0, &format!("create @v {with} --yes"));
+    assert_eq!(
+        (made["hidden"].as_bool(), made["data_bytes"].as_u64().is_some()),
+        (Some(true), true),
+        "{made}"
+    );
+    assert_eq!(cli.json(0, "info @v --password-file @hpw --pim 1 --hash sha512")["hidden"], true);
+    assert_eq!(cli.json(0, "info @v --password-file @pw --pim 1 --hash sha512")["hidden"], false);
+    // Both at once; and the outer volume's secret is checked where it is given.
+    let both = with.replace("256K", "512K");
+    cli.ends(0, &format!("create @both --size 2M --quick {both}"));
+    assert_eq!(cli.json(0, "info @both --password-file @hpw --pim 1 --hash sha512")["hidden"], true);
+    cli.keyway.secret("wrong", "twenty-characters-and-less");
+    cli.ends(3, "create @v --yes --hidden 256K --password-file @wrong --pim 1 --hidden-password-file @hpw --hidden-pim 1");
+}

@@ -1,0 +1,104 @@
+//! `bench`, `doctor`, `demo`: their JSON, and that the tour works for everybody.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::Cli;
+use keyway_testkit::{is_root, require_tool};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+#[test]
+fn bench_has_the_promised_shape() {
+    let cli = Cli::new();
+    let said = cli.json(0, "bench --cipher aes-twofish-serpent --cipher aes --buffer 64K --time 3 --no-kdf");
+    let rows = said["ciphers"].as_array().expect("rows");
+    assert!(rows.iter().any(|row| row["cipher"] == "aes-twofish-serpent"));
+    for row in rows {
+        assert_eq!(
+            (&row["threads"], &row["buffer_bytes"], &row["sector_bytes"]),
+            (&1.into(), &65_536.into(), &512.into())
+        );
+        assert!(row["kernel"].is_string());
+        assert!(
+            row["encrypt_mb_s"].as_f64() > Some(0.0) && row["decrypt_mb_s"].as_f64() > Some(0.0),
+            "{row}"
+        );
+    }
+    for cipher in ["aes", "aes-twofish-serpent"] {
+        let chosen = rows.iter().filter(|row| row["cipher"] == cipher && row["chosen"] == true);
+        assert_eq!(chosen.count(), 1, "{cipher}");
+    }
+    assert!(said["memcpy_mb_s"].as_f64() > Some(0.0));
+    assert_eq!(said["kdfs"], Value::Array(vec![]));
+    let portable = cli.json(0, "bench --cipher serpent --kernel portable --threads 2 --time 3 --no-kdf");
+    assert_eq!(
+        (&portable["ciphers"][0]["kernel"], &portable["ciphers"][0]["threads"]),
+        (&"portable".into(), &2.into())
+    );
+    cli.ends(2, "bench --kernel abacus");
+}
+
+#[test]
+fn doctor_says_what_it_would_choose() {
+    let said = Cli::new().json(0, "doctor");
+    assert!(["fuse+loop", "fuse", "nbd"].contains(&said["attachment"].as_str().expect("a word")), "{said}");
+    assert!(said["kernels"].as_array().is_some_and(|kernels| kernels.contains(&said["kernel"])));
+    assert!(said["fuse"]["usable"].is_boolean() && said["because"].is_string());
+    assert_eq!(said["root"], is_root());
+}
+
+fn check_tour(said: &Value) {
+    let steps: Vec<&str> =
+        said["steps"].as_array().expect("steps").iter().filter_map(|s| s["name"].as_str()).collect();
+    for step in ["create", "unlock", "nbd", "verify", "cascade", "hidden", "protect"] {
+        assert!(steps.contains(&step), "{step} in {said}");
+    }
+    let skipped = said["skipped"].as_array().expect("a list");
+    assert!(steps.contains(&"mount") || skipped.iter().any(|s| s["why"].is_string()), "{said}");
+    assert!(said["unlock_ms"].as_f64() > Some(0.0) && said["memcpy_mb_s"].as_f64() > Some(0.0));
+}
+
+#[test]
+fn the_tour_works_and_leaves_nothing() {
+    let cli = Cli::new();
+    let temporary = cli.path("tmp");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let done = cli.command(["demo", "--json"]).env("TMPDIR", &temporary).output().expect("keyway starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    check_tour(&serde_json::from_slice(&done.stdout).expect("one JSON document"));
+    assert_eq!(std::fs::read_dir(&temporary).expect("the folder").count(), 0);
+    assert_eq!(cli.json(0, "status")["volumes"], Value::Array(vec![]));
+}
+
+#[test]
+fn the_tour_needs_no_root() {
+    if !is_root() {
+        // The other test is that already.
+        return;
+    }
+    let Some(setpriv) = require_tool("setpriv") else { return };
+    let cli = Cli::new();
+    let open = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("its mode");
+    };
+    open(cli.keyway.folder(), 0o755);
+    let (temporary, program) = (cli.path("tmp"), cli.path("keyway"));
+    std::fs::create_dir(&temporary).expect("a folder");
+    open(&temporary, 0o777);
+    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), &program).expect("a copy");
+    let done = Command::new(setpriv)
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program)
+        .args(["demo", "--json"])
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("TMPDIR", &temporary)
+        .env("KEYWAY_RUNTIME_DIR", temporary.join("sessions"))
+        .output()
+        .expect("setpriv starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    check_tour(&serde_json::from_slice(&done.stdout).expect("one JSON document"));
+}

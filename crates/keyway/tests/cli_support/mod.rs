@@ -1,0 +1,110 @@
+//! What the tests of the command line share: a folder, the program, its answers.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use keyway_testkit::Keyway;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The password of every volume here.
+pub(crate) const PASSWORD: &str = "twenty-characters-and-more";
+
+/// The program with sessions of its own, apart from other tests' even as root.
+pub(crate) struct Cli {
+    pub(crate) keyway: Keyway,
+    runtime: PathBuf,
+}
+
+impl Cli {
+    pub(crate) fn new() -> Self {
+        let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
+        let runtime = keyway.path("sessions");
+        std::fs::create_dir(&runtime).expect("a folder");
+        std::fs::set_permissions(&runtime, std::fs::Permissions::from_mode(0o700)).expect("its mode");
+        Self { keyway, runtime }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.keyway.path(name)
+    }
+
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.keyway.command(words);
+        command.env("KEYWAY_RUNTIME_DIR", &self.runtime);
+        command
+    }
+
+    /// Runs it; "PATH" stands for the volume's file, "PW" for the password's.
+    pub(crate) fn run(&self, words: &str) -> Output {
+        self.command(self.words(words)).output().expect("keyway starts")
+    }
+
+    pub(crate) fn words(&self, words: &str) -> Vec<String> {
+        let folder = self.keyway.folder().display().to_string();
+        words.split_whitespace().map(|word| word.replace('@', &format!("{folder}/"))).collect()
+    }
+
+    /// Runs it and checks how it ends.
+    pub(crate) fn ends(&self, code: i32, words: &str) -> Output {
+        let done = self.run(words);
+        assert_eq!(
+            done.status.code(),
+            Some(code),
+            "keyway {words}\n{}{}",
+            String::from_utf8_lossy(&done.stdout),
+            String::from_utf8_lossy(&done.stderr)
+        );
+        done
+    }
+
+    /// Runs it; its one JSON document.
+    pub(crate) fn json(&self, code: i32, words: &str) -> Value {
+        let done = self.ends(code, &format!("{words} --json"));
+        serde_json::from_slice(&done.stdout)
+            .unwrap_or_else(|e| panic!("{words}: {e}: {:?}", String::from_utf8_lossy(&done.stdout)))
+    }
+
+    /// Writes the password's file and makes a volume that opens quickly.
+    pub(crate) fn volume(&self, name: &str) {
+        self.keyway.secret("pw", PASSWORD);
+        self.ends(0, &format!("create @{name} --size 1M --quick --password-file @pw --pim 1"));
+    }
+
+    /// All of a volume's plain bytes.
+    pub(crate) fn plain(&self, name: &str) -> Vec<u8> {
+        self.ends(0, &format!("cat @{name} --password-file @pw --pim 1")).stdout
+    }
+}
+
+impl Drop for Cli {
+    fn drop(&mut self) {
+        let _ = self.run("close --all");
+    }
+}
+
+/// The error's two lines: what is wrong, what to do.
+pub(crate) fn two_lines(done: &Output) -> (String, String) {
+    let text = String::from_utf8_lossy(&done.stderr).into_owned();
+    let mut lines = text.lines().skip_while(|line| line.contains("warning:"));
+    (lines.next().unwrap_or_default().to_owned(), lines.next().unwrap_or_default().to_owned())
+}
+
+/// Whether FUSE can be tried here.
+pub(crate) fn has_fuse() -> bool {
+    let has = std::fs::OpenOptions::new().read(true).write(true).open("/dev/fuse").is_ok();
+    if !has {
+        keyway_testkit::skip("/dev/fuse can't be used here");
+    }
+    has
+}
+
+/// Damages a run of bytes of a file.
+pub(crate) fn damage(path: &Path, range: std::ops::Range<usize>) {
+    let mut bytes = std::fs::read(path).expect("the file");
+    for byte in &mut bytes[range] {
+        *byte ^= 0x5a;
+    }
+    std::fs::write(path, bytes).expect("the file");
+}
