@@ -190,7 +190,9 @@ fn trials(
 
 /// Batches of blocks, and Argon2id derivations, the likeliest first.
 fn tasks(trials: &[Trial]) -> Vec<Task> {
-    let mut groups: Vec<((Prf, u32, Format), Vec<Piece>)> = Vec::new();
+    // The copies at the end are batched apart from the headers that are usually right: a narrow
+    // batch is done sooner than a wide one.
+    let mut groups: Vec<((Prf, u32, bool), Vec<Piece>)> = Vec::new();
     let mut tasks = Vec::new();
     for (i, trial) in trials.iter().enumerate() {
         match (trial.derivation, trial.hash.prf()) {
@@ -202,7 +204,7 @@ fn tasks(trials: &[Trial]) -> Vec<Task> {
                 let count = trial.lock_key().present.len();
                 let pieces =
                     (1..=u32::try_from(count).unwrap_or(u32::MAX)).map(|index| Piece { trial: i, index });
-                let key = (prf, iterations, trial.format);
+                let key = (prf, iterations, trial.candidate.place.is_backup());
                 match groups.iter_mut().find(|(k, _)| *k == key) {
                     Some((_, all)) => all.extend(pieces),
                     None => groups.push((key, pieces.collect())),
