@@ -1,14 +1,16 @@
 //! The sector device: splits a request by segment, moves the bytes, transforms them in place.
 //!
 //! Reads decrypt in the caller's own buffer. Writes encrypt into a buffer of the calling thread,
-//! because what the caller wrote must stay as it was. Requests that are not whole data units are
-//! completed by reading first, one such write at a time.
+//! because what the caller wrote must stay as it was. Of a request that is not whole data units the
+//! units at its ends are completed by reading first, one such write at a time; what lies between
+//! goes the ordinary way.
 
 use crate::{Layout, LayoutError, Mapping};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::thread::LocalKey;
 
 /// Bytes encrypted at a time: large enough for one system call to cost nothing, small enough to
 /// stay in the second-level cache.
@@ -92,6 +94,7 @@ pub struct Device {
     layout: Layout,
     store: Box<dyn Store>,
     access: Access,
+    discards: bool,
     granule: u64,
     guard_hit: AtomicBool,
     counting: Counting,
@@ -100,7 +103,18 @@ pub struct Device {
 }
 
 thread_local! {
+    /// What is being encrypted.
     static SCRATCH: RefCell<AlignedBuf> = RefCell::new(AlignedBuf::default());
+    /// A unit of which a request covers only a part.
+    static EDGE: RefCell<AlignedBuf> = RefCell::new(AlignedBuf::default());
+}
+
+/// A part of a request.
+enum Stretch {
+    /// So many bytes of whole units.
+    Whole(u64),
+    /// So many bytes of one unit.
+    Part(u64),
 }
 
 impl Device {
@@ -116,11 +130,21 @@ impl Device {
             layout,
             store,
             access,
+            discards: false,
             granule,
             guard_hit: AtomicBool::new(false),
             counting: Counting::default(),
             partial: RwLock::new(()),
         })
+    }
+
+    /// The same device, passing discards on to the medium. Without this they do nothing: they tell
+    /// whoever sees the medium which parts of the volume are unused, and make a file that was
+    /// allocated in full sparse.
+    #[must_use]
+    pub fn allowing_discards(mut self) -> Self {
+        self.discards = true;
+        self
     }
 
     /// Size in bytes.
@@ -136,6 +160,11 @@ impl Device {
     /// Whether writes are refused, from the start or since one nearly hit the hidden volume.
     pub fn is_read_only(&self) -> bool {
         self.access == Access::ReadOnly || self.guard_hit()
+    }
+
+    /// Whether the store keeps other processes from writing to the medium while it is open.
+    pub fn is_claimed(&self) -> bool {
+        self.store.is_claimed()
     }
 
     /// Whether a write to the protected range has been refused.
@@ -161,58 +190,63 @@ impl Device {
         self.check(offset, buf.len() as u64)?;
         self.counting.reads.fetch_add(1, Ordering::Relaxed);
         self.counting.bytes_read.fetch_add(buf.len() as u64, Ordering::Relaxed);
-        if self.is_whole(offset, buf.len()) {
-            return self.read_whole(buf, offset);
+        let (mut rest, mut at) = (buf, offset);
+        while let Some(stretch) = self.stretch(at, rest.len() as u64) {
+            let (Stretch::Whole(n) | Stretch::Part(n)) = stretch;
+            let (part, tail) = rest.split_at_mut(n as usize);
+            match stretch {
+                Stretch::Whole(_) => self.read_whole(part, at)?,
+                Stretch::Part(_) => self.with_unit(at, |unit, from| {
+                    self.read_whole(unit, from)?;
+                    part.copy_from_slice(&unit[(at - from) as usize..][..part.len()]);
+                    Ok(())
+                })?,
+            }
+            rest = tail;
+            at += n;
         }
-        let (from, to) = self.widen(offset, buf.len());
-        with_scratch((to - from) as usize, |scratch| {
-            self.read_whole(scratch, from)?;
-            let skip = (offset - from) as usize;
-            buf.copy_from_slice(&scratch[skip..skip + buf.len()]);
-            Ok(())
-        })
+        Ok(())
     }
 
-    /// Writes `buf` at `offset`.
+    /// Writes `buf` at `offset`. After an error any part of it may have been written.
     pub fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), DeviceError> {
-        self.check_write(offset, buf.len() as u64)?;
-        self.counting.writes.fetch_add(1, Ordering::Relaxed);
-        self.counting.bytes_written.fetch_add(buf.len() as u64, Ordering::Relaxed);
-        if self.is_whole(offset, buf.len()) {
-            let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
-            return self.write_whole(offset, buf.len(), |piece, at| {
-                piece.copy_from_slice(&buf[at..at + piece.len()])
-            });
-        }
-        let _alone = self.partial.write().unwrap_or_else(PoisonError::into_inner);
-        let (from, to) = self.widen(offset, buf.len());
-        let mut whole = AlignedBuf::zeroed((to - from) as usize);
-        self.read_whole(&mut whole, from)?;
-        let skip = (offset - from) as usize;
-        whole[skip..skip + buf.len()].copy_from_slice(buf);
-        self.write_whole(from, whole.len(), |piece, at| piece.copy_from_slice(&whole[at..at + piece.len()]))
+        self.change(offset, buf.len() as u64, |piece, done| {
+            piece.copy_from_slice(&buf[done..][..piece.len()]);
+        })
     }
 
     /// Makes `len` bytes at `offset` read as zeros (encrypted zeros on the medium).
     pub fn write_zeroes(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
+        self.change(offset, len, |piece, _| piece.fill(0))
+    }
+
+    /// Writes `len` bytes at `offset`; `fill(piece, done)` gives those from the `done`th on.
+    fn change(&self, offset: u64, len: u64, fill: impl Fn(&mut [u8], usize)) -> Result<(), DeviceError> {
         self.check_write(offset, len)?;
-        let zeros = [0u8; 4096];
-        let mut at = offset;
-        let end = offset + len;
-        while at < end {
-            let aligned = at.is_multiple_of(self.granule) && (end - at) >= self.granule;
-            let n = if aligned {
-                let whole = (end - at) / self.granule * self.granule;
-                let n = whole.min(PIECE as u64);
-                let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
-                self.write_whole(at, n as usize, |piece, _| piece.fill(0))?;
-                n
-            } else {
-                let n = (self.granule - at % self.granule).min(end - at).min(zeros.len() as u64);
-                self.write_at(&zeros[..n as usize], at)?;
-                n
-            };
-            at += n;
+        self.counting.writes.fetch_add(1, Ordering::Relaxed);
+        self.counting.bytes_written.fetch_add(len, Ordering::Relaxed);
+        let mut done = 0;
+        while let Some(stretch) = self.stretch(offset + done, len - done) {
+            let at = offset + done;
+            let fill = |piece: &mut [u8], more: usize| fill(piece, done as usize + more);
+            match stretch {
+                Stretch::Whole(n) => {
+                    let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
+                    self.write_whole(at, n, fill)?;
+                    done += n;
+                }
+                Stretch::Part(n) => {
+                    let _alone = self.partial.write().unwrap_or_else(PoisonError::into_inner);
+                    self.with_unit(at, |unit, from| {
+                        self.read_whole(unit, from)?;
+                        fill(&mut unit[(at - from) as usize..][..n as usize], 0);
+                        self.write_whole(from, unit.len() as u64, |piece, more| {
+                            piece.copy_from_slice(&unit[more..][..piece.len()]);
+                        })
+                    })?;
+                    done += n;
+                }
+            }
         }
         Ok(())
     }
@@ -223,14 +257,17 @@ impl Device {
         Ok(self.store.flush()?)
     }
 
-    /// Tells the medium that the bytes are not needed. Only whole units inside stored segments.
+    /// Tells the medium that the bytes are not needed, where the device passes discards on. Only
+    /// whole units inside stored segments.
     pub fn discard(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
         self.check_write(offset, len)?;
-        let from = offset.next_multiple_of(self.granule);
+        if !self.discards {
+            return Ok(());
+        }
+        let mut at = offset.checked_next_multiple_of(self.granule).unwrap_or(u64::MAX);
         let to = (offset + len) / self.granule * self.granule;
-        let mut at = from;
         while at < to {
-            let Some((segment, n)) = self.piece(at, to) else { break };
+            let (segment, n) = self.piece(at, to)?;
             if let Mapping::Encrypted { store_offset, .. } | Mapping::Plain { store_offset } =
                 &segment.mapping
             {
@@ -256,7 +293,7 @@ impl Device {
         if self.access == Access::ReadOnly {
             return Err(DeviceError::ReadOnly);
         }
-        let (from, to) = self.widen(offset, len as usize);
+        let (from, to) = self.widen(offset, len);
         if let Some(guard) = self.layout.guard()
             && len > 0
             && from < guard.end
@@ -268,28 +305,49 @@ impl Device {
         Ok(())
     }
 
-    fn is_whole(&self, offset: u64, len: usize) -> bool {
-        offset.is_multiple_of(self.granule) && (len as u64).is_multiple_of(self.granule)
+    /// The first part of a request of `len` bytes; `None` when nothing is left.
+    fn stretch(&self, at: u64, len: u64) -> Option<Stretch> {
+        let within = at % self.granule;
+        if len == 0 {
+            None
+        } else if within == 0 && len >= self.granule {
+            Some(Stretch::Whole(len / self.granule * self.granule))
+        } else {
+            Some(Stretch::Part(len.min(self.granule - within)))
+        }
     }
 
     /// The smallest run of whole units around a range inside the volume.
-    fn widen(&self, offset: u64, len: usize) -> (u64, u64) {
+    fn widen(&self, offset: u64, len: u64) -> (u64, u64) {
         let from = offset / self.granule * self.granule;
-        let to = (offset + len as u64).div_ceil(self.granule) * self.granule;
+        let to = (offset + len).checked_next_multiple_of(self.granule).unwrap_or(u64::MAX);
         (from, to.min(self.size()))
     }
 
-    /// The segment at `at`, and how many bytes of `at..end` lie in it.
-    fn piece(&self, at: u64, end: u64) -> Option<(&crate::Segment, u64)> {
-        let segment = self.layout.find(at)?;
-        Some((segment, (segment.start + segment.len).min(end) - at))
+    /// Lends a buffer as long as the unit around `at`, and tells where that starts.
+    fn with_unit(
+        &self,
+        at: u64,
+        work: impl FnOnce(&mut [u8], u64) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let (from, to) = self.widen(at, 1);
+        lend(&EDGE, (to - from) as usize, |unit| work(unit, from))
     }
 
+    /// The segment at `at`, and how many bytes of `at..end` lie in it; always some.
+    fn piece(&self, at: u64, end: u64) -> Result<(&crate::Segment, u64), DeviceError> {
+        match self.layout.find(at) {
+            Some(segment) if at < end => Ok((segment, (segment.start + segment.len).min(end) - at)),
+            _ => Err(DeviceError::PastEnd { offset: at, len: end.saturating_sub(at), size: self.size() }),
+        }
+    }
+
+    /// Reads whole units.
     fn read_whole(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         let end = offset + buf.len() as u64;
-        let mut rest = buf;
-        let mut at = offset;
-        while let Some((segment, n)) = self.piece(at, end).filter(|(_, n)| *n > 0) {
+        let (mut rest, mut at) = (buf, offset);
+        while at < end {
+            let (segment, n) = self.piece(at, end)?;
             let (part, tail) = rest.split_at_mut(n as usize);
             let within = at - segment.start;
             match &segment.mapping {
@@ -302,27 +360,19 @@ impl Device {
             }
             rest = tail;
             at += n;
-            if at >= end {
-                break;
-            }
         }
         Ok(())
     }
 
-    /// Writes whole units; `fill(piece, at)` puts the plain bytes from `at` on into `piece`.
-    fn write_whole(
-        &self,
-        offset: u64,
-        len: usize,
-        fill: impl Fn(&mut [u8], usize),
-    ) -> Result<(), DeviceError> {
-        let end = offset + len as u64;
+    /// Writes whole units; `fill(piece, done)` gives the plain bytes from the `done`th on.
+    fn write_whole(&self, offset: u64, len: u64, fill: impl Fn(&mut [u8], usize)) -> Result<(), DeviceError> {
+        let end = offset + len;
         let mut at = offset;
         while at < end {
-            let Some((segment, n)) = self.piece(at, end) else { break };
+            let (segment, n) = self.piece(at, end)?;
             let n = n.min(PIECE as u64);
             let within = at - segment.start;
-            with_scratch(n as usize, |scratch| {
+            lend(&SCRATCH, n as usize, |scratch| {
                 fill(scratch, (at - offset) as usize);
                 match &segment.mapping {
                     Mapping::Encrypted { store_offset, first_unit, cipher } => {
@@ -341,9 +391,13 @@ impl Device {
     }
 }
 
-/// Lends the calling thread's own aligned buffer; nothing is allocated once it has grown.
-fn with_scratch<R>(len: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
-    SCRATCH.with_borrow_mut(|buf| {
+/// Lends one of the calling thread's own aligned buffers; nothing is allocated once it has grown.
+fn lend<R>(
+    which: &'static LocalKey<RefCell<AlignedBuf>>,
+    len: usize,
+    work: impl FnOnce(&mut [u8]) -> R,
+) -> R {
+    which.with_borrow_mut(|buf| {
         buf.resize(len);
         work(buf)
     })

@@ -1,18 +1,32 @@
 //! A file or a block device as a store, through the page cache or past it.
+//!
+//! Two descriptors serve it: one through the page cache, and one past it for requests whose offset,
+//! length and address in memory the medium takes directly. The kernel keeps the two coherent: a
+//! direct write takes the pages it covers out of the cache, a direct read writes them back first.
+//! They never meet on one page in writes that do not overlap, because a direct request covers
+//! whole units of the alignment, and what is smaller always goes through the cache.
+//!
+//! A store that writes is claimed: no other process, and no other store in this one, can open it for
+//! writing at the same time, and nobody can mount a device that is claimed. Readers are not kept
+//! away.
 
-use crate::{Operation, Store, StoreError};
-use rustix::fs::{FallocateFlags, OFlags};
+use crate::direct::Direct;
+use crate::{Operation, Store, StoreError, claim};
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether a store may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
     /// Reads only.
     ReadOnly,
-    /// Reads and writes.
+    /// Reads and writes; claims the file or device.
     ReadWrite,
 }
 
@@ -31,35 +45,60 @@ pub enum Caching {
 pub struct FileStore {
     path: PathBuf,
     file: File,
-    direct: Option<File>,
-    align: usize,
+    direct: Option<Direct>,
     size: u64,
     sector_bytes: u32,
     block_device: bool,
     mode: OpenMode,
+    claimed: bool,
+    /// A flush has failed; shared with clones, which share the medium.
+    lost_writes: Arc<AtomicBool>,
 }
 
 impl FileStore {
     /// Opens what is at `path`; it must exist and be a regular file or a block device.
+    ///
+    /// # Errors
+    /// `ErrorKind::ResourceBusy` when somebody else has it open for writing or, a device, mounted;
+    /// `ErrorKind::InvalidInput` when it is something else; the system's reason.
     pub fn open(path: &Path, mode: OpenMode, caching: Caching) -> Result<Self, StoreError> {
         let fail = |e| StoreError::new(Operation::Open, path.display().to_string(), 0, 0, e);
-        let file = options(mode).open(path).map_err(fail)?;
-        let kind = file.metadata().map_err(fail)?.file_type();
+        let kind = path.metadata().map_err(fail)?.file_type();
         let block_device = kind.is_block_device();
         if !block_device && !kind.is_file() {
             let reason = "it is neither a file nor a block device";
             return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, reason)));
         }
+        let options = options(mode);
+        let (file, claimed) = match mode {
+            OpenMode::ReadOnly => (options.open(path).map_err(fail)?, false),
+            OpenMode::ReadWrite => claim::open(path, &options, block_device).map_err(fail)?,
+        };
         let size = (&file).seek(SeekFrom::End(0)).map_err(fail)?;
         let sector_bytes =
             if block_device { rustix::fs::ioctl_blksszget(&file).map_err(|e| fail(e.into()))? } else { 512 };
         let direct = match caching {
             Caching::Buffered => None,
-            Caching::Direct => options(mode).custom_flags(OFlags::DIRECT.bits() as i32).open(path).ok(),
+            Caching::Direct => Direct::open(path, options, sector_bytes as usize),
         };
-        let align = direct.as_ref().map_or(512, direct_alignment).max(sector_bytes as usize);
+        let lost_writes = Arc::default();
         let path = path.to_owned();
-        Ok(Self { path, file, direct, align, size, sector_bytes, block_device, mode })
+        Ok(Self { path, file, direct, size, sector_bytes, block_device, mode, claimed, lost_writes })
+    }
+
+    /// A second handle on the same open file: one claim holds for both.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub fn try_clone(&self) -> Result<Self, StoreError> {
+        let fail = |e| StoreError::new(Operation::Open, self.path.display().to_string(), 0, 0, e);
+        Ok(Self {
+            path: self.path.clone(),
+            file: self.file.try_clone().map_err(fail)?,
+            direct: self.direct.as_ref().map(Direct::try_clone).transpose().map_err(fail)?,
+            lost_writes: self.lost_writes.clone(),
+            ..*self
+        })
     }
 
     /// Where it is.
@@ -74,7 +113,7 @@ impl FileStore {
 
     /// Whether aligned requests bypass the page cache.
     pub fn is_direct(&self) -> bool {
-        self.direct.is_some()
+        self.direct.as_ref().is_some_and(Direct::works)
     }
 
     fn error(&self, op: Operation, offset: u64, len: usize, e: io::Error) -> StoreError {
@@ -88,18 +127,46 @@ impl FileStore {
         }
     }
 
-    /// The descriptor for a request: direct where its address, length and offset allow.
-    fn for_request(&self, buf: &[u8], offset: u64) -> &File {
-        match &self.direct {
-            Some(direct)
-                if offset.is_multiple_of(self.align as u64)
-                    && buf.len().is_multiple_of(self.align)
-                    && (buf.as_ptr() as usize).is_multiple_of(self.align) =>
-            {
-                direct
+    /// Moves `len` bytes in as many calls as it takes: `step(file, done)` moves some of those from
+    /// `done` on, whose first is at `address(done)` in memory, and 0 at the end of the file.
+    fn transfer(
+        &self,
+        offset: u64,
+        memory: usize,
+        len: usize,
+        mut step: impl FnMut(&File, usize, u64) -> io::Result<usize>,
+    ) -> io::Result<()> {
+        let mut done = 0;
+        while done < len {
+            let at = offset + done as u64;
+            let direct = self.direct.as_ref().filter(|d| d.takes(memory + done, len - done, at));
+            match step(direct.map_or(&self.file, Direct::file), done, at) {
+                Ok(0) => return Err(self.shorter()),
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                // The alignment is not what we were told, or the file system only says so now.
+                Err(e) if e.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => match direct {
+                    Some(direct) => direct.give_up(),
+                    None => return Err(e),
+                },
+                Err(e) => return Err(e),
             }
-            _ => &self.file,
         }
+        Ok(())
+    }
+
+    fn shorter(&self) -> io::Error {
+        let reason = format!("it has become shorter than the {} bytes it had when it was opened", self.size);
+        io::Error::new(io::ErrorKind::UnexpectedEof, reason)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()?;
+        // Writes past the end of a file that was cut under us grow it again and look well.
+        if !self.block_device && self.file.metadata()?.len() < self.size {
+            return Err(self.shorter());
+        }
+        Ok(())
     }
 }
 
@@ -109,37 +176,63 @@ fn options(mode: OpenMode) -> OpenOptions {
     options
 }
 
-/// What the kernel asks of offsets and addresses for direct I/O; 4096 satisfies every device.
-fn direct_alignment(file: &File) -> usize {
-    rustix::fs::fstat(file).ok().map_or(4096, |_| 4096)
-}
-
 impl Store for FileStore {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         self.check(Operation::Read, offset, buf.len())?;
-        let file = self.for_request(buf, offset);
-        file.read_exact_at(buf, offset).map_err(|e| self.error(Operation::Read, offset, buf.len(), e))
+        let (memory, len) = (buf.as_ptr().addr(), buf.len());
+        self.transfer(offset, memory, len, |file, done, at| {
+            file.read_at(buf.get_mut(done..).unwrap_or_default(), at)
+        })
+        .map_err(|e| self.error(Operation::Read, offset, len, e))
     }
 
     fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
         self.check(Operation::Write, offset, buf.len())?;
-        let file = self.for_request(buf, offset);
-        file.write_all_at(buf, offset).map_err(|e| self.error(Operation::Write, offset, buf.len(), e))
+        self.transfer(offset, buf.as_ptr().addr(), buf.len(), |file, done, at| {
+            file.write_at(buf.get(done..).unwrap_or_default(), at)
+        })
+        .map_err(|e| self.error(Operation::Write, offset, buf.len(), e))
     }
 
+    /// After a flush has failed the kernel may have thrown the pages away and call the next flush a
+    /// success; so once one has failed, all later ones do.
     fn flush(&self) -> Result<(), StoreError> {
         if self.mode == OpenMode::ReadOnly {
             return Ok(());
         }
-        self.file.sync_data().map_err(|e| self.error(Operation::Flush, 0, 0, e))
+        let done = if self.lost_writes.load(Ordering::Acquire) {
+            Err(io::Error::other("an earlier flush failed, and what was written before it may be lost"))
+        } else {
+            self.sync()
+        };
+        done.map_err(|e| {
+            self.lost_writes.store(true, Ordering::Release);
+            self.error(Operation::Flush, 0, 0, e)
+        })
     }
 
     fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        let refuse = |e: io::Error| self.error(Operation::Discard, offset, len as usize, e);
+        if self.mode == OpenMode::ReadOnly {
+            return Err(refuse(io::ErrorKind::ReadOnlyFilesystem.into()));
+        }
         self.check(Operation::Discard, offset, len as usize)?;
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        match rustix::fs::fallocate(&self.file, flags, offset, len) {
-            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(()),
-            Err(e) => Err(self.error(Operation::Discard, offset, len as usize, e.into())),
+        let sector = u64::from(self.sector_bytes);
+        let from = offset.div_ceil(sector).saturating_mul(sector);
+        let len = ((offset + len) / sector * sector).saturating_sub(from);
+        if len == 0 {
+            return Ok(());
+        }
+        let done = if self.block_device {
+            keyway_sys::discard_blocks(&self.file, from, len)
+        } else {
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            fallocate(&self.file, flags, from, len).map_err(io::Error::from)
+        };
+        match done.as_ref().map_err(io::Error::raw_os_error).err().flatten().map(Errno::from_raw_os_error) {
+            // What can't be done need not be done.
+            Some(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => Ok(()),
+            _ => done.map_err(refuse),
         }
     }
 
@@ -153,5 +246,9 @@ impl Store for FileStore {
 
     fn is_read_only(&self) -> bool {
         self.mode == OpenMode::ReadOnly
+    }
+
+    fn is_claimed(&self) -> bool {
+        self.claimed
     }
 }

@@ -10,6 +10,8 @@
 #![forbid(unsafe_code)]
 
 mod aligned;
+mod claim;
+mod direct;
 mod error;
 mod fault;
 mod file;
@@ -45,6 +47,11 @@ pub trait Store: Send + Sync {
 
     /// Whether writes are refused.
     fn is_read_only(&self) -> bool;
+
+    /// Whether this store keeps other processes from writing to the same medium while it is open.
+    fn is_claimed(&self) -> bool {
+        false
+    }
 }
 
 impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
@@ -68,5 +75,8 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn is_read_only(&self) -> bool {
         (**self).is_read_only()
+    }
+    fn is_claimed(&self) -> bool {
+        (**self).is_claimed()
     }
 }

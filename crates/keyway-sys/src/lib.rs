@@ -2,12 +2,14 @@
 //!
 //! Every function here is a safe wrapper that takes and returns owned, checked types.
 
+mod blkdev;
 mod fuse_ring;
 mod fusedev;
 mod loopdev;
 mod mounts;
 mod process;
 
+pub use blkdev::discard_blocks;
 pub use fuse_ring::{FuseRing, RingRequest};
 pub use fusedev::fuse_clone;
 pub use loopdev::{LoopStatus, loop_attach, loop_detach, loop_status};

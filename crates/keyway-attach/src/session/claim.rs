@@ -1,6 +1,7 @@
 //! One process at a time: the volume's own file is locked for as long as it is served.
 
 use crate::AttachError;
+use keyway_engine::Device;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
@@ -20,11 +21,15 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    pub(super) fn new(volume: &Path) -> Result<Self, AttachError> {
+    /// Locks the volume's file, unless the device's store has done so already.
+    pub(super) fn new(volume: &Path, device: &Device) -> Result<Self, AttachError> {
+        if device.is_claimed() {
+            return Ok(Self { _locked: None });
+        }
         let doing = || format!("lock {}", volume.display());
         let file = File::open(volume).map_err(|e| AttachError::io(doing(), e))?;
-        let device = file.metadata().is_ok_and(|meta| meta.file_type().is_block_device());
-        let mut tries = if device { TRIES } else { 1 };
+        let block_device = file.metadata().is_ok_and(|meta| meta.file_type().is_block_device());
+        let mut tries = if block_device { TRIES } else { 1 };
         loop {
             tries -= 1;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {

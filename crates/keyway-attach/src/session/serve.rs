@@ -49,7 +49,7 @@ pub fn run(
         .canonicalize()
         .map_err(|e| AttachError::io(format!("find {}", plan.volume.display()), e))?;
     let runtime = runtime_folder()?;
-    let _claim = Claim::new(&volume)?;
+    let _claim = Claim::new(&volume, &device)?;
     super::clean_stale_in(&runtime)?;
     let signals = signals().map_err(|e| AttachError::io("watch for signals", e))?;
     let (folder, lock) = SessionFolder::create(&runtime)?;

@@ -31,12 +31,11 @@ pub enum Space {
 /// A file or device to make a volume in.
 ///
 /// A new file that is dropped without [`Target::keep`] is removed: an error or an interruption
-/// leaves nothing behind. A file to be replaced stays as it is until then. A device stays claimed,
-/// so that nobody can mount it meanwhile.
+/// leaves nothing behind. A file to be replaced stays as it is until then. The store is claimed, so
+/// that nobody can mount a device or write to a volume meanwhile.
 pub struct Target {
     store: FileStore,
     unfinished: Option<Unfinished>,
-    _claim: Option<File>,
 }
 
 /// A new file that is not in its place for good yet.
@@ -64,6 +63,8 @@ impl Target {
             Err(e) => return Err(fail(e)),
             Ok(meta) if meta.is_file() && existing == Existing::Replace => {
                 refuse_in_use(path)?;
+                // An open volume would go on being written where nobody finds it again.
+                claimed(path, Caching::Buffered)?;
                 beside(path)
             }
             Ok(_) => return Err(CreateError::Exists(path.to_owned())),
@@ -78,7 +79,7 @@ impl Target {
         set_aside(&file, path, size, space)?;
         let store = FileStore::open(&unfinished.written_to, OpenMode::ReadWrite, Caching::Direct)
             .map_err(CreateError::from)?;
-        Ok(Self { store, unfinished: Some(unfinished), _claim: None })
+        Ok(Self { store, unfinished: Some(unfinished) })
     }
 
     /// Takes a block device. What is on it will be lost, so the caller has asked.
@@ -99,17 +100,8 @@ impl Target {
     /// It is mounted or otherwise used.
     pub fn existing(path: &Path) -> Result<Self, CreateError> {
         refuse_in_use(path)?;
-        let block_device = path.metadata().map_err(|e| open_failed(path, e))?.file_type().is_block_device();
-        let claim = if block_device {
-            Some(keyway_sys::claim_device(path).map_err(|e| match e.kind() {
-                io::ErrorKind::ResourceBusy => CreateError::InUse { path: path.to_owned(), uses: vec![] },
-                _ => open_failed(path, e),
-            })?)
-        } else {
-            None
-        };
-        let store = FileStore::open(path, OpenMode::ReadWrite, Caching::Direct)?;
-        Ok(Self { store, unfinished: None, _claim: claim })
+        let store = claimed(path, Caching::Direct)?;
+        Ok(Self { store, unfinished: None })
     }
 
     /// Where to make the volume.
@@ -120,9 +112,9 @@ impl Target {
     /// A second handle on it, for a device over the finished volume.
     ///
     /// # Errors
-    /// It can't be opened again.
+    /// There is no descriptor left for it.
     pub fn reopen(&self) -> Result<FileStore, CreateError> {
-        Ok(FileStore::open(self.store.path(), OpenMode::ReadWrite, Caching::Direct)?)
+        Ok(self.store.try_clone()?)
     }
 
     /// Says that the volume is complete: the new file stays, in its place, on the medium.
@@ -178,6 +170,14 @@ fn set_aside(file: &File, path: &Path, size: u64, space: Space) -> Result<(), Cr
 fn refuse_in_use(path: &Path) -> Result<(), CreateError> {
     let uses = keyway_sys::uses(path).map_err(|e| open_failed(path, e))?;
     if uses.is_empty() { Ok(()) } else { Err(CreateError::InUse { path: path.to_owned(), uses }) }
+}
+
+/// Opens what exists for writing, unless somebody else has.
+fn claimed(path: &Path, caching: Caching) -> Result<FileStore, CreateError> {
+    FileStore::open(path, OpenMode::ReadWrite, caching).map_err(|e| match e.source.kind() {
+        io::ErrorKind::ResourceBusy => CreateError::InUse { path: path.to_owned(), uses: vec![] },
+        _ => e.into(),
+    })
 }
 
 fn open_failed(path: &Path, e: io::Error) -> CreateError {
