@@ -2,7 +2,7 @@
 
 use crate::Algorithm;
 use crate::kernels::{self, Pass, Ready, Xts};
-use crate::portable::{AesKeys, Camellia, Serpent, Twofish};
+use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 use crate::xts;
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 
@@ -26,7 +26,7 @@ enum Key {
     Serpent(Serpent),
     Twofish(Twofish),
     Camellia(Camellia),
-    Kuznyechik(kuznyechik::Kuznyechik),
+    Kuznyechik(Kuznyechik),
     /// TrueCrypt reads and writes Blowfish's 32-bit halves little-endian.
     Blowfish(blowfish::BlowfishLE),
     Cast5(cast5::Cast5),
@@ -45,7 +45,7 @@ impl Cipher {
             Algorithm::Serpent => Key::Serpent(Serpent::new(key.try_into().ok()?)),
             Algorithm::Twofish => Key::Twofish(Twofish::new(key.try_into().ok()?)),
             Algorithm::Camellia => Key::Camellia(Camellia::new(key.try_into().ok()?)),
-            Algorithm::Kuznyechik => Key::Kuznyechik(kuznyechik::Kuznyechik::new_from_slice(key).ok()?),
+            Algorithm::Kuznyechik => Key::Kuznyechik(Kuznyechik::new(key.try_into().ok()?)),
             Algorithm::Blowfish => Key::Blowfish(blowfish::BlowfishLE::new_from_slice(key).ok()?),
             Algorithm::Cast5 => Key::Cast5(cast5::Cast5::new_from_slice(key).ok()?),
             Algorithm::TripleDes => Key::TripleDes(des::TdesEde3::new_from_slice(key).ok()?),
@@ -84,6 +84,7 @@ impl Cipher {
             Key::Aes256(keys) => kernels::aes(self.ready, keys, pass),
             Key::Serpent(keys) => kernels::serpent(self.ready, keys, pass),
             Key::Camellia(keys) => kernels::camellia(self.ready, keys, pass),
+            Key::Kuznyechik(keys) => kernels::kuznyechik(self.ready, keys, pass),
             _ => false,
         }
     }
@@ -95,7 +96,7 @@ impl Cipher {
             Key::Serpent(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Twofish(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Camellia(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
-            Key::Kuznyechik(key) => rustcrypto(key, direction, blocks),
+            Key::Kuznyechik(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Blowfish(key) => rustcrypto(key, direction, blocks),
             Key::Cast5(key) => rustcrypto(key, direction, blocks),
             Key::TripleDes(key) => rustcrypto(key, direction, blocks),

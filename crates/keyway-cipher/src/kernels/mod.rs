@@ -10,6 +10,7 @@
 //! set on; `entry_points!` makes those.
 #![allow(unsafe_code, reason = "intrinsics; see the module's documentation")]
 
+mod bytes;
 mod lanes;
 mod run;
 
@@ -17,12 +18,14 @@ mod aes;
 mod aes_ni;
 mod aes_vaes256;
 mod aes_vaes512;
-mod bytes;
 mod camellia;
 mod camellia_avx2;
 mod camellia_avx2_gfni;
 mod camellia_avx512;
 mod camellia_sse;
+mod kuznyechik;
+mod kuznyechik_avx2_gfni;
+mod kuznyechik_avx512;
 mod serpent;
 mod serpent_avx2;
 mod serpent_avx512;
@@ -30,7 +33,7 @@ mod serpent_sse;
 
 use crate::Kernel;
 use crate::cipher::Direction;
-use crate::portable::{AesKeys, Camellia, Serpent};
+use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent};
 
 /// A kernel that this machine was found to have.
 #[derive(Clone, Copy)]
@@ -132,6 +135,21 @@ pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
         // SAFETY: the token says that the processor has AVX-512 with GFNI and VPCLMULQDQ.
         Kernel::Avx512 => unsafe { camellia_avx512::pass(keys, pass) },
         Kernel::Portable | Kernel::Neon => return false,
+    }
+    true
+}
+
+/// Kuznyechik with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        Kernel::Avx2 if std::arch::is_x86_feature_detected!("gfni") => {
+            // SAFETY: the token says that the processor has AVX2, and GFNI was just looked up.
+            unsafe { kuznyechik_avx2_gfni::pass(keys, pass) }
+        }
+        // SAFETY: the token says that the processor has AVX-512 with VBMI, GFNI and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { kuznyechik_avx512::pass(keys, pass) },
+        // The crate's tables are read with SSE2 and are as good as anything without GFNI.
+        Kernel::Portable | Kernel::Sse | Kernel::Avx2 | Kernel::Neon => return false,
     }
     true
 }

@@ -6,11 +6,13 @@
 
 mod aes;
 mod camellia;
+mod kuznyechik;
 mod serpent;
 mod twofish;
 
 pub(crate) use aes::AesKeys;
 pub(crate) use camellia::{Camellia, Subkeys as CamelliaSubkeys};
+pub(crate) use kuznyechik::{Kuznyechik, PI as KUZNYECHIK_PI, PI_INVERSE as KUZNYECHIK_PI_INVERSE};
 pub(crate) use serpent::{Serpent, Word as SerpentWord};
 pub(crate) use twofish::Twofish;
 

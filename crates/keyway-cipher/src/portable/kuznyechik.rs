@@ -1,0 +1,106 @@
+//! Kuznyechik (GOST R 34.12-2015; RFC 7801, whose names these are): its round keys for byte-sliced
+//! kernels, beside the tables of the `kuznyechik` crate for machines without one.
+
+use crate::cipher::Direction;
+use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// The S-box pi (RFC 7801, 4.1.1).
+#[rustfmt::skip]
+pub(crate) const PI: [u8; 256] = [
+    252, 238, 221, 17, 207, 110, 49, 22, 251, 196, 250, 218, 35, 197, 4, 77,
+    233, 119, 240, 219, 147, 46, 153, 186, 23, 54, 241, 187, 20, 205, 95, 193,
+    249, 24, 101, 90, 226, 92, 239, 33, 129, 28, 60, 66, 139, 1, 142, 79,
+    5, 132, 2, 174, 227, 106, 143, 160, 6, 11, 237, 152, 127, 212, 211, 31,
+    235, 52, 44, 81, 234, 200, 72, 171, 242, 42, 104, 162, 253, 58, 206, 204,
+    181, 112, 14, 86, 8, 12, 118, 18, 191, 114, 19, 71, 156, 183, 93, 135,
+    21, 161, 150, 41, 16, 123, 154, 199, 243, 145, 120, 111, 157, 158, 178, 177,
+    50, 117, 25, 61, 255, 53, 138, 126, 109, 84, 198, 128, 195, 189, 13, 87,
+    223, 245, 36, 169, 62, 168, 67, 201, 215, 121, 214, 246, 124, 34, 185, 3,
+    224, 15, 236, 222, 122, 148, 176, 188, 220, 232, 40, 80, 78, 51, 10, 74,
+    167, 151, 96, 115, 30, 0, 98, 68, 26, 184, 56, 130, 100, 159, 38, 65,
+    173, 69, 70, 146, 39, 94, 85, 47, 140, 163, 165, 125, 105, 213, 149, 59,
+    7, 88, 179, 64, 134, 172, 29, 247, 48, 55, 107, 228, 136, 217, 231, 137,
+    225, 27, 131, 73, 76, 63, 248, 254, 141, 83, 170, 144, 202, 216, 133, 97,
+    32, 113, 103, 164, 45, 43, 9, 91, 203, 155, 37, 208, 190, 229, 108, 82,
+    89, 166, 116, 210, 230, 244, 180, 192, 209, 102, 175, 194, 57, 75, 99, 182,
+];
+
+/// Its inverse.
+pub(crate) const PI_INVERSE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut x = 0;
+    while x < 256 {
+        table[PI[x] as usize] = x as u8;
+        x += 1;
+    }
+    table
+};
+
+/// The factors of l, for bytes 15 down to 0 (RFC 7801, 4.1.2).
+const FACTORS: [u8; 16] = [148, 32, 133, 16, 194, 192, 1, 251, 1, 192, 194, 16, 133, 32, 148, 1];
+
+/// Product modulo x^8 + x^7 + x^6 + x + 1 (RFC 7801, 4.1.2).
+fn times(mut a: u8, mut b: u8) -> u8 {
+    let mut product = 0;
+    while b != 0 {
+        product ^= a & 0u8.wrapping_sub(b & 1);
+        a = (a << 1) ^ (0xc3 & 0u8.wrapping_sub(a >> 7));
+        b >>= 1;
+    }
+    product
+}
+
+/// The linear transformation L, sixteen times R.
+fn linear(block: &mut [u8; 16]) {
+    for _ in 0..16 {
+        let sum = block.iter().zip(FACTORS).fold(0, |sum, (byte, factor)| sum ^ times(*byte, factor));
+        block.rotate_right(1);
+        block[0] = sum;
+    }
+}
+
+/// A key, ready for use.
+#[derive(ZeroizeOnDrop)]
+pub(crate) struct Kuznyechik {
+    tables: kuznyechik::Kuznyechik,
+    /// The ten round keys, each byte four times: what byte-sliced kernels spread.
+    pub(crate) round_keys: [[u32; 16]; 10],
+}
+
+impl Kuznyechik {
+    pub(crate) fn new(key: &[u8; 32]) -> Self {
+        let mut pair: [[u8; 16]; 2] = [std::array::from_fn(|i| key[i]), std::array::from_fn(|i| key[16 + i])];
+        let mut this =
+            Self { tables: kuznyechik::Kuznyechik::new(&Array::from(*key)), round_keys: [[0; 16]; 10] };
+        for (i, keys) in (0u8..).step_by(8).zip(this.round_keys.as_chunks_mut::<2>().0) {
+            *keys = pair.map(|key| key.map(|byte| u32::from(byte) * 0x0101_0101));
+            // Eight Feistel rounds lead to the next pair (RFC 7801, 4.3).
+            for constant in i + 1..=i + 8 {
+                let mut c = [0; 16];
+                c[15] = constant;
+                linear(&mut c);
+                let [left, right] = &mut pair;
+                let mut x: [u8; 16] = std::array::from_fn(|i| PI[usize::from(left[i] ^ c[i])]);
+                linear(&mut x);
+                for (x, right) in x.iter_mut().zip(right.iter()) {
+                    *x ^= right;
+                }
+                *right = *left;
+                *left = x;
+                x.zeroize();
+            }
+        }
+        pair.zeroize();
+        this
+    }
+
+    /// Each block on its own, in place.
+    pub(crate) fn blocks(&self, direction: Direction, blocks: &mut [[u8; 16]]) {
+        let blocks = Array::slice_as_chunks_mut(blocks.as_flattened_mut()).0;
+        match direction {
+            Direction::Encrypt => self.tables.encrypt_blocks(blocks),
+            Direction::Decrypt => self.tables.decrypt_blocks(blocks),
+        }
+    }
+}
