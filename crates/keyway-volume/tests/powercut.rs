@@ -55,7 +55,7 @@ fn pair() -> Vec<u8> {
     store.snapshot()
 }
 
-/// The first mebibyte of data, if the password opens the volume.
+/// All of the data, if the password opens the volume.
 fn data(store: &Arc<MemStore>, password: &str) -> Option<Vec<u8>> {
     let unlocked = unlock(store, &request(&secrets(password))).ok()?;
     let device = Device::new(Box::new(store.clone()), unlocked.layout, Access::ReadOnly).expect("fits");
@@ -64,7 +64,7 @@ fn data(store: &Arc<MemStore>, password: &str) -> Option<Vec<u8>> {
     Some(data)
 }
 
-/// What must hold after a cut: each of the groups of passwords opens its data with one of them.
+/// What must hold after a cut: one of the passwords opens the volume, and this is its data.
 struct Promise<'a> {
     passwords: &'a [&'a str],
     data: Vec<u8>,
@@ -168,8 +168,11 @@ fn restoring_from_the_embedded_copy() {
 fn making_a_hidden_volume_leaves_the_outer_header_and_its_files_alone() {
     let image = pair();
     // The outer volume's files lie before the hidden one.
-    let files =
-        |store: &Arc<MemStore>| data(store, OLD).map(|mut data| data.split_off(0)[..96 << 10].to_vec());
+    let files = |store: &Arc<MemStore>| {
+        let mut data = data(store, OLD)?;
+        data.truncate(96 << 10);
+        Some(data)
+    };
     let before = files(&Arc::new(MemStore::from_vec(image.clone()))).expect("opens");
     let whole = FaultStore::new(MemStore::from_vec(image.clone()), FaultPlan::default());
     let make = |store: &dyn Store| create_hidden(store, 128 << 10, &quick(&secrets(NEW)), None, &()).is_ok();
