@@ -1,6 +1,6 @@
 //! Why a volume could not be opened, made or changed, sorted by whose fault it is.
 
-use crate::veracrypt::{HeaderFault, Place};
+use crate::veracrypt::{HeaderFault, LARGEST_PIM, Place};
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
 use keyway_store::StoreError;
@@ -14,11 +14,11 @@ pub enum VolumeError {
     #[error(
         "no header opened with this password, keyfiles and PIM: one of them is wrong, or this is not a \
          VeraCrypt or TrueCrypt volume{}",
-        if *.argon2id_skipped { "; Argon2id was not tried, because there is too little memory for it" } else { "" }
+        .argon2id_skipped.map_or("", Argon2idSkipped::remark)
     )]
     WrongSecret {
-        /// Argon2id could not be tried for want of memory.
-        argon2id_skipped: bool,
+        /// Why Argon2id was not tried, if it was not.
+        argon2id_skipped: Option<Argon2idSkipped>,
     },
     /// The outer volume opened, the hidden one to be protected did not.
     #[error(
@@ -36,6 +36,9 @@ pub enum VolumeError {
         /// The longest the format takes.
         limit: usize,
     },
+    /// A PIM that VeraCrypt does not have.
+    #[error("a PIM of {0} is too large; VeraCrypt takes {LARGEST_PIM} at most")]
+    PimTooLarge(u32),
     /// It plainly isn't a volume, whatever the secret.
     #[error("this is not an encrypted volume: {0}")]
     NotAVolume(NotAVolume),
@@ -82,11 +85,31 @@ impl VolumeError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::WrongSecret { .. } | Self::WrongProtectionSecret => 3,
-            Self::NoSecret | Self::PasswordTooLong { .. } => 2,
+            Self::NoSecret | Self::PasswordTooLong { .. } | Self::PimTooLarge(_) => 2,
             Self::NotAVolume(_) | Self::DamagedHeader { .. } | Self::Layout(_) => 4,
             Self::Unsupported(_) => 4,
             Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
             Self::Keyfile { .. } | Self::Store(_) | Self::Cipher(_) => 1,
+        }
+    }
+}
+
+/// Why a search did without Argon2id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argon2idSkipped {
+    /// The machine has too little memory free for it.
+    Memory,
+    /// The PIM makes it cost minutes; it is tried only where it is asked for.
+    Cost,
+}
+
+impl Argon2idSkipped {
+    const fn remark(self) -> &'static str {
+        match self {
+            Self::Memory => "; Argon2id was not tried, because there is too little memory for it",
+            Self::Cost => {
+                "; Argon2id was not tried, because it takes minutes with this PIM: `--hash argon2id` tries it"
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ mod progress;
 mod secrets;
 pub mod veracrypt;
 
-pub use error::{KeyfileFault, NotAVolume, Unsupported, VolumeError};
+pub use error::{Argon2idSkipped, KeyfileFault, NotAVolume, Unsupported, VolumeError};
 pub use info::{VolumeInfo, Warning};
 pub use inspect::{Inspection, inspect};
 pub use progress::{Progress, Stage};

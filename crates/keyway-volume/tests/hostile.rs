@@ -215,6 +215,16 @@ fn what_is_no_volume_at_all_is_told() {
 }
 
 #[test]
+fn a_pim_that_does_not_exist_is_refused_at_once() {
+    let secrets =
+        Secrets { password: SecretBytes::copy_of(PASSWORD), keyfiles: Vec::new(), pim: Some(u32::MAX) };
+    let store = MemStore::from_vec(noise(MIB));
+    let error = unlock(&store, &UnlockRequest::new(&secrets)).err().expect("refused");
+    assert!(matches!(error, VolumeError::PimTooLarge(u32::MAX)), "{error}");
+    assert_eq!(error.exit_code(), 2);
+}
+
+#[test]
 fn equal_xts_keys_are_warned_of() {
     let mut header = honest();
     header.key_area = SecretBytes::copy_of(&[7; 256]);

@@ -182,8 +182,8 @@ impl From<VolumeError> for Failure {
         let told = Self::told(error.exit_code(), &error.to_string());
         match error {
             E::Store(error) => error.into(),
-            E::WrongSecret { argon2id_skipped: true } => told,
-            E::WrongSecret { argon2id_skipped: false } => told
+            E::WrongSecret { argon2id_skipped: Some(_) } => told,
+            E::WrongSecret { argon2id_skipped: None } => told
                 .hint("check the password, --keyfile and --pim, and that this is the right file or device"),
             E::WrongProtectionSecret => told
                 .kind("wrong-protection-secret")
@@ -195,7 +195,7 @@ impl From<VolumeError> for Failure {
             E::Layout(_) => told.kind("damaged").hint("restore the header: keyway header restore VOLUME"),
             E::Unsupported(_) => told.kind("unsupported"),
             E::Keyfile { .. } => told.kind("keyfile").hint("check the path; an empty file is no keyfile"),
-            E::Cipher(_) => told,
+            E::PimTooLarge(_) | E::Cipher(_) => told,
         }
     }
 }

@@ -11,9 +11,7 @@ use keyway_sys::Use;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// The largest PIM that VeraCrypt takes: 15,000 + 1,000 × PIM fits a signed 32-bit number (its
-/// documentation, "PIM").
-pub const LARGEST_PIM: u32 = 2_147_468;
+pub use super::params::LARGEST_PIM;
 
 /// A volume that could not be made. Nothing that existed before was changed, except where a
 /// device was being overwritten.

@@ -120,6 +120,10 @@ impl FromStr for HashName {
     }
 }
 
+/// The largest PIM that VeraCrypt takes: 15,000 + 1,000 × PIM fits a signed 32-bit number (its
+/// documentation, "PIM").
+pub const LARGEST_PIM: u32 = 2_147_468;
+
 /// The cost of one key derivation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(untagged)]
@@ -139,6 +143,15 @@ pub enum Derivation {
 }
 
 impl Derivation {
+    /// Whether this is an Argon2id of more than 32 GiB of passes over memory, a quarter of a minute
+    /// on a fast machine: PIM 51 or more. Who has such a PIM nearly always has it for PBKDF2.
+    pub(crate) fn is_extravagant(self) -> bool {
+        match self {
+            Self::Pbkdf2 { .. } => false,
+            Self::Argon2id { memory_kib, passes } => u64::from(memory_kib) * u64::from(passes) > 32 << 20,
+        }
+    }
+
     /// What `format` does with `hash` for a personal iterations multiplier; `None` and 0 mean the
     /// default. `system` selects the counts of an encrypted system's boot header. `None` comes
     /// back where the format has no such derivation; TrueCrypt has no PIM and ignores it.
@@ -222,6 +235,8 @@ mod tests {
         assert_eq!(cost(Some(1)), of(64, 3));
         assert_eq!(cost(Some(31)), of(1024, 13));
         assert_eq!(cost(Some(32)), of(1024, 14));
+        assert!(cost(Some(50)).is_some_and(|cost| !cost.is_extravagant()));
+        assert!(cost(Some(51)).is_some_and(Derivation::is_extravagant));
         assert_eq!(cost(Some(u32::MAX)), of(1024, u32::MAX - 18));
     }
 

@@ -12,6 +12,7 @@ use super::params::{Derivation, Format, HashName};
 use super::place::Place;
 use super::sealed::SealedHeader;
 use super::suite::{Suite, longest_key};
+use crate::Argon2idSkipped;
 use keyway_kdf::{Argon2idCost, Block, Prf};
 use keyway_secret::SecretBytes;
 use std::collections::VecDeque;
@@ -48,8 +49,8 @@ pub(crate) struct Match {
 pub(crate) struct NoMatch {
     /// The first header that decrypted but is damaged or lies, with its in-place flag and sizes.
     pub(crate) damaged: Option<(Place, HeaderFault)>,
-    /// Argon2id could not have its memory.
-    pub(crate) argon2id_skipped: bool,
+    /// Why Argon2id was not tried.
+    pub(crate) argon2id_skipped: Option<Argon2idSkipped>,
 }
 
 /// One derivation on one header.
@@ -111,7 +112,11 @@ enum Message {
 
 /// Searches; the password is what goes into the key derivation.
 pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>, NoMatch> {
-    let trials = trials(wanted.candidates, &wanted.formats, wanted.hash, wanted.pim);
+    let mut trials = trials(wanted.candidates, &wanted.formats, wanted.hash, wanted.pim);
+    let all = trials.len();
+    // It can't be interrupted, and would go on for minutes after another hash has opened the volume.
+    trials.retain(|trial| wanted.hash.is_some() || !trial.derivation.is_extravagant());
+    let argon2id_skipped = (trials.len() < all).then_some(Argon2idSkipped::Cost);
     let tasks = tasks(&trials);
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len().max(1));
     let search = Arc::new(Search {
@@ -136,11 +141,15 @@ pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>
         search.work(&sender);
     }
     drop(sender);
-    collect(&search, &receiver)
+    collect(&search, &receiver, argon2id_skipped)
 }
 
-fn collect(search: &Search, receiver: &Receiver<Message>) -> Result<Box<Match>, NoMatch> {
-    let mut none = NoMatch { damaged: None, argon2id_skipped: false };
+fn collect(
+    search: &Search,
+    receiver: &Receiver<Message>,
+    argon2id_skipped: Option<Argon2idSkipped>,
+) -> Result<Box<Match>, NoMatch> {
+    let mut none = NoMatch { damaged: None, argon2id_skipped };
     // Ends when every worker has dropped its sender.
     for message in receiver {
         match message {
@@ -149,7 +158,7 @@ fn collect(search: &Search, receiver: &Receiver<Message>) -> Result<Box<Match>, 
                 return Ok(found);
             }
             Message::Damaged(place, fault) => none.damaged = none.damaged.or(Some((place, fault))),
-            Message::NoMemory => none.argon2id_skipped = true,
+            Message::NoMemory => none.argon2id_skipped = Some(Argon2idSkipped::Memory),
         }
     }
     Err(none)

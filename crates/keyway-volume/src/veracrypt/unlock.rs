@@ -2,7 +2,7 @@
 
 use super::area::Area;
 use super::header::{Header, HeaderFault};
-use super::params::{Derivation, Format, HashName};
+use super::params::{Derivation, Format, HashName, LARGEST_PIM};
 use super::place::{HEADER_BYTES, Place};
 use super::sealed::SealedHeader;
 use super::search::{Candidate, Match, NoMatch, Wanted, search};
@@ -149,6 +149,9 @@ fn find(
         None if secrets.password.len() > Format::TrueCrypt.password_limit() => vec![Format::VeraCrypt],
         None => vec![Format::VeraCrypt, Format::TrueCrypt],
     };
+    if let Some(pim) = secrets.pim.filter(|pim| *pim > LARGEST_PIM) {
+        return Err(VolumeError::PimTooLarge(pim));
+    }
     // Up to 64 bytes both formats make the same of a password and its keyfiles.
     let first = formats.first().copied().unwrap_or(Format::VeraCrypt);
     let password = secrets.header_password(first)?;
