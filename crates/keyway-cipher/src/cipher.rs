@@ -1,6 +1,8 @@
 //! One keyed block cipher, whatever it is and whatever kernel runs it.
 
 use crate::Algorithm;
+#[cfg(target_arch = "aarch64")]
+use crate::Kernel;
 use crate::kernels::{self, Pass, Ready, Xts};
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 use crate::xts;
@@ -21,6 +23,11 @@ pub(crate) struct Cipher {
 
 #[allow(clippy::large_enum_variant, reason = "each lives alone in locked pages of its own")]
 enum Key {
+    /// With the processor's AES instructions, by the `aes` crate.
+    #[cfg(target_arch = "aarch64")]
+    Neon128(aes::Aes128),
+    #[cfg(target_arch = "aarch64")]
+    Neon256(aes::Aes256),
     Aes128(AesKeys<11>),
     Aes256(AesKeys<15>),
     Serpent(Serpent),
@@ -34,23 +41,29 @@ enum Key {
 }
 
 impl Cipher {
-    /// None when the key does not have the algorithm's length.
-    pub(crate) fn new(algorithm: Algorithm, key: &[u8], ready: Ready) -> Option<Self> {
-        if key.len() != algorithm.key_bytes() {
-            return None;
-        }
+    /// Expands a key, which has the algorithm's length.
+    pub(crate) fn new(algorithm: Algorithm, key: &[u8], ready: Ready) -> Self {
+        debug_assert_eq!(key.len(), algorithm.key_bytes());
         let key = match algorithm {
-            Algorithm::Aes128 => Key::Aes128(AesKeys::new::<16>(key.try_into().ok()?)),
-            Algorithm::Aes256 => Key::Aes256(AesKeys::new::<32>(key.try_into().ok()?)),
-            Algorithm::Serpent => Key::Serpent(Serpent::new(key.try_into().ok()?)),
-            Algorithm::Twofish => Key::Twofish(Twofish::new(key.try_into().ok()?)),
-            Algorithm::Camellia => Key::Camellia(Camellia::new(key.try_into().ok()?)),
-            Algorithm::Kuznyechik => Key::Kuznyechik(Kuznyechik::new(key.try_into().ok()?)),
-            Algorithm::Blowfish => Key::Blowfish(blowfish::BlowfishLE::new_from_slice(key).ok()?),
-            Algorithm::Cast5 => Key::Cast5(cast5::Cast5::new_from_slice(key).ok()?),
-            Algorithm::TripleDes => Key::TripleDes(des::TdesEde3::new_from_slice(key).ok()?),
+            #[cfg(target_arch = "aarch64")]
+            Algorithm::Aes128 if ready.kernel() == Kernel::Neon => {
+                Key::Neon128(aes::Aes128::new(&Array::from(*sized(key))))
+            }
+            #[cfg(target_arch = "aarch64")]
+            Algorithm::Aes256 if ready.kernel() == Kernel::Neon => {
+                Key::Neon256(aes::Aes256::new(&Array::from(*sized(key))))
+            }
+            Algorithm::Aes128 => Key::Aes128(AesKeys::new::<16>(sized(key))),
+            Algorithm::Aes256 => Key::Aes256(AesKeys::new::<32>(sized(key))),
+            Algorithm::Serpent => Key::Serpent(Serpent::new(sized(key))),
+            Algorithm::Twofish => Key::Twofish(Twofish::new(sized(key))),
+            Algorithm::Camellia => Key::Camellia(Camellia::new(sized(key))),
+            Algorithm::Kuznyechik => Key::Kuznyechik(Kuznyechik::new(sized(key))),
+            Algorithm::Blowfish => Key::Blowfish(blowfish::BlowfishLE::new(&Array::from(*sized(key)))),
+            Algorithm::Cast5 => Key::Cast5(cast5::Cast5::new(&Array::from(*sized(key)))),
+            Algorithm::TripleDes => Key::TripleDes(des::TdesEde3::new(&Array::from(*sized(key)))),
         };
-        Some(Self { ready, key })
+        Self { ready, key }
     }
 
     /// 16, or 8 for the old ones.
@@ -85,12 +98,19 @@ impl Cipher {
             Key::Serpent(keys) => kernels::serpent(self.ready, keys, pass),
             Key::Camellia(keys) => kernels::camellia(self.ready, keys, pass),
             Key::Kuznyechik(keys) => kernels::kuznyechik(self.ready, keys, pass),
-            _ => false,
+            Key::Twofish(keys) => kernels::twofish(self.ready, keys, pass),
+            Key::Blowfish(_) | Key::Cast5(_) | Key::TripleDes(_) => false,
+            #[cfg(target_arch = "aarch64")]
+            Key::Neon128(_) | Key::Neon256(_) => false,
         }
     }
 
     fn portable(&self, direction: Direction, blocks: &mut [u8]) {
         match &self.key {
+            #[cfg(target_arch = "aarch64")]
+            Key::Neon128(key) => rustcrypto(key, direction, blocks),
+            #[cfg(target_arch = "aarch64")]
+            Key::Neon256(key) => rustcrypto(key, direction, blocks),
             Key::Aes128(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Aes256(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Serpent(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
@@ -102,6 +122,11 @@ impl Cipher {
             Key::TripleDes(key) => rustcrypto(key, direction, blocks),
         }
     }
+}
+
+/// A key as an array; its length was checked when the cipher was asked for.
+fn sized<const N: usize>(key: &[u8]) -> &[u8; N] {
+    key.first_chunk().unwrap_or(&[0; N])
 }
 
 fn rustcrypto(key: &(impl BlockCipherEncrypt + BlockCipherDecrypt), direction: Direction, blocks: &mut [u8]) {

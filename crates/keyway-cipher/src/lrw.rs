@@ -8,38 +8,62 @@
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A field and one element of it, the tweak key.
+/// GF(2^128) or GF(2^64), by the size of the cipher's blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Gf128,
+    Gf64,
+}
+
+impl Field {
+    pub(crate) fn of_blocks(block_bytes: usize) -> Self {
+        if block_bytes == 8 { Self::Gf64 } else { Self::Gf128 }
+    }
+
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Gf128 => 16,
+            Self::Gf64 => 8,
+        }
+    }
+
+    /// The first bytes of `key`. None when there are not enough.
+    pub(crate) fn element(self, key: &[u8]) -> Option<u128> {
+        match self {
+            Self::Gf128 => key.first_chunk().map(|bytes| u128::from_be_bytes(*bytes)),
+            Self::Gf64 => key.first_chunk().map(|bytes| u128::from(u64::from_be_bytes(*bytes))),
+        }
+    }
+
+    fn double(self, x: u128) -> u128 {
+        match self {
+            Self::Gf128 => crate::xts::double(x),
+            Self::Gf64 => u128::from(((x as u64) << 1) ^ (0x1b & 0u64.wrapping_sub(x as u64 >> 63))),
+        }
+    }
+}
+
+/// A tweak key and what is needed to count in multiples of it.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct LrwKey {
+    #[zeroize(skip)]
+    field: Field,
     key: u128,
     /// Product of the key and 2^(i+1) - 1: what to add when a block number's lowest i bits are
     /// ones and it is counted up.
     steps: [u128; 72],
-    block_bytes: u8,
 }
 
 impl LrwKey {
-    /// From the first `block_bytes` of the tweak key. None when there are not enough.
-    pub(crate) fn new(key: &[u8], block_bytes: usize) -> Option<Self> {
-        let (key, block_bytes) = match block_bytes {
-            8 => (u128::from(u64::from_be_bytes(*key.first_chunk()?)), 8),
-            _ => (u128::from_be_bytes(*key.first_chunk()?), 16),
-        };
-        let mut this = Self { key, steps: [0; 72], block_bytes };
+    pub(crate) fn new(field: Field, key: u128) -> Self {
+        let mut this = Self { field, key, steps: [0; 72] };
         let (mut power, mut sum) = (key, 0);
-        for i in 0..this.steps.len() {
+        for step in &mut this.steps {
             sum ^= power;
-            this.steps[i] = sum;
-            power = this.double(power);
+            *step = sum;
+            power = field.double(power);
         }
-        Some(this)
-    }
-
-    fn double(&self, x: u128) -> u128 {
-        match self.block_bytes {
-            8 => u128::from(((x as u64) << 1) ^ (0x1b & 0u64.wrapping_sub(x as u64 >> 63))),
-            _ => crate::xts::double(x),
-        }
+        this
     }
 
     /// The key times `number`.
@@ -47,7 +71,7 @@ impl LrwKey {
         let (mut product, mut power, mut rest) = (0, self.key, number);
         while rest != 0 {
             product ^= power & 0u128.wrapping_sub(rest & 1);
-            power = self.double(power);
+            power = self.field.double(power);
             rest >>= 1;
         }
         product
@@ -57,7 +81,7 @@ impl LrwKey {
     pub(crate) fn xor_tweaks(&self, blocks: &mut [u8], first_block: u128) {
         let mut number = first_block;
         let mut tweak = self.times(number);
-        for block in blocks.chunks_exact_mut(usize::from(self.block_bytes)) {
+        for block in blocks.chunks_exact_mut(self.field.bytes()) {
             let bytes = tweak.to_be_bytes();
             for (byte, t) in block.iter_mut().rev().zip(bytes.iter().rev()) {
                 *byte ^= t;

@@ -3,9 +3,9 @@
 use crate::cbc::{self, UnitIv};
 use crate::cipher::{Cipher, Direction};
 use crate::kernels::{Ready, Xts};
-use crate::lrw::LrwKey;
+use crate::lrw::{Field, LrwKey};
 use crate::xts;
-use crate::{CipherError, Kernel, LayerKey, Mode, Spec};
+use crate::{Algorithm, CipherError, Kernel, LayerKey, Mode, Spec};
 use keyway_secret::Locked;
 
 /// Units whose first tweaks are computed together.
@@ -70,47 +70,43 @@ impl SectorCipher {
         if !possible || unit_bytes == 0 || !(unit_bytes as usize).is_multiple_of(largest) {
             return Err(CipherError::Unsupported(chain));
         }
-        if keys.len() != chain.len() {
+        let fits = |(algorithm, layer): (Algorithm, &LayerKey<'_>)| {
+            layer.key.len() == algorithm.key_bytes()
+                && (mode != Mode::Xts || layer.tweak_key.len() == algorithm.key_bytes())
+        };
+        if keys.len() != chain.len() || !chain.layers().zip(keys).all(fits) {
             return Err(wrong_keys());
         }
 
-        let cipher = |algorithm, key| Cipher::new(algorithm, key, ready);
+        // Made inside locked memory, not moved there: that leaves less on the stack to wipe.
         let singles = || {
-            chain
-                .layers()
-                .zip(keys)
-                .map(|(algorithm, layer)| lock(|| cipher(algorithm, layer.key)))
-                .collect::<Option<Vec<_>>>()
-                .ok_or_else(wrong_keys)
+            let layers = chain.layers().zip(keys);
+            layers
+                .map(|(algorithm, layer)| Locked::new(|| Cipher::new(algorithm, layer.key, ready)))
+                .collect()
         };
         let keys = match mode {
-            Mode::Xts => Keys::Xts(
-                chain
-                    .layers()
-                    .zip(keys)
-                    .map(|(algorithm, layer)| {
-                        lock(|| {
-                            Some(XtsLayer {
-                                data: cipher(algorithm, layer.key)?,
-                                tweak: cipher(algorithm, layer.tweak_key)?,
-                            })
-                        })
+            Mode::Xts => {
+                let layers = chain.layers().zip(keys).map(|(algorithm, layer)| {
+                    Locked::new(|| XtsLayer {
+                        data: Cipher::new(algorithm, layer.key, ready),
+                        tweak: Cipher::new(algorithm, layer.tweak_key, ready),
                     })
-                    .collect::<Option<_>>()
-                    .ok_or_else(wrong_keys)?,
-            ),
+                });
+                Keys::Xts(layers.collect())
+            }
             Mode::Lrw => {
                 let tweak_key = same_tweak_key(keys).ok_or_else(wrong_keys)?;
-                let tweak = lock(|| LrwKey::new(tweak_key, largest)).ok_or_else(wrong_keys)?;
-                Keys::Lrw { layers: singles()?, tweak }
+                let field = Field::of_blocks(largest);
+                let key = field.element(tweak_key).ok_or_else(wrong_keys)?;
+                Keys::Lrw { layers: singles(), tweak: Locked::new(|| LrwKey::new(field, key)) }
             }
             Mode::Cbc | Mode::InnerCbc => {
                 let tweak_key = same_tweak_key(keys).ok_or_else(wrong_keys)?;
                 let seed = tweak_key.first_chunk().ok_or_else(wrong_keys)?;
-                Keys::Cbc { layers: singles()?, seed: Locked::new(|| *seed), inner: mode == Mode::InnerCbc }
+                Keys::Cbc { layers: singles(), seed: Locked::new(|| *seed), inner: mode == Mode::InnerCbc }
             }
         };
-        // The schedules passed over the stack on their way into locked memory.
         keyway_secret::wipe_stack();
         Ok(Self { spec: *spec, ready, keys })
     }
@@ -209,12 +205,6 @@ impl SectorCipher {
             }
         }
     }
-}
-
-/// Moves a value into locked memory, if there is one.
-fn lock<T>(make: impl FnOnce() -> Option<T>) -> Option<Locked<T>> {
-    let value = make()?;
-    Some(Locked::new(|| value))
 }
 
 /// The tweak key of a chain that has only one.

@@ -107,12 +107,14 @@ fn h(x: u8, words: [u32; 4]) -> u32 {
 pub(crate) struct Twofish {
     /// g's tables: S-box and MDS column together.
     g: [[u32; 256]; 4],
+    /// The S-boxes alone, by byte of the word, for kernels that multiply by themselves.
+    pub(crate) s_boxes: [[u8; 256]; 4],
     /// K0..K3, xored to the plain text.
-    input: [u32; 4],
+    pub(crate) input: [u32; 4],
     /// K4..K7, xored to the cipher text.
-    output: [u32; 4],
+    pub(crate) output: [u32; 4],
     /// K8..K39, four for each pair of rounds.
-    rounds: [[u32; 4]; 8],
+    pub(crate) rounds: [[u32; 4]; 8],
 }
 
 impl Twofish {
@@ -140,13 +142,15 @@ impl Twofish {
             };
             *word = u32::from_le_bytes([row(&RS[0]), row(&RS[1]), row(&RS[2]), row(&RS[3])]);
         }
-        let mut g = [[0; 256]; 4];
-        for (column, table) in g.iter_mut().enumerate() {
-            for (x, entry) in (0u8..=255).zip(table.iter_mut()) {
-                *entry = MDS_COLUMNS[column][usize::from(q_chain(column, x, s))];
+        let mut this =
+            Self { g: [[0; 256]; 4], s_boxes: [[0; 256]; 4], input: four(0), output: four(1), rounds };
+        for (column, mds) in MDS_COLUMNS.iter().enumerate() {
+            for x in 0u8..=255 {
+                let s_box = q_chain(column, x, s);
+                this.s_boxes[column][usize::from(x)] = s_box;
+                this.g[column][usize::from(x)] = mds[usize::from(s_box)];
             }
         }
-        let this = Self { g, input: four(0), output: four(1), rounds };
         words.zeroize();
         s.zeroize();
         this

@@ -162,16 +162,16 @@ impl<L: Bytes, S: Boxes<L>> Rounds<L, 16> for Sliced<'_, S> {
 
 /// Matrices for GFNI: into AES's field, and out of it with the rotation of each S-box.
 pub(super) mod gfni {
-    pub(in crate::kernels) const INTO: i64 = 0x3e8a_d8b5_2d81_a4c5;
+    pub(in crate::kernels::x86_64) const INTO: i64 = 0x3e8a_d8b5_2d81_a4c5;
     /// After a rotation left by one, for S-box 4.
-    pub(in crate::kernels) const INTO_S4: i64 = 0x1f45_6cda_96c0_52e2;
-    pub(in crate::kernels) const INTO_CONSTANT: i32 = 0x0b;
-    pub(in crate::kernels) const OUT: i64 = 0xc0ba_5f8c_8dfc_1e04_u64 as i64;
-    pub(in crate::kernels) const OUT_S2: i64 = 0x04c0_ba5f_8c8d_fc1e;
-    pub(in crate::kernels) const OUT_S3: i64 = 0xba5f_8c8d_fc1e_04c0_u64 as i64;
-    pub(in crate::kernels) const OUT_CONSTANT: i32 = 0x6e;
-    pub(in crate::kernels) const OUT_CONSTANT_S2: i32 = 0xdc;
-    pub(in crate::kernels) const OUT_CONSTANT_S3: i32 = 0x37;
+    pub(in crate::kernels::x86_64) const INTO_S4: i64 = 0x1f45_6cda_96c0_52e2;
+    pub(in crate::kernels::x86_64) const INTO_CONSTANT: i32 = 0x0b;
+    pub(in crate::kernels::x86_64) const OUT: i64 = 0xc0ba_5f8c_8dfc_1e04_u64 as i64;
+    pub(in crate::kernels::x86_64) const OUT_S2: i64 = 0x04c0_ba5f_8c8d_fc1e;
+    pub(in crate::kernels::x86_64) const OUT_S3: i64 = 0xba5f_8c8d_fc1e_04c0_u64 as i64;
+    pub(in crate::kernels::x86_64) const OUT_CONSTANT: i32 = 0x6e;
+    pub(in crate::kernels::x86_64) const OUT_CONSTANT_S2: i32 = 0xdc;
+    pub(in crate::kernels::x86_64) const OUT_CONSTANT_S3: i32 = 0x37;
 }
 
 /// The S-boxes with two GFNI instructions.
@@ -223,14 +223,14 @@ pub(super) use gfni_boxes;
 /// The same maps by nibble, for processors without GFNI: tables of 16 for the low and the high
 /// nibble, constants in the low ones. The way out undoes the affine map of AES's S-box as well.
 pub(super) mod nibbles {
-    pub(in crate::kernels) const INTO: [u128; 2] =
+    pub(in crate::kernels::x86_64) const INTO: [u128; 2] =
         [0x7ec6_7dc5_a71f_a41c_69d1_6ad2_b008_b30b, 0x3e33_676a_bab7_e3ee_d0dd_8984_5459_0d00];
-    pub(in crate::kernels) const INTO_S4: [u128; 2] =
+    pub(in crate::kernels::x86_64) const INTO_S4: [u128; 2] =
         [0xcbc8_1211_dcdf_0506_c6c5_1f1c_d1d2_080b, 0x8bd2_0f56_653c_e1b8_336a_b7ee_dd84_5900];
-    pub(in crate::kernels) const OUT: [u128; 2] =
+    pub(in crate::kernels::x86_64) const OUT: [u128; 2] =
         [0x776a_d6cb_3f22_9e83_726f_d3ce_3a27_9b86, 0x7b9e_34d1_6085_2fca_b154_fe1b_aa4f_e500];
-    pub(in crate::kernels) const OUT_S2: [u128; 2] =
+    pub(in crate::kernels::x86_64) const OUT_S2: [u128; 2] =
         [0xeed4_ad97_7e44_3d07_e4de_a79d_744e_370d, 0xf63d_68a3_c00b_5e95_63a8_fd36_559e_cb00];
-    pub(in crate::kernels) const OUT_S3: [u128; 2] =
+    pub(in crate::kernels::x86_64) const OUT_S3: [u128; 2] =
         [0xbb35_6be5_9f11_4fc1_39b7_e967_1d93_cd43, 0xbd4f_1ae8_30c2_9765_d82a_7f8d_55a7_f200];
 }

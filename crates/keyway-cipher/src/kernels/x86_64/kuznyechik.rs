@@ -30,23 +30,23 @@ mod times {
     pub(super) const BY_251: i64 = 0x53f5_ead5_ab57_fda9;
 }
 
-/// One step of L or of its inverse: adds to byte `at` the multiples of the other fifteen
+/// One step of L or of its inverse: adds to byte `AT` the multiples of the other fifteen
 /// (RFC 7801, 4.1.2; the factors are the same seen from either side).
 ///
 /// # Safety
 /// As for the methods of `L`.
 #[inline(always)]
-unsafe fn step<L: Parts>(x: &mut [L; 16], at: usize) {
+unsafe fn step<L: Parts, const AT: usize>(x: &mut [L; 16]) {
     // SAFETY: the caller's promise.
     unsafe {
         // A macro, not a closure, which would not be compiled with the caller's instruction set.
         macro_rules! back {
             ($distance:literal) => {
-                x[(at + 16 - $distance) % 16]
+                x[(AT + 16 - $distance) % 16]
             };
         }
         // The neighbours come last: one of them was made by the step before.
-        let sum = x[at].xor(back!(9)).xor(back!(7)).xor(back!(8).map::<{ times::BY_251 }>());
+        let sum = x[AT].xor(back!(9)).xor(back!(7)).xor(back!(8).map::<{ times::BY_251 }>());
         let sum = sum
             .xor(back!(10).xor(back!(6)).map::<{ times::BY_192 }>())
             .xor(back!(11).xor(back!(5)).map::<{ times::BY_194 }>());
@@ -54,7 +54,61 @@ unsafe fn step<L: Parts>(x: &mut [L; 16], at: usize) {
             .xor(back!(12).xor(back!(4)).map::<{ times::BY_16 }>())
             .xor(back!(13).xor(back!(3)).map::<{ times::BY_133 }>());
         let sum = sum.xor(back!(14).xor(back!(2)).map::<{ times::BY_32 }>());
-        x[at] = sum.xor(back!(15).xor(back!(1)).map::<{ times::BY_148 }>());
+        x[AT] = sum.xor(back!(15).xor(back!(1)).map::<{ times::BY_148 }>());
+    }
+}
+
+/// L, its steps written out so that the bytes can stay in registers.
+///
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+unsafe fn linear<L: Parts>(x: &mut [L; 16]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        step::<L, 15>(x);
+        step::<L, 14>(x);
+        step::<L, 13>(x);
+        step::<L, 12>(x);
+        step::<L, 11>(x);
+        step::<L, 10>(x);
+        step::<L, 9>(x);
+        step::<L, 8>(x);
+        step::<L, 7>(x);
+        step::<L, 6>(x);
+        step::<L, 5>(x);
+        step::<L, 4>(x);
+        step::<L, 3>(x);
+        step::<L, 2>(x);
+        step::<L, 1>(x);
+        step::<L, 0>(x);
+    }
+}
+
+/// The inverse of L.
+///
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+unsafe fn inverse_linear<L: Parts>(x: &mut [L; 16]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        step::<L, 0>(x);
+        step::<L, 1>(x);
+        step::<L, 2>(x);
+        step::<L, 3>(x);
+        step::<L, 4>(x);
+        step::<L, 5>(x);
+        step::<L, 6>(x);
+        step::<L, 7>(x);
+        step::<L, 8>(x);
+        step::<L, 9>(x);
+        step::<L, 10>(x);
+        step::<L, 11>(x);
+        step::<L, 12>(x);
+        step::<L, 13>(x);
+        step::<L, 14>(x);
+        step::<L, 15>(x);
     }
 }
 
@@ -80,9 +134,7 @@ impl<L: Parts> Rounds<L, 16> for Encrypt<'_> {
             for key in rounds {
                 add_key(blocks, key);
                 L::substitute(blocks);
-                for at in (0..16).rev() {
-                    step(blocks, at);
-                }
+                linear(blocks);
             }
             add_key(blocks, last);
             transpose(blocks);
@@ -101,9 +153,7 @@ impl<L: Parts> Rounds<L, 16> for Decrypt<'_> {
             transpose(blocks);
             add_key(blocks, last);
             for key in rounds.iter().rev() {
-                for at in 0..16 {
-                    step(blocks, at);
-                }
+                inverse_linear(blocks);
                 L::inverse_substitute(blocks);
                 add_key(blocks, key);
             }

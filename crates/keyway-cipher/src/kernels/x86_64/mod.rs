@@ -1,0 +1,161 @@
+//! Kernels for x86-64: AVX-512 and AVX2, with VAES and GFNI, and AES-NI with SSE4.1.
+//!
+//! The only place in this crate with `unsafe`, for two reasons. Intrinsics may only run where the
+//! processor has them: the functions below look at the [`Ready`] token before they enter a kernel.
+//! And the common driver in [`run`] reads and writes whole vectors through pointers, always inside
+//! the slice it was given.
+//!
+//! Shape of a kernel file: the rounds of its cipher over an array of vectors (`Rounds`), written
+//! `#[inline(always)]` so that they become part of the one entry point that turns the instruction
+//! set on; `entry_point!` makes that.
+//!
+//! No kernel has a branch or an address in memory that depends on a key or a text.
+#![allow(unsafe_code, reason = "intrinsics; see the module's documentation")]
+
+mod aes;
+mod aes_ni;
+mod aes_vaes256;
+mod aes_vaes512;
+mod bytes;
+mod camellia;
+mod camellia_avx2;
+mod camellia_avx2_gfni;
+mod camellia_avx512;
+mod camellia_sse;
+mod kuznyechik;
+mod kuznyechik_avx2_gfni;
+mod kuznyechik_avx512;
+mod lanes;
+mod run;
+mod serpent;
+mod serpent_avx2;
+mod serpent_avx512;
+mod serpent_sse;
+mod twofish_avx512;
+
+use super::{Pass, Ready, Xts};
+use crate::Kernel;
+use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
+
+/// Makes `pass`, a kernel's entry point: safe to call where the named features are present.
+macro_rules! entry_point {
+    ($features:literal, [$($generics:tt)*], $keys:ty, $lanes:ty, $width:literal, $encrypt:ident, $decrypt:ident) => {
+        #[target_feature(enable = $features)]
+        pub(super) fn pass<$($generics)*>(keys: &$keys, pass: $crate::kernels::Pass<'_>) {
+            use $crate::cipher::Direction;
+            // SAFETY: the features that the vectors and rounds need are on in this function.
+            unsafe {
+                match pass.direction {
+                    Direction::Encrypt => {
+                        $crate::kernels::x86_64::run::run::<$lanes, $width, _>(pass, &$encrypt(keys));
+                    }
+                    Direction::Decrypt => {
+                        $crate::kernels::x86_64::run::run::<$lanes, $width, _>(pass, &$decrypt(keys));
+                    }
+                }
+            }
+        }
+    };
+}
+use entry_point;
+
+/// AES with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn aes<const R: usize>(ready: Ready, keys: &AesKeys<R>, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { aes_ni::pass(keys, pass) },
+        Kernel::Avx2 if std::arch::is_x86_feature_detected!("vaes") => {
+            // SAFETY: the token says that the processor has AVX2, and VAES was just looked up.
+            unsafe { aes_vaes256::pass(keys, pass) }
+        }
+        // SAFETY: the token says that the processor has AVX2 and all that `Sse` needs.
+        Kernel::Avx2 => unsafe { aes_ni::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX-512 with VAES and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { aes_vaes512::pass(keys, pass) },
+        Kernel::Portable | Kernel::Neon => return false,
+    }
+    true
+}
+
+/// Serpent with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn serpent(ready: Ready, keys: &Serpent, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        // SAFETY: the token says that the processor has SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { serpent_sse::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX2.
+        Kernel::Avx2 => unsafe { serpent_avx2::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX-512 and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { serpent_avx512::pass(keys, pass) },
+        Kernel::Portable | Kernel::Neon => return false,
+    }
+    true
+}
+
+/// Camellia with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { camellia_sse::pass(keys, pass) },
+        Kernel::Avx2 if std::arch::is_x86_feature_detected!("gfni") => {
+            // SAFETY: the token says that the processor has AVX2, and GFNI was just looked up.
+            unsafe { camellia_avx2_gfni::pass(keys, pass) }
+        }
+        // SAFETY: the token says that the processor has AVX2 and AES-NI.
+        Kernel::Avx2 => unsafe { camellia_avx2::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX-512 with GFNI and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { camellia_avx512::pass(keys, pass) },
+        Kernel::Portable | Kernel::Neon => return false,
+    }
+    true
+}
+
+/// Kuznyechik with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        Kernel::Avx2 if std::arch::is_x86_feature_detected!("gfni") => {
+            // SAFETY: the token says that the processor has AVX2, and GFNI was just looked up.
+            unsafe { kuznyechik_avx2_gfni::pass(keys, pass) }
+        }
+        // SAFETY: the token says that the processor has AVX-512 with VBMI, GFNI and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { kuznyechik_avx512::pass(keys, pass) },
+        // The crate's tables are read with SSE2 and are as good as anything without GFNI.
+        Kernel::Portable | Kernel::Sse | Kernel::Avx2 | Kernel::Neon => return false,
+    }
+    true
+}
+
+/// Twofish with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn twofish(ready: Ready, keys: &Twofish, pass: Pass<'_>) -> bool {
+    match ready.0 {
+        // SAFETY: the token says that the processor has AVX-512 with VBMI, GFNI and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { twofish_avx512::pass(keys, pass) },
+        // Without byte permutations over whole registers, tables in the first cache are faster.
+        Kernel::Portable | Kernel::Sse | Kernel::Avx2 | Kernel::Neon => return false,
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cipher::Direction;
+
+    /// Processors with AVX2 but neither VAES nor GFNI take kernels that are not chosen where those
+    /// are; these run them all the same.
+    #[test]
+    fn variants_that_newer_processors_do_not_choose() {
+        if Ready::new(Kernel::Avx2).is_none() {
+            eprintln!("SKIP: this machine has no AVX2");
+            return;
+        }
+        let camellia = Camellia::new(&[0x5a; 32]);
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
+            let mut expected: Vec<[u8; 16]> = (0..100u8).map(|i| [i; 16]).collect();
+            let mut blocks = expected.clone();
+            camellia.blocks(direction, &mut expected);
+            // SAFETY: AVX2 and AES-NI are there, as the token says.
+            unsafe { camellia_avx2::pass(&camellia, Pass { direction, blocks: &mut blocks, xts: None }) };
+            assert_eq!(blocks, expected);
+        }
+    }
+}
