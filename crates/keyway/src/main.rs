@@ -26,13 +26,21 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let out = Output { json: cli.json, yes: cli.yes };
-    match cli.verb.run(out) {
+    match harden().and_then(|()| cli.verb.run(out)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             out.failure(&failure);
             ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// Any verb may hold a secret: no core dumps, and no other process of this user may look inside.
+fn harden() -> Result<(), Failure> {
+    keyway_sys::harden_process().map_err(|e| {
+        let what = format!("could not protect this process from others: {e}");
+        Failure::new(Exit::NotPermitted, what, "run it outside the sandbox it is in")
+    })
 }
 
 /// Help and version go to standard output; wrong words are told with exit code 2.

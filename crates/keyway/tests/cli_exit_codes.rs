@@ -6,8 +6,8 @@ mod cli_support;
 
 use cli_support::{Cli, PASSWORD, damage};
 use keyway_testkit::{is_root, require_tool};
-use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::{Command, Stdio};
 
 #[test]
 fn a_wrong_secret_is_3() {
@@ -169,4 +169,30 @@ fn hidden_volumes_ask_before_they_overwrite() {
     assert_eq!(cli.json(0, "info @both --password-file @hpw --pim 1 --hash sha512")["hidden"], true);
     cli.keyway.secret("wrong", "twenty-characters-and-less");
     cli.ends(3, "create @v --yes --hidden 256K --password-file @wrong --pim 1 --hidden-password-file @hpw --hidden-pim 1");
+}
+
+#[test]
+fn an_interrupted_create_leaves_nothing() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let child = cli
+        .command(cli.words("create @v --size 4G --password-file @pw --pim 1 --json"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("keyway starts");
+    let began = std::time::Instant::now();
+    // The headers' noise is the first that is written.
+    while std::fs::metadata(cli.path("v")).map_or(0, |meta| meta.blocks()) == 0 {
+        assert!(began.elapsed() < std::time::Duration::from_secs(60), "it does not begin");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
+    let done = child.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(document["error"]["kind"], "interrupted");
+    assert!(!cli.path("v").exists());
 }

@@ -48,13 +48,6 @@ pub(crate) fn serve(
     secrets: ServeSecrets,
     ready: impl FnOnce(&SessionState, &[String]),
 ) -> Result<(), Failure> {
-    keyway_sys::harden_process().map_err(|e| {
-        Failure::new(
-            Exit::NotPermitted,
-            format!("could not protect this process: {e}"),
-            "run it outside the sandbox",
-        )
-    })?;
     let access = if request.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let open = volume::open(&request.which, access, Caching::Direct, &secrets.own, secrets.protect.as_ref())?;
     let details = details(&open.info, &secrets)?;
