@@ -67,6 +67,8 @@ impl Keyway {
     pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(arguments).env("XDG_RUNTIME_DIR", self.runtime_folder()).stdin(Stdio::null());
+        // Root's sessions lie elsewhere, together, where tests would clear away each other's remains.
+        command.env("KEYWAY_RUNTIME_DIR", self.runtime_folder().join("sessions"));
         command
     }
 

@@ -4,26 +4,20 @@
 use keyway_testkit::Keyway;
 use serde_json::Value;
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The password of every volume here.
 pub(crate) const PASSWORD: &str = "twenty-characters-and-more";
 
-/// The program with sessions of its own, apart from other tests' even as root.
+/// The program in a folder of its own.
 pub(crate) struct Cli {
     pub(crate) keyway: Keyway,
-    runtime: PathBuf,
 }
 
 impl Cli {
     pub(crate) fn new() -> Self {
-        let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
-        let runtime = keyway.path("sessions");
-        std::fs::create_dir(&runtime).expect("a folder");
-        std::fs::set_permissions(&runtime, std::fs::Permissions::from_mode(0o700)).expect("its mode");
-        Self { keyway, runtime }
+        Self { keyway: Keyway::new(env!("CARGO_BIN_EXE_keyway")) }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -31,9 +25,7 @@ impl Cli {
     }
 
     pub(crate) fn command<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
-        let mut command = self.keyway.command(words);
-        command.env("KEYWAY_RUNTIME_DIR", &self.runtime);
-        command
+        self.keyway.command(words)
     }
 
     /// Runs it; "PATH" stands for the volume's file, "PW" for the password's.
