@@ -31,7 +31,7 @@ impl fmt::Display for Operation {
 
 /// A failed operation on a store.
 #[derive(Debug, thiserror::Error)]
-#[error("could not {operation} {len} bytes at offset {offset} of {what}: {source}")]
+#[error("could not {operation} {}{what}: {source}", self.range())]
 pub struct StoreError {
     /// The operation that failed.
     pub operation: Operation,
@@ -68,6 +68,16 @@ impl StoreError {
     ) -> Self {
         let reason = format!("it ends at {size}");
         Self::new(operation, what, offset, len, io::Error::new(io::ErrorKind::UnexpectedEof, reason))
+    }
+
+    /// What an operation on some bytes is about; opening and flushing are about all of it.
+    fn range(&self) -> String {
+        match self.operation {
+            Operation::Open | Operation::Flush => String::new(),
+            Operation::Read | Operation::Write | Operation::Discard => {
+                format!("{} bytes at offset {} of ", self.len, self.offset)
+            }
+        }
     }
 
     /// The errno to hand to an application: the system's own where there is one, else EIO.

@@ -98,7 +98,7 @@ fn fio(arguments: &[String], seconds: u32) {
     let done = Command::new(fio)
         .args(["--name=verify", "--rw=randrw", "--bsrange=512-256k", "--blockalign=512", "--iodepth=8"])
         .args(["--verify=crc32c", "--verify_fatal=1", "--verify_backlog=64", "--fsync=32", "--size=8M"])
-        .args(["--do_verify=1", "--loops=3", "--randseed=45"])
+        .args(["--do_verify=1", "--loops=3", "--randseed=45", "--verify_state_save=0"])
         .arg(format!("--runtime={seconds}"))
         .args(arguments)
         .output()

@@ -4,7 +4,8 @@ use crate::rig::device;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan, NbdAddress};
 use keyway_engine::Access;
-use keyway_store::{Caching, FileStore, OpenMode};
+use keyway_store::{Caching, FileStore, OpenMode, StoreError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,6 +58,10 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
         mount: mount_point.map(|at| MountPlan { at, filesystem: None }),
         details: serde_json::Value::Null,
     };
-    let store = FileStore::open(file, OpenMode::ReadWrite, Caching::Direct).expect("a file");
+    let busy = |e: StoreError| {
+        assert_eq!(e.source.kind(), ErrorKind::ResourceBusy, "{e}");
+        AttachError::AlreadyOpen { volume: file.display().to_string() }
+    };
+    let store = FileStore::open(file, OpenMode::ReadWrite, Caching::Direct).map_err(busy)?;
     session::run(device(store, Access::ReadWrite), plan, |state| print(state))
 }
