@@ -220,6 +220,38 @@ impl Device {
         self.change(offset, len, |piece, _| piece.fill(0))
     }
 
+    /// As [`Device::write_at`], but leaves other bytes in `buf`: whole data units are encrypted where
+    /// they lie, which spares the copy.
+    pub fn write_and_spoil(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
+        let len = buf.len() as u64;
+        if !offset.is_multiple_of(self.granule) || !len.is_multiple_of(self.granule) {
+            return self.write_at(buf, offset);
+        }
+        self.check_write(offset, len)?;
+        self.counting.writes.fetch_add(1, Ordering::Relaxed);
+        self.counting.bytes_written.fetch_add(len, Ordering::Relaxed);
+        let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
+        let mut rest = buf;
+        let mut at = offset;
+        while !rest.is_empty() {
+            let (segment, n) = self.piece(at, offset + len)?;
+            let (part, tail) = rest.split_at_mut(n as usize);
+            let within = at - segment.start;
+            let store_offset = match &segment.mapping {
+                Mapping::Encrypted { store_offset, first_unit, cipher } => {
+                    cipher.encrypt_sectors(part, first_unit + within / u64::from(cipher.unit_bytes()));
+                    store_offset
+                }
+                Mapping::Plain { store_offset } => store_offset,
+                Mapping::Zero => return Err(DeviceError::Metadata(at)),
+            };
+            self.store.write_at(part, store_offset + within)?;
+            rest = tail;
+            at += n;
+        }
+        Ok(())
+    }
+
     /// Writes `len` bytes at `offset`; `fill(piece, done)` gives those from the `done`th on.
     fn change(&self, offset: u64, len: u64, fill: impl Fn(&mut [u8], usize)) -> Result<(), DeviceError> {
         self.check_write(offset, len)?;

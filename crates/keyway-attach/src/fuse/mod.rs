@@ -22,6 +22,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::{fmt, io};
 use transport::device::Channel;
+use transport::pace::Gate;
 use transport::rings::{self, Entry};
 use volume_file::VolumeFile;
 
@@ -31,7 +32,8 @@ pub(crate) use volume_file::FILE_NAME;
 /// Threads on `/dev/fuse`, and about as many requests of the medium at once: a drive wants depth,
 /// a page cache no more than there are CPUs.
 const CHANNELS: usize = 8;
-/// Entries, and threads, per CPU when requests come over rings; for the same reason.
+/// Entries, and threads, per CPU when requests come over rings, once the medium shows that it is
+/// slow enough to want them; one until then.
 const ENTRIES_PER_QUEUE: u16 = 4;
 /// Entries altogether, where there are many CPUs: each has a buffer of [`MAX_TRANSFER`] bytes.
 const ENTRIES: u16 = 64;
@@ -141,29 +143,39 @@ struct Threads {
 }
 
 impl Threads {
-    /// A thread per entry. Says whether the kernel took all of them; where it did not, it uses
-    /// none and the threads end with the mount.
+    /// A thread per entry; all but one per queue wait until they are wanted. Says whether the kernel
+    /// took that one everywhere; where it did not, it uses none and the threads end with the mount.
     fn start_rings(&mut self, fuse: &OwnedFd) -> io::Result<bool> {
         let (tell, told) = mpsc::channel();
         let fuse = Arc::new(fuse.try_clone()?);
+        let gate = Arc::new(Gate::default());
         let queues = rings::queues();
-        let per_queue = (ENTRIES / queues).clamp(1, ENTRIES_PER_QUEUE);
-        let mut expected = 0;
         for cpu in 0..queues {
-            for _ in 0..per_queue {
-                let (tell, fuse) = (tell.clone(), Arc::clone(&fuse));
-                self.spawn(move |file| {
-                    let entry = Entry::register(fuse.as_fd(), cpu);
-                    // The receiver stays until all senders are gone.
-                    let _ = tell.send(entry.is_ok());
-                    drop(tell);
-                    entry?.serve(file)
-                })?;
-                expected += 1;
-            }
+            let (tell, fuse, gate) = (tell.clone(), Arc::clone(&fuse), Arc::clone(&gate));
+            self.spawn(move |file| {
+                let entry = Entry::register(fuse.as_fd(), cpu);
+                // The receiver stays until all senders are gone.
+                let _ = tell.send(entry.is_ok());
+                drop(tell);
+                let ended = entry.and_then(|entry| entry.serve(file, &gate));
+                gate.end();
+                ended
+            })?;
         }
         drop(tell);
-        Ok(told.iter().filter(|accepted| *accepted).count() == expected)
+        if told.iter().filter(|accepted| *accepted).count() != usize::from(queues) {
+            gate.end();
+            return Ok(false);
+        }
+        for _ in 1..(ENTRIES / queues).clamp(1, ENTRIES_PER_QUEUE) {
+            for cpu in 0..queues {
+                let (fuse, gate) = (Arc::clone(&fuse), Arc::clone(&gate));
+                self.spawn(move |file| {
+                    if gate.pass() { Entry::register(fuse.as_fd(), cpu)?.serve(file, &gate) } else { Ok(()) }
+                })?;
+            }
+        }
+        Ok(true)
     }
 
     /// Threads on `/dev/fuse`: all of them, or the one that takes what never comes over rings.

@@ -143,7 +143,7 @@ impl VolumeFile {
             return Err(Errno::INVAL);
         }
         let data = buffer.get_mut(..len).ok_or(Errno::INVAL)?;
-        self.device.write_at(data, wanted.offset).map_err(errno)?;
+        self.device.write_and_spoil(data, wanted.offset).map_err(errno)?;
         // The kernel leaves it to us for files without a page cache. O_SYNC contains O_DSYNC.
         if OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC) {
             self.device.flush().map_err(errno)?;

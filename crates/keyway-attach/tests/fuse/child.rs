@@ -63,5 +63,5 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
         AttachError::AlreadyOpen { volume: file.display().to_string() }
     };
     let store = FileStore::open(file, OpenMode::ReadWrite, Caching::Direct).map_err(busy)?;
-    session::run(device(store, Access::ReadWrite), plan, |state| print(state))
+    session::run(device(store, Access::ReadWrite), plan, print)
 }

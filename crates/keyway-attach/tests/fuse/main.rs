@@ -1,4 +1,5 @@
 //! FUSE, loop devices and sessions against the real kernel.
+#![allow(clippy::expect_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
 mod child;
 mod durable;

@@ -186,7 +186,12 @@ proptest! {
                 Request::Write(at, len, byte) => {
                     let (at, len) = built.place(at, len);
                     let new: Vec<u8> = (0..len).map(|i| byte.wrapping_add(i as u8)).collect();
-                    applied(&built, &mut model, at, &new, built.device.write_at(&new, at))?;
+                    let done = if byte % 2 == 0 {
+                        built.device.write_at(&new, at)
+                    } else {
+                        built.device.write_and_spoil(&mut new.clone(), at)
+                    };
+                    applied(&built, &mut model, at, &new, done)?;
                 }
                 Request::Zero(at, len) => {
                     let (at, len) = built.place(at, len);
@@ -208,7 +213,7 @@ proptest! {
     fn a_guarded_range_never_changes_and_one_hit_ends_all_writing(
         at in 0u64..100_000,
         len in 1u64..9000,
-        zeroes: bool,
+        way in 0..3,
     ) {
         const SIZE: u64 = 131_072;
         let guard = 40_960..61_440u64;
@@ -218,10 +223,10 @@ proptest! {
         let layout = layout.guarding(guard.clone());
         let device = Device::new(Box::new(medium.clone()), layout, Access::ReadWrite).unwrap();
         let before = medium.snapshot();
-        let done = if zeroes {
-            device.write_zeroes(at, len)
-        } else {
-            device.write_at(&vec![7; len as usize], at)
+        let done = match way {
+            0 => device.write_zeroes(at, len),
+            1 => device.write_at(&vec![7; len as usize], at),
+            _ => device.write_and_spoil(&mut vec![7; len as usize], at),
         };
         // Whole units are written, so whoever shares a unit with the guard touches it.
         let (from, to) = (at / 512 * 512, (at + len).next_multiple_of(512));

@@ -1,11 +1,13 @@
-//! Requests over io_uring: a queue per CPU, several entries per queue, a thread per entry.
+//! Requests over io_uring: a queue per CPU, a few entries per queue, a thread per entry.
 
 use super::out_header;
+use super::pace::{Gate, Pace};
 use crate::fuse::abi::{self, InHeader};
 use crate::fuse::volume_file::{MAX_TRANSFER, Request, VolumeFile};
 use keyway_sys::FuseRing;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::time::Instant;
 use zerocopy::{FromBytes, IntoBytes};
 
 pub(crate) use super::permit::Permit;
@@ -21,20 +23,31 @@ impl Entry {
         Ok(Self { ring: FuseRing::register(fuse, cpu, MAX_TRANSFER)? })
     }
 
-    /// Serves requests until the file system is unmounted.
-    pub(crate) fn serve(mut self, file: &VolumeFile) -> io::Result<()> {
+    /// Serves requests until the file system is unmounted. Opens the gate for further entries when
+    /// they would help.
+    pub(crate) fn serve(mut self, file: &VolumeFile, further: &Gate) -> io::Result<()> {
+        let mut pace = Pace::default();
+        let mut watch = further.is_closed();
         while let Some(mut ring) = self.ring.wait()? {
             let (header, fixed, buffer, payload_len) = ring.parts();
             let (header, _) = InHeader::read_from_prefix(header)
                 .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
             let fixed = fixed.get(..abi::fixed_len(header.opcode)).unwrap_or_default();
             let request = Request { header, fixed, payload_len };
+            let before = watch.then(Instant::now);
             let answer = file.answer(&request, buffer);
             // An entry is offered again by answering, so what needs no answer gets an empty one;
             // the kernel sends such requests over /dev/fuse anyhow.
             let (out, len) = out_header(header.unique, answer)
                 .unwrap_or((abi::OutHeader { len: 16, error: 0, unique: header.unique }, 0));
             ring.commit(out.as_bytes(), len)?;
+            if let Some(before) = before {
+                let moved = if header.opcode == abi::op::WRITE { payload_len } else { len };
+                if pace.is_slow(header.opcode, moved, before.elapsed()) {
+                    further.open();
+                }
+                watch = further.is_closed();
+            }
         }
         Ok(())
     }
