@@ -7,6 +7,7 @@ use keyway_engine::{Access, Device};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_volume::{Format, HashName, HeaderChoice, Secrets, UnlockRequest, Unlocked, VolumeInfo};
 use serde_json::{Value, json};
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 /// Which volume, and what it is looked for as.
@@ -117,7 +118,7 @@ pub(crate) fn protector_of(secrets: &Secrets) -> Value {
     json!({"id": "0", "kind": kind, "keyfiles": secrets.keyfiles.len(), "pim": secrets.pim})
 }
 
-/// The volume must exist before anyone is asked for a password.
+/// The volume must be there and readable before anyone is asked for a password.
 pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
     let meta = path.metadata().map_err(|e| Failure::io("open", path, &e))?;
     if meta.is_dir() {
@@ -128,7 +129,12 @@ pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
         )
         .kind("not-suitable"));
     }
-    Ok(())
+    File::open(path).map(drop).map_err(|e| Failure::io("open", path, &e))
+}
+
+/// So must be the right to write to it.
+pub(crate) fn must_be_writable(path: &Path) -> Result<(), Failure> {
+    OpenOptions::new().write(true).open(path).map(drop).map_err(|e| Failure::io("open", path, &e))
 }
 
 /// Refuses offsets past the end; cuts the length off there.

@@ -53,6 +53,7 @@ fn what_is_written_through_the_file_is_read_by_cat() {
     cli.ends(6, &format!("open @v {WITH}"));
     cli.ends(6, &format!("serve @v --nbd unix:@s {WITH}"));
     cli.ends(6, &format!("create @v --hidden 256K --yes {WITH}"));
+    cli.ends(6, &format!("create @v --size 1M --force {WITH}"));
     let closed = cli.json(0, "close @v");
     assert_eq!(closed["closed"][0]["pid"], opened["pid"]);
     assert_eq!(cli.json(0, "status @v")["lock_status"], "Locked");

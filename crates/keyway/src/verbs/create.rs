@@ -168,6 +168,9 @@ fn normal(args: &Args, meta: Option<&Metadata>, out: Output) -> Result<Place, Fa
                 "choose another name, or replace it with --force; for a hidden volume use --hidden SIZE",
             ));
         }
+        if meta.is_some() {
+            super::open::refuse_if_open(path)?;
+        }
         let size = args.size.ok_or_else(|| {
             Failure::usage("a new file needs a size", "add --size SIZE, such as --size 512M or --size 10G")
         })?;

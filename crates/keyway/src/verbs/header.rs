@@ -123,6 +123,7 @@ fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
 
 fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
+    volume::must_be_writable(&args.volume)?;
     if let Some(file) = &args.file {
         volume::must_exist(file)?;
     }

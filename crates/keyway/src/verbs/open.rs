@@ -75,6 +75,10 @@ pub(crate) struct Opened<'a> {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
+    if !args.read_only {
+        volume::must_be_writable(&args.volume)
+            .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
+    }
     refuse_if_open(&args.volume)?;
     let attachment = attachment(args.attach, args.mountpoint.is_some(), out)?;
     let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;

@@ -123,6 +123,7 @@ fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
 
 fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
+    volume::must_be_writable(&args.volume)?;
     let (own, new) = (args.secret.source(), args.new.source());
     one_stdin([&own, &new])?;
     let name = name_of(&args.volume);

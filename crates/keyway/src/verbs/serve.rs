@@ -37,6 +37,10 @@ pub(crate) struct Args {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
+    if !args.read_only {
+        volume::must_be_writable(&args.volume)
+            .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
+    }
     open::refuse_if_open(&args.volume)?;
     let own = args.secret.source().read(&name_of(&args.volume))?;
     let which = Which { path: spawn::absolute(&args.volume)?, ..Which::new(&args.volume, &args.narrow) };
