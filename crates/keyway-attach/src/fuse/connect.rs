@@ -19,6 +19,7 @@ const SOURCE: &str = "keyway";
 const SUBTYPE: &str = "keyway";
 
 const NO_DEVICE: &str = "load the kernel's fuse module (modprobe fuse), or use --attach nbd";
+const NOT_ALLOWED: &str = "let root open it to all (chmod 666 /dev/fuse), run as root, or use --attach nbd";
 const NO_HELPER: &str = "install the package fuse3, run as root, or use --attach nbd";
 
 /// Mounts a FUSE file system at the folder `at` and returns its connection.
@@ -49,7 +50,8 @@ fn connect_as_root(at: &Path) -> Result<OwnedFd, AttachError> {
 
 /// Asks the set-user-id helper of the fuse3 package; it sends the connection back over a socket.
 fn connect_as_user(at: &Path) -> Result<OwnedFd, AttachError> {
-    std::fs::metadata(DEVICE).map_err(no_device)?;
+    // The helper opens it with the user's rights, too.
+    drop(std::fs::OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?);
     let doing = || format!("mount FUSE at {} through {HELPER}", at.display());
     let fail = |e: io::Error| AttachError::io(doing(), e);
     let (ours, theirs) = UnixStream::pair().map_err(fail)?;
@@ -126,6 +128,9 @@ pub(crate) fn is_mounted(at: &Path) -> bool {
 fn no_device(e: io::Error) -> AttachError {
     match e.kind() {
         io::ErrorKind::NotFound => AttachError::Missing { what: DEVICE.into(), hint: NO_DEVICE },
+        io::ErrorKind::PermissionDenied => {
+            AttachError::NotPermitted { what: format!("open {DEVICE}"), hint: NOT_ALLOWED, source: e }
+        }
         _ => AttachError::io(format!("open {DEVICE}"), e),
     }
 }

@@ -13,7 +13,7 @@ use std::process::Command;
 const VARIABLE: &str = "KEYWAY_TEST_CHILD";
 
 /// `FILE fuse|loop|nbd [MOUNTPOINT]` prints the session's state when it is ready and serves until
-/// it is closed or killed; `list`, `status WHAT` and `close WHAT` print JSON, too.
+/// it is closed or killed; `list`, `clean`, `status WHAT` and `close WHAT` print JSON, too.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args(["--ignored", "--exact", "child::run", "--nocapture", "--test-threads=1"]);
@@ -30,6 +30,7 @@ fn run() {
     println!();
     let done = match arguments.as_slice() {
         ["list"] => session::list().map(|all| all.iter().for_each(print)),
+        ["clean"] => session::clean_stale().map(|all| all.iter().for_each(print)),
         ["status", what] => session::status(what).map(|status| print(&status)),
         ["close", what] => session::close(what).map(|state| print(&state)),
         [file, way, rest @ ..] => serve(Path::new(file), way, rest.first().map(PathBuf::from)),
