@@ -7,6 +7,10 @@
 //! Units: a *data unit* is what one tweak covers ([`Spec::unit_bytes`], 512 in VeraCrypt whatever
 //! the sector size); `first_unit` counts data units from where the format says.
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, unused_imports, reason = "what only vector kernels use")
+)]
 #![deny(unsafe_code)] // only the kernels are allowed it
 
 mod cbc;

@@ -86,7 +86,7 @@ impl LrwKey {
             for (byte, t) in block.iter_mut().rev().zip(bytes.iter().rev()) {
                 *byte ^= t;
             }
-            // Block numbers stay below 2^70: 2^64 units of at most 64 blocks … else multiply anew.
+            // The table ends far beyond any volume; should it be left, multiply anew.
             tweak = match self.steps.get(number.trailing_ones() as usize) {
                 Some(step) => tweak ^ step,
                 None => self.times(number.wrapping_add(1)),

@@ -24,9 +24,9 @@ pub(super) unsafe fn run<L: Lanes, const V: usize, R: Rounds<L, V>>(pass: Pass<'
     const { assert!(V * L::BLOCKS <= LARGEST_GROUP) };
     let Pass { blocks, xts, .. } = pass;
     let mut tweaks = xts.map(Tweaks::<L, V>::new);
+    let mut room = [[0u8; 16]; LARGEST_GROUP];
     // One loop for all cases: the rounds are long, and become part of it only once.
     for group in blocks.chunks_mut(V * L::BLOCKS) {
-        let mut room = [[0u8; 16]; LARGEST_GROUP];
         let whole = group.len() == V * L::BLOCKS;
         if !whole {
             room[..group.len()].copy_from_slice(group);
