@@ -5,7 +5,7 @@
 //! units at its ends are completed by reading first, one such write at a time; what lies between
 //! goes the ordinary way.
 
-use crate::{Layout, LayoutError, Mapping};
+use crate::{Layout, LayoutError, Mapping, Segment};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -228,24 +228,14 @@ impl Device {
             return self.write_at(buf, offset);
         }
         self.check_write(offset, len)?;
-        self.counting.writes.fetch_add(1, Ordering::Relaxed);
-        self.counting.bytes_written.fetch_add(len, Ordering::Relaxed);
+        self.count_write(len);
         let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
         let mut rest = buf;
         let mut at = offset;
         while !rest.is_empty() {
             let (segment, n) = self.piece(at, offset + len)?;
             let (part, tail) = rest.split_at_mut(n as usize);
-            let within = at - segment.start;
-            let store_offset = match &segment.mapping {
-                Mapping::Encrypted { store_offset, first_unit, cipher } => {
-                    cipher.encrypt_sectors(part, first_unit + within / u64::from(cipher.unit_bytes()));
-                    store_offset
-                }
-                Mapping::Plain { store_offset } => store_offset,
-                Mapping::Zero => return Err(DeviceError::Metadata(at)),
-            };
-            self.store.write_at(part, store_offset + within)?;
+            self.store_units(segment, at, part)?;
             rest = tail;
             at += n;
         }
@@ -255,8 +245,7 @@ impl Device {
     /// Writes `len` bytes at `offset`; `fill(piece, done)` gives those from the `done`th on.
     fn change(&self, offset: u64, len: u64, fill: impl Fn(&mut [u8], usize)) -> Result<(), DeviceError> {
         self.check_write(offset, len)?;
-        self.counting.writes.fetch_add(1, Ordering::Relaxed);
-        self.counting.bytes_written.fetch_add(len, Ordering::Relaxed);
+        self.count_write(len);
         let mut done = 0;
         while let Some(stretch) = self.stretch(offset + done, len - done) {
             let at = offset + done;
@@ -367,7 +356,7 @@ impl Device {
     }
 
     /// The segment at `at`, and how many bytes of `at..end` lie in it; always some.
-    fn piece(&self, at: u64, end: u64) -> Result<(&crate::Segment, u64), DeviceError> {
+    fn piece(&self, at: u64, end: u64) -> Result<(&Segment, u64), DeviceError> {
         match self.layout.find(at) {
             Some(segment) if at < end => Ok((segment, (segment.start + segment.len).min(end) - at)),
             _ => Err(DeviceError::PastEnd { offset: at, len: end.saturating_sub(at), size: self.size() }),
@@ -403,23 +392,33 @@ impl Device {
         while at < end {
             let (segment, n) = self.piece(at, end)?;
             let n = n.min(PIECE as u64);
-            let within = at - segment.start;
             lend(&SCRATCH, n as usize, |scratch| {
                 fill(scratch, (at - offset) as usize);
-                match &segment.mapping {
-                    Mapping::Encrypted { store_offset, first_unit, cipher } => {
-                        cipher.encrypt_sectors(scratch, first_unit + within / u64::from(cipher.unit_bytes()));
-                        Ok(self.store.write_at(scratch, store_offset + within)?)
-                    }
-                    Mapping::Plain { store_offset } => {
-                        Ok(self.store.write_at(scratch, store_offset + within)?)
-                    }
-                    Mapping::Zero => Err(DeviceError::Metadata(at)),
-                }
+                self.store_units(segment, at, scratch)
             })?;
             at += n;
         }
         Ok(())
+    }
+
+    /// Encrypts whole units where they are and stores them; `at` is the first one's place in the
+    /// volume, inside `segment`.
+    fn store_units(&self, segment: &Segment, at: u64, units: &mut [u8]) -> Result<(), DeviceError> {
+        let within = at - segment.start;
+        let store_offset = match &segment.mapping {
+            Mapping::Encrypted { store_offset, first_unit, cipher } => {
+                cipher.encrypt_sectors(units, first_unit + within / u64::from(cipher.unit_bytes()));
+                store_offset
+            }
+            Mapping::Plain { store_offset } => store_offset,
+            Mapping::Zero => return Err(DeviceError::Metadata(at)),
+        };
+        Ok(self.store.write_at(units, store_offset + within)?)
+    }
+
+    fn count_write(&self, len: u64) {
+        self.counting.writes.fetch_add(1, Ordering::Relaxed);
+        self.counting.bytes_written.fetch_add(len, Ordering::Relaxed);
     }
 }
 

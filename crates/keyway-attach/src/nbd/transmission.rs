@@ -193,7 +193,7 @@ impl<W: Wire> Connection<'_, W> {
                 buf.resize(request.len as usize);
                 self.device.read_at(buf, offset).map_err(refuse)?;
             }
-            Command::Write => self.device.write_at(buf, offset).map_err(refuse)?,
+            Command::Write => self.device.write_and_spoil(buf, offset).map_err(refuse)?,
             Command::Flush => self.device.flush().map_err(refuse)?,
             Command::Trim => self.device.discard(offset, len).map_err(refuse)?,
             Command::WriteZeroes => {
