@@ -40,6 +40,38 @@ pub(crate) trait Lanes: Copy {
     fn shift_right<const N: i32>(self) -> Self;
 }
 
+/// 64-bit words as Argon2 needs them.
+pub(crate) trait Wide: Lanes<Word = u64> {
+    /// The 64-bit product of the lower halves.
+    fn multiply_low(self, other: Self) -> Self;
+
+    /// Exchanges word `i` of vector `j` with word `j` of vector `i`; for eight words only.
+    #[inline(always)]
+    fn transpose(vectors: [Self; 8]) -> [Self; 8] {
+        let mut rows = [[0; 8]; 8];
+        for i in 0..8 {
+            vectors[i].store(&mut rows[i]);
+        }
+        let mut result = vectors;
+        for i in 0..8 {
+            let column = [
+                rows[0][i], rows[1][i], rows[2][i], rows[3][i], rows[4][i], rows[5][i], rows[6][i],
+                rows[7][i],
+            ];
+            // SAFETY: a value of the type proves the instructions.
+            result[i] = unsafe { Self::load(&column) };
+        }
+        result
+    }
+}
+
+impl Wide for u64 {
+    #[inline(always)]
+    fn multiply_low(self, other: Self) -> Self {
+        (self & 0xffff_ffff) * (other & 0xffff_ffff)
+    }
+}
+
 macro_rules! scalar {
     ($word:ty) => {
         impl Lanes for $word {
@@ -166,12 +198,19 @@ impl<V: Lanes> Lanes for Twin<V> {
     }
 }
 
+impl<V: Wide> Wide for Twin<V> {
+    #[inline(always)]
+    fn multiply_low(self, o: Self) -> Self {
+        Self(self.0.multiply_low(o.0), self.1.multiply_low(o.1))
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{W32x8, W32x16, W64x4, W64x8};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Lanes;
+    use super::{Lanes, Wide};
     use std::arch::x86_64::*;
 
     macro_rules! avx512 {
@@ -388,4 +427,51 @@ mod x86 {
         _mm256_srl_epi32,
         _mm256_sll_epi32
     );
+
+    impl Wide for W64x4 {
+        #[inline(always)]
+        fn multiply_low(self, o: Self) -> Self {
+            // SAFETY: holding `self` proves the instruction set.
+            Self(unsafe { _mm256_mul_epu32(self.0, o.0) })
+        }
+    }
+
+    impl Wide for W64x8 {
+        #[inline(always)]
+        fn multiply_low(self, o: Self) -> Self {
+            // SAFETY: holding `self` proves the instruction set.
+            Self(unsafe { _mm512_mul_epu32(self.0, o.0) })
+        }
+
+        #[inline(always)]
+        fn transpose(v: [Self; 8]) -> [Self; 8] {
+            // SAFETY: holding the vectors proves the instruction set.
+            unsafe {
+                // Pairs of words of even and of odd numbers, then 4×4 transposes of such pairs.
+                let e0 = _mm512_unpacklo_epi64(v[0].0, v[1].0);
+                let e1 = _mm512_unpacklo_epi64(v[2].0, v[3].0);
+                let e2 = _mm512_unpacklo_epi64(v[4].0, v[5].0);
+                let e3 = _mm512_unpacklo_epi64(v[6].0, v[7].0);
+                let o0 = _mm512_unpackhi_epi64(v[0].0, v[1].0);
+                let o1 = _mm512_unpackhi_epi64(v[2].0, v[3].0);
+                let o2 = _mm512_unpackhi_epi64(v[4].0, v[5].0);
+                let o3 = _mm512_unpackhi_epi64(v[6].0, v[7].0);
+                // 0x88 takes the pairs 0 and 2 of both, 0xdd the pairs 1 and 3.
+                let (ea, eb) = (_mm512_shuffle_i64x2::<0x88>(e0, e1), _mm512_shuffle_i64x2::<0x88>(e2, e3));
+                let (ec, ed) = (_mm512_shuffle_i64x2::<0xdd>(e0, e1), _mm512_shuffle_i64x2::<0xdd>(e2, e3));
+                let (oa, ob) = (_mm512_shuffle_i64x2::<0x88>(o0, o1), _mm512_shuffle_i64x2::<0x88>(o2, o3));
+                let (oc, od) = (_mm512_shuffle_i64x2::<0xdd>(o0, o1), _mm512_shuffle_i64x2::<0xdd>(o2, o3));
+                [
+                    Self(_mm512_shuffle_i64x2::<0x88>(ea, eb)),
+                    Self(_mm512_shuffle_i64x2::<0x88>(oa, ob)),
+                    Self(_mm512_shuffle_i64x2::<0x88>(ec, ed)),
+                    Self(_mm512_shuffle_i64x2::<0x88>(oc, od)),
+                    Self(_mm512_shuffle_i64x2::<0xdd>(ea, eb)),
+                    Self(_mm512_shuffle_i64x2::<0xdd>(oa, ob)),
+                    Self(_mm512_shuffle_i64x2::<0xdd>(ec, ed)),
+                    Self(_mm512_shuffle_i64x2::<0xdd>(oc, od)),
+                ]
+            }
+        }
+    }
 }

@@ -4,11 +4,13 @@
 //! This folder is the only place of the crate with unsafe code.
 #![allow(unsafe_code, reason = "SIMD intrinsics; every use says why it is sound")]
 
+pub(crate) mod argon2;
 mod blake2s;
 mod chain;
 #[cfg(target_arch = "x86_64")]
 mod gfni;
 mod lanes;
+pub(crate) mod memory;
 mod portable;
 mod ripemd160;
 mod rows;
