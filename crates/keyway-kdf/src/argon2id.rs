@@ -24,16 +24,14 @@ pub struct Argon2idCost {
 /// Why a key could not be derived.
 #[derive(Debug, thiserror::Error)]
 pub enum KdfError {
-    /// The machine does not have the memory that the derivation needs.
+    /// The machine, or a limit set for this process, does not grant the memory.
     #[error(
-        "Argon2id needs {needed_kib} KiB of memory and only {available_kib} KiB can be had; \
-         close other programs or use a machine with more memory"
+        "Argon2id needs {needed_kib} KiB of memory, more than can be had; \
+         close other programs, lift the limit or use a machine with more memory"
     )]
     OutOfMemory {
         /// What the derivation needs.
         needed_kib: u64,
-        /// What the system would give.
-        available_kib: u64,
     },
     /// RFC 9106 does not allow this cost, salt or output length.
     #[error("Argon2id (RFC 9106) does not allow this {0}")]
@@ -187,15 +185,13 @@ impl Shape {
 
 fn allocate(blocks: usize) -> Result<Memory, KdfError> {
     let needed_kib = blocks as u64;
-    // The kernel would promise more than it has and kill the process later (overcommit).
     let available_kib = available_memory_kib().unwrap_or(u64::MAX);
-    if needed_kib > available_kib {
-        return Err(KdfError::OutOfMemory { needed_kib, available_kib });
-    }
-    Memory::new(blocks).ok_or(KdfError::OutOfMemory { needed_kib, available_kib: 0 })
+    let granted = if needed_kib <= available_kib { Memory::new(blocks) } else { None };
+    granted.ok_or(KdfError::OutOfMemory { needed_kib })
 }
 
-/// What the kernel says could be had without driving the machine into the ground.
+/// What could be had without driving the machine into the ground. The kernel would promise more
+/// and kill the process later (overcommit).
 fn available_memory_kib() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;
     let field = |name: &str| {

@@ -3,6 +3,14 @@
 //!
 //! This folder is the only place of the crate with unsafe code.
 #![allow(unsafe_code, reason = "SIMD intrinsics; every use says why it is sound")]
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "the vectors here are x86-64's; plain code uses a part of this"
+    )
+)]
 
 pub(crate) mod argon2;
 mod blake2s;
