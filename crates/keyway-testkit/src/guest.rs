@@ -4,7 +4,7 @@
 //! guest sees as `/job`: it runs `/job/run.sh` as root and everything written there is back here
 //! afterwards.
 
-use crate::{require_tool, workspace_root};
+use crate::{require_tool, skip, workspace_root};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -57,13 +57,20 @@ impl Guest {
     /// machine can't have a guest.
     ///
     /// # Panics
-    /// When the guest can't be built or started.
+    /// When there is no `run.sh`.
     pub fn run(&self, job: &Path) -> Option<GuestRun> {
         for tool in ["qemu-system-x86_64", "apt-get", "dpkg-deb", "busybox"] {
             require_tool(tool)?;
         }
         assert!(job.join("run.sh").is_file(), "{} has no run.sh", job.display());
-        let done = Command::new(workspace_root().join("scripts/guest"))
+        let script = || Command::new(workspace_root().join("scripts/guest"));
+        let built = script().arg("build").stdin(Stdio::null()).output().expect("scripts/guest runs");
+        if !built.status.success() {
+            let why = String::from_utf8_lossy(&built.stderr);
+            skip(&format!("no guest can be made: {}", why.lines().last().unwrap_or_default()));
+            return None;
+        }
+        let done = script()
             .arg("run")
             .args(&self.arguments)
             .arg(job)
