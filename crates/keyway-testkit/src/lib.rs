@@ -21,7 +21,7 @@ pub use guest::{Guest, GuestRun};
 pub use index::{Row, Table};
 pub use model::{Medium, Model, Step};
 pub use nbdfuse::NbdFuse;
-pub use needs::{is_root, require_root, require_tool, skip, volumes, workspace_root};
+pub use needs::{is_root, require_fuse, require_root, require_tool, skip, volumes, workspace_root};
 pub use program::{Keyway, Open, Volume};
 pub use rng::Rng;
 pub use xz::unpack_xz;

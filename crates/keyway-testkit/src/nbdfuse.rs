@@ -1,6 +1,6 @@
 //! libnbd's FUSE client: a second client of NBD, besides QEMU and fio, that makes a file of it.
 
-use crate::require_tool;
+use crate::{require_fuse, require_tool};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,7 +19,11 @@ impl NbdFuse {
     /// When it does not mount.
     pub fn mount(folder: &Path, socket: &Path) -> Option<Self> {
         let nbdfuse = require_tool("nbdfuse")?;
+        // To unmount it, also for root.
         require_tool("fusermount3")?;
+        if !require_fuse() {
+            return None;
+        }
         std::fs::create_dir_all(folder).expect("a mount point");
         let client = Command::new(nbdfuse)
             .arg(folder)

@@ -60,6 +60,18 @@ pub fn require_tool(name: &str) -> Option<PathBuf> {
     found
 }
 
+/// Whether this user can mount FUSE file systems; says so visibly when not.
+///
+/// # Panics
+/// When not and `KEYWAY_REQUIRE_ALL=1` is set.
+pub fn require_fuse() -> bool {
+    if let Err(e) = std::fs::File::options().read(true).write(true).open("/dev/fuse") {
+        skip(&format!("this user can't use /dev/fuse: {e}"));
+        return false;
+    }
+    is_root() || require_tool("fusermount3").is_some()
+}
+
 /// Whether this process is root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()

@@ -2,7 +2,7 @@
 //! medium below, and outlives a full disk; and nothing stays behind when it is cleaned up.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use keyway_testkit::{Keyway, NbdFuse, Rng, Volume, is_root, require_root, require_tool, skip};
+use keyway_testkit::{Keyway, NbdFuse, Rng, Volume, is_root, require_fuse, require_root, require_tool, skip};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -151,7 +151,7 @@ fn rounds() -> u64 {
 
 #[test]
 fn what_was_flushed_through_fuse_survives_a_killed_server() {
-    if is_root() || require_tool("fusermount3").is_some() {
+    if require_fuse() {
         kill_rounds("fuse", rounds(), 51);
     }
 }

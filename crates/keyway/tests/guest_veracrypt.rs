@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use keyway_testkit::{
-    Guest, Keyway, Rng, Table, is_root, require_root, require_tool, sha256_of, skip, volumes,
+    Guest, Keyway, Rng, Table, is_root, require_fuse, require_root, require_tool, sha256_of, skip, volumes,
 };
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -77,7 +77,7 @@ struct Job<'a> {
 
 #[test]
 fn cryptsetup_and_keyway_read_each_other() {
-    if require_tool("qemu-system-x86_64").is_none() {
+    if require_tool("qemu-system-x86_64").is_none() || !require_fuse() {
         return;
     }
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));

@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use keyway_testkit::{
-    Keyway, Model, NbdFuse, is_root, require_root, require_tool, sha256_of, sha256_of_file,
+    Keyway, Model, NbdFuse, is_root, require_fuse, require_root, require_tool, sha256_of, sha256_of_file,
 };
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -31,7 +31,7 @@ fn random_io(file: &Path, unit: u64, steps: usize, seed: u64) -> Model {
 
 #[test]
 fn random_io_through_the_fuse_file_matches_a_model() {
-    if !is_root() && require_tool("fusermount3").is_none() {
+    if !require_fuse() {
         return;
     }
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
@@ -70,7 +70,7 @@ fn random_io_through_nbd_matches_a_model() {
 
 #[test]
 fn dd_through_fuse_is_what_cat_shows() {
-    if !is_root() && require_tool("fusermount3").is_none() {
+    if !require_fuse() {
         return;
     }
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
