@@ -5,8 +5,7 @@ use crate::output::Output;
 use crate::verbs::{
     bench, cat, close, create, demo, doctor, header, info, open, protector, serve, serve_volume, status,
 };
-use clap::{Parser, Subcommand, ValueEnum};
-use keyway_volume::{Format, HashName, HeaderChoice};
+use clap::{Parser, Subcommand};
 
 /// Opens, makes and serves encrypted volumes, as fast as bare ones.
 #[derive(Parser, Debug)]
@@ -68,80 +67,6 @@ impl Verb {
             Self::ServeVolume(args) => serve_volume::run(args, out),
         }
     }
-}
-
-/// Options that narrow what a volume is looked for as. None is needed: everything is found out.
-#[derive(clap::Args, Debug, Clone, Default)]
-#[command(next_help_heading = "Narrowing the search")]
-pub(crate) struct NarrowArgs {
-    /// Only look for this format
-    #[arg(long, value_enum)]
-    format: Option<FormatArg>,
-    /// Only try this key derivation's hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id
-    #[arg(long, value_name = "HASH")]
-    hash: Option<HashName>,
-    /// Which copy of the header to use
-    #[arg(long, value_enum, default_value = "auto")]
-    header: HeaderArg,
-    /// The volume is an encrypted system partition or drive
-    #[arg(long)]
-    system: bool,
-}
-
-impl NarrowArgs {
-    /// The format, where one was named.
-    pub(crate) fn format(&self) -> Option<Format> {
-        self.format.map(FormatArg::format)
-    }
-
-    /// The hash, where one was named.
-    pub(crate) fn hash(&self) -> Option<HashName> {
-        self.hash
-    }
-
-    /// Which header.
-    pub(crate) fn header(&self) -> HeaderChoice {
-        match self.header {
-            HeaderArg::Auto => HeaderChoice::Auto,
-            HeaderArg::Primary => HeaderChoice::Primary,
-            HeaderArg::Backup => HeaderChoice::Backup,
-        }
-    }
-
-    /// Whether a system volume is meant.
-    pub(crate) fn system(&self) -> bool {
-        self.system
-    }
-}
-
-/// A format as a word.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FormatArg {
-    /// VeraCrypt.
-    Veracrypt,
-    /// TrueCrypt.
-    Truecrypt,
-}
-
-impl FormatArg {
-    fn format(self) -> Format {
-        match self {
-            Self::Veracrypt => Format::VeraCrypt,
-            Self::Truecrypt => Format::TrueCrypt,
-        }
-    }
-}
-
-/// A copy of the header as a word.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum HeaderArg {
-    /// The primary one, and where that does not open, the backup.
-    #[default]
-    Auto,
-    /// Only the one at the beginning.
-    Primary,
-    /// Only the one at the end.
-    Backup,
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod args;
 mod failure;
 mod machine;
+mod narrow;
 mod nbd_client;
 mod output;
 mod progress;

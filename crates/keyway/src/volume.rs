@@ -1,6 +1,6 @@
 //! From words to an unlocked volume: what `cat`, `info`, `open` and the others have in common.
 
-use crate::args::NarrowArgs;
+use crate::narrow::NarrowArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use keyway_engine::{Access, Device};

@@ -1,6 +1,6 @@
 //! `cat`: decrypted bytes to standard output.
 
-use crate::args::NarrowArgs;
+use crate::narrow::NarrowArgs;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;

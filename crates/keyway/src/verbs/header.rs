@@ -1,7 +1,7 @@
 //! `header`: the part of a volume whose loss loses everything.
 
 use super::name_of;
-use crate::args::NarrowArgs;
+use crate::narrow::NarrowArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, bytes, table};
 use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};

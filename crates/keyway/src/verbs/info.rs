@@ -1,7 +1,7 @@
 //! `info`: what a volume's header says.
 
 use super::name_of;
-use crate::args::NarrowArgs;
+use crate::narrow::NarrowArgs;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::SecretArgs;

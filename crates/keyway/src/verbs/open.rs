@@ -1,7 +1,7 @@
 //! `open`: unlock a volume and attach it.
 
 use super::{name_of, serve_volume};
-use crate::args::NarrowArgs;
+use crate::narrow::NarrowArgs;
 use crate::failure::{Exit, Failure};
 use crate::machine;
 use crate::output::{Output, bytes, pairs};

@@ -2,7 +2,7 @@
 //! keyfiles and a PIM.
 
 use super::name_of;
-use crate::args::NarrowArgs;
+use crate::narrow::NarrowArgs;
 use crate::failure::Failure;
 use crate::output::{Output, pairs, table};
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};

@@ -1,7 +1,7 @@
 //! `serve`: a volume for a virtual machine or another program, over NBD.
 
 use super::{name_of, open};
-use crate::args::NarrowArgs;
+use crate::narrow::NarrowArgs;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;
