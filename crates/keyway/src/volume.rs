@@ -1,7 +1,7 @@
 //! From words to an unlocked volume: what `cat`, `info`, `open` and the others have in common.
 
-use crate::narrow::NarrowArgs;
 use crate::failure::{Exit, Failure};
+use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use keyway_engine::{Access, Device};
 use keyway_store::{Caching, FileStore, OpenMode, Store};

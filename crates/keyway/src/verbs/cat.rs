@@ -1,7 +1,7 @@
 //! `cat`: decrypted bytes to standard output.
 
-use crate::narrow::NarrowArgs;
 use crate::failure::Failure;
+use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;
 use crate::volume::{self, Which};

@@ -1,8 +1,8 @@
 //! `header`: the part of a volume whose loss loses everything.
 
 use super::name_of;
-use crate::narrow::NarrowArgs;
 use crate::failure::{Exit, Failure};
+use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, table};
 use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
 use crate::volume::{self, Which};

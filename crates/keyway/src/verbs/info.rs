@@ -1,8 +1,8 @@
 //! `info`: what a volume's header says.
 
 use super::name_of;
-use crate::narrow::NarrowArgs;
 use crate::failure::Failure;
+use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::SecretArgs;
 use crate::volume::{self, Which};

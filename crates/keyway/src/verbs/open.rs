@@ -1,9 +1,9 @@
 //! `open`: unlock a volume and attach it.
 
 use super::{name_of, serve_volume};
-use crate::narrow::NarrowArgs;
 use crate::failure::{Exit, Failure};
 use crate::machine;
+use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::{ProtectArgs, SecretArgs, one_stdin};
 use crate::spawn::{self, ServeRequest, ServeSecrets};

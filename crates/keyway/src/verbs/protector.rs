@@ -2,8 +2,8 @@
 //! keyfiles and a PIM.
 
 use super::name_of;
-use crate::narrow::NarrowArgs;
 use crate::failure::Failure;
+use crate::narrow::NarrowArgs;
 use crate::output::{Output, pairs, table};
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
 use crate::volume::{self, Which};

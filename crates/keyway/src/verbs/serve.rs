@@ -1,8 +1,8 @@
 //! `serve`: a volume for a virtual machine or another program, over NBD.
 
 use super::{name_of, open};
-use crate::narrow::NarrowArgs;
 use crate::failure::Failure;
+use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;
 use crate::spawn::{self, ServeRequest, ServeSecrets};
