@@ -7,13 +7,13 @@
 mod aes;
 mod camellia;
 mod kuznyechik;
-mod serpent;
+pub(crate) mod serpent;
 mod twofish;
 
 pub(crate) use aes::AesKeys;
 pub(crate) use camellia::{Camellia, Subkeys as CamelliaSubkeys};
 pub(crate) use kuznyechik::{Kuznyechik, PI as KUZNYECHIK_PI, PI_INVERSE as KUZNYECHIK_PI_INVERSE};
-pub(crate) use serpent::{Serpent, Word as SerpentWord};
+pub(crate) use serpent::Serpent;
 pub(crate) use twofish::Twofish;
 
 /// Hands `blocks` to `work` in groups of `N`; the last one is filled up with zero blocks.

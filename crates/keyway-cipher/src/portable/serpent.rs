@@ -21,30 +21,12 @@ pub(crate) trait Word: Copy + BitXorAssign + BitAndAssign + BitOrAssign + Not<Ou
     /// S-box `i` modulo 8.
     #[inline(always)]
     fn substitute(x: [Self; 4], i: usize) -> [Self; 4] {
-        match i % 8 {
-            0 => s0(x),
-            1 => s1(x),
-            2 => s2(x),
-            3 => s3(x),
-            4 => s4(x),
-            5 => s5(x),
-            6 => s6(x),
-            _ => s7(x),
-        }
+        substitute(x, i)
     }
     /// The inverse of S-box `i` modulo 8.
     #[inline(always)]
     fn inverse_substitute(x: [Self; 4], i: usize) -> [Self; 4] {
-        match i % 8 {
-            0 => inverse_s0(x),
-            1 => inverse_s1(x),
-            2 => inverse_s2(x),
-            3 => inverse_s3(x),
-            4 => inverse_s4(x),
-            5 => inverse_s5(x),
-            6 => inverse_s6(x),
-            _ => inverse_s7(x),
-        }
+        inverse_substitute(x, i)
     }
 }
 
@@ -257,6 +239,36 @@ fn write(x: [Four; 4]) -> [[u8; 16]; 4] {
         let word = |j: usize| u128::from(x[j].0[i]) << (32 * j);
         (word(0) | word(1) | word(2) | word(3)).to_le_bytes()
     })
+}
+
+/// S-box `i` modulo 8 by logic of two operands.
+#[inline(always)]
+pub(crate) fn substitute<W: Word>(x: [W; 4], i: usize) -> [W; 4] {
+    match i % 8 {
+        0 => s0(x),
+        1 => s1(x),
+        2 => s2(x),
+        3 => s3(x),
+        4 => s4(x),
+        5 => s5(x),
+        6 => s6(x),
+        _ => s7(x),
+    }
+}
+
+/// The inverse of S-box `i` modulo 8 by logic of two operands.
+#[inline(always)]
+pub(crate) fn inverse_substitute<W: Word>(x: [W; 4], i: usize) -> [W; 4] {
+    match i % 8 {
+        0 => inverse_s0(x),
+        1 => inverse_s1(x),
+        2 => inverse_s2(x),
+        3 => inverse_s3(x),
+        4 => inverse_s4(x),
+        5 => inverse_s5(x),
+        6 => inverse_s6(x),
+        _ => inverse_s7(x),
+    }
 }
 
 #[inline(always)]

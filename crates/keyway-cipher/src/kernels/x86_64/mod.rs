@@ -31,6 +31,7 @@ mod serpent;
 mod serpent_avx2;
 mod serpent_avx512;
 mod serpent_sse;
+mod serpent_ternary;
 mod twofish_avx512;
 
 use super::{Pass, Ready, Xts};

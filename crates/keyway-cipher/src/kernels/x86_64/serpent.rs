@@ -2,7 +2,8 @@
 
 use super::lanes::Lanes;
 use super::run::Rounds;
-use crate::portable::{Serpent, SerpentWord};
+use crate::portable::Serpent;
+use crate::portable::serpent::{self as two_operand, Word};
 use std::ops::{BitAndAssign, BitOrAssign, BitXorAssign, Not};
 
 /// Vectors of 32-bit words.
@@ -19,13 +20,23 @@ pub(super) trait Words: Lanes {
     unsafe fn rotate<const LEFT: i32, const RIGHT: i32>(self) -> Self;
     /// Transposes 4 by 4 words in each lane of 128 bits; its own inverse.
     unsafe fn transpose(x: [Self; 4]) -> [Self; 4];
+    /// S-box `i` modulo 8; overridden where there is logic of three operands.
+    #[inline(always)]
+    unsafe fn substitute<const G: usize>(x: [Wide<Self, G>; 4], i: usize) -> [Wide<Self, G>; 4] {
+        two_operand::substitute(x, i)
+    }
+    /// The inverse of S-box `i` modulo 8, likewise.
+    #[inline(always)]
+    unsafe fn inverse_substitute<const G: usize>(x: [Wide<Self, G>; 4], i: usize) -> [Wide<Self, G>; 4] {
+        two_operand::inverse_substitute(x, i)
+    }
 }
 
 /// `G` vectors side by side: independent work to fill the time that each result takes. Made only
 /// by [`Encrypt`] and [`Decrypt`], whose callers have the instruction set; that is why the
 /// operators below may use it.
 #[derive(Clone, Copy)]
-struct Wide<L, const G: usize>([L; G]);
+pub(super) struct Wide<L, const G: usize>(pub(super) [L; G]);
 
 // Loops, not closures: a closure would not be compiled with its caller's instruction set.
 
@@ -72,11 +83,23 @@ impl<L: Words, const G: usize> Not for Wide<L, G> {
     }
 }
 
-impl<L: Words, const G: usize> SerpentWord for Wide<L, G> {
+impl<L: Words, const G: usize> Word for Wide<L, G> {
     #[inline(always)]
     fn splat(word: u32) -> Self {
         // SAFETY: see `Wide`.
         Self([unsafe { L::splat_word(word) }; G])
+    }
+
+    #[inline(always)]
+    fn substitute(x: [Self; 4], i: usize) -> [Self; 4] {
+        // SAFETY: see `Wide`.
+        unsafe { L::substitute(x, i) }
+    }
+
+    #[inline(always)]
+    fn inverse_substitute(x: [Self; 4], i: usize) -> [Self; 4] {
+        // SAFETY: see `Wide`.
+        unsafe { L::inverse_substitute(x, i) }
     }
 
     #[inline(always)]

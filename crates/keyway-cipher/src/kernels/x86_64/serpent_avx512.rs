@@ -2,7 +2,8 @@
 //! three operands.
 
 use super::entry_point;
-use super::serpent::{Decrypt, Encrypt, Words};
+use super::serpent::{Decrypt, Encrypt, Wide, Words};
+use super::serpent_ternary::*;
 use crate::portable::Serpent;
 use std::arch::x86_64::*;
 
@@ -56,6 +57,54 @@ impl Words for __m512i {
                 _mm512_unpackhi_epi64(ab_high, cd_high),
             ]
         }
+    }
+
+    #[inline(always)]
+    unsafe fn substitute<const G: usize>(mut x: [Wide<Self, G>; 4], i: usize) -> [Wide<Self, G>; 4] {
+        for g in 0..G {
+            let words = [x[0].0[g], x[1].0[g], x[2].0[g], x[3].0[g]];
+            // SAFETY: the trait's contract.
+            let words = unsafe {
+                match i % 8 {
+                    0 => s0(words),
+                    1 => s1(words),
+                    2 => s2(words),
+                    3 => s3(words),
+                    4 => s4(words),
+                    5 => s5(words),
+                    6 => s6(words),
+                    _ => s7(words),
+                }
+            };
+            for (x, word) in x.iter_mut().zip(words) {
+                x.0[g] = word;
+            }
+        }
+        x
+    }
+
+    #[inline(always)]
+    unsafe fn inverse_substitute<const G: usize>(mut x: [Wide<Self, G>; 4], i: usize) -> [Wide<Self, G>; 4] {
+        for g in 0..G {
+            let words = [x[0].0[g], x[1].0[g], x[2].0[g], x[3].0[g]];
+            // SAFETY: the trait's contract.
+            let words = unsafe {
+                match i % 8 {
+                    0 => inverse_s0(words),
+                    1 => inverse_s1(words),
+                    2 => inverse_s2(words),
+                    3 => inverse_s3(words),
+                    4 => inverse_s4(words),
+                    5 => inverse_s5(words),
+                    6 => inverse_s6(words),
+                    _ => inverse_s7(words),
+                }
+            };
+            for (x, word) in x.iter_mut().zip(words) {
+                x.0[g] = word;
+            }
+        }
+        x
     }
 }
 
