@@ -13,8 +13,8 @@ use std::path::Path;
 use std::time::Duration;
 
 /// udev locks and `blkid` claims a device for a moment whenever it changes, and a child that was just forked holds a copy
-/// of our claim until it becomes another program: three seconds of patience.
-const TRIES: u32 = 60;
+/// of our claim until it becomes another program: a second of patience.
+const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Opens and claims; says whether the lock could be had. A file system without locks is no reason

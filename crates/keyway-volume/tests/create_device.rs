@@ -91,6 +91,8 @@ fn a_device_is_claimed_formatted_and_opens_with_its_own_sector_size() {
         if require_tool("mkfs.ext4").is_some() {
             format_into(&inside, FileSystem::Ext4, None, &()).expect("formatted");
         }
+        // Each handle holds the claim.
+        drop(inside);
         target.keep().expect("kept");
         let target = Target::existing(&device.0).expect("free again");
         let info = unlock(target.store(), &UnlockRequest::new(&secrets)).expect("opens").info;
