@@ -114,7 +114,7 @@ enum Message {
 pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>, NoMatch> {
     let mut trials = trials(wanted.candidates, &wanted.formats, wanted.hash, wanted.pim);
     let all = trials.len();
-    // It can't be interrupted, and would go on for minutes after another hash has opened the volume.
+    // A wrong password would take minutes to be told.
     trials.retain(|trial| wanted.hash.is_some() || !trial.derivation.is_extravagant());
     let argon2id_skipped = (trials.len() < all).then_some(Argon2idSkipped::Cost);
     let tasks = tasks(&trials);
@@ -131,7 +131,7 @@ pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>
     let mut started = 0;
     for _ in 0..workers {
         let (search, sender) = (Arc::clone(&search), sender.clone());
-        // Not scoped: Argon2id can't be interrupted, and a match must not wait for one.
+        // Not scoped: a match must not wait for the threads that still notice they may stop.
         let thread = std::thread::Builder::new().name("keyway-unlock".into());
         if thread.spawn(move || search.work(&sender)).is_ok() {
             started += 1;
