@@ -25,6 +25,7 @@ mod rows;
 mod sha256;
 mod sha512;
 mod streebog;
+pub(crate) mod stretch;
 mod whirlpool;
 #[cfg(target_arch = "x86_64")]
 mod x86;

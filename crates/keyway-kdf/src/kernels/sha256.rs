@@ -15,7 +15,7 @@ pub(super) const IV: [u32; 8] = {
 };
 
 /// The round constants (section 4.2.2): the upper halves of SHA-512's first 64.
-const K: [u32; 64] = {
+pub(super) const K: [u32; 64] = {
     let mut k = [0; 64];
     let mut i = 0;
     while i < k.len() {
