@@ -3,7 +3,8 @@
 use crate::Algorithm;
 #[cfg(target_arch = "aarch64")]
 use crate::Kernel;
-use crate::kernels::{self, Pass, Ready, Xts};
+use crate::bitlocker;
+use crate::kernels::{self, Cbc, Pass, Ready, Xts};
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 use crate::xts;
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
@@ -88,6 +89,11 @@ impl Cipher {
         if !self.kernel(Pass { direction, blocks, xts: Some(xts) }) {
             xts::run(units, xts, |batch| self.portable(direction, batch));
         }
+    }
+
+    /// CBC over whole units, in place. Only for blocks of 16 bytes.
+    pub(crate) fn cbc(&self, direction: Direction, units: &mut [u8], cbc: Cbc<'_>) {
+        bitlocker::portable_cbc(direction, units, cbc, |batch| self.blocks(direction, batch));
     }
 
     /// False when no vector kernel does this cipher, and nothing was done.

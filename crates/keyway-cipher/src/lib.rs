@@ -13,8 +13,10 @@
 )]
 #![deny(unsafe_code)] // only the kernels are allowed it
 
+mod bitlocker;
 mod cbc;
 mod cipher;
+mod elephant;
 mod kernels;
 mod lrw;
 mod portable;

@@ -1,5 +1,6 @@
 //! A keyed cipher that works on runs of data units.
 
+use crate::bitlocker::{self, BitLocker};
 use crate::cbc::{self, UnitIv};
 use crate::cipher::{Cipher, Direction};
 use crate::kernels::{Ready, Xts};
@@ -34,6 +35,7 @@ enum Keys {
     Xts(Vec<Locked<XtsLayer>>),
     Lrw { layers: Vec<Locked<Cipher>>, tweak: Locked<LrwKey> },
     Cbc { layers: Vec<Locked<Cipher>>, seed: Locked<[u8; cbc::SEED_BYTES]>, inner: bool },
+    BitLocker(BitLocker),
 }
 
 impl SectorCipher {
@@ -66,13 +68,21 @@ impl SectorCipher {
             Mode::Xts => smallest == 16,
             Mode::Lrw | Mode::Cbc => smallest == largest,
             Mode::InnerCbc => true,
+            Mode::BitLockerCbc | Mode::BitLockerElephant => {
+                let aes = |a| matches!(a, Algorithm::Aes128 | Algorithm::Aes256);
+                chain.len() == 1 && chain.layers().all(aes) && bitlocker::UNIT_BYTES.contains(&unit_bytes)
+            }
         };
         if !possible || unit_bytes == 0 || !(unit_bytes as usize).is_multiple_of(largest) {
             return Err(CipherError::Unsupported(chain));
         }
         let fits = |(algorithm, layer): (Algorithm, &LayerKey<'_>)| {
             layer.key.len() == algorithm.key_bytes()
-                && (mode != Mode::Xts || layer.tweak_key.len() == algorithm.key_bytes())
+                && match mode {
+                    Mode::Xts | Mode::BitLockerElephant => layer.tweak_key.len() == algorithm.key_bytes(),
+                    Mode::BitLockerCbc => layer.tweak_key.is_empty(),
+                    Mode::Lrw | Mode::Cbc | Mode::InnerCbc => true,
+                }
         };
         if keys.len() != chain.len() || !chain.layers().zip(keys).all(fits) {
             return Err(wrong_keys());
@@ -105,6 +115,14 @@ impl SectorCipher {
                 let tweak_key = same_tweak_key(keys).ok_or_else(wrong_keys)?;
                 let seed = tweak_key.first_chunk().ok_or_else(wrong_keys)?;
                 Keys::Cbc { layers: singles(), seed: Locked::new(|| *seed), inner: mode == Mode::InnerCbc }
+            }
+            Mode::BitLockerCbc | Mode::BitLockerElephant => {
+                let (Some(algorithm), Some(layer)) = (chain.layers().next(), keys.first()) else {
+                    return Err(wrong_keys());
+                };
+                let locked = |key: &[u8]| Locked::new(|| Cipher::new(algorithm, key, ready));
+                let diffuser = (mode == Mode::BitLockerElephant).then(|| locked(layer.tweak_key));
+                Keys::BitLocker(BitLocker { ready, data: locked(layer.key), diffuser })
             }
         };
         keyway_secret::wipe_stack();
@@ -145,6 +163,7 @@ impl SectorCipher {
     /// Encrypts the encrypted part of a TrueCrypt or VeraCrypt volume header in place, whatever
     /// the unit size: in XTS and LRW it is one unit with number 0, in CBC the IV and whitening are
     /// taken straight from the seed. The length is a multiple of the block size (448 there).
+    /// BitLocker has no such header: in its modes these are units from number 0 on.
     ///
     /// # Panics
     /// When it is not.
@@ -173,6 +192,7 @@ impl SectorCipher {
                 assert!(header.len().is_multiple_of(self.largest_block()), "not a whole number of blocks");
                 self.run(direction, header, header.len(), 0);
             }
+            Keys::BitLocker(_) => self.run(direction, header, self.spec.unit_bytes as usize, 0),
         }
     }
 
@@ -194,6 +214,7 @@ impl SectorCipher {
                     block += (batch.len() / self.largest_block()) as u128;
                 }
             }
+            Keys::BitLocker(bitlocker) => bitlocker.run(direction, units, unit_bytes, first_unit),
             Keys::Cbc { layers, seed, inner } => {
                 let mut number = first_unit;
                 for unit in units.chunks_exact_mut(unit_bytes) {

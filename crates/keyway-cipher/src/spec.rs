@@ -162,16 +162,25 @@ pub enum Mode {
     /// aes-blowfish-serpent): each layer runs over the whole unit in CBC with IV and whitening of
     /// its own ("inner CBC"). Units are numbered as in [`Mode::Cbc`].
     InnerCbc,
+    /// BitLocker's AES-CBC: a unit's IV is its byte offset (unit number times [`Spec::unit_bytes`]),
+    /// 16 bytes little-endian, encrypted with the key. Units are counted from the start of the
+    /// volume. AES alone, units of 512 to 4096 bytes.
+    BitLockerCbc,
+    /// The same, and below it the Elephant diffuser, which has a key of its own (libbde's "TWEAK
+    /// key") as `tweak_key`.
+    BitLockerElephant,
 }
 
 impl Mode {
-    /// The name in JSON.
+    /// The name in JSON; BitLocker's two as cryptsetup has them.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Xts => "xts",
             Self::Lrw => "lrw",
             Self::Cbc => "cbc",
             Self::InnerCbc => "inner-cbc",
+            Self::BitLockerCbc => "cbc-eboiv",
+            Self::BitLockerElephant => "cbc-elephant",
         }
     }
 }
@@ -249,7 +258,8 @@ pub struct Spec {
 
 /// The keys of one layer, in the chain's order (outermost first).
 ///
-/// XTS: `key` and `tweak_key` have the algorithm's key size. In the old modes `tweak_key` is the
+/// XTS and BitLocker's Elephant: `key` and `tweak_key` have the algorithm's key size.
+/// BitLocker's CBC: `tweak_key` is empty. In TrueCrypt's old modes `tweak_key` is the
 /// same for each layer: it is the 32 bytes that TrueCrypt keeps before the ciphers' keys, in the
 /// header and in the output of its key derivation (`LEGACY_VOL_IV_SIZE`). LRW uses the first 16 of
 /// them (8 with 64-bit blocks), CBC all 32; more bytes than needed are ignored, fewer refused.

@@ -7,12 +7,12 @@
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::{aes, camellia, kuznyechik, serpent, twofish};
+pub(crate) use x86_64::{aes, camellia, elephant, kuznyechik, serpent, twofish};
 
 #[cfg(not(target_arch = "x86_64"))]
 mod none;
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use none::{aes, camellia, kuznyechik, serpent, twofish};
+pub(crate) use none::{aes, camellia, elephant, kuznyechik, serpent, twofish};
 
 use crate::Kernel;
 use crate::cipher::Direction;
@@ -45,6 +45,15 @@ pub(crate) struct Pass<'a> {
 pub(crate) struct Xts<'a> {
     /// Each unit's first tweak.
     pub(crate) first_tweaks: &'a [[u8; 16]],
+    /// Blocks in a unit.
+    pub(crate) unit_blocks: usize,
+}
+
+/// The IVs of a run of units in CBC.
+#[derive(Clone, Copy)]
+pub(crate) struct Cbc<'a> {
+    /// Each unit's.
+    pub(crate) ivs: &'a [[u8; 16]],
     /// Blocks in a unit.
     pub(crate) unit_blocks: usize,
 }

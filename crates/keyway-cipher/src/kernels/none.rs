@@ -1,6 +1,8 @@
 //! No kernels of our own for this architecture.
 
 use super::{Pass, Ready};
+use crate::cipher::Direction;
+use crate::elephant::SectorKey;
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 
 pub(crate) fn aes<const R: usize>(_: Ready, _: &AesKeys<R>, _: Pass<'_>) -> bool {
@@ -8,6 +10,10 @@ pub(crate) fn aes<const R: usize>(_: Ready, _: &AesKeys<R>, _: Pass<'_>) -> bool
 }
 
 pub(crate) fn camellia(_: Ready, _: &Camellia, _: Pass<'_>) -> bool {
+    false
+}
+
+pub(crate) fn elephant(_: Ready, _: Direction, _: &mut [u8], _: usize, _: &[SectorKey]) -> bool {
     false
 }
 

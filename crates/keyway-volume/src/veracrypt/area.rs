@@ -110,7 +110,7 @@ impl Area {
             (HEADER, bytes, store_bytes)
         };
         let first_unit = match mode {
-            Mode::Xts => start / 512,
+            Mode::Xts | Mode::BitLockerCbc | Mode::BitLockerElephant => start / 512,
             Mode::Lrw => 0,
             Mode::Cbc | Mode::InnerCbc => 1,
         };

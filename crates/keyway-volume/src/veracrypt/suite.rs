@@ -83,6 +83,8 @@ impl Suite {
         match self.mode {
             Mode::Xts => 2 * self.chain.key_bytes(),
             Mode::Lrw | Mode::Cbc | Mode::InnerCbc => OLD_SEED_BYTES + self.chain.key_bytes(),
+            // Not a suite of these formats; `cipher` refuses it.
+            Mode::BitLockerCbc | Mode::BitLockerElephant => 0,
         }
     }
 
@@ -117,6 +119,9 @@ impl Suite {
             let tweak_key = match self.mode {
                 Mode::Xts => part(at + self.chain.key_bytes(), len)?,
                 Mode::Lrw | Mode::Cbc | Mode::InnerCbc => part(0, OLD_SEED_BYTES)?,
+                Mode::BitLockerCbc | Mode::BitLockerElephant => {
+                    return Err(CipherError::Unsupported(self.chain));
+                }
             };
             keys.push(LayerKey { key: part(at, len)?, tweak_key });
             at += len;

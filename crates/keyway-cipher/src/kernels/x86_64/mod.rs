@@ -36,6 +36,8 @@ mod twofish_avx512;
 
 use super::{Pass, Ready, Xts};
 use crate::Kernel;
+use crate::cipher::Direction;
+use crate::elephant::SectorKey;
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 
 /// Makes `pass`, a kernel's entry point: safe to call where the named features are present.
@@ -110,6 +112,17 @@ pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
     true
 }
 
+/// BitLocker's diffuser with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn elephant(
+    _ready: Ready,
+    _direction: Direction,
+    _units: &mut [u8],
+    _unit_bytes: usize,
+    _sector_keys: &[SectorKey],
+) -> bool {
+    false
+}
+
 /// Kuznyechik with a vector kernel; false where there is none and nothing was done.
 pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> bool {
     match ready.0 {
@@ -139,7 +152,6 @@ pub(crate) fn twofish(ready: Ready, keys: &Twofish, pass: Pass<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cipher::Direction;
 
     /// Processors with AVX2 but neither VAES nor GFNI take kernels that are not chosen where those
     /// are; these run them all the same.
