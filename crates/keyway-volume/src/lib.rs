@@ -9,6 +9,7 @@
 //! is parsed once into types with limits; a header that lies is [`VolumeError::DamagedHeader`].
 #![forbid(unsafe_code)]
 
+pub mod bitlocker;
 mod error;
 pub mod fsprobe;
 mod info;

@@ -1,0 +1,146 @@
+//! The first sector of a volume: a decoy for programs that know no BitLocker, and where the
+//! metadata is.
+//!
+//! ```text
+//!                      Windows 7 and later   To Go (FAT)        Windows Vista
+//! offset size
+//!      0    3           eb 58 90              eb 58 90           eb 52 90
+//!      3    8           "-FVE-FS-"            "MSWIN4.1"         "-FVE-FS-"
+//!     11    2  bytes per sector
+//!     13    1  sectors per cluster
+//!     56    8                                                    cluster of the metadata
+//!    160   16  GUID                           (424)
+//!    176   24  offsets of the metadata        (440)
+//!    200   16  with the second GUID: offsets of the encrypt-on-write information
+//!    510    2  55 aa
+//! ```
+//!
+//! The GUID is 4967d63b-2e29-4ad8-8399-f6a339e3d001, or 92a84d3b-dd80-4d0e-9e4e-b1e3284eaed8 for
+//! volumes whose conversion keeps a bitmap (encrypt-on-write).
+//!
+//! Source: libbde's format description; dissect.fve for the second GUID and for looking for the
+//! GUIDs anywhere in the sector, as Windows' driver does; checked with the volumes that Windows
+//! made.
+
+use super::guid::Guid;
+use super::reader::Reader;
+
+/// Bytes that are looked at.
+pub const BOOT_SECTOR_BYTES: usize = 512;
+
+/// What a volume's boot sector has at byte 3; a To Go drive has "MSWIN4.1" there.
+pub const OEM: [u8; 8] = *b"-FVE-FS-";
+
+/// What the boot sector of a To Go drive has at byte 3.
+pub const OEM_TO_GO: [u8; 8] = *b"MSWIN4.1";
+
+/// Marks the three offsets of the metadata: 4967d63b-2e29-4ad8-8399-f6a339e3d001.
+pub const INFORMATION: Guid = Guid(*b"\x3b\xd6\x67\x49\x29\x2e\xd8\x4a\x83\x99\xf6\xa3\x39\xe3\xd0\x01");
+
+/// Marks them where two offsets of encrypt-on-write information follow:
+/// 92a84d3b-dd80-4d0e-9e4e-b1e3284eaed8.
+pub const INFORMATION_EOW: Guid = Guid(*b"\x3b\x4d\xa8\x92\x80\xdd\x0e\x4d\x9e\x4e\xb1\xe3\x28\x4e\xae\xd8");
+
+/// Where Windows 7 and later put the GUID.
+pub const GUID_AT: usize = 160;
+
+/// Where a To Go drive has it.
+pub const GUID_AT_TO_GO: usize = 424;
+
+/// Where Windows Vista puts the metadata's cluster.
+const VISTA_CLUSTER_AT: usize = 56;
+
+/// Whose boot sector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BootKind {
+    /// Windows Vista and Server 2008.
+    Vista,
+    /// Windows 7 and later.
+    Windows7,
+    /// A removable drive with FAT: the decoy is a FAT file system that can be mounted.
+    ToGo,
+}
+
+/// A volume's first sector.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BootSector {
+    bytes: [u8; BOOT_SECTOR_BYTES],
+    /// Whose it is.
+    pub kind: BootKind,
+    /// Bytes per sector: 512 to 4096.
+    pub sector_bytes: u32,
+    /// Bytes per cluster of the decoy (Windows Vista: of the file system).
+    pub cluster_bytes: u32,
+    /// Where the metadata's copies are; Windows Vista names the first only, the others are 0.
+    pub copies: [u64; 3],
+    /// Where the copies of the encrypt-on-write information are.
+    pub eow: Option<[u64; 2]>,
+}
+
+/// Why a sector is no BitLocker volume's first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BootFault {
+    /// Neither GUID and no signature.
+    #[error("there is no BitLocker signature")]
+    NotBitLocker,
+    /// A sector size that there is not.
+    #[error("its boot sector says that a sector has {0} bytes")]
+    SectorBytes(u16),
+    /// The metadata's offsets are cut off by the end of the sector.
+    #[error("its boot sector ends within the metadata's offsets")]
+    Short,
+}
+
+impl BootSector {
+    /// Whether this could be a BitLocker volume's first sector, damaged or not.
+    pub fn is_candidate(bytes: &[u8]) -> bool {
+        bytes.get(3..11) == Some(&OEM)
+            || find(bytes, &INFORMATION.0).is_some()
+            || find(bytes, &INFORMATION_EOW.0).is_some()
+    }
+
+    /// Reads a volume's first sector.
+    ///
+    /// # Errors
+    /// It is none, or it is damaged.
+    pub fn parse(bytes: &[u8; BOOT_SECTOR_BYTES]) -> Result<Self, BootFault> {
+        if !Self::is_candidate(bytes) {
+            return Err(BootFault::NotBitLocker);
+        }
+        let mut r = Reader(bytes.get(11..).unwrap_or_default());
+        let (sector, per_cluster) = r.u16().zip(r.array::<1>().map(|[n]| n)).ok_or(BootFault::Short)?;
+        if !matches!(sector, 512 | 1024 | 2048 | 4096) {
+            return Err(BootFault::SectorBytes(sector));
+        }
+        let sector_bytes = u32::from(sector);
+        let cluster_bytes = sector_bytes * u32::from(per_cluster.max(1));
+        let kind = if bytes.get(3..11) == Some(&OEM) { BootKind::Windows7 } else { BootKind::ToGo };
+        let offsets = |at: usize| Reader(bytes.get(at + 16..).unwrap_or_default());
+        let sector =
+            |kind, copies, eow| Self { bytes: *bytes, kind, sector_bytes, cluster_bytes, copies, eow };
+        if let Some(at) = find(bytes, &INFORMATION_EOW.0) {
+            let mut r = offsets(at);
+            let mut five = || Some(([r.u64()?, r.u64()?, r.u64()?], [r.u64()?, r.u64()?]));
+            let (copies, eow) = five().ok_or(BootFault::Short)?;
+            return Ok(sector(kind, copies, Some(eow)));
+        }
+        if let Some(at) = find(bytes, &INFORMATION.0) {
+            let mut r = offsets(at);
+            let mut three = || Some([r.u64()?, r.u64()?, r.u64()?]);
+            return Ok(sector(kind, three().ok_or(BootFault::Short)?, None));
+        }
+        let cluster =
+            Reader(bytes.get(VISTA_CLUSTER_AT..).unwrap_or_default()).u64().ok_or(BootFault::Short)?;
+        let first = cluster.saturating_mul(u64::from(cluster_bytes));
+        Ok(sector(BootKind::Vista, [first, 0, 0], None))
+    }
+
+    /// The sector as it was read.
+    pub fn bytes(&self) -> &[u8; BOOT_SECTOR_BYTES] {
+        &self.bytes
+    }
+}
+
+fn find(bytes: &[u8], guid: &[u8; 16]) -> Option<usize> {
+    bytes.windows(16).position(|window| window == guid)
+}

@@ -1,0 +1,34 @@
+//! BitLocker volumes: Windows' own drive encryption.
+//!
+//! Sources: libbde's *BitLocker Drive Encryption (BDE) format*, dissect.fve's behaviour (states,
+//! encrypt-on-write), cryptsetup's BITLK documentation. Every constant is checked by volumes that
+//! Windows made. `docs/formats/bitlocker.md` tells the whole.
+//!
+//! From outside in: a [`BootSector`] says where the three copies of the metadata are. Each is a
+//! [`Block`] made of [`Entries`]. A secret opens one of the protectors among them, which gives the
+//! volume master key; that opens the data key, and the block tells where the data lies.
+
+mod block;
+mod boot;
+pub mod codes;
+mod entry;
+mod filetime;
+mod guid;
+mod reader;
+mod seal;
+
+pub use block::{
+    BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, REGION_BYTES, SIGNATURE, Validation,
+};
+pub use boot::{
+    BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW,
+    OEM, OEM_TO_GO,
+};
+pub use codes::{Method, Protection, State};
+pub use entry::{
+    BootBackup, ENTRY_HEADER_BYTES, Entries, Entry, EntryTooLong, ExternalKey, Key, Nonce, Protector, Sealed,
+    StretchKey, TpmBlob, UseKey, Value,
+};
+pub use filetime::FileTime;
+pub use guid::{Guid, NotAGuid};
+pub use seal::{SEALING_KEY_BYTES, SecretKey, seal, unseal};
