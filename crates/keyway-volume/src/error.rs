@@ -140,6 +140,30 @@ pub enum Unsupported {
     /// Written by a newer program with a newer header.
     #[error("the volume's header has version {0}; versions 1 to 5 are supported: look for a newer release")]
     HeaderVersion(u16),
+    /// A partition's image, and the header of a drive that is encrypted as a whole.
+    #[error(
+        "the header encrypts {bytes} bytes of its drive, more than the {present} bytes given here: it is not one \
+         partition that is encrypted but the drive; open the drive or its whole image"
+    )]
+    SystemDrive {
+        /// Size of the encrypted area.
+        bytes: u64,
+        /// Size of what was given as the partition.
+        present: u64,
+    },
+    /// A partition of a drive whose encrypted system lies elsewhere on it.
+    #[error(
+        "the encrypted system lies at bytes {start} to {end} of the drive; this partition begins at byte \
+         {partition} and is not part of it"
+    )]
+    OutsideSystem {
+        /// First byte of the encrypted area.
+        start: u64,
+        /// First byte after it.
+        end: u64,
+        /// First byte of the partition.
+        partition: u64,
+    },
     /// A non-system in-place encryption that was interrupted.
     #[error(
         "the in-place encryption of this volume was interrupted after {encrypted} of {total} bytes: \

@@ -24,4 +24,4 @@ pub use info::{VolumeInfo, Warning};
 pub use inspect::{Inspection, inspect};
 pub use progress::{Progress, Stage};
 pub use secrets::Secrets;
-pub use veracrypt::{Format, HashName, HeaderChoice, UnlockRequest, Unlocked, unlock};
+pub use veracrypt::{Format, HashName, HeaderChoice, SystemHeader, UnlockRequest, Unlocked, unlock};

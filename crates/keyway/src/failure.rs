@@ -232,7 +232,11 @@ impl From<ChangeError> for Failure {
             E::Open(error) => error.into(),
             E::Make(error) => error.into(),
             E::BackupFile { path, source } => Self::io("read", &path, &source),
-            E::System => told.kind("unsupported"),
+            E::System(_) => told.kind("encrypted-system"),
+            E::SystemElsewhere => told.kind("encrypted-system"),
+            E::OtherExtent { .. } => told.kind("other-extent").hint(
+                "restore a backup made after the encryption ended; --force restores this one all the same",
+            ),
             E::OtherMasterKeys => {
                 told.kind("other-master-keys").hint("check the backup; --force restores it all the same")
             }

@@ -12,6 +12,7 @@ mod prompt;
 mod secrets_in;
 mod size;
 mod spawn;
+mod system_drive;
 mod verbs;
 mod volume;
 

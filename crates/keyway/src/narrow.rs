@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use keyway_volume::{Format, HashName, HeaderChoice};
+use std::path::{Path, PathBuf};
 
 /// Options that narrow what a volume is looked for as. None is needed: everything is found out.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -19,6 +20,9 @@ pub(crate) struct NarrowArgs {
     /// The volume is an encrypted system partition or drive
     #[arg(long)]
     system: bool,
+    /// VOLUME is one partition of an encrypted system: its drive, the drive's image, or the 512 bytes of its header
+    #[arg(long, value_name = "FILE_OR_DEVICE")]
+    system_header: Option<PathBuf>,
 }
 
 impl NarrowArgs {
@@ -43,7 +47,12 @@ impl NarrowArgs {
 
     /// Whether a system volume is meant.
     pub(crate) fn system(&self) -> bool {
-        self.system
+        self.system || self.system_header.is_some()
+    }
+
+    /// Where a system partition's header lies.
+    pub(crate) fn system_header(&self) -> Option<&Path> {
+        self.system_header.as_deref()
     }
 }
 

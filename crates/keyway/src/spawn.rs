@@ -53,6 +53,7 @@ struct Wire {
     hash: Option<String>,
     header: String,
     system: bool,
+    system_header: Option<OsString>,
     read_only: bool,
     attachment: WireAttachment,
     mountpoint: Option<OsString>,
@@ -193,6 +194,7 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
         hash: which.hash.map(|h| h.name().to_owned()),
         header: header_word(which.header).to_owned(),
         system: which.system,
+        system_header: which.system_header.clone().map(PathBuf::into_os_string),
         read_only: request.read_only,
         attachment: match &request.attachment {
             Attachment::Fuse { loop_device } => WireAttachment::Fuse { loop_device: *loop_device },
@@ -262,7 +264,14 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
         .find(|h| header_word(*h) == wire.header)
         .ok_or_else(|| wrong("unknown header"))?;
     let request = ServeRequest {
-        which: Which { path: wire.volume.into(), format, hash, header, system: wire.system },
+        which: Which {
+            path: wire.volume.into(),
+            format,
+            hash,
+            header,
+            system: wire.system,
+            system_header: wire.system_header.map(PathBuf::from),
+        },
         read_only: wire.read_only,
         attachment: match wire.attachment {
             WireAttachment::Fuse { loop_device } => Attachment::Fuse { loop_device },
@@ -309,6 +318,7 @@ mod tests {
                 hash: Some(HashName::Ripemd160),
                 header: HeaderChoice::Backup,
                 system: true,
+                system_header: Some("/dev/sda".into()),
             },
             read_only: true,
             attachment: Attachment::Fuse { loop_device: true },

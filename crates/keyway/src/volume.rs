@@ -3,6 +3,8 @@
 use crate::failure::{Exit, Failure};
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
+use crate::spawn;
+use crate::system_drive::SystemDrive;
 use keyway_engine::{Access, Device};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_volume::{Format, HashName, HeaderChoice, Secrets, UnlockRequest, Unlocked, VolumeInfo};
@@ -23,6 +25,8 @@ pub(crate) struct Which {
     pub(crate) header: HeaderChoice,
     /// It is an encrypted system.
     pub(crate) system: bool,
+    /// It is a partition of one, whose header lies in this drive or file.
+    pub(crate) system_header: Option<PathBuf>,
 }
 
 impl Which {
@@ -34,14 +38,22 @@ impl Which {
             hash: narrow.hash(),
             header: narrow.header(),
             system: narrow.system(),
+            system_header: narrow.system_header().map(Path::to_owned),
         }
     }
 
-    /// The request for the format's own code.
+    /// The same by paths that a process in another folder finds.
+    pub(crate) fn absolute(self) -> Result<Self, Failure> {
+        let system_header = self.system_header.as_deref().map(spawn::absolute).transpose()?;
+        Ok(Self { path: spawn::absolute(&self.path)?, system_header, ..self })
+    }
+
+    /// The request for the format's own code. `drive` is where a system partition's header may be.
     pub(crate) fn request<'a>(
         &self,
         secrets: &'a Secrets,
         protect: Option<&'a Secrets>,
+        drive: Option<&'a SystemDrive>,
     ) -> UnlockRequest<'a> {
         UnlockRequest {
             secrets,
@@ -49,6 +61,7 @@ impl Which {
             hash: self.hash,
             header: self.header,
             system: self.system,
+            system_header: drive.map(SystemDrive::header),
             protect_hidden: protect,
         }
     }
@@ -82,8 +95,10 @@ pub(crate) fn open(
     protect: Option<&Secrets>,
 ) -> Result<OpenVolume, Failure> {
     let store = store(&which.path, access, caching)?;
+    let drive = SystemDrive::of(which)?;
+    let request = which.request(secrets, protect, drive.as_ref());
     let Unlocked { info, layout, warnings, .. } =
-        keyway_volume::unlock(&store, &which.request(secrets, protect)).map_err(|e| about(&which.path, e))?;
+        keyway_volume::unlock(&store, &request).map_err(|e| about(&which.path, e))?;
     let device = Device::new(Box::new(store), layout, access)?;
     let warnings = warnings.iter().map(ToString::to_string).collect();
     Ok(OpenVolume { device, info, warnings })

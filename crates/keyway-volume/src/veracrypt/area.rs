@@ -18,6 +18,7 @@ impl Header {
     pub fn layout(&self, place: Place, suite: Suite, store_bytes: u64) -> Result<Layout, VolumeError> {
         let damaged = |fault| VolumeError::DamagedHeader { place, fault };
         let area = Area::of(self, place, suite.mode, store_bytes).map_err(damaged)?;
+        area.must_end_by(store_bytes).map_err(damaged)?;
         Ok(area.layout(self.sector_bytes, suite.cipher(&self.key_area)?)?)
     }
 }
@@ -60,10 +61,16 @@ impl Area {
         }
         let overflow = HeaderFault::Overflow { start: area.start, bytes: area.bytes };
         let end = area.start.checked_add(area.bytes).ok_or(overflow)?;
-        if end > store_bytes {
+        // A system's area lies in its drive, of which the store may be one partition.
+        if place != Place::System && end > store_bytes {
             return Err(HeaderFault::BeyondEnd { end, present: store_bytes });
         }
         Ok(area)
+    }
+
+    /// The first byte after it.
+    pub(crate) fn end(&self) -> u64 {
+        self.start.saturating_add(self.bytes)
     }
 
     /// Since TrueCrypt 6.0: the header has sizes, the data area lies after two headers.
@@ -117,9 +124,15 @@ impl Area {
         Ok(Self { start, bytes, encrypted: bytes, first_unit, owned_end })
     }
 
+    /// Refuses an area that ends beyond its file or device.
+    pub(crate) fn must_end_by(&self, store_bytes: u64) -> Result<(), HeaderFault> {
+        let end = self.end();
+        if end > store_bytes { Err(HeaderFault::BeyondEnd { end, present: store_bytes }) } else { Ok(()) }
+    }
+
     /// Whether the backup headers that belong to the volume have no room after the data.
     pub(crate) fn covers_backup_headers(&self, store_bytes: u64) -> bool {
-        self.start.saturating_add(self.bytes) > store_bytes.saturating_sub(BACKUP_GROUP_BYTES)
+        self.end() > store_bytes.saturating_sub(BACKUP_GROUP_BYTES)
     }
 
     /// The layout of the area alone.
@@ -141,7 +154,39 @@ impl Area {
         };
         let mut segments = vec![plain(0, self.start)];
         segments.extend(self.segments(self.start, cipher));
-        segments.push(plain(self.start.saturating_add(self.bytes), store_bytes));
+        segments.push(plain(self.end(), store_bytes));
+        segments.retain(|segment| segment.len > 0);
+        Layout::new(sector_bytes, segments)
+    }
+
+    /// The layout of a partition of `len` bytes that begins at byte `start` of the drive this area
+    /// counts from, in the partition's own bytes. What is not encrypted is shown as it is; a
+    /// partition that begins with the area ends with it.
+    pub(crate) fn partition_layout(
+        &self,
+        (start, len): (u64, u64),
+        sector_bytes: u32,
+        cipher: SectorCipher,
+    ) -> Result<Layout, LayoutError> {
+        let end = start.saturating_add(len / 512 * 512);
+        let end = if start == self.start { end.min(self.end()) } else { end };
+        let from = self.start.clamp(start, end);
+        let to = self.start.saturating_add(self.encrypted).clamp(from, end);
+        let plain = |from: u64, to: u64| Segment {
+            start: from - start,
+            len: to - from,
+            mapping: Mapping::Plain { store_offset: from - start },
+        };
+        let encrypted = Mapping::Encrypted {
+            store_offset: from - start,
+            first_unit: self.first_unit + (from.saturating_sub(self.start)) / 512,
+            cipher: Arc::new(cipher),
+        };
+        let mut segments = vec![
+            plain(start, from),
+            Segment { start: from - start, len: to - from, mapping: encrypted },
+            plain(to, end),
+        ];
         segments.retain(|segment| segment.len > 0);
         Layout::new(sector_bytes, segments)
     }
@@ -163,7 +208,7 @@ impl Area {
 
     /// The logical bytes of `outer` that belong to this hidden volume.
     pub(crate) fn guard_in(&self, outer: &Self) -> Result<Range<u64>, HeaderFault> {
-        let outer_end = outer.start.saturating_add(outer.bytes);
+        let outer_end = outer.end();
         let from = self.start.checked_sub(outer.start).ok_or(HeaderFault::Start(self.start))?;
         let end = self.owned_end.min(outer_end);
         let to = end.checked_sub(outer.start).filter(|to| *to > from);

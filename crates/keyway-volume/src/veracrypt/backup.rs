@@ -5,10 +5,14 @@
 //! of a hidden volume's header that is not there (VeraCrypt's documentation, "Tools → Backup
 //! Volume Header"). Volumes from before TrueCrypt 6.0 have backups of 1,024 bytes, 512 for each.
 //!
+//! The backup of an encrypted system is the header alone, 512 bytes: the form of `svh_bak` on
+//! VeraCrypt's rescue disk. The header says how far the encryption had come when the backup was
+//! made, so a system's header is not restored over one that says something else.
+//!
 //! Restoring encrypts the header anew as well, so that nobody can tell from the volume that it
 //! was restored. The copy that is most likely broken is written first, then the other one.
 
-use super::change::{other_copy, refuse_system, rewrite, same_seal};
+use super::change::{header_is_here, other_copy, rewrite, same_seal};
 use super::change_error::ChangeError;
 use super::create_error::CreateError;
 use super::create_header::{Seal, get};
@@ -26,6 +30,9 @@ const BACKUP_BYTES: u64 = 2 * HEADER_SPACE_BYTES;
 
 /// Bytes of a backup of a volume from before TrueCrypt 6.0: two headers.
 const OLD_BACKUP_BYTES: u64 = 2 * HEADER_BYTES as u64;
+
+/// Bytes of a backup of an encrypted system: its header.
+const SYSTEM_BACKUP_BYTES: u64 = HEADER_BYTES as u64;
 
 /// What is in a new backup file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,9 +83,13 @@ pub fn header_backup(
     to: &Path,
 ) -> Result<BackedUp, ChangeError> {
     let outer = unlock(store, request)?;
-    refuse_system(outer.opened())?;
+    header_is_here(outer.opened(), request)?;
+    let system = outer.opened().place == Place::System;
     if outer.info.hidden {
         return Err(ChangeError::IsHidden);
+    }
+    if system && hidden.is_some() {
+        return Err(ChangeError::NotHidden);
     }
     let mut headers = vec![(outer, request.secrets)];
     if let Some(secrets) = hidden {
@@ -89,8 +100,11 @@ pub fn header_backup(
         headers.push((inner, secrets));
     }
     let has_slots = headers.iter().any(|(volume, _)| volume.opened().header.has_sizes());
-    let (bytes, slot) =
-        if has_slots { (BACKUP_BYTES, HEADER_SPACE_BYTES) } else { (OLD_BACKUP_BYTES, HEADER_BYTES as u64) };
+    let (bytes, slot) = match (system, has_slots) {
+        (true, _) => (SYSTEM_BACKUP_BYTES, 0),
+        (false, true) => (BACKUP_BYTES, HEADER_SPACE_BYTES),
+        (false, false) => (OLD_BACKUP_BYTES, HEADER_BYTES as u64),
+    };
     let target = Target::new_file(to, bytes, Existing::Refuse, Space::Reserved)?;
     let mut content = vec![0u8; bytes as usize];
     Noise::new().map_err(CreateError::from)?.fill(&mut content);
@@ -130,15 +144,20 @@ pub fn header_restore(
     request: &UnlockRequest<'_>,
     guard: KeysGuard,
 ) -> Result<Restored, ChangeError> {
-    let alone = |header| UnlockRequest { header, system: false, protect_hidden: None, ..*request };
+    let alone = |header, system| UnlockRequest { header, system, protect_hidden: None, ..*request };
     let unlocked = match from {
-        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup))?,
+        RestoreFrom::Embedded if request.system => return Err(ChangeError::NoCopy),
+        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false))?,
         RestoreFrom::File(path) => {
-            unlock(&Overlay::new(store, read_backup(path)?), &alone(HeaderChoice::Primary))?
+            let backup = read_backup(path)?;
+            let system = backup.len() as u64 == SYSTEM_BACKUP_BYTES;
+            if system && request.system_header.is_some() {
+                return Err(ChangeError::SystemElsewhere);
+            }
+            unlock(&Overlay::new(store, backup), &alone(HeaderChoice::Primary, system))?
         }
     };
     let opened = unlocked.opened();
-    refuse_system(opened)?;
     let password = request.secrets.header_password(opened.header.format)?;
     let seal = same_seal(opened, &password);
     let copy = other_copy(opened, store.size())?;
@@ -163,19 +182,35 @@ fn refuse_other_keys(
     for place in places {
         let Some(offset) = place.offset(store.size()) else { continue };
         // A header that can't be read is what a restore is for.
-        let Ok(sealed) = get(store, offset) else { continue };
+        let there = match get(store, offset) {
+            Ok(sealed) => seal.open(&sealed)?,
+            Err(_) => None,
+        };
         let same = |there: &Header| there.key_area.same_as(&opened.header.key_area);
-        if seal.open(&sealed)?.is_some_and(|there| !same(&there)) {
+        if there.as_ref().is_some_and(|there| !same(there)) {
             return Err(ChangeError::OtherMasterKeys);
+        }
+        if *place == Place::System {
+            refuse_other_extent(&opened.header, there.as_ref())?;
         }
     }
     Ok(())
 }
 
+/// A system's header says how far its encryption has come, and no other place does.
+fn refuse_other_extent(backup: &Header, drive: Option<&Header>) -> Result<(), ChangeError> {
+    let extent = |header: &Header| header.encrypted_bytes.min(header.volume_bytes);
+    let expected = drive.map_or(backup.volume_bytes, extent);
+    if extent(backup) == expected {
+        return Ok(());
+    }
+    Err(ChangeError::OtherExtent { backup: extent(backup), drive: drive.map(extent) })
+}
+
 fn read_backup(path: &Path) -> Result<Vec<u8>, ChangeError> {
     let failed = |source| ChangeError::BackupFile { path: path.to_owned(), source };
     let bytes = path.metadata().map_err(failed)?.len();
-    if bytes != BACKUP_BYTES && bytes != OLD_BACKUP_BYTES {
+    if ![BACKUP_BYTES, OLD_BACKUP_BYTES, SYSTEM_BACKUP_BYTES].contains(&bytes) {
         return Err(ChangeError::NotABackup { path: path.to_owned(), bytes });
     }
     std::fs::read(path).map_err(failed)
@@ -194,6 +229,9 @@ impl<'a> Overlay<'a> {
         let size = below.size();
         if backup.len() as u64 == BACKUP_BYTES {
             return Self { below, patches: vec![(0, backup)] };
+        }
+        if backup.len() as u64 == SYSTEM_BACKUP_BYTES {
+            return Self { below, patches: vec![(Place::SYSTEM_OFFSET, backup)] };
         }
         let (outer, hidden) = backup.split_at(backup.len().min(HEADER_BYTES));
         let mut patches = vec![(0, outer.to_vec())];

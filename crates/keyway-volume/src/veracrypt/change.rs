@@ -10,6 +10,12 @@
 //! makes the main header the moment of the change: until then every program, whichever header it
 //! tries first, takes the old password.
 //!
+//! An encrypted system has one copy of its header, in sector 62 of the drive (VeraCrypt keeps the
+//! other on the rescue disk). It is written in one piece inside one sector, which a power cut
+//! leaves old or new. Its boot loader is made for one key derivation, may have been told the PIM,
+//! knows no keyfiles and reads the keyboard with an American layout: so only the password can be
+//! changed from outside, to one that can be typed there.
+//!
 //! What is assumed of the medium: after a flush, what was written before it is there; and a write
 //! changes only the sectors it names. Not even the atomicity of a sector is needed, as long as
 //! there are two copies: they lie in different sectors at both ends of the volume. A volume with
@@ -21,7 +27,7 @@
 //! keys. Only a new volume helps against that.
 
 use super::area::Area;
-use super::change_error::{ChangeError, Why};
+use super::change_error::{ChangeError, SystemFault, Why};
 use super::create::{check_pim, derivation_for_new};
 use super::create_error::CreateError;
 use super::create_header::{Seal, get, put};
@@ -60,16 +66,12 @@ pub fn change(
     let unlocked = unlock(store, request)?;
     let opened = unlocked.opened();
     let format = opened.header.format;
-    refuse_system(opened)?;
-    // What the volume has now it may keep, old as it is.
-    let derivation = match hash.filter(|hash| *hash != opened.hash) {
-        Some(hash) if format == Format::VeraCrypt => derivation_for_new(hash, new.pim)?,
-        other => {
-            let hash = other.unwrap_or(opened.hash);
-            check_pim(new.pim)?;
-            let known = Derivation::of(format, hash, new.pim, false);
-            known.ok_or(ChangeError::HashNotOffered { format, hash })?
-        }
+    header_is_here(opened, request)?;
+    let derivation = if opened.is_system() {
+        boot_loader_takes(opened, request.secrets, new, hash)?;
+        opened.derivation
+    } else {
+        new_derivation(opened, new.pim, hash)?
     };
     let password = new.header_password(format)?;
     let hash = hash.unwrap_or(opened.hash);
@@ -99,10 +101,55 @@ fn refuse_other_volumes_secret(
     }
 }
 
-/// A boot loader and a rescue disk depend on a system's header.
-pub(super) fn refuse_system(opened: &OpenedHeader) -> Result<(), ChangeError> {
-    if opened.place == Place::System || opened.header.flags.is_system() {
-        Err(ChangeError::System)
+/// The key derivation that the new header gets. What the volume has now it may keep, old as it is.
+fn new_derivation(
+    opened: &OpenedHeader,
+    pim: Option<u32>,
+    hash: Option<HashName>,
+) -> Result<Derivation, ChangeError> {
+    let format = opened.header.format;
+    match hash.filter(|hash| *hash != opened.hash) {
+        Some(hash) if format == Format::VeraCrypt => Ok(derivation_for_new(hash, pim)?),
+        other => {
+            let hash = other.unwrap_or(opened.hash);
+            check_pim(pim)?;
+            let known = Derivation::of(format, hash, pim, false);
+            known.ok_or(ChangeError::HashNotOffered { format, hash })
+        }
+    }
+}
+
+/// The longest password of an encrypted system, in bytes: what VeraCrypt's boot loader for BIOS
+/// reads (its documentation, "Choosing passwords").
+const BOOT_PASSWORD_LIMIT: usize = 64;
+
+/// Whether the boot loader, which stays as it is, can still open the header.
+fn boot_loader_takes(
+    opened: &OpenedHeader,
+    old: &Secrets,
+    new: &Secrets,
+    hash: Option<HashName>,
+) -> Result<(), ChangeError> {
+    let pim = |secrets: &Secrets| secrets.pim.filter(|pim| *pim > 0);
+    let typable = |byte: &u8| matches!(byte, b' '..=b'~');
+    let fault = if hash.is_some_and(|hash| hash != opened.hash) {
+        SystemFault::Hash
+    } else if pim(old) != pim(new) && opened.header.format == Format::VeraCrypt {
+        SystemFault::Pim
+    } else if !new.keyfiles.is_empty() {
+        SystemFault::Keyfiles
+    } else if new.password.len() > BOOT_PASSWORD_LIMIT || !new.password.iter().all(typable) {
+        SystemFault::Password
+    } else {
+        return Ok(());
+    };
+    Err(ChangeError::System(fault))
+}
+
+/// The store must be the drive that holds the header, not one of its partitions.
+pub(super) fn header_is_here(opened: &OpenedHeader, request: &UnlockRequest<'_>) -> Result<(), ChangeError> {
+    if opened.place == Place::System && request.system_header.is_some() {
+        Err(ChangeError::SystemElsewhere)
     } else {
         Ok(())
     }

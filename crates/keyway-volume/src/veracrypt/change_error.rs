@@ -18,11 +18,25 @@ pub enum ChangeError {
     /// The new header could not be made, or the backup file not be written.
     #[error(transparent)]
     Make(#[from] CreateError),
-    /// An encrypted system: its boot loader and rescue disk go with the header.
+    /// The boot loader of an encrypted system could not open the header any more.
+    #[error("this is an encrypted system, and {0}")]
+    System(SystemFault),
+    /// The header of a system partition lies on its drive.
     #[error(
-        "this is an encrypted system; change it with VeraCrypt in that system, which also renews the rescue disk"
+        "the header of this system partition lies outside of it, on its drive; name the drive instead of the partition"
     )]
-    System,
+    SystemElsewhere,
+    /// A system's header whose encrypted area is another one than the drive's.
+    #[error(
+        "the backup says that {backup} bytes of the system are encrypted, {}; with the wrong number part of the \
+         data would be unreadable", there(*.drive)
+    )]
+    OtherExtent {
+        /// Encrypted bytes as the backup has it.
+        backup: u64,
+        /// Encrypted bytes as the drive has it; `None` where its header does not open.
+        drive: Option<u64>,
+    },
     /// The format has no such key derivation.
     #[error("a {} volume can't have its header key derived with {hash}", .format.name())]
     HashNotOffered {
@@ -68,7 +82,7 @@ pub enum ChangeError {
     #[error("the second password opens the outer volume again, not a hidden one")]
     NotHidden,
     /// The file is no header backup.
-    #[error("{} is no header backup: it has {bytes} bytes, where a backup has 131072, or 1024 from TrueCrypt 5 and older", .path.display())]
+    #[error("{} is no header backup: it has {bytes} bytes, where a backup has 131072, or 1024 from TrueCrypt 5 and older, or 512 of an encrypted system", .path.display())]
     NotABackup {
         /// The file.
         path: PathBuf,
@@ -94,6 +108,38 @@ pub enum ChangeError {
     NoCopy,
 }
 
+fn there(drive: Option<u64>) -> String {
+    match drive {
+        Some(bytes) => format!("the drive says {bytes}"),
+        None => "which is not all of it, and the drive's own header does not open".to_owned(),
+    }
+}
+
+/// What a system's boot loader would not open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SystemFault {
+    /// Another key derivation.
+    #[error(
+        "its boot loader is made for one key derivation; only the password can be changed from outside, the rest \
+         with VeraCrypt in that system"
+    )]
+    Hash,
+    /// Another PIM.
+    #[error(
+        "its boot loader may have been told the PIM; only the password can be changed from outside, the rest with \
+         VeraCrypt in that system"
+    )]
+    Pim,
+    /// Keyfiles.
+    #[error("its boot loader knows no keyfiles; take a password alone")]
+    Keyfiles,
+    /// A password that can't be typed there.
+    #[error(
+        "its boot loader takes at most 64 characters, those of an American keyboard (ASCII); take such a password"
+    )]
+    Password,
+}
+
 /// What went wrong with a header that was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Why {
@@ -111,7 +157,7 @@ impl ChangeError {
         match self {
             Self::Open(e) => e.exit_code(),
             Self::Make(e) => e.exit_code(),
-            Self::HashNotOffered { .. } => 2,
+            Self::HashNotOffered { .. } | Self::System(_) | Self::SystemElsewhere => 2,
             Self::IsHidden | Self::NotHidden => 3,
             Self::NotABackup { .. } => 4,
             _ => 1,

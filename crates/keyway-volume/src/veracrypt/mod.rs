@@ -28,7 +28,7 @@ mod unlock;
 
 pub use backup::{BackedUp, KeysGuard, RestoreFrom, Restored, header_backup, header_restore};
 pub use change::{Changed, change};
-pub use change_error::{ChangeError, Why};
+pub use change_error::{ChangeError, SystemFault, Why};
 pub use check::{HeaderCheck, HeaderState, check};
 pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
@@ -41,4 +41,4 @@ pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BY
 pub use random::RandomError;
 pub use sealed::{SALT_BYTES, SealedHeader};
 pub use suite::Suite;
-pub use unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};
+pub use unlock::{HeaderChoice, OpenedHeader, SystemHeader, UnlockRequest, Unlocked, unlock};

@@ -24,6 +24,25 @@ pub enum HeaderChoice {
     Backup,
 }
 
+/// Where an encrypted system's header is read when the store is one partition of the drive.
+#[derive(Clone, Copy)]
+pub struct SystemHeader<'a> {
+    /// The drive, its image, its first track, or the header's 512 bytes alone.
+    pub store: &'a dyn Store,
+    /// The partition's first byte on the drive. `None`: where the header says the encrypted area
+    /// begins, which is right for every encrypted partition and wrong for those of an encrypted
+    /// drive.
+    pub start: Option<u64>,
+}
+
+impl SystemHeader<'_> {
+    /// Where the header lies in its store.
+    fn offset(&self) -> Option<u64> {
+        let alone = self.store.size() == HEADER_BYTES as u64;
+        if alone { Some(0) } else { Place::System.offset(self.store.size()) }
+    }
+}
+
 /// What to open, and how.
 #[derive(Clone, Copy)]
 pub struct UnlockRequest<'a> {
@@ -35,8 +54,10 @@ pub struct UnlockRequest<'a> {
     pub hash: Option<HashName>,
     /// Only these headers.
     pub header: HeaderChoice,
-    /// Only as an encrypted system's drive.
+    /// Only as an encrypted system.
     pub system: bool,
+    /// The store is one partition of a drive that may hold an encrypted system.
+    pub system_header: Option<SystemHeader<'a>>,
     /// The secret of the hidden volume that writes to this one must not damage.
     pub protect_hidden: Option<&'a Secrets>,
 }
@@ -50,6 +71,7 @@ impl<'a> UnlockRequest<'a> {
             hash: None,
             header: HeaderChoice::Auto,
             system: false,
+            system_header: None,
             protect_hidden: None,
         }
     }
@@ -81,6 +103,13 @@ pub struct OpenedHeader {
     pub derivation: Derivation,
 }
 
+impl OpenedHeader {
+    /// Whether a boot loader opens this header too.
+    pub fn is_system(&self) -> bool {
+        self.place == Place::System || self.header.flags.is_system()
+    }
+}
+
 impl Unlocked {
     /// The header that opened.
     pub fn opened(&self) -> &OpenedHeader {
@@ -98,11 +127,24 @@ pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked
     let protecting = request.protect_hidden.is_some();
     let places = places(request, |place| !protecting || !place.is_hidden());
     let found = find(store, request, request.secrets, &places)?;
+    let found = match outside(&found, request, store.size()) {
+        None => found,
+        // The drive's system has the same password as a volume of its own in this partition.
+        Some(why) => {
+            let others: Vec<_> = places.into_iter().filter(|place| *place != Place::System).collect();
+            match find(store, request, request.secrets, &others) {
+                Err(VolumeError::WrongSecret { .. } | VolumeError::NotAVolume(_)) => {
+                    return Err(VolumeError::Unsupported(why));
+                }
+                other => other?,
+            }
+        }
+    };
     let guard = match request.protect_hidden {
         None => None,
         Some(secrets) => Some(hidden_range(store, request, secrets, &found)?),
     };
-    let mut unlocked = assemble(store, *found, request.secrets.pim)?;
+    let mut unlocked = assemble(store, *found, request)?;
     if let Some(range) = guard {
         unlocked.info.protected_bytes = range.end - range.start;
         unlocked.layout = unlocked.layout.guarding(range);
@@ -155,7 +197,7 @@ fn find(
     // Up to 64 bytes both formats make the same of a password and its keyfiles.
     let first = formats.first().copied().unwrap_or(Format::VeraCrypt);
     let password = secrets.header_password(first)?;
-    let (candidates, unreadable) = candidates(store, places, request.system)?;
+    let (candidates, unreadable) = candidates(store, places, request)?;
     if candidates.is_empty() {
         return Err(match unreadable {
             Some(e) => e.into(),
@@ -189,18 +231,22 @@ fn failure(none: &NoMatch) -> VolumeError {
 fn candidates(
     store: &dyn Store,
     places: &[Place],
-    system_asked: bool,
+    request: &UnlockRequest<'_>,
 ) -> Result<(Vec<Candidate>, Option<StoreError>), VolumeError> {
     let mut candidates = Vec::new();
     let mut unreadable = None;
     for place in places.iter().copied() {
-        let Some(offset) = place.offset(store.size()) else { continue };
+        let (from, offset) = match &request.system_header {
+            Some(header) if place == Place::System => (header.store, header.offset()),
+            _ => (store, place.offset(store.size())),
+        };
+        let Some(offset) = offset else { continue };
         let mut bytes = [0; HEADER_BYTES];
-        if let Err(e) = store.read_at(&mut bytes, offset) {
+        if let Err(e) = from.read_at(&mut bytes, offset) {
             unreadable = unreadable.or(Some(e));
             continue;
         }
-        if !looks_random(&bytes) || (place == Place::System && !system_asked && !has_boot_sector(store)) {
+        if !looks_random(&bytes) || (place == Place::System && !request.system && !has_boot_sector(from)) {
             continue;
         }
         candidates.push(Candidate { place, sealed: SealedHeader::from_bytes(bytes) });
@@ -234,15 +280,41 @@ fn is_whole_drive(sector: &[u8; 512], area: &Area) -> bool {
         && partitions.iter().any(|(_, start, bytes)| *start > area.start && start + bytes <= end)
 }
 
-fn assemble(store: &dyn Store, found: Match, pim: Option<u32>) -> Result<Unlocked, VolumeError> {
+/// Where the store begins on the drive whose system header opened: it is one partition of it.
+fn partition_start(area: &Area, header: &SystemHeader<'_>, store_bytes: u64) -> Result<u64, Unsupported> {
+    let start = header.start.unwrap_or(area.start);
+    if header.start.is_none() && area.bytes > store_bytes {
+        return Err(Unsupported::SystemDrive { bytes: area.bytes, present: store_bytes });
+    }
+    if start >= area.end() || start.saturating_add(store_bytes) <= area.start {
+        return Err(Unsupported::OutsideSystem { start: area.start, end: area.end(), partition: start });
+    }
+    Ok(start)
+}
+
+/// Why the system's header that opened is not this partition's.
+fn outside(found: &Match, request: &UnlockRequest<'_>, store_bytes: u64) -> Option<Unsupported> {
+    let header = request.system_header.as_ref().filter(|_| found.place == Place::System)?;
+    partition_start(&found.area, header, store_bytes).err()
+}
+
+fn assemble(store: &dyn Store, found: Match, request: &UnlockRequest<'_>) -> Result<Unlocked, VolumeError> {
     let Match { header, area, place, suite, hash, derivation } = found;
-    let store_bytes = store.size();
+    let (pim, store_bytes) = (request.secrets.pim, store.size());
     let cipher = suite.cipher(&header.key_area)?;
-    let whole_drive = place == Place::System && is_whole_drive(&boot_sector(store)?, &area);
-    let layout = if whole_drive {
-        area.drive_layout(header.sector_bytes, cipher, store_bytes)?
+    let partition = request.system_header.as_ref().filter(|_| place == Place::System);
+    let (layout, data_offset) = if let Some(elsewhere) = partition {
+        let start = partition_start(&area, elsewhere, store_bytes).map_err(VolumeError::Unsupported)?;
+        let layout = area.partition_layout((start, store_bytes), header.sector_bytes, cipher)?;
+        (layout, area.start.saturating_sub(start))
     } else {
-        area.layout(header.sector_bytes, cipher)?
+        let damaged = |fault| VolumeError::DamagedHeader { place, fault };
+        area.must_end_by(store_bytes).map_err(damaged)?;
+        if place == Place::System && is_whole_drive(&boot_sector(store)?, &area) {
+            (area.drive_layout(header.sector_bytes, cipher, store_bytes)?, 0)
+        } else {
+            (area.layout(header.sector_bytes, cipher)?, area.start)
+        }
     };
     let warnings = warnings(&header, &area, place, suite, hash, store_bytes);
     let version = header.required_program_version;
@@ -256,9 +328,9 @@ fn assemble(store: &dyn Store, found: Match, pim: Option<u32>) -> Result<Unlocke
         pim: pim.filter(|pim| *pim > 0 && header.format == Format::VeraCrypt),
         sector_bytes: header.sector_bytes,
         data_bytes: layout.size(),
-        data_offset: if whole_drive { 0 } else { area.start },
+        data_offset,
         hidden: place.is_hidden() || header.hidden_bytes > 0,
-        system: place == Place::System,
+        system: place == Place::System || header.flags.is_system(),
         header_used: place,
         header_version: header.version,
         // Both programs count in hexadecimal digits: 0x010b is 1.0b, 0x071a is 7.1a.

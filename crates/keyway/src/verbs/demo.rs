@@ -393,7 +393,14 @@ fn secrets(password: &[u8], pim: Option<u32>) -> Secrets {
 }
 
 fn which(path: &Path) -> Which {
-    Which { path: path.to_owned(), format: None, hash: None, header: HeaderChoice::Auto, system: false }
+    Which {
+        path: path.to_owned(),
+        format: None,
+        hash: None,
+        header: HeaderChoice::Auto,
+        system: false,
+        system_header: None,
+    }
 }
 
 fn new_volume<'a>(cipher: &str, secrets: &'a Secrets, fill: Fill) -> Result<NewVolume<'a>, Failure> {

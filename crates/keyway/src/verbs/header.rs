@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, table};
 use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
+use crate::system_drive::SystemDrive;
 use crate::volume::{self, Which};
 use keyway_engine::Access;
 use keyway_store::Caching;
@@ -107,7 +108,9 @@ fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
     };
     let which = Which::new(&args.volume, &args.narrow);
     let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
-    let done = veracrypt::header_backup(&store, &which.request(&secrets, None), hidden.as_ref(), &args.file)
+    let drive = SystemDrive::of(&which)?;
+    let request = which.request(&secrets, None, drive.as_ref());
+    let done = veracrypt::header_backup(&store, &request, hidden.as_ref(), &args.file)
         .map_err(|e| volume::about(&args.volume, e))?;
     let document =
         json!({"volume": args.volume, "file": args.file, "bytes": done.bytes, "hidden": done.hidden});
@@ -136,7 +139,9 @@ fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     let guard = if args.force { KeysGuard::Any } else { KeysGuard::Same };
     let which = Which::new(&args.volume, &args.narrow);
     let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
-    let done = veracrypt::header_restore(&store, from, &which.request(&secrets, None), guard)
+    let drive = SystemDrive::of(&which)?;
+    let request = which.request(&secrets, None, drive.as_ref());
+    let done = veracrypt::header_restore(&store, from, &request, guard)
         .map_err(|e| volume::about(&args.volume, e))?;
     let document = json!({"volume": args.volume, "hidden": done.hidden, "restored": done.places});
     out.result(&document, || {
@@ -158,7 +163,8 @@ fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
     let secrets = args.secret.source().read(&name_of(&args.volume))?;
     let which = Which::new(&args.volume, &args.narrow);
     let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
-    let checks = veracrypt::check(&store, &which.request(&secrets, None))
+    let drive = SystemDrive::of(&which)?;
+    let checks = veracrypt::check(&store, &which.request(&secrets, None, drive.as_ref()))
         .map_err(|e| volume::about(&args.volume, e))?;
     let headers: Vec<CheckedHeader> = checks
         .iter()

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         own: own.read(&name)?,
         protect: if protecting { Some(protect.read(&format!("the hidden volume in {name}"))?) } else { None },
     };
-    let which = Which { path: spawn::absolute(&args.volume)?, ..Which::new(&args.volume, &args.narrow) };
+    let which = Which::new(&args.volume, &args.narrow).absolute()?;
     let request = ServeRequest { which, read_only: args.read_only, attachment, mountpoint };
     serve(&request, secrets, args.foreground, out)
 }

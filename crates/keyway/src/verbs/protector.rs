@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, pairs, table};
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
+use crate::system_drive::SystemDrive;
 use crate::volume::{self, Which};
 use keyway_engine::Access;
 use keyway_secret::SecretBytes;
@@ -143,7 +144,9 @@ fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
     };
     let which = Which::new(&args.volume, &args.narrow);
     let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
-    let changed = veracrypt::change(&store, &which.request(&old, None), &wanted, args.new_hash)
+    let drive = SystemDrive::of(&which)?;
+    let request = which.request(&old, None, drive.as_ref());
+    let changed = veracrypt::change(&store, &request, &wanted, args.new_hash)
         .map_err(|e| volume::about(&args.volume, e))?;
     let document = Changed {
         volume: &args.volume,

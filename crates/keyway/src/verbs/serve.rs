@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     open::refuse_if_open(&args.volume)?;
     let own = args.secret.source().read(&name_of(&args.volume))?;
-    let which = Which { path: spawn::absolute(&args.volume)?, ..Which::new(&args.volume, &args.narrow) };
+    let which = Which::new(&args.volume, &args.narrow).absolute()?;
     let address = match &args.nbd {
         NbdAddress::Unix(path) => NbdAddress::Unix(spawn::absolute(path)?),
         other => other.clone(),

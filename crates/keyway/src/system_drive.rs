@@ -1,0 +1,37 @@
+//! The drive around a partition: an encrypted system keeps the header of its partition there.
+
+use crate::failure::Failure;
+use crate::volume::Which;
+use keyway_store::{Caching, FileStore, OpenMode};
+use keyway_sys::partition_of;
+use keyway_volume::SystemHeader;
+
+/// Where a partition's system header may lie.
+pub(crate) struct SystemDrive {
+    store: FileStore,
+    start: Option<u64>,
+}
+
+impl SystemDrive {
+    /// The drive or header file that was named; for a partition's device without one, the drive it
+    /// is on. A drive that this user may not read counts only where a system was asked for.
+    pub(crate) fn of(which: &Which) -> Result<Option<Self>, Failure> {
+        let partition = partition_of(&which.path).unwrap_or_default();
+        let start = partition.as_ref().map(|partition| partition.start);
+        let (path, asked) = match (&which.system_header, &partition) {
+            (Some(path), _) => (path, true),
+            (None, Some(partition)) => (&partition.drive, which.system),
+            (None, None) => return Ok(None),
+        };
+        match FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered) {
+            Ok(store) => Ok(Some(Self { store, start })),
+            Err(e) if asked => Err(e.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// For the format's own code.
+    pub(crate) fn header(&self) -> SystemHeader<'_> {
+        SystemHeader { store: &self.store, start: self.start }
+    }
+}
