@@ -7,10 +7,13 @@ export LC_ALL=C
 modprobe -a dm-crypt loop ext4
 
 judge() {
-    local name=$1 source=$2 password=$3 options=$4 device=$2
+    local name=$1 source=$2 password=$3 options=$4 device=$2 loop=
     if [ -f "$source" ]; then
         # cryptsetup reads with direct I/O, which a file on 9p can't do.
-        device=$(losetup --find --show "$source")
+        device=$(losetup --partscan --find --show "$source")
+        loop=$device
+        # A drive with a system: its first partition.
+        [ ! -b "${loop}p1" ] || device=${loop}p1
     fi
     # shellcheck disable=SC2086
     if cryptsetup open --type tcrypt --veracrypt $options "$device" judged <"$password"; then
@@ -29,8 +32,8 @@ judge() {
     else
         printf '%s\trefused\n' "$name" >>results.tsv
     fi
-    if [ "$device" != "$source" ]; then
-        losetup --detach "$device"
+    if [ -n "$loop" ]; then
+        losetup --detach "$loop"
     fi
 }
 

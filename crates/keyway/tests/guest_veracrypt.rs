@@ -3,7 +3,8 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use keyway_testkit::{
-    Guest, Keyway, Rng, Table, is_root, require_fuse, require_root, require_tool, sha256_of, skip, volumes,
+    Guest, Keyway, Rng, Table, is_root, require_fuse, require_root, require_tool, sha256_of, skip, unpack_xz,
+    volumes,
 };
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -92,6 +93,7 @@ fn cryptsetup_and_keyway_read_each_other() {
     job.keyfiles_and_odd_passwords();
     job.hidden();
     job.changed_secret();
+    job.changed_system();
     let disk = job.device_of_4096();
     let files = job.file_system();
     eprintln!("{NOT_JUDGED}");
@@ -245,6 +247,34 @@ impl Job<'_> {
         if let Expected::Ours { reopen, .. } = &mut case.expected {
             *reopen = vec!["--password-file".into(), new.into(), "--pim".into(), "2".into()];
         }
+    }
+
+    /// An encrypted system whose password was changed from outside; the guest takes its partition.
+    /// Its 200,000 iterations take the emulator 20 seconds.
+    fn changed_system(&mut self) {
+        if std::env::var_os("KEYWAY_SLOW").is_none() {
+            return;
+        }
+        let Some(volumes) = volumes() else { return };
+        let image = unpack_xz(&volumes.join("tcrypt/sys_vc_1_mbr_part-sha256-xts-aes.xz"));
+        let Some(image) = image else { return };
+        let drive = self.folder.join("system");
+        std::fs::copy(image.path(), &drive).expect("a copy");
+        let old = self.keyway.secret("secret-system", "aaaaaaaaaaaa");
+        let mut change = words(&["protector", "change", "--hash", "sha256", "--yes"]);
+        change.extend(["--password-file".into(), old.into(), "--new-password-file".into()]);
+        let new = self.keyway.secret("secret-new-system", PASSWORD);
+        change.extend([new.clone().into(), drive.clone().into()]);
+        self.keyway.ok(&change);
+        let plain = self.keyway.ok(self.cat_arguments(&drive, &["--password-file".into(), new.into()]));
+        let password = self.password("system", PASSWORD);
+        self.cases.push(Case {
+            name: "system".into(),
+            source: "system".into(),
+            password,
+            options: "-c aes -h sha256 --tcrypt-system".into(),
+            expected: Expected::Foreign { sha256: sha256_of(plain.as_slice()) },
+        });
     }
 
     /// A disk of 4096-byte sectors: made here on a loop device, a virtio disk there.
