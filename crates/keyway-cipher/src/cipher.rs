@@ -93,7 +93,15 @@ impl Cipher {
 
     /// CBC over whole units, in place. Only for blocks of 16 bytes.
     pub(crate) fn cbc(&self, direction: Direction, units: &mut [u8], cbc: Cbc<'_>) {
-        bitlocker::portable_cbc(direction, units, cbc, |batch| self.blocks(direction, batch));
+        let blocks = units.as_chunks_mut().0;
+        let done = match &self.key {
+            Key::Aes128(keys) => kernels::aes_cbc(self.ready, keys, direction, blocks, cbc),
+            Key::Aes256(keys) => kernels::aes_cbc(self.ready, keys, direction, blocks, cbc),
+            _ => false,
+        };
+        if !done {
+            bitlocker::portable_cbc(direction, units, cbc, |batch| self.blocks(direction, batch));
+        }
     }
 
     /// False when no vector kernel does this cipher, and nothing was done.

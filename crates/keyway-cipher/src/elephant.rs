@@ -12,7 +12,6 @@
 
 use crate::cipher::Direction;
 use crate::kernels::{self, Ready};
-use zeroize::Zeroize;
 
 /// Times that A passes over a unit (`Acycles`).
 const A_CYCLES: usize = 5;
@@ -89,7 +88,6 @@ pub(crate) fn diffuse(
             xor_key(blocks, key);
         }
     }
-    words.as_flattened_mut().zeroize();
 }
 
 fn xor_key(blocks: &mut [[u8; 16]], key: &SectorKey) {

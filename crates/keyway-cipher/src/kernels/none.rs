@@ -1,11 +1,21 @@
 //! No kernels of our own for this architecture.
 
-use super::{Pass, Ready};
+use super::{Cbc, Pass, Ready};
 use crate::cipher::Direction;
 use crate::elephant::SectorKey;
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 
 pub(crate) fn aes<const R: usize>(_: Ready, _: &AesKeys<R>, _: Pass<'_>) -> bool {
+    false
+}
+
+pub(crate) fn aes_cbc<const R: usize>(
+    _: Ready,
+    _: &AesKeys<R>,
+    _: Direction,
+    _: &mut [[u8; 16]],
+    _: Cbc<'_>,
+) -> bool {
     false
 }
 

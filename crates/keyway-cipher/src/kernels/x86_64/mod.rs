@@ -22,6 +22,14 @@ mod camellia_avx2;
 mod camellia_avx2_gfni;
 mod camellia_avx512;
 mod camellia_sse;
+mod cbc;
+mod cbc_avx2;
+mod cbc_avx512;
+mod cbc_sse;
+mod elephant;
+mod elephant_avx2;
+mod elephant_avx512;
+mod elephant_sse;
 mod kuznyechik;
 mod kuznyechik_avx2_gfni;
 mod kuznyechik_avx512;
@@ -34,7 +42,7 @@ mod serpent_sse;
 mod serpent_ternary;
 mod twofish_avx512;
 
-use super::{Pass, Ready, Xts};
+use super::{Cbc, Pass, Ready, Xts};
 use crate::Kernel;
 use crate::cipher::Direction;
 use crate::elephant::SectorKey;
@@ -112,15 +120,48 @@ pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
     true
 }
 
+/// AES in CBC with a vector kernel; false where there is none and nothing was done.
+pub(crate) fn aes_cbc<const R: usize>(
+    ready: Ready,
+    keys: &AesKeys<R>,
+    direction: Direction,
+    blocks: &mut [[u8; 16]],
+    cbc: Cbc<'_>,
+) -> bool {
+    match ready.0 {
+        // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { cbc_sse::pass(keys, direction, blocks, cbc) },
+        Kernel::Avx2 if std::arch::is_x86_feature_detected!("vaes") => {
+            // SAFETY: the token says that the processor has AVX2, and VAES was just looked up.
+            unsafe { cbc_avx2::pass(keys, direction, blocks, cbc) }
+        }
+        // SAFETY: the token says that the processor has AVX2 and all that `Sse` needs.
+        Kernel::Avx2 => unsafe { cbc_sse::pass(keys, direction, blocks, cbc) },
+        // SAFETY: the token says that the processor has AVX-512 with VAES and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { cbc_avx512::pass(keys, direction, blocks, cbc) },
+        Kernel::Portable | Kernel::Neon => false,
+    }
+}
+
 /// BitLocker's diffuser with a vector kernel; false where there is none and nothing was done.
 pub(crate) fn elephant(
-    _ready: Ready,
-    _direction: Direction,
-    _units: &mut [u8],
-    _unit_bytes: usize,
-    _sector_keys: &[SectorKey],
+    ready: Ready,
+    direction: Direction,
+    units: &mut [u8],
+    unit_bytes: usize,
+    sector_keys: &[SectorKey],
 ) -> bool {
-    false
+    let Some(units) = elephant::Units::new(units, unit_bytes, sector_keys) else { return false };
+    match ready.0 {
+        // SAFETY: the token says that the processor has SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { elephant_sse::pass(direction, units) },
+        // SAFETY: the token says that the processor has AVX2.
+        Kernel::Avx2 => unsafe { elephant_avx2::pass(direction, units) },
+        // SAFETY: the token says that the processor has AVX-512 and VPCLMULQDQ.
+        Kernel::Avx512 => unsafe { elephant_avx512::pass(direction, units) },
+        Kernel::Portable | Kernel::Neon => return false,
+    }
+    true
 }
 
 /// Kuznyechik with a vector kernel; false where there is none and nothing was done.
