@@ -139,10 +139,15 @@ impl<'a, L: Lanes, const V: usize> Tweaks<'a, L, V> {
 unsafe fn fill<L: Lanes>(tweaks: &mut [L], first: &[u8; 16]) {
     // SAFETY: the caller's promise.
     unsafe {
-        let mut next = L::tweaks_from(first);
-        for tweak in tweaks {
-            *tweak = next;
-            next = next.times_x(L::BLOCKS as i64);
+        tweaks[0] = L::tweaks_from(first);
+        // Doubling what is there: few steps depend on each other.
+        let mut there = 1;
+        while there < tweaks.len() {
+            let (from, to) = tweaks.split_at_mut(there);
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = from.times_x((there * L::BLOCKS) as i64);
+            }
+            there *= 2;
         }
     }
 }

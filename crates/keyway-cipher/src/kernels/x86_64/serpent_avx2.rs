@@ -1,4 +1,4 @@
-//! Serpent, twice eight blocks, with AVX2.
+//! Serpent, four times eight blocks, with AVX2.
 
 use super::entry_point;
 use super::serpent::{Decrypt, Encrypt, Words};
@@ -58,4 +58,4 @@ impl Words for __m256i {
     }
 }
 
-entry_point!("avx2", [], Serpent, __m256i, 8, Encrypt, Decrypt);
+entry_point!("avx2", [], Serpent, __m256i, 16, Encrypt, Decrypt);

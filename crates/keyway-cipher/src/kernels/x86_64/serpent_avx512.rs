@@ -1,4 +1,4 @@
-//! Serpent, twice sixteen blocks, with AVX-512: rotations are one instruction, and logic takes
+//! Serpent, four times sixteen blocks, with AVX-512: rotations are one instruction, and logic takes
 //! three operands.
 
 use super::entry_point;
@@ -108,4 +108,4 @@ impl Words for __m512i {
     }
 }
 
-entry_point!("avx512f,avx512bw,avx512dq,avx512vl,vpclmulqdq", [], Serpent, __m512i, 8, Encrypt, Decrypt);
+entry_point!("avx512f,avx512bw,avx512dq,avx512vl,vpclmulqdq", [], Serpent, __m512i, 16, Encrypt, Decrypt);
