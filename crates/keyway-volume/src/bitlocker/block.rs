@@ -77,11 +77,14 @@ pub struct Block {
     pub boot_backup: u64,
     /// Keys and descriptions.
     pub dataset: Dataset,
+    /// What follows the data set up to a multiple of 16 bytes: zeros in what was met. Kept because
+    /// the checksums cover it; replaced by zeros where its length does not fit any more.
+    pub padding: Vec<u8>,
     /// Proof that it is whole.
     pub validation: Validation,
 }
 
-/// Keys and descriptions. A .BEK file holds one, too.
+/// Keys and descriptions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dataset {
     /// Version, 1.
@@ -175,7 +178,7 @@ impl Block {
             return Err(BlockFault::Checksum { found, stored: validation.crc });
         }
         let (_, dataset) = body.split_at_checked(BLOCK_HEADER_BYTES).ok_or(BlockFault::Length(len))?;
-        let dataset = Dataset::parse(dataset).ok_or(BlockFault::Dataset)?;
+        let (dataset, padding) = Dataset::split(dataset).ok_or(BlockFault::Dataset)?;
         let fields = || {
             Some(Self {
                 version,
@@ -187,6 +190,7 @@ impl Block {
                 copies: [r.u64()?, r.u64()?, r.u64()?],
                 boot_backup: r.u64()?,
                 dataset,
+                padding: padding.to_vec(),
                 validation,
             })
         };
@@ -201,7 +205,9 @@ impl Block {
         let mut dataset = Vec::new();
         self.dataset.write(&mut dataset)?;
         let unit = if self.version == 1 { 1 } else { 16 };
-        let len = (BLOCK_HEADER_BYTES + dataset.len()).next_multiple_of(unit);
+        let filled = BLOCK_HEADER_BYTES + dataset.len();
+        let kept = Some(&self.padding).filter(|padding| (filled + padding.len()).is_multiple_of(unit));
+        let len = kept.map_or(filled.next_multiple_of(unit), |padding| filled + padding.len());
         // Room for the largest validation seen: 8 bytes and an entry of 80.
         let field = u16::try_from(len / unit).ok().filter(|_| len + 88 <= REGION_BYTES);
         let mut out = SIGNATURE.to_vec();
@@ -216,6 +222,7 @@ impl Block {
             out.extend_from_slice(&offset.to_le_bytes());
         }
         out.extend_from_slice(&dataset);
+        out.extend_from_slice(kept.map_or(&[], Vec::as_slice));
         out.resize(len, 0);
         Ok(out)
     }
@@ -279,15 +286,16 @@ impl Block {
 }
 
 impl Dataset {
-    /// Reads a data set from the start of `bytes`; what comes after it is not looked at.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
+    /// Reads a data set from the start of `bytes`; gives what comes after it, too.
+    fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let mut r = Reader(bytes);
         let (len, version, start, end) = (r.u32()?, r.u32()?, r.u32()?, r.u32()?);
         if start as usize != DATASET_HEADER_BYTES || end != len {
             return None;
         }
-        let entries = bytes.get(DATASET_HEADER_BYTES..usize::try_from(len).ok()?)?;
-        Some(Self {
+        let (whole, after) = bytes.split_at_checked(usize::try_from(len).ok()?)?;
+        let entries = whole.get(DATASET_HEADER_BYTES..)?;
+        let dataset = Self {
             version,
             volume: Guid(r.array()?),
             next_nonce: r.u32()?,
@@ -295,7 +303,8 @@ impl Dataset {
             second_method: r.u16()?,
             created: FileTime(r.u64()?),
             entries: Entries::parse(entries),
-        })
+        };
+        Some((dataset, after))
     }
 
     /// Appends it.

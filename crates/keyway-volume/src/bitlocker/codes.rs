@@ -78,22 +78,22 @@ pub mod kind {
 
 /// Algorithms named inside keys.
 pub mod algorithm {
-    /// A recovery password, stretched.
-    pub const STRETCHED_RECOVERY: u16 = 0x1000;
-    /// A password, stretched.
-    pub const STRETCHED_PASSWORD: u16 = 0x1001;
-    /// AES-CCM with 256 bits; a clear key.
-    pub const CCM_CLEAR: u16 = 0x2000;
-    /// AES-CCM with 256 bits; a stretched key kept for later.
-    pub const CCM_STRETCHED: u16 = 0x2001;
-    /// AES-CCM with 256 bits; an external key.
-    pub const CCM_EXTERNAL: u16 = 0x2002;
-    /// AES-CCM with 256 bits; the volume master key.
-    pub const CCM_MASTER: u16 = 0x2003;
-    /// AES-CCM with 256 bits; a TPM's part.
-    pub const CCM_TPM: u16 = 0x2004;
+    /// A recovery password; in a stretch key, that one is stretched.
+    pub const RECOVERY_PASSWORD: u16 = 0x1000;
+    /// In a stretch key: a password is stretched.
+    pub const PASSWORD: u16 = 0x1001;
+    /// A clear key.
+    pub const CLEAR: u16 = 0x2000;
+    /// An external key, as in a .BEK file.
+    pub const EXTERNAL: u16 = 0x2002;
+    /// The volume master key.
+    pub const MASTER: u16 = 0x2003;
     /// SHA-256: the metadata's validation hash.
     pub const SHA256: u16 = 0x2005;
+    /// What a password stretches to, kept sealed with the volume master key.
+    pub const STRETCHED_PASSWORD_KEPT: u16 = 0x2007;
+    /// What a recovery password stretches to, kept sealed with the volume master key.
+    pub const STRETCHED_RECOVERY_KEPT: u16 = 0x2008;
 }
 
 /// How the data is encrypted.

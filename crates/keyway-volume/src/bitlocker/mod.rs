@@ -11,11 +11,21 @@
 mod block;
 mod boot;
 pub mod codes;
+mod data_key;
 mod entry;
+mod eow;
+mod error;
 mod filetime;
 mod guid;
+mod info;
+mod map;
+mod metadata;
+mod password;
 mod reader;
+mod recovery;
 mod seal;
+mod startup_key;
+mod unlock;
 
 pub use block::{
     BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, REGION_BYTES, SIGNATURE, Validation,
@@ -29,6 +39,14 @@ pub use entry::{
     BootBackup, ENTRY_HEADER_BYTES, Entries, Entry, EntryTooLong, ExternalKey, Key, Nonce, Protector, Sealed,
     StretchKey, TpmBlob, UseKey, Value,
 };
+pub use eow::EncryptOnWrite;
+pub use error::{BitLockerError, CopyFault, Impossible, Unsupported};
 pub use filetime::FileTime;
 pub use guid::{Guid, NotAGuid};
+pub use info::{BitLockerInfo, Conversion, CopyInfo, ProtectorInfo, ReadOnly, Warning};
+pub use metadata::{COPIES, CopyState, Metadata, MetadataCopy};
+pub use password::PasswordHash;
+pub use recovery::{RecoveryFault, RecoveryPassword};
 pub use seal::{SEALING_KEY_BYTES, SecretKey, seal, unseal};
+pub use startup_key::{LARGEST_STARTUP_KEY, StartupKey, StartupKeyFault};
+pub use unlock::{OpenedKeys, Secret, Seen, UnlockRequest, Unlocked, look, unlock};

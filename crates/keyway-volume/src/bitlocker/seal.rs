@@ -7,7 +7,7 @@
 //!      0    2  bytes, these included
 //!      2    2  role, 0
 //!      4    2  kind, 1: a key
-//!      6    2  flags, 1
+//!      6    2  flags, 0
 //!      8    2  algorithm (codes::algorithm, or codes::Method for the data key)
 //!     10    2  flags
 //!     12    …  the key
@@ -15,7 +15,7 @@
 //!
 //! Source: libbde's format description ("AES-CCM encrypted key"). RFC 3610 is the mode's.
 
-use super::codes::{kind, role};
+use super::codes::{algorithm, kind, role};
 use super::entry::{ENTRY_HEADER_BYTES, Nonce, RawEntry, Sealed};
 use super::reader::Reader;
 use aes::Aes256;
@@ -44,6 +44,11 @@ pub struct SecretKey {
 }
 
 impl SecretKey {
+    /// A volume master key.
+    pub fn master(bytes: SecretBytes) -> Self {
+        Self { algorithm: algorithm::MASTER, flags: 0, bytes }
+    }
+
     /// Decrypts a key; `None` when `key` is another one than it was sealed with, or when what was
     /// sealed is no key.
     pub fn unseal(key: &[u8], sealed: &Sealed) -> Option<Self> {
@@ -60,7 +65,7 @@ impl SecretKey {
         let len = u16::try_from(HEADER_BYTES + self.bytes.len()).expect("a key is short");
         let mut plain = SecretBytes::zeroed(usize::from(len));
         let (header, bytes) = plain.split_at_mut(HEADER_BYTES);
-        let fields = [len, role::PROPERTY, kind::KEY, 1, self.algorithm, self.flags];
+        let fields = [len, role::PROPERTY, kind::KEY, 0, self.algorithm, self.flags];
         for (slot, field) in header.chunks_exact_mut(2).zip(fields) {
             slot.copy_from_slice(&field.to_le_bytes());
         }
@@ -70,8 +75,13 @@ impl SecretKey {
 
     fn parse(plain: &[u8]) -> Option<Self> {
         let (entry, _) = RawEntry::split(plain)?;
-        let mut r = Reader(entry.bytes);
         (entry.kind == kind::KEY).then_some(())?;
+        Self::from_value(entry.bytes)
+    }
+
+    /// The key in the value of an entry of kind [`kind::KEY`].
+    pub(crate) fn from_value(value: &[u8]) -> Option<Self> {
+        let mut r = Reader(value);
         Some(Self { algorithm: r.u16()?, flags: r.u16()?, bytes: SecretBytes::copy_of(r.0) })
     }
 }

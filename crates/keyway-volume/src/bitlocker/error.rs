@@ -1,0 +1,237 @@
+//! Why a BitLocker volume could not be opened, sorted by whose fault it is.
+
+use super::block::BlockFault;
+use super::boot::BootFault;
+use super::codes::Protection;
+use super::guid::Guid;
+use super::recovery::RecoveryFault;
+use super::startup_key::StartupKeyFault;
+use keyway_cipher::CipherError;
+use keyway_engine::LayoutError;
+use keyway_store::StoreError;
+use std::fmt;
+use std::path::PathBuf;
+
+/// A BitLocker volume that could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum BitLockerError {
+    /// It isn't one.
+    #[error("this is not a BitLocker volume: {0}")]
+    NotBitLocker(BootFault),
+    /// Its first sector is damaged.
+    #[error("the volume's first sector is damaged: {0}; restore it from a backup of the volume's headers")]
+    BootSector(BootFault),
+    /// No copy of the metadata is good.
+    #[error(
+        "all three copies of the volume's metadata are damaged: {}; restore them from a backup of the volume's headers",
+        Faults(.0)
+    )]
+    NoMetadata(Box<[CopyFault; 3]>),
+    /// The metadata's fields can't be true.
+    #[error("the volume's metadata is damaged: {0}; restore it from a backup of the volume's headers")]
+    Impossible(Impossible),
+    /// The metadata is not what was last written with the volume's key.
+    #[error(
+        "the volume's metadata was changed by someone without its key, or is damaged: its sealed checksum does not \
+         match; restore it from a backup of the volume's headers"
+    )]
+    Tampered,
+    /// The secret is right, and what it opens is damaged.
+    #[error(
+        "the secret is right, but the {0} is damaged; restore the metadata from a backup of the volume's headers"
+    )]
+    DamagedKey(&'static str),
+    /// A volume in order that this program can't open.
+    #[error("{0}")]
+    Unsupported(Unsupported),
+    /// The volume has no protector of the kinds that were given.
+    #[error("this volume has no {} protector; it opens with: {}", Kinds(.given), Kinds(.has))]
+    NoSuchProtector {
+        /// What was given.
+        given: Vec<Protection>,
+        /// What the volume has.
+        has: Vec<Protection>,
+    },
+    /// Nothing was given, and the volume is not suspended.
+    #[error("this volume needs a secret; it opens with: {}", Kinds(.0))]
+    NoSecret(Vec<Protection>),
+    /// The password opens no protector.
+    #[error("the password is wrong")]
+    WrongPassword,
+    /// The recovery password is well-formed and opens no protector.
+    #[error(
+        "the recovery password is well-formed, but is not this volume's; its paper names the identifier, one of {}",
+        Ids(.0)
+    )]
+    WrongRecoveryPassword(Vec<Guid>),
+    /// The recovery password can't be one.
+    #[error("{0}")]
+    MistypedRecoveryPassword(#[from] RecoveryFault),
+    /// The startup key belongs to another volume.
+    #[error(
+        "the startup key {given} is not this volume's; it needs {}",
+        Ids(.wanted)
+    )]
+    OtherStartupKey {
+        /// The key's identifier.
+        given: Guid,
+        /// Those of the volume's protectors.
+        wanted: Vec<Guid>,
+    },
+    /// The startup key has the right identifier and the wrong key.
+    #[error("the startup key {0} has this volume's identifier, but does not open it; it may be damaged")]
+    WrongStartupKey(Guid),
+    /// The volume master key that was given opens nothing.
+    #[error("the volume master key is not this volume's")]
+    WrongMasterKey,
+    /// A file that is no startup key.
+    #[error("{} is no startup key: {fault}; name a .BEK file, or a folder that holds the volume's one", .path.display())]
+    NotAStartupKey {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        fault: StartupKeyFault,
+    },
+    /// The password is not UTF-8.
+    #[error("the password is not UTF-8 text; BitLocker takes Unicode text")]
+    NotUtf8,
+    /// It was stopped.
+    #[error("it was stopped before the secret was tried in full")]
+    Stopped,
+    /// The medium failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The metadata's fields passed the checks and still make no layout.
+    #[error("the metadata describes an impossible volume: {0}")]
+    Layout(#[from] LayoutError),
+    /// The cipher can't be set up.
+    #[error(transparent)]
+    Cipher(#[from] CipherError),
+}
+
+impl BitLockerError {
+    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret,
+    /// 4 not a volume or a damaged one, 5 not permitted.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoSecret(_) | Self::NotUtf8 => 2,
+            Self::NoSuchProtector { .. }
+            | Self::WrongPassword
+            | Self::WrongRecoveryPassword(_)
+            | Self::MistypedRecoveryPassword(_)
+            | Self::OtherStartupKey { .. }
+            | Self::WrongStartupKey(_)
+            | Self::NotAStartupKey { .. }
+            | Self::WrongMasterKey => 3,
+            Self::NotBitLocker(_)
+            | Self::BootSector(_)
+            | Self::NoMetadata(_)
+            | Self::Impossible(_)
+            | Self::Tampered
+            | Self::DamagedKey(_)
+            | Self::Unsupported(_)
+            | Self::Layout(_) => 4,
+            Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
+            Self::Stopped | Self::Store(_) | Self::Cipher(_) => 1,
+        }
+    }
+}
+
+/// What is wrong with one copy of the metadata.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CopyFault {
+    /// It lies where none can.
+    #[error("nothing can lie at byte {0}")]
+    Place(u64),
+    /// It lies in or over another copy.
+    #[error("byte {0} belongs to another copy")]
+    Overlaps(u64),
+    /// The medium failed there.
+    #[error("{0}")]
+    Unreadable(String),
+    /// It is damaged.
+    #[error("{0}")]
+    Block(#[from] BlockFault),
+    /// It belongs to another volume.
+    #[error("it is that of another volume, {0}")]
+    OtherVolume(Guid),
+    /// It is not sealed with this volume's master key.
+    #[error("its sealed checksum does not match")]
+    Unauthentic,
+}
+
+/// Fields that can't be true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Impossible {
+    /// No first sectors, or more than the volume has.
+    #[error("{0} first sectors can't lie elsewhere")]
+    BootSectors(u32),
+    /// They can't lie there.
+    #[error("the first sectors can't lie at byte {0}")]
+    BootBackup(u64),
+    /// The boot sector's sector size and the volume's size don't go together.
+    #[error("a volume of {0} bytes is too small")]
+    TooSmall(u64),
+    /// Both copies of the encrypt-on-write information are damaged.
+    #[error("both copies of the encrypt-on-write information are")]
+    EncryptOnWrite,
+    /// A bitmap of the encrypt-on-write information.
+    #[error("the encrypt-on-write bitmap at byte {0} is")]
+    Bitmap(u64),
+    /// The bitmaps leave a part of the volume out.
+    #[error("the encrypt-on-write bitmaps say nothing of byte {0}")]
+    Uncovered(u64),
+}
+
+/// A volume that is in order but can't be opened here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unsupported {
+    /// Windows Vista.
+    #[error(
+        "this volume was made by Windows Vista (or its first sector is damaged); Windows 7 and later can convert it"
+    )]
+    Vista,
+    /// An encryption method that isn't known.
+    #[error("the encryption method {0:#06x} is not known; look for a newer release")]
+    Method(u16),
+    /// The encrypt-on-write bitmaps are in too many pieces.
+    #[error("the volume's conversion is in too many pieces; let Windows finish it")]
+    Pieces,
+}
+
+struct Kinds<'a>(&'a [Protection]);
+
+impl fmt::Display for Kinds<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("nothing");
+        }
+        let mut told: Vec<&str> = Vec::new();
+        for kind in self.0 {
+            if !told.contains(&kind.name()) {
+                told.push(kind.name());
+            }
+        }
+        f.write_str(&told.join(", "))
+    }
+}
+
+struct Ids<'a>(&'a [Guid]);
+
+impl fmt::Display for Ids<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, id) in self.0.iter().enumerate() {
+            write!(f, "{}{id}", if i > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+struct Faults<'a>(&'a [CopyFault; 3]);
+
+impl fmt::Display for Faults<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c] = self.0;
+        write!(f, "1: {a}, 2: {b}, 3: {c}")
+    }
+}

@@ -1,0 +1,242 @@
+//! What a BitLocker volume's metadata says, for people and scripts. Nearly all of it needs no secret.
+
+use super::boot::BootKind;
+use super::codes::{Method, Protection, State, role};
+use super::entry::{Protector, Value};
+use super::error::CopyFault;
+use super::filetime::FileTime;
+use super::guid::Guid;
+use super::map::Map;
+use super::metadata::{CopyState, Metadata};
+use serde::{Serialize, Serializer};
+
+/// What the metadata says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BitLockerInfo {
+    /// Always `bitlocker`.
+    pub format: &'static str,
+    /// `aes-xts-128` and so on.
+    pub cipher: Method,
+    /// `xts`, `cbc-eboiv` or `cbc-elephant`.
+    pub mode: &'static str,
+    /// The hash of the key derivation: always `sha256`.
+    pub hash: &'static str,
+    /// Logical sector size in bytes.
+    pub sector_bytes: u32,
+    /// Size of the volume in bytes.
+    pub data_bytes: u64,
+    /// Whose layout: `windows-7` (and later) or `to-go`.
+    pub layout: &'static str,
+    /// The metadata's version: 2 since Windows 7.
+    pub metadata_version: u16,
+    /// The volume's GUID.
+    pub volume_id: Guid,
+    /// Computer, drive and date of its encryption.
+    pub description: Option<String>,
+    /// When it was encrypted.
+    pub created: FileTime,
+    /// How far it is encrypted: the words of `manage-bde -status`.
+    pub conversion_status: Conversion,
+    /// How much of it is encrypted, in percent.
+    pub percentage_encrypted: f64,
+    /// Bytes that are encrypted.
+    pub encrypted_bytes: u64,
+    /// Whether it opens without a secret.
+    pub protection_suspended: bool,
+    /// What opens it.
+    pub key_protectors: Vec<ProtectorInfo>,
+    /// Keys of other drives that this one unlocks.
+    pub auto_unlock_keys: usize,
+    /// The copies of the metadata.
+    pub metadata_copies: Vec<CopyInfo>,
+    /// The protector that it was opened by, where it was.
+    pub opened_by: Option<Guid>,
+}
+
+/// How far a volume is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    /// All of it.
+    FullyEncrypted,
+    /// None of it.
+    FullyDecrypted,
+    /// More and more.
+    Encrypting,
+    /// Less and less.
+    Decrypting,
+    /// A part, and that does not change by itself.
+    EncryptionPaused,
+}
+
+impl Conversion {
+    /// The words of `manage-bde -status`.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::FullyEncrypted => "Fully Encrypted",
+            Self::FullyDecrypted => "Fully Decrypted",
+            Self::Encrypting => "Encryption in Progress",
+            Self::Decrypting => "Decryption in Progress",
+            Self::EncryptionPaused => "Encryption Paused",
+        }
+    }
+}
+
+impl Serialize for Conversion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.words())
+    }
+}
+
+/// One way to open it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProtectorInfo {
+    /// Its identifier.
+    pub id: Guid,
+    /// What it asks for.
+    pub kind: Protection,
+    /// The name it was given.
+    pub name: Option<String>,
+    /// When it was last changed.
+    pub changed: FileTime,
+    /// The platform configuration registers that a TPM's part is sealed to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pcrs: Option<Vec<u8>>,
+    /// Whether this program can use it. Certificates and the network's keys it can't.
+    pub usable: bool,
+}
+
+/// One copy of the metadata.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CopyInfo {
+    /// Its first byte.
+    pub offset: u64,
+    /// `good`, `older`, or what is wrong with it.
+    pub state: CopyState,
+}
+
+/// Something its owner should know about a BitLocker volume.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Warning {
+    /// A copy of the metadata is damaged.
+    #[error(
+        "copy {number} of the metadata is damaged ({fault}); the volume opens by the others, repair it soon"
+    )]
+    DamagedCopy {
+        /// Which, from 1 on.
+        number: usize,
+        /// Why.
+        fault: CopyFault,
+    },
+    /// A copy is older than the others: a change of the metadata was interrupted.
+    #[error("copy {0} of the metadata is older than the newest: a change was interrupted, repair it soon")]
+    OlderCopy(usize),
+    /// The boot sector and the metadata name different places.
+    #[error("the first sector names other places for the metadata than the metadata itself; repair it soon")]
+    BootSector,
+    /// It opens without a secret.
+    #[error("protection is suspended: this volume's key lies on it in the open, and anybody can read it")]
+    Suspended,
+    /// A part of it is not encrypted.
+    #[error("only {encrypted} of {total} bytes are encrypted; the rest lies open on the medium")]
+    PartlyEncrypted {
+        /// Bytes that are encrypted.
+        encrypted: u64,
+        /// Size of the volume.
+        total: u64,
+    },
+    /// There is less of the volume than there was.
+    #[error("the volume had {expected} bytes, and the file or device has only {present}: it was cut off")]
+    CutOff {
+        /// Bytes that the metadata speaks of.
+        expected: u64,
+        /// Bytes that there are.
+        present: u64,
+    },
+    /// One of the two copies of the encrypt-on-write information.
+    #[error("one of the two copies of the encrypt-on-write information is damaged")]
+    EncryptOnWriteCopy,
+    /// No writes, and why.
+    #[error("the volume is read-only: {0}")]
+    ReadOnly(ReadOnly),
+}
+
+/// Why a volume can only be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ReadOnly {
+    /// Encrypt-on-write with unencrypted chunks left.
+    #[error(
+        "Windows is still encrypting it and wants whatever is written to be encrypted and entered in its \
+         bitmaps; let Windows finish, then it can be written here"
+    )]
+    EncryptOnWrite,
+    /// A conversion was interrupted in the middle of a sector run.
+    #[error(
+        "its conversion was interrupted and left a log; let Windows finish it, then it can be written here"
+    )]
+    ConversionLog,
+}
+
+impl BitLockerInfo {
+    pub(crate) fn new(metadata: &Metadata, method: Method, map: &Map) -> Self {
+        let block = metadata.block();
+        let entries = &block.dataset.entries;
+        let (encrypted, total) = (map.encrypted_bytes(), map.volume_bytes());
+        let protectors: Vec<_> = entries.protectors().map(ProtectorInfo::new).collect();
+        let copies = metadata.copies.iter().zip(metadata.states());
+        Self {
+            format: "bitlocker",
+            cipher: method,
+            mode: method.mode().name(),
+            hash: "sha256",
+            sector_bytes: metadata.boot.sector_bytes,
+            data_bytes: total,
+            layout: match metadata.boot.kind {
+                BootKind::ToGo => "to-go",
+                BootKind::Windows7 => "windows-7",
+                BootKind::Vista => "vista",
+            },
+            metadata_version: block.version,
+            volume_id: block.dataset.volume,
+            description: entries.text(role::DESCRIPTION),
+            created: block.dataset.created,
+            conversion_status: conversion(block.state, block.next_state, encrypted, total),
+            // Tenths of a percent, as manage-bde prints them; 100 only where it is all.
+            percentage_encrypted: (encrypted as f64 / total as f64 * 1000.0).floor() / 10.0,
+            encrypted_bytes: encrypted,
+            protection_suspended: protectors.iter().any(|p| p.kind == Protection::ClearKey),
+            key_protectors: protectors,
+            auto_unlock_keys: entries.with_role(role::AUTO_UNLOCK).count(),
+            metadata_copies: copies.map(|(copy, state)| CopyInfo { offset: copy.offset, state }).collect(),
+            opened_by: None,
+        }
+    }
+}
+
+fn conversion(state: State, next: State, encrypted: u64, total: u64) -> Conversion {
+    match (state, next) {
+        (State::Decrypted, _) => Conversion::FullyDecrypted,
+        (State::Paused, _) => Conversion::EncryptionPaused,
+        (State::Encrypted, _) if encrypted == total => Conversion::FullyEncrypted,
+        (_, State::Decrypted) => Conversion::Decrypting,
+        _ if encrypted == total => Conversion::FullyEncrypted,
+        _ => Conversion::Encrypting,
+    }
+}
+
+impl ProtectorInfo {
+    fn new(protector: &Protector) -> Self {
+        let kind = protector.protection;
+        let pcrs = protector.entries.with_role(role::PROPERTY).find_map(|value| match value {
+            Value::TpmBlob(tpm) => Some((0..32).filter(|pcr| tpm.pcrs >> pcr & 1 == 1).collect()),
+            _ => None,
+        });
+        Self {
+            id: protector.id,
+            kind,
+            name: protector.entries.text(role::PROPERTY).filter(|name| !name.is_empty()),
+            changed: protector.changed,
+            pcrs,
+            usable: !matches!(kind, Protection::Certificate | Protection::TpmNetwork | Protection::Other(_)),
+        }
+    }
+}

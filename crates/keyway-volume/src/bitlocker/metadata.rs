@@ -1,0 +1,170 @@
+//! The three copies of the metadata: which are good, and which one counts.
+//!
+//! Every change takes at least one nonce, so among good copies of one volume the one with the
+//! highest nonce counter is the newest. Whoever rewrites the metadata writes copy after copy; a
+//! power cut in between leaves old and new ones, all of them whole, and the newest counts.
+
+use super::block::{Block, REGION_BYTES};
+use super::boot::{BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector};
+use super::error::{BitLockerError, CopyFault, Unsupported};
+use keyway_store::{Store, StoreError};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// Copies of the metadata in a volume.
+pub const COPIES: usize = 3;
+
+/// What a volume's boot sector and metadata say.
+#[derive(Clone)]
+pub struct Metadata {
+    /// The first sector.
+    pub boot: BootSector,
+    /// The copies, in the boot sector's order.
+    pub copies: [MetadataCopy; COPIES],
+    /// Which of them counts: the newest good one.
+    pub chosen: usize,
+    block: Block,
+}
+
+/// One copy of the metadata.
+#[derive(Debug, Clone)]
+pub struct MetadataCopy {
+    /// Its first byte in the volume.
+    pub offset: u64,
+    /// What it says, or what is wrong with it.
+    pub block: Result<Block, CopyFault>,
+}
+
+/// How a copy stands to the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CopyState {
+    /// It is as new as the one that counts.
+    Good,
+    /// It is whole, and older than the one that counts.
+    Older,
+    /// It is damaged.
+    Damaged(CopyFault),
+}
+
+impl fmt::Display for CopyState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Good => f.write_str("good"),
+            Self::Older => f.write_str("older"),
+            Self::Damaged(fault) => write!(f, "damaged: {fault}"),
+        }
+    }
+}
+
+impl Serialize for CopyState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Metadata {
+    /// Reads boot sector and metadata. Nothing is written.
+    ///
+    /// # Errors
+    /// It is no BitLocker volume, one of Windows Vista, or no copy is good; or the medium failed.
+    pub fn read(store: &dyn Store) -> Result<Self, BitLockerError> {
+        let boot = read_boot(store)?;
+        if boot.kind == BootKind::Vista {
+            return Err(BitLockerError::Unsupported(Unsupported::Vista));
+        }
+        let mut copies = [0, 1, 2].map(|i| read_copy(store, &boot, &boot.copies, i));
+        // The boot sector is nobody's secret, and a copy knows where the others are, too.
+        if let Some(good) = copies.iter().find_map(|copy| copy.block.as_ref().ok()) {
+            let places = good.copies;
+            for (i, copy) in copies.iter_mut().enumerate() {
+                if copy.block.is_err() && boot.copies.get(i) != places.get(i) {
+                    *copy = read_copy(store, &boot, &places, i);
+                }
+            }
+        }
+        Self::choose(boot, copies)
+    }
+
+    fn choose(boot: BootSector, mut copies: [MetadataCopy; COPIES]) -> Result<Self, BitLockerError> {
+        let volume = copies.iter().find_map(|copy| Some(copy.block.as_ref().ok()?.dataset.volume));
+        for copy in &mut copies {
+            let other = copy.block.as_ref().ok().map(|b| b.dataset.volume).filter(|v| Some(*v) != volume);
+            if let Some(other) = other {
+                copy.block = Err(CopyFault::OtherVolume(other));
+            }
+        }
+        let mut newest: Option<(usize, &Block)> = None;
+        for (i, copy) in copies.iter().enumerate() {
+            if let Ok(block) = &copy.block
+                && newest.is_none_or(|(_, best)| block.dataset.next_nonce > best.dataset.next_nonce)
+            {
+                newest = Some((i, block));
+            }
+        }
+        let Some((chosen, block)) = newest.map(|(i, block)| (i, block.clone())) else {
+            let fault = |copy: MetadataCopy| copy.block.err().unwrap_or(CopyFault::Place(copy.offset));
+            return Err(BitLockerError::NoMetadata(Box::new(copies.map(fault))));
+        };
+        Ok(Self { boot, copies, chosen, block })
+    }
+
+    /// The same with one copy out of the running; `None` when no other is good.
+    pub(crate) fn without_chosen(mut self, fault: CopyFault) -> Option<Self> {
+        if let Some(copy) = self.copies.get_mut(self.chosen) {
+            copy.block = Err(fault);
+        }
+        Self::choose(self.boot, self.copies).ok()
+    }
+
+    /// The copy that counts.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+
+    /// How each copy stands to the one that counts.
+    pub fn states(&self) -> [CopyState; COPIES] {
+        self.copies.each_ref().map(|copy| match &copy.block {
+            Err(fault) => CopyState::Damaged(fault.clone()),
+            Ok(block) if *block == self.block => CopyState::Good,
+            Ok(_) => CopyState::Older,
+        })
+    }
+}
+
+/// Reads and parses the first sector.
+pub(crate) fn read_boot(store: &dyn Store) -> Result<BootSector, BitLockerError> {
+    if store.size() < BOOT_SECTOR_BYTES as u64 {
+        return Err(BitLockerError::NotBitLocker(BootFault::NotBitLocker));
+    }
+    let mut sector = [0; BOOT_SECTOR_BYTES];
+    store.read_at(&mut sector, 0)?;
+    BootSector::parse(&sector).map_err(|fault| match fault {
+        BootFault::NotBitLocker => BitLockerError::NotBitLocker(fault),
+        BootFault::SectorBytes(_) | BootFault::Short => BitLockerError::BootSector(fault),
+    })
+}
+
+/// Reads the `i`th of the copies that are said to be at `places`.
+fn read_copy(store: &dyn Store, boot: &BootSector, places: &[u64; COPIES], i: usize) -> MetadataCopy {
+    let offset = places.get(i).copied().unwrap_or_default();
+    let overlaps = |other: &u64| other.abs_diff(offset) < REGION_BYTES as u64;
+    let block = if offset == 0 || !offset.is_multiple_of(u64::from(boot.sector_bytes)) {
+        Err(CopyFault::Place(offset))
+    } else if places.iter().take(i).any(overlaps) {
+        Err(CopyFault::Overlaps(offset))
+    } else {
+        read_region(store, offset).and_then(|region| Ok(Block::parse(&region)?))
+    };
+    MetadataCopy { offset, block }
+}
+
+fn read_region(store: &dyn Store, offset: u64) -> Result<Vec<u8>, CopyFault> {
+    let fits = offset.checked_add(REGION_BYTES as u64).is_some_and(|end| end <= store.size());
+    if !fits {
+        return Err(CopyFault::Place(offset));
+    }
+    let mut region = vec![0; REGION_BYTES];
+    let unreadable = |e: StoreError| CopyFault::Unreadable(e.to_string());
+    store.read_at(&mut region, offset).map_err(unreadable)?;
+    Ok(region)
+}
