@@ -14,6 +14,7 @@ mod nbdfuse;
 mod needs;
 mod program;
 mod rng;
+mod swtpm;
 mod xz;
 
 pub use digest::{sha256_of, sha256_of_file};
@@ -24,4 +25,5 @@ pub use nbdfuse::NbdFuse;
 pub use needs::{is_root, require_fuse, require_root, require_tool, skip, volumes, workspace_root};
 pub use program::{Keyway, Open, Volume};
 pub use rng::Rng;
+pub use swtpm::Swtpm;
 pub use xz::unpack_xz;
