@@ -197,7 +197,7 @@ fn counts_and_lengths_that_lie_are_refused() {
 #[test]
 fn a_tpm_1_2_is_named() {
     let answer = vec![0x00, 0xC4, 0, 0, 0, 10, 0, 0, 0, 0x1E];
-    let error = Tpm::over(Box::new(Liar(vec![answer].into()))).lockout().err().expect("refused");
+    let error = Tpm::over(Box::new(Liar(vec![answer].into()))).lockout().expect_err("refused");
     assert!(error.to_string().contains("TPM 1.2"), "{error}");
 }
 
