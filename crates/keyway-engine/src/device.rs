@@ -147,6 +147,11 @@ impl Device {
         self
     }
 
+    /// Whether discards reach the medium.
+    pub fn passes_discards(&self) -> bool {
+        self.discards
+    }
+
     /// Size in bytes.
     pub fn size(&self) -> u64 {
         self.layout.size()

@@ -31,6 +31,8 @@ pub(crate) struct ServeRequest {
     pub(crate) which: Which,
     /// No writes.
     pub(crate) read_only: bool,
+    /// Discards reach the medium.
+    pub(crate) discards: bool,
     /// The way to the user.
     pub(crate) attachment: Attachment,
     /// Where to mount the file system inside.
@@ -55,6 +57,7 @@ struct Wire {
     system: bool,
     system_header: Option<OsString>,
     read_only: bool,
+    discards: bool,
     attachment: WireAttachment,
     mountpoint: Option<OsString>,
     own: WireSecret,
@@ -196,6 +199,7 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
         system: which.system,
         system_header: which.system_header.clone().map(PathBuf::into_os_string),
         read_only: request.read_only,
+        discards: request.discards,
         attachment: match &request.attachment {
             Attachment::Fuse { loop_device } => WireAttachment::Fuse { loop_device: *loop_device },
             Attachment::Nbd(NbdAddress::Session) => WireAttachment::NbdSession,
@@ -273,6 +277,7 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
             system_header: wire.system_header.map(PathBuf::from),
         },
         read_only: wire.read_only,
+        discards: wire.discards,
         attachment: match wire.attachment {
             WireAttachment::Fuse { loop_device } => Attachment::Fuse { loop_device },
             WireAttachment::NbdSession => Attachment::Nbd(NbdAddress::Session),
@@ -321,6 +326,7 @@ mod tests {
                 system_header: Some("/dev/sda".into()),
             },
             read_only: true,
+            discards: true,
             attachment: Attachment::Fuse { loop_device: true },
             mountpoint: Some("/mnt".into()),
         }

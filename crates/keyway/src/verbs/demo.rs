@@ -421,7 +421,8 @@ fn open(
     mountpoint: Option<PathBuf>,
     own: Secrets,
 ) -> Result<Opened, Failure> {
-    let request = ServeRequest { which: which(path), read_only: false, attachment, mountpoint };
+    let request =
+        ServeRequest { which: which(path), read_only: false, discards: false, attachment, mountpoint };
     let (state, _) = spawn::detached(&request, ServeSecrets { own, protect: None })?;
     Ok(Opened { state, closed: false })
 }

@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// Refuse every write
     #[arg(long)]
     read_only: bool,
+    /// Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused
+    #[arg(long, conflicts_with = "read_only")]
+    allow_discards: bool,
     /// Refuse writes that would damage the hidden volume; asks for its secret
     #[arg(long, conflicts_with = "read_only")]
     protect_hidden: bool,
@@ -84,6 +87,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
     let (own, protect) = (args.secret.source(), args.protect.source());
     let protecting = args.protect_hidden || protect.is_given();
+    if args.allow_discards && protecting {
+        return Err(Failure::usage(
+            "discards would show where the hidden volume lies: everything else is discarded around it",
+            "leave out --allow-discards",
+        ));
+    }
     if args.read_only && protecting {
         return Err(Failure::usage(
             "a volume that is only read needs no protection of the hidden one",
@@ -97,7 +106,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         protect: if protecting { Some(protect.read(&format!("the hidden volume in {name}"))?) } else { None },
     };
     let which = Which::new(&args.volume, &args.narrow).absolute()?;
-    let request = ServeRequest { which, read_only: args.read_only, attachment, mountpoint };
+    let request = ServeRequest {
+        which,
+        read_only: args.read_only,
+        discards: args.allow_discards,
+        attachment,
+        mountpoint,
+    };
     serve(&request, secrets, args.foreground, out)
 }
 

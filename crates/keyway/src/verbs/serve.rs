@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// Refuse every write
     #[arg(long)]
     read_only: bool,
+    /// Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused
+    #[arg(long, conflicts_with = "read_only")]
+    allow_discards: bool,
     /// Return as soon as it serves, and serve on until `keyway close`
     #[arg(long)]
     background: bool,
@@ -51,6 +54,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let request = ServeRequest {
         which,
         read_only: args.read_only,
+        discards: args.allow_discards,
         attachment: Attachment::Nbd(address),
         mountpoint: None,
     };

@@ -50,7 +50,13 @@ pub(crate) fn serve(
 ) -> Result<(), Failure> {
     let access = if request.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let open = volume::open(&request.which, access, Caching::Direct, &secrets.own, secrets.protect.as_ref())?;
-    let details = details(&open.info, &secrets)?;
+    if request.discards && open.info.hidden {
+        return Err(Failure::usage(
+            "this is a hidden volume, and discards inside it would show everybody who sees the medium that it is there",
+            "leave out --allow-discards",
+        ));
+    }
+    let details = details(&open.info, &secrets, request.discards)?;
     drop(secrets);
     keyway_secret::wipe_stack();
     UNLOCKED.store(true, Ordering::Release);
@@ -59,16 +65,21 @@ pub(crate) fn serve(
         warnings
             .push("keys could not be locked in memory and may be swapped out: raise `ulimit -l`".to_owned());
     }
-    session::run(Arc::new(open.device), request.plan(details), |state| ready(state, &warnings))?;
+    let device = if request.discards { open.device.allowing_discards() } else { open.device };
+    session::run(Arc::new(device), request.plan(details), |state| ready(state, &warnings))?;
     Ok(())
 }
 
 /// What `status` tells later: the header's facts, and what kinds of secret opened it.
-fn details(info: &keyway_volume::VolumeInfo, secrets: &ServeSecrets) -> Result<serde_json::Value, Failure> {
+fn details(
+    info: &keyway_volume::VolumeInfo,
+    secrets: &ServeSecrets,
+    discards: bool,
+) -> Result<serde_json::Value, Failure> {
     let info = serde_json::to_value(info)
         .map_err(|e| Failure::new(Exit::Failed, format!("could not describe the volume: {e}"), ""))?;
     Ok(
-        json!({"volume": info, "key_protectors": [volume::protector_of(&secrets.own)], "hidden_protected": secrets.protect.is_some()}),
+        json!({"volume": info, "key_protectors": [volume::protector_of(&secrets.own)], "hidden_protected": secrets.protect.is_some(), "discards": discards}),
     )
 }
 
