@@ -121,6 +121,14 @@ impl Metadata {
         &self.block
     }
 
+    /// All copies hold `block` now.
+    pub(crate) fn replaced_by(&mut self, block: Block) {
+        for copy in &mut self.copies {
+            copy.block = Ok(block.clone());
+        }
+        self.block = block;
+    }
+
     /// How each copy stands to the one that counts.
     pub fn states(&self) -> [CopyState; COPIES] {
         self.copies.each_ref().map(|copy| match &copy.block {

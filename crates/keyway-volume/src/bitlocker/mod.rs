@@ -10,6 +10,7 @@
 
 mod block;
 mod boot;
+mod change;
 pub mod codes;
 mod data_key;
 mod entry;
@@ -21,8 +22,10 @@ mod info;
 mod map;
 mod metadata;
 mod password;
+mod protect;
 mod reader;
 mod recovery;
+mod rewrite;
 mod seal;
 mod startup_key;
 mod unlock;
@@ -34,6 +37,7 @@ pub use boot::{
     BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW,
     OEM, OEM_TO_GO,
 };
+pub use change::{ChangeError, LastProtector, NewProtector};
 pub use codes::{Method, Protection, State};
 pub use entry::{
     BootBackup, ENTRY_HEADER_BYTES, Entries, Entry, EntryTooLong, ExternalKey, Key, Nonce, Protector, Sealed,
@@ -46,7 +50,9 @@ pub use guid::{Guid, NotAGuid};
 pub use info::{BitLockerInfo, Conversion, CopyInfo, ProtectorInfo, ReadOnly, Warning};
 pub use metadata::{COPIES, CopyState, Metadata, MetadataCopy};
 pub use password::PasswordHash;
+pub use protect::{LONGEST_PASSWORD, ProtectError, ProtectorMaker, SHORTEST_PASSWORD};
 pub use recovery::{RecoveryFault, RecoveryPassword};
+pub use rewrite::RewriteError;
 pub use seal::{SEALING_KEY_BYTES, SecretKey, seal, unseal};
 pub use startup_key::{LARGEST_STARTUP_KEY, StartupKey, StartupKeyFault};
 pub use unlock::{OpenedKeys, Secret, Seen, UnlockRequest, Unlocked, look, unlock};

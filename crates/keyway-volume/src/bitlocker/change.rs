@@ -1,0 +1,265 @@
+//! Changing what opens a volume: protectors come, go and are replaced, protection is suspended and
+//! taken up again.
+//!
+//! Every change is one new block in the place of the three copies ([`super::rewrite`]): after a
+//! power cut the volume has all of it or nothing of it.
+
+use super::block::Block;
+use super::codes::{Protection, role};
+use super::entry::{Entry, Protector, Value};
+use super::guid::Guid;
+use super::protect::{ProtectError, ProtectorMaker};
+use super::recovery::RecoveryPassword;
+use super::rewrite::RewriteError;
+use super::seal::SecretKey;
+use super::startup_key::StartupKey;
+use super::unlock::OpenedKeys;
+use keyway_secret::SecretBytes;
+use keyway_store::Store;
+
+/// What a protector shall ask for.
+pub enum NewProtector<'a> {
+    /// A password in UTF-8.
+    Password(&'a SecretBytes),
+    /// A recovery password.
+    RecoveryPassword(&'a RecoveryPassword),
+    /// A startup key.
+    StartupKey(&'a StartupKey),
+    /// Nothing: the key lies beside it, protection is suspended.
+    ClearKey,
+}
+
+/// Whether a volume may be left without any protector that opens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LastProtector {
+    /// No.
+    Keep,
+    /// Yes: what is not open then stays closed for ever.
+    Remove,
+}
+
+/// Protectors that could not be changed. Unless the message says otherwise, everything is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// The protector could not be made.
+    #[error(transparent)]
+    Make(#[from] ProtectError),
+    /// The metadata could not be written.
+    #[error(transparent)]
+    Write(#[from] RewriteError),
+    /// There is none with that identifier.
+    #[error("the volume has no protector {0}; `keyway protector list` tells which it has")]
+    NoSuchProtector(Guid),
+    /// There is one already.
+    #[error("the volume has a {} protector already; change that one, or remove it first", .0.name())]
+    HasOne(Protection),
+    /// Nothing would open the volume any more.
+    #[error(
+        "{0} is the last protector that opens this volume: without it nobody can ever open it again; \
+         add another one first"
+    )]
+    LastProtector(Guid),
+    /// Protection is not suspended.
+    #[error("the volume's protection is not suspended")]
+    NotSuspended,
+    /// The volume has no protector to go back to.
+    #[error("the volume has no protector but its clear key; add a password or a recovery password first")]
+    NothingToResume,
+    /// Another kind of protector than the one it shall replace.
+    #[error("the protector {id} is a {}, which can't become a {}", .has.name(), .wanted.name())]
+    OtherKind {
+        /// Which protector.
+        id: Guid,
+        /// What it is.
+        has: Protection,
+        /// What it should become.
+        wanted: Protection,
+    },
+}
+
+impl ChangeError {
+    /// The exit code of the command line's contract.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Make(ProtectError::PasswordLength(_) | ProtectError::PasswordText)
+            | Self::NoSuchProtector(_)
+            | Self::HasOne(_)
+            | Self::OtherKind { .. } => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl NewProtector<'_> {
+    /// What it asks for.
+    pub const fn protection(&self) -> Protection {
+        match self {
+            Self::Password(_) => Protection::Password,
+            Self::RecoveryPassword(_) => Protection::RecoveryPassword,
+            Self::StartupKey(_) => Protection::StartupKey,
+            Self::ClearKey => Protection::ClearKey,
+        }
+    }
+
+    fn make(&self, maker: &mut ProtectorMaker<'_>) -> Result<Entry, ProtectError> {
+        match self {
+            Self::Password(password) => maker.password(password),
+            Self::RecoveryPassword(recovery) => maker.recovery_password(recovery),
+            Self::StartupKey(key) => maker.startup_key(key),
+            Self::ClearKey => maker.clear_key(),
+        }
+    }
+}
+
+/// Whether a protector is a way in that its owner must prove to have: one that this program, or at
+/// least Windows, can use, and no clear key.
+fn opens(protector: &Protector) -> bool {
+    !matches!(protector.protection, Protection::ClearKey | Protection::Other(_))
+}
+
+fn protector_of(entry: &Entry) -> Option<&Protector> {
+    match &entry.value {
+        Value::Protector(protector) if entry.role == role::PROTECTOR => Some(protector),
+        _ => None,
+    }
+}
+
+impl OpenedKeys {
+    /// Adds a protector; returns its identifier. Windows knows one password and one clear key per
+    /// volume, and any number of the others.
+    ///
+    /// # Errors
+    /// See [`ChangeError`].
+    pub fn add_protector(&mut self, store: &dyn Store, new: &NewProtector<'_>) -> Result<Guid, ChangeError> {
+        let wanted = new.protection();
+        let single = matches!(wanted, Protection::Password | Protection::ClearKey);
+        let mut block = self.metadata.block().clone();
+        if single && block.dataset.entries.protectors().any(|p| p.protection == wanted) {
+            return Err(ChangeError::HasOne(wanted));
+        }
+        let entry = new.make(&mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
+        self.add_entry(store, block, entry)
+    }
+
+    /// Adds a protector that was made by `make`, for kinds that need more than this module knows: a
+    /// TPM's.
+    ///
+    /// # Errors
+    /// See [`ChangeError`]; and what `make` says.
+    pub fn add_made<E: From<ChangeError>>(
+        &mut self,
+        store: &dyn Store,
+        make: impl FnOnce(&mut ProtectorMaker<'_>) -> Result<Entry, E>,
+    ) -> Result<Guid, E> {
+        let mut block = self.metadata.block().clone();
+        let entry = make(&mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
+        Ok(self.add_entry(store, block, entry)?)
+    }
+
+    fn add_entry(&mut self, store: &dyn Store, mut block: Block, entry: Entry) -> Result<Guid, ChangeError> {
+        let id = protector_of(&entry).map(|p| p.id).unwrap_or(Guid([0; 16]));
+        let list = &mut block.dataset.entries.list;
+        // Windows lists protectors before the data key and what follows it.
+        let after = list.iter().rposition(|e| protector_of(e).is_some()).map_or(list.len().min(1), |i| i + 1);
+        list.insert(after, entry);
+        self.write(store, block)?;
+        Ok(id)
+    }
+
+    /// Takes a protector away.
+    ///
+    /// # Errors
+    /// See [`ChangeError`].
+    pub fn remove_protector(
+        &mut self,
+        store: &dyn Store,
+        id: Guid,
+        last: LastProtector,
+    ) -> Result<(), ChangeError> {
+        let mut block = self.metadata.block().clone();
+        let entries = &mut block.dataset.entries;
+        let removed = entries.protectors().find(|p| p.id == id).ok_or(ChangeError::NoSuchProtector(id))?;
+        let others = entries.protectors().any(|p| p.id != id && opens(p));
+        if opens(removed) && !others && last == LastProtector::Keep {
+            return Err(ChangeError::LastProtector(id));
+        }
+        entries.list.retain(|entry| protector_of(entry).is_none_or(|p| p.id != id));
+        self.write(store, block)
+    }
+
+    /// Gives a protector another secret of the same kind, in one step. It keeps its place and, but
+    /// for a startup key (whose file carries it), its identifier.
+    ///
+    /// # Errors
+    /// See [`ChangeError`].
+    pub fn replace_protector(
+        &mut self,
+        store: &dyn Store,
+        id: Guid,
+        new: &NewProtector<'_>,
+    ) -> Result<Guid, ChangeError> {
+        let mut block = self.metadata.block().clone();
+        let has = block.dataset.entries.protectors().find(|p| p.id == id);
+        let has = has.ok_or(ChangeError::NoSuchProtector(id))?.protection;
+        let wanted = new.protection();
+        if has != wanted {
+            return Err(ChangeError::OtherKind { id, has, wanted });
+        }
+        let mut entry = new.make(&mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
+        let mut kept = id;
+        if let Value::Protector(protector) = &mut entry.value {
+            match new {
+                NewProtector::StartupKey(_) => kept = protector.id,
+                _ => protector.id = id,
+            }
+        }
+        for slot in &mut block.dataset.entries.list {
+            if protector_of(slot).is_some_and(|p| p.id == id) {
+                *slot = entry;
+                break;
+            }
+        }
+        self.write(store, block)?;
+        Ok(kept)
+    }
+
+    /// Suspends protection: the volume opens without a secret until [`OpenedKeys::resume`].
+    ///
+    /// # Errors
+    /// See [`ChangeError`].
+    pub fn suspend(&mut self, store: &dyn Store) -> Result<Guid, ChangeError> {
+        self.add_protector(store, &NewProtector::ClearKey)
+    }
+
+    /// Ends that.
+    ///
+    /// # Errors
+    /// See [`ChangeError`].
+    pub fn resume(&mut self, store: &dyn Store) -> Result<(), ChangeError> {
+        let mut block = self.metadata.block().clone();
+        let entries = &mut block.dataset.entries;
+        if !entries.protectors().any(|p| p.protection == Protection::ClearKey) {
+            return Err(ChangeError::NotSuspended);
+        }
+        if !entries.protectors().any(opens) {
+            return Err(ChangeError::NothingToResume);
+        }
+        let clear = |entry: &Entry| protector_of(entry).is_some_and(|p| p.protection == Protection::ClearKey);
+        entries.list.retain(|entry| !clear(entry));
+        self.write(store, block)
+    }
+
+    /// The recovery password of a protector, which the metadata keeps for those who opened the volume.
+    pub fn recovery_password(&self, id: Guid) -> Option<RecoveryPassword> {
+        let entries = &self.metadata.block().dataset.entries;
+        let protector = entries.protectors().find(|p| p.id == id)?;
+        let backup = protector.entries.stretch_key()?.entries.sealed(role::RECOVERY_PASSWORD_BACKUP)?;
+        RecoveryPassword::from_bytes(SecretKey::unseal(&self.master.bytes, backup)?.bytes)
+    }
+
+    fn write(&mut self, store: &dyn Store, block: Block) -> Result<(), ChangeError> {
+        let written = self.metadata.rewrite(store, block, &self.master)?;
+        self.metadata.replaced_by(written);
+        Ok(())
+    }
+}
