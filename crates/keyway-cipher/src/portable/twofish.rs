@@ -109,6 +109,9 @@ pub(crate) struct Twofish {
     g: [[u32; 256]; 4],
     /// The S-boxes alone, by byte of the word, for kernels that multiply by themselves.
     pub(crate) s_boxes: [[u8; 256]; 4],
+    /// The same in sixteen parts, for kernels that look up in sixteen entries at a time: from the
+    /// second one on of each half what differs from the part before; little-endian.
+    pub(crate) s_box_steps: [[u128; 16]; 4],
     /// K0..K3, xored to the plain text.
     pub(crate) input: [u32; 4],
     /// K4..K7, xored to the cipher text.
@@ -142,13 +145,26 @@ impl Twofish {
             };
             *word = u32::from_le_bytes([row(&RS[0]), row(&RS[1]), row(&RS[2]), row(&RS[3])]);
         }
-        let mut this =
-            Self { g: [[0; 256]; 4], s_boxes: [[0; 256]; 4], input: four(0), output: four(1), rounds };
+        let mut this = Self {
+            g: [[0; 256]; 4],
+            s_boxes: [[0; 256]; 4],
+            s_box_steps: [[0; 16]; 4],
+            input: four(0),
+            output: four(1),
+            rounds,
+        };
         for (column, mds) in MDS_COLUMNS.iter().enumerate() {
             for x in 0u8..=255 {
                 let s_box = q_chain(column, x, s);
                 this.s_boxes[column][usize::from(x)] = s_box;
                 this.g[column][usize::from(x)] = mds[usize::from(s_box)];
+            }
+            let parts = this.s_boxes[column].as_chunks().0;
+            let mut before = 0;
+            for (i, (step, part)) in this.s_box_steps[column].iter_mut().zip(parts).enumerate() {
+                let part = u128::from_le_bytes(*part);
+                *step = if i == 8 { part } else { part ^ before };
+                before = part;
             }
         }
         words.zeroize();

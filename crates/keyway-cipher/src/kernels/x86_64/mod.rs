@@ -40,6 +40,8 @@ mod serpent_avx2;
 mod serpent_avx512;
 mod serpent_sse;
 mod serpent_ternary;
+mod twofish;
+mod twofish_avx2;
 mod twofish_avx512;
 
 use super::{Cbc, Pass, Ready, Xts};
@@ -182,10 +184,12 @@ pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> boo
 /// Twofish with a vector kernel; false where there is none and nothing was done.
 pub(crate) fn twofish(ready: Ready, keys: &Twofish, pass: Pass<'_>) -> bool {
     match ready.0 {
+        // SAFETY: the token says that the processor has AVX2.
+        Kernel::Avx2 => unsafe { twofish_avx2::pass(keys, pass) },
         // SAFETY: the token says that the processor has AVX-512 with VBMI, GFNI and VPCLMULQDQ.
         Kernel::Avx512 => unsafe { twofish_avx512::pass(keys, pass) },
-        // Without byte permutations over whole registers, tables in the first cache are faster.
-        Kernel::Portable | Kernel::Sse | Kernel::Avx2 | Kernel::Neon => return false,
+        // With sixteen bytes to a shuffle, tables in the first cache are faster.
+        Kernel::Portable | Kernel::Sse | Kernel::Neon => return false,
     }
     true
 }
