@@ -6,6 +6,7 @@
 //! `GfMul.c`). The number counts blocks from 1 (`Crypto.c`, `LRWSector2Index`; dm-crypt's
 //! `benbi`). The tweak is xored once before and once after the whole chain.
 
+use crate::kernels::{self, Ready};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// GF(2^128) or GF(2^64), by the size of the cipher's blocks.
@@ -18,13 +19,6 @@ pub(crate) enum Field {
 impl Field {
     pub(crate) fn of_blocks(block_bytes: usize) -> Self {
         if block_bytes == 8 { Self::Gf64 } else { Self::Gf128 }
-    }
-
-    const fn bytes(self) -> usize {
-        match self {
-            Self::Gf128 => 16,
-            Self::Gf64 => 8,
-        }
     }
 
     /// The first bytes of `key`. None when there are not enough.
@@ -43,6 +37,9 @@ impl Field {
     }
 }
 
+/// Blocks whose tweaks differ by a table's entries.
+const RUN: usize = 64;
+
 /// A tweak key and what is needed to count in multiples of it.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct LrwKey {
@@ -52,16 +49,21 @@ pub(crate) struct LrwKey {
     /// Product of the key and 2^(i+1) - 1: what to add when a block number's lowest i bits are
     /// ones and it is counted up.
     steps: [u128; 72],
+    /// Products of the key and the numbers below [`RUN`], big-endian as in the tweak.
+    multiples: [[u8; 16]; RUN],
 }
 
 impl LrwKey {
     pub(crate) fn new(field: Field, key: u128) -> Self {
-        let mut this = Self { field, key, steps: [0; 72] };
+        let mut this = Self { field, key, steps: [0; 72], multiples: [[0; 16]; RUN] };
         let (mut power, mut sum) = (key, 0);
         for step in &mut this.steps {
             sum ^= power;
             *step = sum;
             power = field.double(power);
+        }
+        for number in 0..RUN {
+            this.multiples[number] = this.times(number as u128).to_be_bytes();
         }
         this
     }
@@ -77,21 +79,53 @@ impl LrwKey {
         product
     }
 
+    /// The tweak after `tweak`, which is that of block `number`.
+    fn next(&self, tweak: u128, number: u128) -> u128 {
+        // The table ends far beyond any volume; should it be left, multiply anew.
+        match self.steps.get(number.trailing_ones() as usize) {
+            Some(step) => tweak ^ step,
+            None => self.times(number.wrapping_add(1)),
+        }
+    }
+
     /// Xors the tweaks of blocks `first_block`, `first_block + 1`, … into `blocks`.
-    pub(crate) fn xor_tweaks(&self, blocks: &mut [u8], first_block: u128) {
+    pub(crate) fn xor_tweaks(&self, ready: Ready, blocks: &mut [u8], first_block: u128) {
+        match self.field {
+            Field::Gf128 => self.xor_128(ready, blocks.as_chunks_mut().0, first_block),
+            Field::Gf64 => self.xor_64(blocks.as_chunks_mut().0, first_block),
+        }
+    }
+
+    fn xor_128(&self, ready: Ready, mut blocks: &mut [[u8; 16]], first_block: u128) {
+        // A number is a multiple of RUN and a rest, and so is its product with the key.
+        let mut rest = (first_block % RUN as u128) as usize;
+        let mut number = first_block - rest as u128;
+        let mut base = self.times(number);
+        while !blocks.is_empty() {
+            let multiples = &self.multiples[rest..];
+            let (now, later) = blocks.split_at_mut(blocks.len().min(multiples.len()));
+            kernels::xor_multiples(ready, now, multiples, &base.to_be_bytes());
+            let last = number | (RUN as u128 - 1);
+            base = self.next(base ^ u128::from_be_bytes(self.multiples[RUN - 1]), last);
+            (blocks, rest, number) = (later, 0, last.wrapping_add(1));
+        }
+    }
+
+    fn xor_64(&self, blocks: &mut [[u8; 8]], first_block: u128) {
         let mut number = first_block;
         let mut tweak = self.times(number);
-        for block in blocks.chunks_exact_mut(self.field.bytes()) {
-            let bytes = tweak.to_be_bytes();
-            for (byte, t) in block.iter_mut().rev().zip(bytes.iter().rev()) {
-                *byte ^= t;
-            }
-            // The table ends far beyond any volume; should it be left, multiply anew.
-            tweak = match self.steps.get(number.trailing_ones() as usize) {
-                Some(step) => tweak ^ step,
-                None => self.times(number.wrapping_add(1)),
-            };
+        for block in blocks {
+            *block = (u64::from_be_bytes(*block) ^ tweak as u64).to_be_bytes();
+            tweak = self.next(tweak, number);
             number = number.wrapping_add(1);
         }
+    }
+}
+
+/// Xors `base` and an entry of `multiples`, of which there are enough, into each block.
+pub(crate) fn xor_multiples(blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &[u8; 16]) {
+    let base = u128::from_ne_bytes(*base);
+    for (block, multiple) in blocks.iter_mut().zip(multiples) {
+        *block = (u128::from_ne_bytes(*block) ^ u128::from_ne_bytes(*multiple) ^ base).to_ne_bytes();
     }
 }

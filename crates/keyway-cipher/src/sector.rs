@@ -208,9 +208,9 @@ impl SectorCipher {
                 let unit_blocks = (unit_bytes / self.largest_block()) as u128;
                 let mut block = u128::from(first_unit) * unit_blocks + 1;
                 for batch in units.chunks_mut(BYTES_AT_ONCE) {
-                    tweak.xor_tweaks(batch, block);
+                    tweak.xor_tweaks(self.ready, batch, block);
                     through(direction, layers, batch);
-                    tweak.xor_tweaks(batch, block);
+                    tweak.xor_tweaks(self.ready, batch, block);
                     block += (batch.len() / self.largest_block()) as u128;
                 }
             }

@@ -7,12 +7,12 @@
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::{aes, aes_cbc, camellia, elephant, kuznyechik, serpent, twofish};
+pub(crate) use x86_64::{aes, aes_cbc, camellia, elephant, kuznyechik, serpent, twofish, xor_multiples};
 
 #[cfg(not(target_arch = "x86_64"))]
 mod none;
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use none::{aes, aes_cbc, camellia, elephant, kuznyechik, serpent, twofish};
+pub(crate) use none::{aes, aes_cbc, camellia, elephant, kuznyechik, serpent, twofish, xor_multiples};
 
 use crate::Kernel;
 use crate::cipher::Direction;

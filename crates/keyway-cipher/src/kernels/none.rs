@@ -38,3 +38,7 @@ pub(crate) fn serpent(_: Ready, _: &Serpent, _: Pass<'_>) -> bool {
 pub(crate) fn twofish(_: Ready, _: &Twofish, _: Pass<'_>) -> bool {
     false
 }
+
+pub(crate) fn xor_multiples(_: Ready, blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &[u8; 16]) {
+    crate::lrw::xor_multiples(blocks, multiples, base);
+}

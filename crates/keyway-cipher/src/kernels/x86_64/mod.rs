@@ -34,6 +34,7 @@ mod kuznyechik;
 mod kuznyechik_avx2_gfni;
 mod kuznyechik_avx512;
 mod lanes;
+mod lrw;
 mod run;
 mod serpent;
 mod serpent_avx2;
@@ -164,6 +165,19 @@ pub(crate) fn elephant(
         Kernel::Portable | Kernel::Neon => return false,
     }
     true
+}
+
+/// Xors tweaks of LRW into blocks, as [`crate::lrw::xor_multiples`] does.
+pub(crate) fn xor_multiples(ready: Ready, blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &[u8; 16]) {
+    match ready.0 {
+        // SAFETY: the token says that the processor has SSE4.1.
+        Kernel::Sse => unsafe { lrw::xor_sse(blocks, multiples, base) },
+        // SAFETY: the token says that the processor has AVX2.
+        Kernel::Avx2 => unsafe { lrw::xor_avx2(blocks, multiples, base) },
+        // SAFETY: the token says that the processor has AVX-512.
+        Kernel::Avx512 => unsafe { lrw::xor_avx512(blocks, multiples, base) },
+        Kernel::Portable | Kernel::Neon => crate::lrw::xor_multiples(blocks, multiples, base),
+    }
 }
 
 /// Kuznyechik with a vector kernel; false where there is none and nothing was done.
