@@ -16,11 +16,13 @@ use zeroize::Zeroize;
 /// Bytes of seed that every volume keeps before its keys (`LEGACY_VOL_IV_SIZE`).
 pub(crate) const SEED_BYTES: usize = 32;
 
-/// Blocks decrypted together.
+/// Bytes decrypted together.
 const BATCH: usize = 512;
+/// Units encrypted together.
+pub(crate) const UNITS_AT_ONCE: usize = 32;
 
 /// A unit's IV (64-bit ciphers use its first half) and whitening.
-#[derive(Zeroize)]
+#[derive(Default, Zeroize)]
 #[zeroize(drop)]
 pub(crate) struct UnitIv {
     iv: [u8; 16],
@@ -66,23 +68,39 @@ fn xor(into: &mut [u8], other: &[u8]) {
     }
 }
 
-/// Encrypts a unit with a chain (outermost first) inside one CBC.
-pub(crate) fn encrypt(layers: &[Locked<Cipher>], block_bytes: usize, unit: &mut [u8], iv: &UnitIv) {
-    let mut previous = [0u8; 16];
-    let previous = &mut previous[..block_bytes];
-    previous.copy_from_slice(&iv.iv[..block_bytes]);
-    for block in unit.chunks_exact_mut(block_bytes) {
-        xor(block, previous);
-        for layer in layers.iter().rev() {
-            layer.blocks(Direction::Encrypt, block);
+/// Encrypts units, one for each IV and at most [`UNITS_AT_ONCE`], with a chain (outermost first)
+/// inside one CBC. A unit's blocks wait for each other: the units go side by side.
+pub(crate) fn encrypt(layers: &[Locked<Cipher>], units: &mut [u8], unit_bytes: usize, ivs: &[UnitIv]) {
+    let block_bytes = block_bytes(layers);
+    let mut states = [0u8; 16 * UNITS_AT_ONCE];
+    let states = &mut states[..ivs.len() * block_bytes];
+    for (state, iv) in states.chunks_exact_mut(block_bytes).zip(ivs) {
+        state.copy_from_slice(&iv.iv[..block_bytes]);
+    }
+    for at in (0..unit_bytes).step_by(block_bytes) {
+        for (state, unit) in states.chunks_exact_mut(block_bytes).zip(units.chunks_exact(unit_bytes)) {
+            xor(state, &unit[at..]);
         }
-        previous.copy_from_slice(block);
-        iv.whiten(block);
+        for layer in layers.iter().rev() {
+            layer.blocks(Direction::Encrypt, states);
+        }
+        let states = states.chunks_exact(block_bytes);
+        for ((state, unit), iv) in states.zip(units.chunks_exact_mut(unit_bytes)).zip(ivs) {
+            let block = &mut unit[at..at + block_bytes];
+            block.copy_from_slice(state);
+            iv.whiten(block);
+        }
     }
 }
 
+/// Bytes in a block of the chain's outermost cipher: of all, where the chain is chained as a whole.
+fn block_bytes(layers: &[Locked<Cipher>]) -> usize {
+    layers.first().map_or(16, |layer| layer.block_bytes())
+}
+
 /// Decrypts a unit with a chain (outermost first) inside one CBC.
-pub(crate) fn decrypt(layers: &[Locked<Cipher>], block_bytes: usize, unit: &mut [u8], iv: &UnitIv) {
+pub(crate) fn decrypt(layers: &[Locked<Cipher>], unit: &mut [u8], iv: &UnitIv) {
+    let block_bytes = block_bytes(layers);
     let mut previous = [0u8; 16];
     let previous = &mut previous[..block_bytes];
     previous.copy_from_slice(&iv.iv[..block_bytes]);

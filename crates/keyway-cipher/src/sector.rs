@@ -186,7 +186,8 @@ impl SectorCipher {
         match &self.keys {
             Keys::Cbc { layers, seed, inner } => {
                 assert!(header.len().is_multiple_of(self.largest_block()), "not a whole number of blocks");
-                cbc_unit(direction, layers, *inner, header, |_| UnitIv::of_header(seed));
+                let bytes = header.len();
+                cbc_units(direction, layers, *inner, header, bytes, |_, _| UnitIv::of_header(seed));
             }
             Keys::Xts(_) | Keys::Lrw { .. } => {
                 assert!(header.len().is_multiple_of(self.largest_block()), "not a whole number of blocks");
@@ -217,11 +218,11 @@ impl SectorCipher {
             Keys::BitLocker(bitlocker) => bitlocker.run(direction, units, unit_bytes, first_unit),
             Keys::Cbc { layers, seed, inner } => {
                 let mut number = first_unit;
-                for unit in units.chunks_exact_mut(unit_bytes) {
-                    cbc_unit(direction, layers, *inner, unit, |block_bytes| {
-                        UnitIv::of_unit(seed, block_bytes, number)
+                for batch in units.chunks_mut(cbc::UNITS_AT_ONCE * unit_bytes) {
+                    cbc_units(direction, layers, *inner, batch, unit_bytes, |block_bytes, i| {
+                        UnitIv::of_unit(seed, block_bytes, number.wrapping_add(i))
                     });
-                    number = number.wrapping_add(1);
+                    number = number.wrapping_add((batch.len() / unit_bytes) as u64);
                 }
             }
         }
@@ -266,32 +267,34 @@ fn run_xts(
     }
 }
 
-/// One unit in CBC, `iv_for` giving the IV by block size.
-fn cbc_unit(
+/// At most [`cbc::UNITS_AT_ONCE`] units in CBC, `iv_for` giving the IV by block size and place.
+fn cbc_units(
     direction: Direction,
     layers: &[Locked<Cipher>],
     inner: bool,
-    unit: &mut [u8],
-    iv_for: impl Fn(usize) -> UnitIv,
+    units: &mut [u8],
+    unit_bytes: usize,
+    iv_for: impl Fn(usize, u64) -> UnitIv,
 ) {
-    let block_bytes = |layers: &[Locked<Cipher>]| layers.first().map_or(16, |layer| layer.block_bytes());
-    if !inner {
-        let block_bytes = block_bytes(layers);
-        return match direction {
-            Direction::Encrypt => cbc::encrypt(layers, block_bytes, unit, &iv_for(block_bytes)),
-            Direction::Decrypt => cbc::decrypt(layers, block_bytes, unit, &iv_for(block_bytes)),
-        };
-    }
+    let mut chained = |layers: &[Locked<Cipher>]| {
+        let mut ivs: [UnitIv; cbc::UNITS_AT_ONCE] = Default::default();
+        let ivs = &mut ivs[..units.len() / unit_bytes];
+        let block_bytes = layers.first().map_or(16, |layer| layer.block_bytes());
+        for (iv, place) in ivs.iter_mut().zip(0..) {
+            *iv = iv_for(block_bytes, place);
+        }
+        match direction {
+            Direction::Encrypt => cbc::encrypt(layers, units, unit_bytes, ivs),
+            Direction::Decrypt => {
+                for (unit, iv) in units.chunks_exact_mut(unit_bytes).zip(ivs) {
+                    cbc::decrypt(layers, unit, iv);
+                }
+            }
+        }
+    };
     match direction {
-        Direction::Encrypt => {
-            for layer in layers.chunks(1).rev() {
-                cbc::encrypt(layer, block_bytes(layer), unit, &iv_for(block_bytes(layer)));
-            }
-        }
-        Direction::Decrypt => {
-            for layer in layers.chunks(1) {
-                cbc::decrypt(layer, block_bytes(layer), unit, &iv_for(block_bytes(layer)));
-            }
-        }
+        _ if !inner => chained(layers),
+        Direction::Encrypt => layers.chunks(1).rev().for_each(&mut chained),
+        Direction::Decrypt => layers.chunks(1).for_each(&mut chained),
     }
 }
