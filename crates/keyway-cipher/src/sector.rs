@@ -144,7 +144,8 @@ impl SectorCipher {
         self.spec
     }
 
-    /// Encrypts whole units in place; `units.len()` is a multiple of `unit_bytes`.
+    /// Encrypts whole units in place; `units.len()` is a multiple of `unit_bytes`. After number
+    /// [`u64::MAX`] comes 0.
     ///
     /// # Panics
     /// When it is not.
@@ -207,12 +208,18 @@ impl SectorCipher {
             Keys::Xts(layers) => run_xts(direction, layers, units, unit_bytes, first_unit),
             Keys::Lrw { layers, tweak } => {
                 let unit_blocks = (unit_bytes / self.largest_block()) as u128;
-                let mut block = u128::from(first_unit) * unit_blocks + 1;
-                for batch in units.chunks_mut(BYTES_AT_ONCE) {
-                    tweak.xor_tweaks(self.ready, batch, block);
-                    through(direction, layers, batch);
-                    tweak.xor_tweaks(self.ready, batch, block);
-                    block += (batch.len() / self.largest_block()) as u128;
+                // Blocks are counted in more than 64 bits, so where units start at 0 again is a cut.
+                let to_end = usize::try_from(u64::MAX - first_unit).unwrap_or(usize::MAX).saturating_add(1);
+                let cut = to_end.saturating_mul(unit_bytes).min(units.len());
+                let (units, wrapped) = units.split_at_mut(cut);
+                for (part, first) in [(units, first_unit), (wrapped, 0)] {
+                    let mut block = u128::from(first) * unit_blocks + 1;
+                    for batch in part.chunks_mut(BYTES_AT_ONCE) {
+                        tweak.xor_tweaks(self.ready, batch, block);
+                        through(direction, layers, batch);
+                        tweak.xor_tweaks(self.ready, batch, block);
+                        block += (batch.len() / self.largest_block()) as u128;
+                    }
                 }
             }
             Keys::BitLocker(bitlocker) => bitlocker.run(direction, units, unit_bytes, first_unit),
