@@ -23,7 +23,7 @@ mod kernels;
 mod pbkdf2;
 mod prf;
 
-pub use argon2id::{Argon2idCost, Argon2idParameter, KdfError, argon2id};
+pub use argon2id::{Argon2idCost, Argon2idParameter, KdfError, argon2id, argon2id_many};
 pub use bitlocker::{BitlockerStretch, bitlocker_stretch, bitlocker_stretches};
 pub use kernels::{Kernel, UnknownKernel};
 pub use pbkdf2::{Block, lanes, pbkdf2, pbkdf2_blocks, pbkdf2_blocks_with};

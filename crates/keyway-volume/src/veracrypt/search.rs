@@ -80,7 +80,17 @@ struct Piece {
 
 enum Work {
     Blocks { prf: Prf, iterations: u32, pieces: Vec<Piece> },
-    Argon2id { trial: usize, cost: Argon2idCost },
+    Argon2id { trials: Vec<usize>, cost: Argon2idCost },
+}
+
+impl Work {
+    /// How many memories for Argon2id it takes.
+    fn argon2ids(&self) -> u64 {
+        match self {
+            Self::Blocks { .. } => 0,
+            Self::Argon2id { trials, .. } => trials.len() as u64,
+        }
+    }
 }
 
 struct Task {
@@ -92,7 +102,7 @@ struct Task {
 #[derive(Default)]
 struct Queue {
     tasks: VecDeque<Task>,
-    argon2id_running: usize,
+    argon2id_running: u64,
 }
 
 struct Search {
@@ -100,7 +110,7 @@ struct Search {
     password: SecretBytes,
     store_bytes: u64,
     queue: Mutex<Queue>,
-    argon2id_at_once: usize,
+    argon2id_at_once: u64,
     stop: AtomicBool,
 }
 
@@ -120,7 +130,7 @@ pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>
     let tasks = tasks(&trials);
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len().max(1));
     let search = Arc::new(Search {
-        argon2id_at_once: argon2id_at_once(&trials, workers),
+        argon2id_at_once: argon2id_at_once(&trials),
         trials,
         password,
         store_bytes: wanted.store_bytes,
@@ -197,23 +207,29 @@ fn trials(
     trials
 }
 
-/// Batches of blocks, and Argon2id derivations, the likeliest first.
+/// How many Argon2id derivations make one task: two side by side take little longer than one, and
+/// more would keep the header that is usually right waiting.
+const ARGON2ID_BATCH: usize = 2;
+
+/// Batches of blocks and of Argon2id derivations, the likeliest first. A batch of blocks costs
+/// the same however full it is, so the copies at the end share one with the headers that are usually right.
 fn tasks(trials: &[Trial]) -> Vec<Task> {
-    // The copies at the end are batched apart from the headers that are usually right: a narrow
-    // batch is done sooner than a wide one.
-    let mut groups: Vec<((Prf, u32, bool), Vec<Piece>)> = Vec::new();
-    let mut tasks = Vec::new();
+    let mut groups: Vec<((Prf, u32), Vec<Piece>)> = Vec::new();
+    let mut argon2id: Vec<(Argon2idCost, Vec<usize>)> = Vec::new();
     for (i, trial) in trials.iter().enumerate() {
         match (trial.derivation, trial.hash.prf()) {
-            (Derivation::Argon2id { memory_kib, passes }, _) => tasks.push(Task {
-                rank: trial.rank(),
-                work: Work::Argon2id { trial: i, cost: Argon2idCost { memory_kib, passes, lanes: 1 } },
-            }),
+            (Derivation::Argon2id { memory_kib, passes }, _) => {
+                let key = Argon2idCost { memory_kib, passes, lanes: 1 };
+                match argon2id.iter_mut().find(|(k, _)| *k == key) {
+                    Some((_, all)) => all.push(i),
+                    None => argon2id.push((key, vec![i])),
+                }
+            }
             (Derivation::Pbkdf2 { iterations }, Some(prf)) => {
                 let count = trial.lock_key().present.len();
                 let pieces =
                     (1..=u32::try_from(count).unwrap_or(u32::MAX)).map(|index| Piece { trial: i, index });
-                let key = (prf, iterations, trial.candidate.place.is_backup());
+                let key = (prf, iterations);
                 match groups.iter_mut().find(|(k, _)| *k == key) {
                     Some((_, all)) => all.extend(pieces),
                     None => groups.push((key, pieces.collect())),
@@ -222,30 +238,36 @@ fn tasks(trials: &[Trial]) -> Vec<Task> {
             (Derivation::Pbkdf2 { .. }, None) => {}
         }
     }
-    for ((prf, iterations, _), mut pieces) in groups {
-        let rank = |piece: &Piece| trials.get(piece.trial).map(Trial::rank).unwrap_or_default();
-        pieces.sort_by_key(rank);
+    let rank = |trial: &usize| trials.get(*trial).map(Trial::rank).unwrap_or_default();
+    let mut tasks = Vec::new();
+    for ((prf, iterations), mut pieces) in groups {
+        pieces.sort_by_key(|piece| rank(&piece.trial));
         for batch in pieces.chunks(keyway_kdf::lanes(prf).max(1)) {
-            let rank = batch.iter().map(rank).min().unwrap_or_default();
+            let rank = batch.iter().map(|piece| rank(&piece.trial)).min().unwrap_or_default();
             tasks.push(Task { rank, work: Work::Blocks { prf, iterations, pieces: batch.to_vec() } });
+        }
+    }
+    for (cost, mut trials) in argon2id {
+        trials.sort_by_key(rank);
+        for batch in trials.chunks(ARGON2ID_BATCH) {
+            let rank = batch.iter().map(rank).min().unwrap_or_default();
+            tasks.push(Task { rank, work: Work::Argon2id { trials: batch.to_vec(), cost } });
         }
     }
     tasks.sort_by_key(|task| task.rank);
     tasks
 }
 
-/// How many Argon2id derivations fit into half of the memory that is free now, at least one:
-/// several at once save time at the end of a search that finds nothing.
-fn argon2id_at_once(trials: &[Trial], workers: usize) -> usize {
+/// How many Argon2id derivations fit into half of the memory that is free now.
+fn argon2id_at_once(trials: &[Trial]) -> u64 {
     let largest = trials.iter().filter_map(|trial| match trial.derivation {
         Derivation::Argon2id { memory_kib, .. } => Some(u64::from(memory_kib)),
         Derivation::Pbkdf2 { .. } => None,
     });
-    let fitting = match (largest.max(), available_memory_kib()) {
+    match (largest.max(), available_memory_kib()) {
         (Some(needed), Some(available)) => available / 2 / needed.max(1),
         _ => 1,
-    };
-    usize::try_from(fitting).unwrap_or(usize::MAX).clamp(1, workers.max(1))
+    }
 }
 
 fn available_memory_kib() -> Option<u64> {
@@ -290,12 +312,11 @@ impl Search {
             return None;
         }
         let mut queue = unpoisoned(&self.queue);
-        let room = queue.argon2id_running < self.argon2id_at_once;
-        let at = queue.tasks.iter().position(|task| room || matches!(task.work, Work::Blocks { .. }))?;
+        let running = queue.argon2id_running;
+        let fits = |more: u64| more == 0 || running == 0 || running + more <= self.argon2id_at_once;
+        let at = queue.tasks.iter().position(|task| fits(task.work.argon2ids()))?;
         let task = queue.tasks.remove(at)?;
-        if matches!(task.work, Work::Argon2id { .. }) {
-            queue.argon2id_running += 1;
-        }
+        queue.argon2id_running += task.work.argon2ids();
         Some(task)
     }
 
@@ -303,16 +324,16 @@ impl Search {
     fn run(&self, work: &Work, sender: &Sender<Message>) -> Vec<usize> {
         match work {
             Work::Blocks { prf, iterations, pieces } => self.derive_blocks(*prf, *iterations, pieces),
-            Work::Argon2id { trial: index, cost } => {
-                let Some(trial) = self.trials.get(*index) else { return Vec::new() };
-                let salt = trial.candidate.sealed.salt();
-                let derived =
-                    keyway_kdf::argon2id(*cost, &self.password, salt, longest_key(trial.format), &self.stop);
-                unpoisoned(&self.queue).argon2id_running -= 1;
+            Work::Argon2id { trials, cost } => {
+                let known: Vec<&Trial> = trials.iter().filter_map(|i| self.trials.get(*i)).collect();
+                let salts: Vec<&[u8]> = known.iter().map(|trial| trial.candidate.sealed.salt()).collect();
+                let len = known.iter().map(|trial| longest_key(trial.format)).max().unwrap_or(0);
+                let derived = keyway_kdf::argon2id_many(*cost, &self.password, &salts, len, &self.stop);
+                unpoisoned(&self.queue).argon2id_running -= work.argon2ids();
                 match derived {
-                    Ok(Some(key)) => {
-                        trial.put(1, &key);
-                        vec![*index]
+                    Ok(Some(keys)) => {
+                        known.iter().zip(&keys).for_each(|(trial, key)| trial.put(1, key));
+                        trials.clone()
                     }
                     Ok(None) => Vec::new(),
                     Err(_) => {
@@ -360,16 +381,20 @@ impl Search {
 }
 
 impl Trial {
-    /// By place, then by how usual the derivation is. TrueCrypt's cost so little that they go
-    /// right after the most usual one.
+    /// By place, then by how usual the derivation is; of the copies the dearest first, so that all
+    /// cores are done at about the same time. TrueCrypt's cost so little that they go right after the
+    /// most usual one.
     fn rank(&self) -> (usize, usize) {
-        let place = Place::ALL.iter().position(|p| *p == self.candidate.place).unwrap_or(0);
+        /// Behind every other place.
+        const COPIES: usize = Place::ALL.len();
+        let at = Place::ALL.iter().position(|p| *p == self.candidate.place).unwrap_or(0);
         let hash = HashName::ALL.iter().position(|h| *h == self.hash).unwrap_or(0);
         match (self.format, self.candidate.place) {
             (Format::TrueCrypt, _) => (0, 1),
             // A system header is only tried where there is a boot sector: likely, then.
             (Format::VeraCrypt, Place::System) => (0, 2 * hash + 2),
-            (Format::VeraCrypt, _) => (place, 2 * hash),
+            (Format::VeraCrypt, place) if place.is_backup() => (COPIES, HashName::ALL.len() - hash),
+            (Format::VeraCrypt, _) => (at, 2 * hash),
         }
     }
 
@@ -439,7 +464,7 @@ mod tests {
                     assert!(pieces.len() <= keyway_kdf::lanes(*prf));
                     assert!(pieces.iter().all(|p| seen.insert((p.trial, p.index))));
                 }
-                Work::Argon2id { trial, .. } => assert!(seen.insert((*trial, 1))),
+                Work::Argon2id { trials, .. } => assert!(trials.iter().all(|trial| seen.insert((*trial, 1)))),
             }
         }
         let wanted: usize = trials.iter().map(|trial| trial.lock_key().present.len()).sum();
@@ -454,7 +479,7 @@ mod tests {
             let place = |i: usize| trials[i].candidate.place;
             match &task.work {
                 Work::Blocks { pieces, .. } => pieces.iter().map(|p| place(p.trial)).collect(),
-                Work::Argon2id { trial, .. } => vec![place(*trial)],
+                Work::Argon2id { trials, .. } => trials.iter().copied().map(place).collect(),
             }
         };
         let first = &tasks[0];
