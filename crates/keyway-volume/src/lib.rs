@@ -15,6 +15,7 @@ pub mod fsprobe;
 mod info;
 mod inspect;
 pub mod mkfs;
+mod overlay;
 mod progress;
 mod secrets;
 pub mod veracrypt;

@@ -135,6 +135,17 @@ impl BootSector {
         Ok(sector(BootKind::Vista, [first, 0, 0], None))
     }
 
+    /// Puts other offsets of the metadata into the first sector `sector`, which is this one.
+    pub(crate) fn put_copies(&self, copies: [u64; 3], sector: &mut [u8]) {
+        let guid = if self.eow.is_some() { INFORMATION_EOW } else { INFORMATION };
+        let Some(at) = find(&self.bytes, &guid.0) else { return };
+        for (slot, offset) in
+            sector.iter_mut().skip(at + 16).zip(copies.into_iter().flat_map(u64::to_le_bytes))
+        {
+            *slot = offset;
+        }
+    }
+
     /// The sector as it was read.
     pub fn bytes(&self) -> &[u8; BOOT_SECTOR_BYTES] {
         &self.bytes

@@ -8,6 +8,7 @@
 //! [`Block`] made of [`Entries`]. A secret opens one of the protectors among them, which gives the
 //! volume master key; that opens the data key, and the block tells where the data lies.
 
+mod backup;
 mod block;
 mod boot;
 mod change;
@@ -30,6 +31,7 @@ mod seal;
 mod startup_key;
 mod unlock;
 
+pub use backup::{BACKUP_SIGNATURE, BackupError, HeaderBackup, NotABackup, erase};
 pub use block::{
     BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, REGION_BYTES, SIGNATURE, Validation,
 };

@@ -14,7 +14,7 @@ use super::entry::EntryTooLong;
 use super::filetime::FileTime;
 use super::metadata::{COPIES, CopyState, Metadata};
 use super::seal::SecretKey;
-use keyway_store::{Store, StoreError};
+use keyway_store::{AlignedBuf, Store, StoreError};
 
 /// Set in the time of a validation's nonce in the volumes that Windows made.
 pub(crate) const VALIDATION_TIME: u64 = 1 << 63;
@@ -39,7 +39,7 @@ pub enum RewriteError {
 impl Metadata {
     /// The order in which the copies are written, as indices: damaged ones first, the one that
     /// counts last.
-    fn order(&self) -> [usize; COPIES] {
+    pub(crate) fn order(&self) -> [usize; COPIES] {
         let states = self.states();
         let mut order = [0, 1, 2];
         order.sort_by_key(|i| match states.get(*i) {
@@ -65,23 +65,36 @@ impl Metadata {
         block.validate(master, FileTime::now().0 | VALIDATION_TIME)?;
         let mut region = block.to_bytes()?;
         region.resize(REGION_BYTES, 0);
-        let mut written = 0;
-        let mut failed = None;
-        for (turn, i) in self.order().into_iter().enumerate() {
-            let Some(copy) = self.copies.get(i) else { continue };
-            // The last good copy is not risked while no new one is on the medium.
-            if turn == COPIES - 1 && written == 0 {
-                break;
-            }
-            match store.write_at(&region, copy.offset).and_then(|()| store.flush()) {
-                Ok(()) => written += 1,
-                Err(e) => failed = failed.or(Some(e)),
-            }
+        write_copies(store, &region, self.order().map(|i| self.copies.get(i).map_or(0, |copy| copy.offset)))?;
+        Ok(block)
+    }
+}
+
+/// Writes a copy to each of the places, one after the other. The last one, which may hold the only
+/// good copy that is left, is not touched while nothing is written.
+pub(crate) fn write_copies<const N: usize>(
+    store: &dyn Store,
+    region: &[u8],
+    places: [u64; N],
+) -> Result<(), RewriteError> {
+    let mut aligned = AlignedBuf::zeroed(REGION_BYTES);
+    for (slot, byte) in aligned.iter_mut().zip(region) {
+        *slot = *byte;
+    }
+    let mut written = 0;
+    let mut failed = None;
+    for (turn, at) in places.into_iter().enumerate() {
+        if turn > 0 && turn == N - 1 && written == 0 {
+            break;
         }
-        match failed {
-            None => Ok(block),
-            Some(e) if written == 0 => Err(RewriteError::Nothing(e)),
-            Some(e) => Err(RewriteError::Partly(e)),
+        match store.write_at(&aligned, at).and_then(|()| store.flush()) {
+            Ok(()) => written += 1,
+            Err(e) => failed = failed.or(Some(e)),
         }
+    }
+    match failed {
+        None => Ok(()),
+        Some(e) if written == 0 => Err(RewriteError::Nothing(e)),
+        Some(e) => Err(RewriteError::Partly(e)),
     }
 }

@@ -22,7 +22,8 @@ use super::place::{HEADER_BYTES, HEADER_SPACE_BYTES, Place};
 use super::random::Noise;
 use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::Secrets;
-use keyway_store::{Store, StoreError};
+use crate::overlay::Overlay;
+use keyway_store::Store;
 use std::path::Path;
 
 /// Bytes of a backup: two header slots.
@@ -154,7 +155,7 @@ pub fn header_restore(
             if system && request.system_header.is_some() {
                 return Err(ChangeError::SystemElsewhere);
             }
-            unlock(&Overlay::new(store, backup), &alone(HeaderChoice::Primary, system))?
+            unlock(&with_backup(store, backup), &alone(HeaderChoice::Primary, system))?
         }
     };
     let opened = unlocked.opened();
@@ -216,70 +217,18 @@ fn read_backup(path: &Path) -> Result<Vec<u8>, ChangeError> {
     std::fs::read(path).map_err(failed)
 }
 
-/// The volume as it would be with the headers of a backup file: so the one way of opening volumes
-/// also judges whether a backup opens and fits.
-struct Overlay<'a> {
-    below: &'a dyn Store,
-    /// Offset in the volume, and what is to be seen there.
-    patches: Vec<(u64, Vec<u8>)>,
-}
-
-impl<'a> Overlay<'a> {
-    fn new(below: &'a dyn Store, backup: Vec<u8>) -> Self {
-        let size = below.size();
-        if backup.len() as u64 == BACKUP_BYTES {
-            return Self { below, patches: vec![(0, backup)] };
-        }
-        if backup.len() as u64 == SYSTEM_BACKUP_BYTES {
-            return Self { below, patches: vec![(Place::SYSTEM_OFFSET, backup)] };
-        }
-        let (outer, hidden) = backup.split_at(backup.len().min(HEADER_BYTES));
-        let mut patches = vec![(0, outer.to_vec())];
-        if let Some(offset) = Place::OldHidden.offset(size) {
-            patches.push((offset, hidden.to_vec()));
-        }
-        Self { below, patches }
+/// The volume as it would be with the headers of a backup file.
+fn with_backup(below: &dyn Store, backup: Vec<u8>) -> Overlay<'_> {
+    if backup.len() as u64 == BACKUP_BYTES {
+        return Overlay::new(below, vec![(0, backup)]);
     }
-}
-
-impl Store for Overlay<'_> {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        // The headers it hides may be unreadable: that is why they are restored.
-        let end = offset.saturating_add(buf.len() as u64);
-        for (start, bytes) in &self.patches {
-            let within = offset.checked_sub(*start).and_then(|at| usize::try_from(at).ok());
-            if let Some(part) = within.and_then(|at| bytes.get(at..at.checked_add(buf.len())?))
-                && end <= self.below.size()
-            {
-                buf.copy_from_slice(part);
-                return Ok(());
-            }
-        }
-        self.below.read_at(buf, offset)
+    if backup.len() as u64 == SYSTEM_BACKUP_BYTES {
+        return Overlay::new(below, vec![(Place::SYSTEM_OFFSET, backup)]);
     }
-
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let reason = std::io::ErrorKind::ReadOnlyFilesystem.into();
-        Err(StoreError::new(keyway_store::Operation::Write, "a header backup", offset, buf.len(), reason))
+    let (outer, hidden) = backup.split_at(backup.len().min(HEADER_BYTES));
+    let mut patches = vec![(0, outer.to_vec())];
+    if let Some(offset) = Place::OldHidden.offset(below.size()) {
+        patches.push((offset, hidden.to_vec()));
     }
-
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn size(&self) -> u64 {
-        self.below.size()
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.below.sector_bytes()
-    }
-
-    fn is_read_only(&self) -> bool {
-        true
-    }
+    Overlay::new(below, patches)
 }

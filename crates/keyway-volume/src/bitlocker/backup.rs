@@ -1,0 +1,287 @@
+//! Backups of the metadata and the first sector, and what else mends them: repair from a good copy,
+//! and the opposite, erasing every copy.
+//!
+//! ```text
+//! backup file, little-endian
+//! offset size
+//!      0    8  "KEYWAYBL"
+//!      8    4  version, 1
+//!     12    4  CRC-32 of everything after this table
+//!     16    8  bytes of the volume
+//!     24    4  bytes of its first sector: 512 to 4096
+//!     28    4  0
+//!     32    …  the first sector, then the 64 KiB of a copy of the metadata
+//! ```
+//!
+//! The file is Keyway's own: Windows has no such thing (its key package holds less and opens
+//! nothing by itself). It opens the volume with the secrets of the day it was made, whatever was
+//! changed later.
+
+use super::block::{Block, BlockFault, REGION_BYTES};
+use super::boot::{BOOT_SECTOR_BYTES, BootFault, BootSector};
+use super::error::BitLockerError;
+use super::guid::Guid;
+use super::metadata::{COPIES, CopyState, Metadata};
+use super::reader::Reader;
+use super::rewrite::{RewriteError, write_copies};
+use super::unlock::{OpenedKeys, UnlockRequest, unlock};
+use crate::overlay::Overlay;
+use crate::veracrypt::{CreateError, Existing, Space, Target};
+use keyway_store::{AlignedBuf, Store, StoreError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a backup file starts with.
+pub const BACKUP_SIGNATURE: [u8; 8] = *b"KEYWAYBL";
+
+const VERSION: u32 = 1;
+const TABLE_BYTES: usize = 32;
+const LARGEST_SECTOR: usize = 4096;
+
+/// A first sector and metadata, as they are in a backup file.
+pub struct HeaderBackup {
+    volume_bytes: u64,
+    first_sector: Vec<u8>,
+    region: Vec<u8>,
+    block: Block,
+}
+
+/// Metadata that could not be backed up, restored or repaired.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The volume, or the volume as the backup has it, does not open.
+    #[error(transparent)]
+    Open(#[from] BitLockerError),
+    /// The backup file could not be written.
+    #[error(transparent)]
+    Make(#[from] CreateError),
+    /// The backup file could not be read.
+    #[error("{} could not be read: {source}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is no backup file.
+    #[error("{} is no backup of a BitLocker volume's metadata: {why}", .path.display())]
+    NotABackup {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: NotABackup,
+    },
+    /// It is that of another volume.
+    #[error(
+        "the backup is that of the volume {backup}, and this one is {present}; restored, its data could not be read"
+    )]
+    OtherVolume {
+        /// The volume in the backup.
+        backup: Guid,
+        /// The volume that is there.
+        present: Guid,
+    },
+    /// It is that of a larger or smaller volume.
+    #[error("the backup is that of a volume of {backup} bytes, and this one has {present}")]
+    OtherSize {
+        /// Bytes of the volume in the backup.
+        backup: u64,
+        /// Bytes that are there.
+        present: u64,
+    },
+    /// The metadata could not be written.
+    #[error(transparent)]
+    Write(#[from] RewriteError),
+    /// The first sector could not be written.
+    #[error("the metadata is written, but not the first sector: {0}; try again, or on another drive")]
+    FirstSector(StoreError),
+}
+
+/// Why a file is no backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotABackup {
+    /// It does not start as one.
+    #[error("it does not start as one")]
+    Signature,
+    /// A version that is not known.
+    #[error("its version is {0}, and 1 is known: look for a newer release")]
+    Version(u32),
+    /// It is too short or too long.
+    #[error("its length is wrong")]
+    Length,
+    /// Its checksum does not match.
+    #[error("it is damaged: its checksum does not match")]
+    Checksum,
+    /// The first sector in it is none.
+    #[error("{0}")]
+    Boot(#[from] BootFault),
+    /// The metadata in it is none.
+    #[error("{0}")]
+    Block(#[from] BlockFault),
+}
+
+impl HeaderBackup {
+    /// Takes the first sector and the copy of the metadata that counts.
+    ///
+    /// # Errors
+    /// The volume's metadata can't be read.
+    pub fn take(store: &dyn Store, metadata: &Metadata) -> Result<Self, BackupError> {
+        let mut first_sector = vec![0; metadata.boot.sector_bytes as usize];
+        store.read_at(&mut first_sector, 0).map_err(BitLockerError::from)?;
+        let block = metadata.block().clone();
+        let mut region = block.to_bytes().map_err(RewriteError::from)?;
+        region.resize(REGION_BYTES, 0);
+        Ok(Self { volume_bytes: store.size(), first_sector, region, block })
+    }
+
+    /// Writes it to a new file that only its owner may read.
+    ///
+    /// # Errors
+    /// The file exists or could not be written, in which case it is removed.
+    pub fn write(&self, path: &Path) -> Result<u64, BackupError> {
+        let mut body = self.first_sector.clone();
+        body.extend_from_slice(&self.region);
+        let mut bytes = BACKUP_SIGNATURE.to_vec();
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
+        bytes.extend_from_slice(&self.volume_bytes.to_le_bytes());
+        bytes.extend_from_slice(&(self.first_sector.len() as u32).to_le_bytes());
+        bytes.resize(TABLE_BYTES, 0);
+        bytes.extend_from_slice(&body);
+        let target = Target::new_file(path, bytes.len() as u64, Existing::Refuse, Space::Reserved)?;
+        target.store().write_at(&bytes, 0).map_err(CreateError::from)?;
+        target.keep()?;
+        Ok(bytes.len() as u64)
+    }
+
+    /// Reads a backup file.
+    ///
+    /// # Errors
+    /// It is none, or it is damaged.
+    pub fn read(path: &Path) -> Result<Self, BackupError> {
+        let failed = |source| BackupError::File { path: path.to_owned(), source };
+        let longest = (TABLE_BYTES + LARGEST_SECTOR + REGION_BYTES) as u64;
+        let len = path.metadata().map_err(failed)?.len();
+        let bytes = if len > longest { Ok(Vec::new()) } else { std::fs::read(path).map_err(failed) }?;
+        Self::parse(&bytes).map_err(|why| BackupError::NotABackup { path: path.to_owned(), why })
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, NotABackup> {
+        let mut r = Reader(bytes);
+        if r.array() != Some(BACKUP_SIGNATURE) {
+            return Err(NotABackup::Signature);
+        }
+        let version = r.u32().ok_or(NotABackup::Length)?;
+        if version != VERSION {
+            return Err(NotABackup::Version(version));
+        }
+        let mut fields = || Some((r.u32()?, r.u64()?, r.u32()?, r.u32()?));
+        let (crc, volume_bytes, sector, _) = fields().ok_or(NotABackup::Length)?;
+        let sector = usize::try_from(sector).unwrap_or(usize::MAX);
+        if !(BOOT_SECTOR_BYTES..=LARGEST_SECTOR).contains(&sector) || r.0.len() != sector + REGION_BYTES {
+            return Err(NotABackup::Length);
+        }
+        if crc32fast::hash(r.0) != crc {
+            return Err(NotABackup::Checksum);
+        }
+        let (first_sector, region) = r.0.split_at(sector);
+        BootSector::parse(first_sector.first_chunk().ok_or(NotABackup::Length)?)?;
+        let block = Block::parse(region)?;
+        Ok(Self { volume_bytes, first_sector: first_sector.to_vec(), region: region.to_vec(), block })
+    }
+
+    /// Restores it, if `request` opens the volume with it: the secret is that of the time of the
+    /// backup. With `force` also where the volume is another one now, or has another size.
+    ///
+    /// # Errors
+    /// See [`BackupError`].
+    pub fn restore(
+        &self,
+        store: &dyn Store,
+        request: &UnlockRequest<'_>,
+        force: bool,
+    ) -> Result<(), BackupError> {
+        let patches = [(0, self.first_sector.clone())].into_iter();
+        let copies = self.block.copies.map(|at| (at, self.region.clone()));
+        let overlay = Overlay::new(store, patches.chain(copies).collect());
+        unlock(&overlay, request)?;
+        let present = Metadata::read(store).ok();
+        if !force {
+            if store.size() != self.volume_bytes {
+                let (backup, present) = (self.volume_bytes, store.size());
+                return Err(BackupError::OtherSize { backup, present });
+            }
+            let backup = self.block.dataset.volume;
+            let other = present.as_ref().map(|p| p.block().dataset.volume).filter(|there| *there != backup);
+            if let Some(present) = other {
+                return Err(BackupError::OtherVolume { backup, present });
+            }
+        }
+        // Copies that are damaged first, the one that counts last.
+        let same_places = present.filter(|p| p.copies.each_ref().map(|c| c.offset) == self.block.copies);
+        let order = same_places.map_or([0, 1, 2], |p| p.order());
+        write_copies(
+            store,
+            &self.region,
+            order.map(|i| self.block.copies.get(i).copied().unwrap_or_default()),
+        )?;
+        write_first(store, &self.first_sector)
+    }
+}
+
+impl OpenedKeys {
+    /// Writes the copies of the metadata that are damaged or older than the one that counts anew
+    /// from that one, and corrects the first sector's offsets. Returns the numbers (from 1 on) of
+    /// the copies that were written.
+    ///
+    /// # Errors
+    /// The medium failed.
+    pub fn repair(&self, store: &dyn Store) -> Result<Vec<usize>, BackupError> {
+        let block = self.metadata.block();
+        let mut region = block.to_bytes().map_err(RewriteError::from)?;
+        region.resize(REGION_BYTES, 0);
+        let states = self.metadata.states();
+        let bad: Vec<usize> = (0..COPIES).filter(|i| states.get(*i) != Some(&CopyState::Good)).collect();
+        for i in &bad {
+            let Some(offset) = block.copies.get(*i) else { continue };
+            write_copies(store, &region, [*offset])?;
+        }
+        if self.metadata.boot.copies != block.copies {
+            let mut first = vec![0; self.metadata.boot.sector_bytes as usize];
+            store.read_at(&mut first, 0).map_err(BackupError::FirstSector)?;
+            self.metadata.boot.put_copies(block.copies, &mut first);
+            write_first(store, &first)?;
+        }
+        Ok(bad.into_iter().map(|i| i + 1).collect())
+    }
+}
+
+/// Destroys all copies of the metadata, and with them every key: what is on the volume can't be
+/// read any more by anyone, whatever they know. The first sector stays and says what was here.
+///
+/// # Errors
+/// The medium failed; the error comes after every copy was tried.
+pub fn erase(store: &dyn Store, metadata: &Metadata) -> Result<(), StoreError> {
+    let mut result = Ok(());
+    let said = metadata.boot.copies.into_iter();
+    let places: std::collections::BTreeSet<u64> =
+        said.chain(metadata.block().copies).chain(metadata.copies.iter().map(|copy| copy.offset)).collect();
+    for at in places.into_iter().filter(|at| *at != 0) {
+        let mut noise = AlignedBuf::zeroed(REGION_BYTES);
+        // Zeros destroy as well as noise does.
+        let _ = getrandom::fill(&mut noise);
+        let fits = at.checked_add(REGION_BYTES as u64).is_some_and(|end| end <= store.size());
+        if fits {
+            result = result.and(store.write_at(&noise, at)).and(store.flush());
+            // On a flash drive the old cells may still hold the keys; this is the most that can be asked.
+            let _ = store.discard(at, REGION_BYTES as u64);
+        }
+    }
+    result.and(store.flush())
+}
+
+fn write_first(store: &dyn Store, sector: &[u8]) -> Result<(), BackupError> {
+    let mut first = AlignedBuf::zeroed(sector.len());
+    first.copy_from_slice(sector);
+    store.write_at(&first, 0).and_then(|()| store.flush()).map_err(BackupError::FirstSector)
+}
