@@ -60,7 +60,8 @@ pub fn devices_on(backing: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes out what the page cache holds for the device and takes it off its file. Fails with
-/// [`AttachError::Busy`], and changes nothing, while it is mounted or open.
+/// [`AttachError::Busy`], and changes nothing, while it is mounted or open. What can't be written
+/// out is told, with the device taken off all the same: the kernel does not try a second time.
 pub fn detach(device: &Path) -> Result<(), AttachError> {
     let doing = || format!("detach {}", device.display());
     let open = match File::open(device) {
@@ -76,8 +77,9 @@ pub fn detach(device: &Path) -> Result<(), AttachError> {
     if !users.is_empty() {
         return Err(AttachError::Busy { what: device.display().to_string(), users });
     }
-    open.sync_all().map_err(|e| AttachError::io(format!("flush {}", device.display()), e))?;
-    release(device, open)
+    let flushed = open.sync_all().map_err(|e| AttachError::io(format!("flush {}", device.display()), e));
+    release(device, open)?;
+    flushed
 }
 
 /// As [`detach`], for a device whose file is dead: nothing is flushed and nobody is asked.

@@ -7,6 +7,7 @@
 #![allow(clippy::panic, clippy::expect_used, reason = "a helper of tests fails as a test does")]
 
 mod digest;
+mod failing;
 mod guest;
 mod index;
 mod model;
@@ -18,6 +19,7 @@ mod swtpm;
 mod xz;
 
 pub use digest::{sha256_of, sha256_of_file};
+pub use failing::{FailingDisk, Fault};
 pub use guest::{Guest, GuestRun};
 pub use index::{Row, Table};
 pub use model::{Medium, Model, Step};

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 pub struct NbdFuse {
     client: Child,
     folder: PathBuf,
+    mounted: bool,
 }
 
 impl NbdFuse {
@@ -34,13 +35,27 @@ impl NbdFuse {
             .stderr(Stdio::null())
             .spawn()
             .expect("nbdfuse starts");
-        let mounted = Self { client, folder: folder.to_owned() };
+        let mounted = Self { client, folder: folder.to_owned(), mounted: true };
         let started = Instant::now();
         while !mounted.file().exists() {
             assert!(started.elapsed() < Duration::from_secs(20), "nbdfuse does not mount");
             std::thread::sleep(Duration::from_millis(20));
         }
         Some(mounted)
+    }
+
+    /// Unmounts it; does nothing the second time.
+    pub fn unmount(&mut self) {
+        if !self.mounted {
+            return;
+        }
+        self.mounted = false;
+        let unmounted = Command::new("fusermount3").arg("-u").arg(&self.folder).status();
+        if !unmounted.is_ok_and(|status| status.success()) {
+            let _ = Command::new("fusermount3").arg("-uz").arg(&self.folder).status();
+            let _ = self.client.kill();
+        }
+        let _ = self.client.wait();
     }
 
     /// The volume as a file.
@@ -51,11 +66,6 @@ impl NbdFuse {
 
 impl Drop for NbdFuse {
     fn drop(&mut self) {
-        let unmounted = Command::new("fusermount3").arg("-u").arg(&self.folder).status();
-        if !unmounted.is_ok_and(|status| status.success()) {
-            let _ = Command::new("fusermount3").arg("-uz").arg(&self.folder).status();
-            let _ = self.client.kill();
-        }
-        let _ = self.client.wait();
+        self.unmount();
     }
 }

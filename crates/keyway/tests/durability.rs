@@ -1,5 +1,5 @@
-//! Durable means durable: what was flushed survives a server killed at any moment, reaches the
-//! medium below, and outlives a full disk; and nothing stays behind when it is cleaned up.
+//! Durable means durable: what was flushed survives a server killed at any moment and reaches the
+//! medium below; and nothing stays behind when it is cleaned up.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use keyway_testkit::{Keyway, NbdFuse, Rng, Volume, is_root, require_fuse, require_root, require_tool, skip};
@@ -233,53 +233,4 @@ fn an_fsync_inside_reaches_the_medium() {
     drop(file);
     drop(client);
     open.close();
-}
-
-/// A folder with a small memory file system on it.
-struct SmallDisk(PathBuf);
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
-
-/// The disk under a sparse container fills up: the writer is told, and what was flushed stays.
-#[test]
-fn a_full_disk_is_reported_and_loses_nothing() {
-    if !require_root() {
-        return;
-    }
-    let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
-    let folder = keyway.path("small");
-    std::fs::create_dir(&folder).expect("a folder");
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4M", "small"]).arg(&folder).status();
-    assert!(mounted.is_ok_and(|status| status.success()), "a small disk can be mounted");
-    let disk = SmallDisk(folder);
-    let made = keyway.volume("12M");
-    // Only the two header areas are written: the data area becomes a hole.
-    let container = disk.0.join("container");
-    let headers = std::fs::read(made.path()).expect("the container");
-    let sparse = File::create(&container).expect("a file on the small disk");
-    sparse.set_len(headers.len() as u64).expect("a sparse file");
-    let edge = 128 << 10;
-    sparse.write_all_at(&headers[..edge], 0).expect("the headers");
-    let end = headers.len() - edge;
-    sparse.write_all_at(&headers[end..], end as u64).expect("the backup headers");
-    drop(sparse);
-
-    let volume = made.at(&container);
-    let open = volume.open("fuse");
-    let file = File::options().write(true).open(open.path("file")).expect("the volume opens");
-    let kept = Rng::new(54).bytes(1 << 20);
-    file.write_all_at(&kept, 0).expect("there is room for this");
-    file.sync_all().expect("a flush");
-    let refused = (1..11u64).find_map(|mib| {
-        file.write_all_at(&Rng::new(mib).bytes(1 << 20), mib << 20).and_then(|()| file.sync_all()).err()
-    });
-    let refused = refused.expect("4 MiB of disk can't take 10 MiB");
-    assert_eq!(refused.kind(), std::io::ErrorKind::StorageFull, "the application is told why: {refused}");
-    drop(file);
-    open.close();
-    assert!(volume.plain()[..1 << 20] == kept, "what was flushed before the disk was full is gone");
 }
