@@ -53,14 +53,20 @@ impl FailingDisk {
             command.arg(format!("{name}=EIO")).arg(format!("{name}-rate=100%"));
             command.arg(format!("{name}-file={}", trigger.display()));
         }
-        let server = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("nbdkit starts");
+        let mut server = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("nbdkit starts");
         let started = Instant::now();
         while !socket.exists() {
             assert!(started.elapsed() < Duration::from_secs(20), "nbdkit does not listen");
             std::thread::sleep(Duration::from_millis(10));
         }
-        let client = NbdFuse::mount(&folder.join("mnt"), &socket)?;
-        Some(Self { client, server, folder: folder.to_owned() })
+        match NbdFuse::mount(&folder.join("mnt"), &socket) {
+            Some(client) => Some(Self { client, server, folder: folder.to_owned() }),
+            None => {
+                let _ = server.kill();
+                let _ = server.wait();
+                None
+            }
+        }
     }
 
     /// The disk as a file.
