@@ -72,13 +72,16 @@ impl Map {
             start..start.saturating_add(u64::from(block.log_bytes))
         });
         let others = eow.into_iter().flat_map(|eow| eow.reserved.iter().cloned());
-        let reserved = copies.chain([at..boot_end]).chain(log).chain(others).map(whole_sectors);
-        let encrypted = match (block.state, eow) {
-            (_, Some(eow)) => eow.encrypted.clone(),
-            (State::Decrypted, None) => vec![],
+        let reserved = copies.chain(Some(at..boot_end)).chain(log).chain(others).map(whole_sectors);
+        let end = match block.state {
+            State::Decrypted => 0,
             // What dissect.fve takes for a volume that is encrypted throughout.
-            (_, None) if block.encrypted_bytes == 0 => vec![0..volume_bytes],
-            (_, None) => vec![0..(block.encrypted_bytes / sector * sector).min(volume_bytes)],
+            _ if block.encrypted_bytes == 0 => volume_bytes,
+            _ => (block.encrypted_bytes / sector * sector).min(volume_bytes),
+        };
+        let encrypted = match eow {
+            Some(eow) => eow.encrypted.clone(),
+            None => Some(0..end).filter(|range| !range.is_empty()).into_iter().collect(),
         };
         Ok(Self {
             sector_bytes,
