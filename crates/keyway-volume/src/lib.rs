@@ -1,9 +1,13 @@
 //! Volume formats: what a file or device holds, and how a secret turns it into a
 //! [`Layout`](keyway_engine::Layout).
 //!
-//! The one call for opening is [`unlock`]. It returns an [`Unlocked`]: the layout for the engine,
-//! a [`VolumeInfo`] for people and scripts, and [`Warning`]s. [`inspect`] says what can be said
-//! without a secret, which is little: a VeraCrypt volume looks random from its first byte.
+//! Each format has one call for opening. It gives the layout for the engine, what the metadata says
+//! for people and scripts, and warnings; [`Opened`] is what they have in common.
+//!
+//! - [`veracrypt::unlock`] is VeraCrypt's and TrueCrypt's. [`inspect`] says what can be said of such
+//!   a volume without a secret, which is little: it looks random from its first byte.
+//! - [`bitlocker::unlock`] is BitLocker's. [`bitlocker::is_volume`] knows such a volume by its first
+//!   sector, and [`bitlocker::look`] tells most of it without a secret.
 //!
 //! All sizes and offsets are bytes unless a name says otherwise. Whatever comes from the medium
 //! is parsed once into types with limits; a header that lies is [`VolumeError::DamagedHeader`].
@@ -15,6 +19,7 @@ pub mod fsprobe;
 mod info;
 mod inspect;
 pub mod mkfs;
+mod opened;
 mod overlay;
 mod progress;
 mod secrets;
@@ -23,6 +28,7 @@ pub mod veracrypt;
 pub use error::{Argon2idSkipped, KeyfileFault, NotAVolume, Unsupported, VolumeError};
 pub use info::{VolumeInfo, Warning};
 pub use inspect::{Inspection, inspect};
+pub use opened::{Info, Opened};
 pub use progress::{Progress, Stage};
 pub use secrets::Secrets;
 pub use veracrypt::{Format, HashName, HeaderChoice, SystemHeader, UnlockRequest, Unlocked, unlock};

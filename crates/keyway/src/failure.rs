@@ -4,6 +4,7 @@ use keyway_attach::AttachError;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
+use keyway_volume::bitlocker::BitLockerError;
 use keyway_volume::mkfs::MkfsError;
 use keyway_volume::veracrypt::{ChangeError, CreateError};
 use std::io;
@@ -199,6 +200,37 @@ impl From<VolumeError> for Failure {
         }
     }
 }
+
+impl From<BitLockerError> for Failure {
+    fn from(error: BitLockerError) -> Self {
+        use BitLockerError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::Store(error) => error.into(),
+            E::Layout(error) => error.into(),
+            E::NotBitLocker(_) => told.hint("name the file or device that holds the volume"),
+            E::BootSector(_) | E::NoMetadata(_) | E::Impossible(_) | E::DamagedKey(_) => told.kind("damaged"),
+            E::Tampered => told.kind("tampered"),
+            E::Unsupported(_) => told.kind("unsupported"),
+            E::NoSuchProtector { .. } => told.kind("no-such-protector").hint(ALL_SECRETS),
+            E::NoSecret(_) => told.kind("no-secret").hint(ALL_SECRETS),
+            E::WrongPassword => told.hint("check the password, and that this is the right file or device"),
+            E::MistypedRecoveryPassword(_) => told.kind("mistyped-recovery-password"),
+            E::WrongRecoveryPassword(_) => told.kind("wrong-recovery-password"),
+            E::OtherStartupKey { .. } => {
+                told.kind("other-startup-key").hint("name the .BEK file of that identifier")
+            }
+            E::WrongStartupKey(_) => told.kind("wrong-startup-key"),
+            E::NotAStartupKey { .. } => told.kind("startup-key"),
+            E::Stopped => told.kind("interrupted"),
+            E::WrongMasterKey | E::NotUtf8 | E::Cipher(_) => told,
+        }
+    }
+}
+
+/// The options that open a BitLocker volume.
+const ALL_SECRETS: &str =
+    "use --password-file FILE, --recovery-password DIGITS-OR-FILE or --startup-key FILE.BEK";
 
 impl From<CreateError> for Failure {
     fn from(error: CreateError) -> Self {

@@ -3,6 +3,7 @@
 
 mod args;
 mod failure;
+mod given;
 mod machine;
 mod narrow;
 mod nbd_client;

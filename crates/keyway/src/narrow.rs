@@ -27,8 +27,8 @@ pub(crate) struct NarrowArgs {
 
 impl NarrowArgs {
     /// The format, where one was named.
-    pub(crate) fn format(&self) -> Option<Format> {
-        self.format.map(FormatArg::format)
+    pub(crate) fn format(&self) -> Option<FormatArg> {
+        self.format
     }
 
     /// The hash, where one was named.
@@ -63,13 +63,26 @@ pub(crate) enum FormatArg {
     Veracrypt,
     /// TrueCrypt.
     Truecrypt,
+    /// BitLocker.
+    Bitlocker,
 }
 
 impl FormatArg {
-    fn format(self) -> Format {
+    /// The one that VeraCrypt's code knows by this name.
+    pub(crate) fn veracrypt(self) -> Option<Format> {
         match self {
-            Self::Veracrypt => Format::VeraCrypt,
-            Self::Truecrypt => Format::TrueCrypt,
+            Self::Veracrypt => Some(Format::VeraCrypt),
+            Self::Truecrypt => Some(Format::TrueCrypt),
+            Self::Bitlocker => None,
+        }
+    }
+
+    /// The word.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Veracrypt => "veracrypt",
+            Self::Truecrypt => "truecrypt",
+            Self::Bitlocker => "bitlocker",
         }
     }
 }

@@ -5,10 +5,13 @@
 //! answer, one line of JSON. Nothing secret is an argument, an environment variable or a file.
 
 use crate::failure::{Exit, Failure};
+use crate::given::Given;
+use crate::narrow::FormatArg;
 use crate::volume::Which;
 use keyway_attach::session::{AttachPlan, Attachment, MountPlan, NbdAddress, SessionState};
 use keyway_secret::SecretBytes;
-use keyway_volume::{Format, HashName, HeaderChoice, Secrets};
+use keyway_volume::bitlocker::{RecoveryPassword, Secret, StartupKey};
+use keyway_volume::{HashName, HeaderChoice, Secrets};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
@@ -42,7 +45,7 @@ pub(crate) struct ServeRequest {
 /// The secrets that go with a request.
 pub(crate) struct ServeSecrets {
     /// The volume's own.
-    pub(crate) own: Secrets,
+    pub(crate) own: Given,
     /// The hidden volume's that must not be damaged.
     pub(crate) protect: Option<Secrets>,
 }
@@ -60,7 +63,7 @@ struct Wire {
     discards: bool,
     attachment: WireAttachment,
     mountpoint: Option<OsString>,
-    own: WireSecret,
+    own: WireGiven,
     protect: Option<WireSecret>,
 }
 
@@ -70,6 +73,22 @@ enum WireAttachment {
     NbdSession,
     NbdUnix(OsString),
     NbdTcp(SocketAddr),
+}
+
+/// What opens the volume.
+#[derive(Serialize, Deserialize)]
+enum WireGiven {
+    VeraCrypt(WireSecret),
+    /// The kind of each secret and its length; the bytes follow the JSON.
+    BitLocker(Vec<(WireKind, usize)>),
+}
+
+#[derive(Serialize, Deserialize, Clone, Copy)]
+enum WireKind {
+    Password,
+    Recovery,
+    StartupKey,
+    MasterKey,
 }
 
 /// A secret without its password, which follows the JSON.
@@ -190,6 +209,10 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
         keyfiles: s.keyfiles.iter().map(|p| p.clone().into_os_string()).collect(),
         pim: s.pim,
     };
+    let keys = match &secrets.own {
+        Given::VeraCrypt(own) => vec![(WireKind::Password, SecretBytes::copy_of(&own.password))],
+        Given::BitLocker(keys) => keys.iter().map(key_bytes).collect::<Vec<_>>(),
+    };
     let which = &request.which;
     let wire = Wire {
         volume: which.path.clone().into_os_string(),
@@ -207,7 +230,12 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
             Attachment::Nbd(NbdAddress::Tcp(at)) => WireAttachment::NbdTcp(*at),
         },
         mountpoint: request.mountpoint.clone().map(PathBuf::into_os_string),
-        own: secret(&secrets.own),
+        own: match &secrets.own {
+            Given::VeraCrypt(own) => WireGiven::VeraCrypt(secret(own)),
+            Given::BitLocker(_) => {
+                WireGiven::BitLocker(keys.iter().map(|(kind, bytes)| (*kind, bytes.len())).collect())
+            }
+        },
         protect: secrets.protect.as_ref().map(secret),
     };
     let json = serde_json::to_vec(&wire)?;
@@ -215,11 +243,31 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
     let len = len.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "too many keyfiles"))?;
     to.write_all(&len.to_le_bytes())?;
     to.write_all(&json)?;
-    to.write_all(&secrets.own.password)?;
+    keys.iter().try_for_each(|(_, bytes)| to.write_all(bytes))?;
     if let Some(protect) = &secrets.protect {
         to.write_all(&protect.password)?;
     }
     to.flush()
+}
+
+/// A BitLocker key as it crosses the pipe.
+fn key_bytes(secret: &Secret) -> (WireKind, SecretBytes) {
+    match secret {
+        Secret::Password(password) => (WireKind::Password, SecretBytes::copy_of(password)),
+        Secret::RecoveryPassword(password) => (WireKind::Recovery, SecretBytes::copy_of(password.bytes())),
+        Secret::StartupKey(key) => (WireKind::StartupKey, key.to_bytes()),
+        Secret::MasterKey(key) => (WireKind::MasterKey, SecretBytes::copy_of(key)),
+    }
+}
+
+/// And as it arrives.
+fn key_of(kind: WireKind, bytes: SecretBytes) -> Option<Secret> {
+    Some(match kind {
+        WireKind::Password => Secret::Password(bytes),
+        WireKind::Recovery => Secret::RecoveryPassword(RecoveryPassword::from_bytes(bytes)?),
+        WireKind::StartupKey => Secret::StartupKey(StartupKey::parse(&bytes).ok()?),
+        WireKind::MasterKey => Secret::MasterKey(bytes),
+    })
 }
 
 /// Reads a request from standard input, without a buffer that would keep a copy of the passwords.
@@ -241,21 +289,42 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
     let mut json = vec![0; len as usize];
     from.read_exact(&mut json)?;
     let wire: Wire = serde_json::from_slice(&json)?;
-    let mut secret = |s: WireSecret| {
-        if s.password_bytes > SECRET_LIMIT {
+    let mut bytes = |len: usize| {
+        if len > SECRET_LIMIT {
             return Err(wrong("the password is too long"));
         }
-        let mut password = SecretBytes::zeroed(s.password_bytes);
-        from.read_exact(&mut password)?;
-        let keyfiles = s.keyfiles.into_iter().map(PathBuf::from).collect();
-        Ok(Secrets { password, keyfiles, pim: s.pim })
+        let mut bytes = SecretBytes::zeroed(len);
+        from.read_exact(&mut bytes)?;
+        Ok(bytes)
     };
-    let own = secret(wire.own)?;
-    let protect = wire.protect.map(secret).transpose()?;
+    let secret = |s: WireSecret, password: SecretBytes| {
+        let keyfiles = s.keyfiles.into_iter().map(PathBuf::from).collect();
+        Secrets { password, keyfiles, pim: s.pim }
+    };
+    let own = match wire.own {
+        WireGiven::VeraCrypt(own) => {
+            let password = bytes(own.password_bytes)?;
+            Given::VeraCrypt(secret(own, password))
+        }
+        WireGiven::BitLocker(keys) => {
+            let mut given = Vec::new();
+            for (kind, len) in keys {
+                given.push(key_of(kind, bytes(len)?).ok_or_else(|| wrong("a key of another kind"))?);
+            }
+            Given::BitLocker(given)
+        }
+    };
+    let protect = match wire.protect {
+        None => None,
+        Some(hidden) => {
+            let password = bytes(hidden.password_bytes)?;
+            Some(secret(hidden, password))
+        }
+    };
     let format = match wire.format.as_deref() {
         None => None,
         Some(name) => Some(
-            [Format::VeraCrypt, Format::TrueCrypt]
+            [FormatArg::Veracrypt, FormatArg::Truecrypt, FormatArg::Bitlocker]
                 .into_iter()
                 .find(|f| f.name() == name)
                 .ok_or_else(|| wrong("unknown format"))?,
@@ -319,7 +388,7 @@ mod tests {
         ServeRequest {
             which: Which {
                 path: PathBuf::from(OsString::from_vec(b"/tmp/vol\xff.hc".to_vec())),
-                format: Some(Format::TrueCrypt),
+                format: Some(FormatArg::Truecrypt),
                 hash: Some(HashName::Ripemd160),
                 header: HeaderChoice::Backup,
                 system: true,
@@ -334,15 +403,36 @@ mod tests {
 
     #[test]
     fn a_request_arrives_as_it_was_sent() {
-        let sent = ServeSecrets { own: secrets(b"own"), protect: Some(secrets(b"")) };
+        let sent = ServeSecrets { own: Given::VeraCrypt(secrets(b"own")), protect: Some(secrets(b"")) };
         let mut bytes = Vec::new();
         send(&mut bytes, &request(), &sent).expect("memory");
         let (got, with) = receive_from(&mut &bytes[..]).expect("whole");
         assert_eq!(format!("{got:?}"), format!("{:?}", request()));
-        assert_eq!(&with.own.password[..], b"own");
-        assert_eq!(with.own.keyfiles, sent.own.keyfiles);
-        assert_eq!(with.own.pim, Some(7));
+        let Given::VeraCrypt(own) = &with.own else { panic!("another kind of secret") };
+        assert_eq!(&own.password[..], b"own");
+        assert_eq!(own.keyfiles, secrets(b"").keyfiles);
+        assert_eq!(own.pim, Some(7));
         assert_eq!(with.protect.map(|p| p.password.len()), Some(0));
+        for cut in 0..bytes.len() {
+            assert!(receive_from(&mut bytes.get(..cut).expect("shorter")).is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn keys_of_every_kind_arrive() {
+        let keys = vec![
+            Secret::Password(SecretBytes::copy_of("pässwörd".as_bytes())),
+            Secret::RecoveryPassword(RecoveryPassword::random().expect("random")),
+            Secret::StartupKey(StartupKey::random().expect("random")),
+            Secret::MasterKey(SecretBytes::copy_of(&[7; 32])),
+        ];
+        let sent: Vec<_> = keys.iter().map(|key| key_bytes(key).1.to_vec()).collect();
+        let mut bytes = Vec::new();
+        let secrets = ServeSecrets { own: Given::BitLocker(keys), protect: None };
+        send(&mut bytes, &request(), &secrets).expect("memory");
+        let (_, with) = receive_from(&mut &bytes[..]).expect("whole");
+        let Given::BitLocker(keys) = &with.own else { panic!("another kind of secret") };
+        assert_eq!(keys.iter().map(|key| key_bytes(key).1.to_vec()).collect::<Vec<_>>(), sent);
         for cut in 0..bytes.len() {
             assert!(receive_from(&mut bytes.get(..cut).expect("shorter")).is_err(), "{cut}");
         }
@@ -352,7 +442,8 @@ mod tests {
     fn a_request_that_lies_about_lengths_is_refused() {
         assert!(receive_from(&mut &u32::MAX.to_le_bytes()[..]).is_err());
         let mut bytes = Vec::new();
-        send(&mut bytes, &request(), &ServeSecrets { own: secrets(b"own"), protect: None }).expect("memory");
+        let own = Given::VeraCrypt(secrets(b"own"));
+        send(&mut bytes, &request(), &ServeSecrets { own, protect: None }).expect("memory");
         let text = String::from_utf8_lossy(bytes.get(4..).expect("longer"))
             .replace("\"password_bytes\":3", "\"password_bytes\":99999999999");
         let mut lying = (text.len() as u32).to_le_bytes().to_vec();

@@ -1,13 +1,14 @@
 //! From words to an unlocked volume: what `cat`, `info`, `open` and the others have in common.
 
 use crate::failure::{Exit, Failure};
-use crate::narrow::NarrowArgs;
+use crate::given::{Family, Key};
+use crate::narrow::{FormatArg, NarrowArgs};
 use crate::output::Output;
 use crate::spawn;
 use crate::system_drive::SystemDrive;
 use keyway_engine::{Access, Device};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
-use keyway_volume::{Format, HashName, HeaderChoice, Secrets, UnlockRequest, Unlocked, VolumeInfo};
+use keyway_volume::{HashName, HeaderChoice, Info, Opened, Secrets, UnlockRequest, bitlocker};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ pub(crate) struct Which {
     /// Its file or device.
     pub(crate) path: PathBuf,
     /// Only this format.
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<FormatArg>,
     /// Only this hash.
     pub(crate) hash: Option<HashName>,
     /// Which header.
@@ -57,7 +58,7 @@ impl Which {
     ) -> UnlockRequest<'a> {
         UnlockRequest {
             secrets,
-            format: self.format,
+            format: self.format.and_then(FormatArg::veracrypt),
             hash: self.hash,
             header: self.header,
             system: self.system,
@@ -72,7 +73,7 @@ pub(crate) struct OpenVolume {
     /// Its sectors.
     pub(crate) device: Device,
     /// What its header says.
-    pub(crate) info: VolumeInfo,
+    pub(crate) info: Info,
     /// What its owner should know.
     pub(crate) warnings: Vec<String>,
 }
@@ -87,21 +88,49 @@ pub(crate) fn store(path: &Path, access: Access, caching: Caching) -> Result<Fil
 }
 
 /// Unlocks a volume and puts its layout over the store.
-pub(crate) fn open(
+pub(crate) fn open<'a>(
     which: &Which,
     access: Access,
     caching: Caching,
-    secrets: &Secrets,
+    key: impl Into<Key<'a>>,
     protect: Option<&Secrets>,
 ) -> Result<OpenVolume, Failure> {
     let store = store(&which.path, access, caching)?;
-    let drive = SystemDrive::of(which)?;
-    let request = which.request(secrets, protect, drive.as_ref());
-    let Unlocked { info, layout, warnings, .. } =
-        keyway_volume::unlock(&store, &request).map_err(|e| about(&which.path, e))?;
-    let device = Device::new(Box::new(store), layout, access)?;
-    let warnings = warnings.iter().map(ToString::to_string).collect();
-    Ok(OpenVolume { device, info, warnings })
+    let about = |e: Failure| about(&which.path, e);
+    let opened: Opened = match key.into() {
+        Key::VeraCrypt(secrets) => {
+            let drive = SystemDrive::of(which)?;
+            let request = which.request(secrets, protect, drive.as_ref());
+            keyway_volume::unlock(&store, &request).map_err(|e| about(e.into()))?.into()
+        }
+        Key::BitLocker(_) if protect.is_some() => {
+            return Err(about(Failure::usage(
+                "a BitLocker volume has no hidden one to protect",
+                "leave out the --protect-… options",
+            )));
+        }
+        Key::BitLocker(secrets) => {
+            let request = bitlocker::UnlockRequest::new(secrets);
+            bitlocker::unlock(&store, &request).map_err(|e| about(e.into()))?.into()
+        }
+    };
+    let access = if opened.read_only { Access::ReadOnly } else { access };
+    let device = Device::new(Box::new(store), opened.layout, access)?;
+    Ok(OpenVolume { device, info: opened.info, warnings: opened.warnings })
+}
+
+/// Which formats' code is to look at a volume: the one that was named, else what its first sector
+/// says.
+pub(crate) fn family(which: &Which) -> Result<Family, Failure> {
+    match which.format {
+        Some(FormatArg::Bitlocker) => Ok(Family::BitLocker),
+        Some(FormatArg::Veracrypt | FormatArg::Truecrypt) => Ok(Family::VeraCrypt),
+        None => {
+            let store = store(&which.path, Access::ReadOnly, Caching::Buffered)?;
+            let bitlocker = !which.system && bitlocker::is_volume(&store)?;
+            Ok(if bitlocker { Family::BitLocker } else { Family::VeraCrypt })
+        }
+    }
 }
 
 /// Tells the warnings of unlocking, and that memory could not be locked.
@@ -127,7 +156,7 @@ fn named(path: &Path, mut failure: Failure) -> Failure {
     failure
 }
 
-/// The protector that a secret is, for `status` and `protector list`.
+/// The protector that a VeraCrypt volume's secret is, for `status` and `protector list`.
 pub(crate) fn protector_of(secrets: &Secrets) -> Value {
     let kind = if secrets.password.is_empty() { "keyfiles" } else { "password" };
     json!({"id": "0", "kind": kind, "keyfiles": secrets.keyfiles.len(), "pim": secrets.pim})

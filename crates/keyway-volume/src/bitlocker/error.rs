@@ -45,7 +45,7 @@ pub enum BitLockerError {
     #[error("{0}")]
     Unsupported(Unsupported),
     /// The volume has no protector of the kinds that were given.
-    #[error("this volume has no {} protector; it opens with: {}", Kinds(.given), Kinds(.has))]
+    #[error("this volume has no {} protector (it opens with: {})", Kinds(.given), Kinds(.has))]
     NoSuchProtector {
         /// What was given.
         given: Vec<Protection>,
@@ -53,14 +53,14 @@ pub enum BitLockerError {
         has: Vec<Protection>,
     },
     /// Nothing was given, and the volume is not suspended.
-    #[error("this volume needs a secret; it opens with: {}", Kinds(.0))]
+    #[error("this volume needs a secret (it opens with: {})", Kinds(.0))]
     NoSecret(Vec<Protection>),
     /// The password opens no protector.
     #[error("the password is wrong")]
     WrongPassword,
     /// The recovery password is well-formed and opens no protector.
     #[error(
-        "the recovery password is well-formed, but is not this volume's; its paper names the identifier, one of {}",
+        "the recovery password is well-formed, but is not this volume's; its paper names an identifier, which must be {}",
         Ids(.0)
     )]
     WrongRecoveryPassword(Vec<Guid>),
@@ -221,7 +221,7 @@ struct Ids<'a>(&'a [Guid]);
 impl fmt::Display for Ids<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, id) in self.0.iter().enumerate() {
-            write!(f, "{}{id}", if i > 0 { ", " } else { "" })?;
+            write!(f, "{}{id}", if i > 0 { " or " } else { "" })?;
         }
         Ok(())
     }

@@ -139,6 +139,19 @@ impl Metadata {
     }
 }
 
+/// Whether a file or device begins as a BitLocker volume does, damaged or not.
+///
+/// # Errors
+/// The medium failed.
+pub fn is_volume(store: &dyn Store) -> Result<bool, StoreError> {
+    if store.size() < BOOT_SECTOR_BYTES as u64 {
+        return Ok(false);
+    }
+    let mut sector = [0; BOOT_SECTOR_BYTES];
+    store.read_at(&mut sector, 0)?;
+    Ok(BootSector::is_candidate(&sector))
+}
+
 /// Reads and parses the first sector.
 pub(crate) fn read_boot(store: &dyn Store) -> Result<BootSector, BitLockerError> {
     if store.size() < BOOT_SECTOR_BYTES as u64 {

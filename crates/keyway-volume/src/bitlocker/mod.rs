@@ -50,7 +50,7 @@ pub use error::{BitLockerError, CopyFault, Impossible, Unsupported};
 pub use filetime::FileTime;
 pub use guid::{Guid, NotAGuid};
 pub use info::{BitLockerInfo, Conversion, CopyInfo, ProtectorInfo, ReadOnly, Warning};
-pub use metadata::{COPIES, CopyState, Metadata, MetadataCopy};
+pub use metadata::{COPIES, CopyState, Metadata, MetadataCopy, is_volume};
 pub use password::PasswordHash;
 pub use protect::{LONGEST_PASSWORD, ProtectError, ProtectorMaker, SHORTEST_PASSWORD};
 pub use recovery::{RecoveryFault, RecoveryPassword};

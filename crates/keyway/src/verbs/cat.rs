@@ -1,11 +1,12 @@
 //! `cat`: decrypted bytes to standard output.
 
 use crate::failure::Failure;
+use crate::given::{Given, KeyArgs};
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;
+use crate::size;
 use crate::volume::{self, Which};
-use crate::{size, verbs};
 use keyway_engine::{Access, Device};
 use keyway_store::{AlignedBuf, Caching};
 use std::fs::File;
@@ -21,7 +22,8 @@ const PIECE: u64 = 2 << 20;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ keyway cat secret.hc | sha256sum
-  $ keyway cat /dev/sdb1 --offset 1M --length 64K --password-file pw.txt > piece.bin")]
+  $ keyway cat /dev/sdb1 --offset 1M --length 64K --password-file pw.txt > piece.bin
+  $ keyway cat bitlocker.img --recovery-password 'BitLocker Recovery Key.TXT' > plain.img")]
 pub(crate) struct Args {
     /// The volume's file or block device
     volume: PathBuf,
@@ -34,14 +36,16 @@ pub(crate) struct Args {
     #[command(flatten)]
     secret: SecretArgs,
     #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
     narrow: NarrowArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
-    let secrets = args.secret.source().read(&verbs::name_of(&args.volume))?;
     let which = Which::new(&args.volume, &args.narrow);
+    let secrets = Given::read(&which, &args.secret.source(), &args.keys)?;
     let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
     drop(secrets);
     volume::warn(out, &open.warnings);

@@ -2,6 +2,7 @@
 
 use super::bench;
 use crate::failure::{Exit, Failure};
+use crate::given::Given;
 use crate::machine;
 use crate::nbd_client::NbdClient;
 use crate::output::{Output, bytes};
@@ -190,7 +191,10 @@ impl Tour {
         let began = Instant::now();
         self.step("unlock", "Unlock it without saying which cipher or hash it has.", || {
             let open = volume::open(&which(&path), Access::ReadOnly, Caching::Buffered, &secrets(), None)?;
-            Ok(((), format!("found {} in {} mode, {}", open.info.cipher, open.info.mode, open.info.hash)))
+            Ok((
+                (),
+                format!("found {} in {} mode, {}", open.info.cipher(), open.info.mode(), open.info.hash()),
+            ))
         })?;
         self.document.unlock_ms = Some((began.elapsed().as_secs_f64() * 1e4).round() / 10.0);
         match machine::fuse() {
@@ -268,7 +272,7 @@ impl Tour {
                 let open =
                     volume::open(&which(&path), Access::ReadOnly, Caching::Buffered, &secrets(), None)?;
                 compare(&open.device, 0, &data)?;
-                Ok(((), format!("{}: written through a socket, closed, verified", open.info.cipher)))
+                Ok(((), format!("{}: written through a socket, closed, verified", open.info.cipher())))
             },
         )
     }
@@ -294,7 +298,7 @@ impl Tour {
                     (),
                     format!(
                         "the same file opens as {} or {}, as the password says",
-                        bytes(write.info.data_bytes),
+                        bytes(write.info.data_bytes()),
                         "as the outer volume"
                     ),
                 ))
@@ -423,7 +427,7 @@ fn open(
 ) -> Result<Opened, Failure> {
     let request =
         ServeRequest { which: which(path), read_only: false, discards: false, attachment, mountpoint };
-    let (state, _) = spawn::detached(&request, ServeSecrets { own, protect: None })?;
+    let (state, _) = spawn::detached(&request, ServeSecrets { own: Given::VeraCrypt(own), protect: None })?;
     Ok(Opened { state, closed: false })
 }
 

@@ -1,14 +1,14 @@
 //! `info`: what a volume's header says.
 
-use super::name_of;
 use crate::failure::Failure;
+use crate::given::{Family, Given, KeyArgs};
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::SecretArgs;
 use crate::volume::{self, Which};
 use keyway_engine::Access;
 use keyway_store::Caching;
-use keyway_volume::{Format, VolumeError, fsprobe};
+use keyway_volume::{Format, VolumeError, bitlocker, fsprobe};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     secret: SecretArgs,
     #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
     narrow: NarrowArgs,
 }
 
@@ -34,11 +36,14 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
     let source = args.secret.source();
-    if !source.is_given() && !args.ask {
-        return outside(&args.volume, out);
-    }
-    let secrets = source.read(&name_of(&args.volume))?;
     let which = Which::new(&args.volume, &args.narrow);
+    if !source.is_given() && !args.keys.is_given() && !args.ask {
+        return match volume::family(&which)? {
+            Family::BitLocker => locked_bitlocker(&args.volume, out),
+            Family::VeraCrypt => outside(&args.volume, out),
+        };
+    }
+    let secrets = Given::read(&which, &source, &args.keys)?;
     let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
     let mut document = serde_json::to_value(&open.info).unwrap_or(Value::Null);
     if let Some(object) = document.as_object_mut() {
@@ -47,6 +52,19 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     volume::warn(out, &open.warnings);
     out.result(&document, || words(&args.volume, &document))
+}
+
+/// Without a secret: BitLocker's metadata lies open but for its keys.
+fn locked_bitlocker(path: &Path, out: Output) -> Result<(), Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    let seen = bitlocker::look(&store).map_err(|e| volume::about(path, e))?;
+    let warnings: Vec<String> = seen.warnings.iter().map(ToString::to_string).collect();
+    let mut document = serde_json::to_value(&seen.info).unwrap_or(Value::Null);
+    if let Some(object) = document.as_object_mut() {
+        object.insert("warnings".to_owned(), json!(warnings));
+    }
+    warnings.iter().for_each(|warning| out.warn(warning));
+    out.result(&document, || words(path, &document))
 }
 
 /// Without a secret: these formats show nothing but noise, and that is worth telling.
@@ -78,20 +96,34 @@ fn words(path: &Path, document: &Value) -> String {
         let label = format!("  {}", key.replace('_', " "));
         let text = match value {
             Value::Null => continue,
-            Value::Array(list) if list.is_empty() => continue,
+            Value::Array(list) if list.is_empty() || key == "warnings" => continue,
+            Value::Array(list) if list.iter().all(Value::is_object) => {
+                for (i, item) in list.iter().enumerate() {
+                    rows.push((if i == 0 { label.clone() } else { String::new() }, one_line(item)));
+                }
+                continue;
+            }
             Value::String(text) => text.clone(),
             Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
             Value::Number(n) if key.ends_with("_bytes") => match n.as_u64() {
                 Some(n) if n >= 10_000 => format!("{n} ({})", bytes(n)),
                 _ => n.to_string(),
             },
-            Value::Object(fields) => {
-                let words = fields.values().filter_map(Value::as_str);
-                words.collect::<Vec<_>>().join(" ")
-            }
+            Value::Object(_) => one_line(value),
             other => other.to_string(),
         };
         rows.push((label, text));
     }
     format!("{}\n{}", path.display(), pairs(&rows))
+}
+
+/// The texts and numbers in an object.
+fn one_line(object: &Value) -> String {
+    let fields = object.as_object().into_iter().flat_map(|fields| fields.values());
+    let words = fields.filter_map(|value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(n) => Some(n.to_string()),
+        _ => None,
+    });
+    words.collect::<Vec<_>>().join("  ")
 }

@@ -2,6 +2,7 @@
 
 use super::{name_of, serve_volume};
 use crate::failure::{Exit, Failure};
+use crate::given::{Family, Given, KeyArgs};
 use crate::machine;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
@@ -41,6 +42,8 @@ pub(crate) struct Args {
     foreground: bool,
     #[command(flatten)]
     secret: SecretArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
     #[command(flatten)]
     protect: ProtectArgs,
     #[command(flatten)]
@@ -100,12 +103,18 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     one_stdin([&own, &protect])?;
-    let name = name_of(&args.volume);
-    let secrets = ServeSecrets {
-        own: own.read(&name)?,
-        protect: if protecting { Some(protect.read(&format!("the hidden volume in {name}"))?) } else { None },
-    };
     let which = Which::new(&args.volume, &args.narrow).absolute()?;
+    if protecting && volume::family(&which)? == Family::BitLocker {
+        return Err(Failure::usage(
+            "a BitLocker volume has no hidden one to protect",
+            "leave out the --protect-… options",
+        ));
+    }
+    let hidden = format!("the hidden volume in {}", name_of(&args.volume));
+    let secrets = ServeSecrets {
+        own: Given::read(&which, &own, &args.keys)?,
+        protect: if protecting { Some(protect.read(&hidden)?) } else { None },
+    };
     let request = ServeRequest {
         which,
         read_only: args.read_only,

@@ -12,7 +12,7 @@ use keyway_engine::Access;
 use keyway_secret::SecretBytes;
 use keyway_store::Caching;
 use keyway_volume::veracrypt::{self, HashName};
-use keyway_volume::{Secrets, VolumeError};
+use keyway_volume::{Info, Secrets, VolumeError};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -106,18 +106,21 @@ fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
     let secrets = source.read(&name_of(&args.volume))?;
     let which = Which::new(&args.volume, &args.narrow);
     let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
+    let Info::VeraCrypt(info) = &open.info else {
+        return Err(Failure::usage("only a VeraCrypt or TrueCrypt volume opens so", "leave out the secret"));
+    };
     let mut protector = volume::protector_of(&secrets);
     if let (Some(fields), Ok(Value::Object(cost))) =
-        (protector.as_object_mut(), serde_json::to_value(open.info.derivation))
+        (protector.as_object_mut(), serde_json::to_value(info.derivation))
     {
-        fields.insert("hash".to_owned(), json!(open.info.hash));
+        fields.insert("hash".to_owned(), json!(info.hash));
         fields.extend(cost);
     }
     volume::warn(out, &open.warnings);
     out.result(&json!({"key_protectors": [protector]}), || {
         let kind = if secrets.password.is_empty() { "keyfiles" } else { "password" };
         let pim = secrets.pim.map_or_else(|| "default".to_owned(), |pim| pim.to_string());
-        let row = ["0", kind, &secrets.keyfiles.len().to_string(), &pim, open.info.hash.name()];
+        let row = ["0", kind, &secrets.keyfiles.len().to_string(), &pim, info.hash.name()];
         table(&["id", "kind", "keyfiles", "PIM", "hash"], 5, [row.map(str::to_owned).to_vec()])
     })
 }

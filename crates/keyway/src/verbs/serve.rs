@@ -1,7 +1,8 @@
 //! `serve`: a volume for a virtual machine or another program, over NBD.
 
-use super::{name_of, open};
+use super::open;
 use crate::failure::Failure;
+use crate::given::{Given, KeyArgs};
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;
@@ -34,6 +35,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     secret: SecretArgs,
     #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
     narrow: NarrowArgs,
 }
 
@@ -45,8 +48,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
     }
     open::refuse_if_open(&args.volume)?;
-    let own = args.secret.source().read(&name_of(&args.volume))?;
     let which = Which::new(&args.volume, &args.narrow).absolute()?;
+    let own = Given::read(&which, &args.secret.source(), &args.keys)?;
     let address = match &args.nbd {
         NbdAddress::Unix(path) => NbdAddress::Unix(spawn::absolute(path)?),
         other => other.clone(),

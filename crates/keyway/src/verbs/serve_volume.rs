@@ -1,12 +1,14 @@
 //! `serve-volume` (hidden): the process that holds the keys and serves one volume until it is closed.
 
 use crate::failure::{Exit, Failure};
+use crate::given::Given;
 use crate::output::Output;
 use crate::spawn::{self, Answer, ServeRequest, ServeSecrets};
 use crate::volume;
 use keyway_attach::session::{self, SessionState};
 use keyway_engine::Access;
 use keyway_store::Caching;
+use keyway_volume::Info;
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -50,7 +52,7 @@ pub(crate) fn serve(
 ) -> Result<(), Failure> {
     let access = if request.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let open = volume::open(&request.which, access, Caching::Direct, &secrets.own, secrets.protect.as_ref())?;
-    if request.discards && open.info.hidden {
+    if request.discards && open.info.is_hidden() {
         return Err(Failure::usage(
             "this is a hidden volume, and discards inside it would show everybody who sees the medium that it is there",
             "leave out --allow-discards",
@@ -71,15 +73,16 @@ pub(crate) fn serve(
 }
 
 /// What `status` tells later: the header's facts, and what kinds of secret opened it.
-fn details(
-    info: &keyway_volume::VolumeInfo,
-    secrets: &ServeSecrets,
-    discards: bool,
-) -> Result<serde_json::Value, Failure> {
+fn details(info: &Info, secrets: &ServeSecrets, discards: bool) -> Result<serde_json::Value, Failure> {
+    let protectors = match (info, &secrets.own) {
+        (Info::BitLocker(info), _) => json!(info.key_protectors),
+        (Info::VeraCrypt(_), Given::VeraCrypt(own)) => json!([volume::protector_of(own)]),
+        (Info::VeraCrypt(_), Given::BitLocker(_)) => json!([]),
+    };
     let info = serde_json::to_value(info)
         .map_err(|e| Failure::new(Exit::Failed, format!("could not describe the volume: {e}"), ""))?;
     Ok(
-        json!({"volume": info, "key_protectors": [volume::protector_of(&secrets.own)], "hidden_protected": secrets.protect.is_some(), "discards": discards}),
+        json!({"volume": info, "key_protectors": protectors, "hidden_protected": secrets.protect.is_some(), "discards": discards}),
     )
 }
 
