@@ -66,6 +66,12 @@ pub mod kind {
     pub const PUBLIC_KEY: u16 = 0x000e;
     /// Where the volume's first sectors lie.
     pub const BOOT_BACKUP: u16 = 0x000f;
+    /// A number, 0 in what was met (dissect.fve's account; here and in the two below).
+    pub const SIMPLE_1: u16 = 0x0010;
+    /// Another.
+    pub const SIMPLE_2: u16 = 0x0011;
+    /// Another.
+    pub const SIMPLE_3: u16 = 0x0013;
     /// A key made of several hashed together.
     pub const CONCAT_HASH_KEY: u16 = 0x0012;
     /// When a recovery password was saved elsewhere.
@@ -82,12 +88,18 @@ pub mod algorithm {
     pub const RECOVERY_PASSWORD: u16 = 0x1000;
     /// In a stretch key: a password is stretched.
     pub const PASSWORD: u16 = 0x1001;
-    /// A clear key.
+    /// A clear key; the key between a TPM and the volume master key.
     pub const CLEAR: u16 = 0x2000;
     /// An external key, as in a .BEK file.
     pub const EXTERNAL: u16 = 0x2002;
     /// The volume master key.
     pub const MASTER: u16 = 0x2003;
+    /// A PIN; in a stretch key, that one is stretched.
+    pub const PIN: u16 = 0x2004;
+    /// Flag of a PIN's keys: it is stretched, as since Windows 8 (dissect.fve's "enhanced crypto").
+    pub const PIN_STRETCHED: u16 = 0x0010;
+    /// Flag of a PIN's stretch key: it may have other characters than digits (dissect.fve's account).
+    pub const PIN_ENHANCED: u16 = 0x0004;
     /// SHA-256: the metadata's validation hash.
     pub const SHA256: u16 = 0x2005;
     /// What a password stretches to, kept sealed with the volume master key.

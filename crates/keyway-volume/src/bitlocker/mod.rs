@@ -29,6 +29,7 @@ mod recovery;
 mod rewrite;
 mod seal;
 mod startup_key;
+pub mod tpm;
 mod unlock;
 
 pub use backup::{BACKUP_SIGNATURE, BackupError, HeaderBackup, NotABackup, erase};

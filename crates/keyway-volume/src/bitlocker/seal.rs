@@ -62,6 +62,15 @@ impl SecretKey {
     /// longer: both are the caller's own.
     #[allow(clippy::expect_used, reason = "lengths that the caller answers for")]
     pub fn seal(&self, key: &[u8], nonce: Nonce) -> Sealed {
+        seal(key, nonce, &self.to_plain())
+    }
+
+    /// The entry that holds it: the plain text above.
+    ///
+    /// # Panics
+    /// When the key is 64 KiB or longer: it is the caller's own.
+    #[allow(clippy::expect_used, reason = "a length that the caller answers for")]
+    pub(crate) fn to_plain(&self) -> SecretBytes {
         let len = u16::try_from(HEADER_BYTES + self.bytes.len()).expect("a key is short");
         let mut plain = SecretBytes::zeroed(usize::from(len));
         let (header, bytes) = plain.split_at_mut(HEADER_BYTES);
@@ -70,10 +79,11 @@ impl SecretKey {
             slot.copy_from_slice(&field.to_le_bytes());
         }
         bytes.copy_from_slice(&self.bytes);
-        seal(key, nonce, &plain)
+        plain
     }
 
-    fn parse(plain: &[u8]) -> Option<Self> {
+    /// The key in such an entry.
+    pub(crate) fn parse(plain: &[u8]) -> Option<Self> {
         let (entry, _) = RawEntry::split(plain)?;
         (entry.kind == kind::KEY).then_some(())?;
         Self::from_value(entry.bytes)
