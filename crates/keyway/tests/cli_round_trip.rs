@@ -101,6 +101,52 @@ fn no_secret_is_on_the_serving_process_s_command_line() {
 }
 
 #[test]
+fn closing_what_was_killed_says_so_once() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let opened = cli.json(0, &format!("open @v --attach nbd {WITH}"));
+    let pid =
+        opened["pid"].as_i64().and_then(|pid| rustix::process::Pid::from_raw(pid as i32)).expect("a pid");
+    let process = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).expect("it lives");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it lives");
+    let mut ended = [rustix::event::PollFd::new(&process, rustix::event::PollFlags::IN)];
+    rustix::event::poll(&mut ended, None).expect("it ends");
+    let done = cli.ends(0, "close @v --json");
+    let closed: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(
+        (closed["closed"][0]["killed"].as_bool(), &closed["closed"][0]["pid"]),
+        (Some(true), &opened["pid"])
+    );
+    assert!(String::from_utf8_lossy(&done.stderr).contains("had been killed"));
+    let again = cli.json(1, "close @v");
+    assert_eq!(again["error"]["kind"], "not-open", "{again}");
+}
+
+#[test]
+fn several_who_close_at_once_are_all_told_that_it_is_closed() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.ends(0, &format!("open @v --attach nbd {WITH}"));
+    let close = cli.words("close @v --json");
+    let all: Vec<_> = (0..4)
+        .map(|_| {
+            cli.command(&close).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+        })
+        .collect();
+    let mut closed = 0;
+    for one in all {
+        let done = one.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        // Whoever came when all was over is told that.
+        match done.status.code() {
+            Some(0) => closed += usize::from(said.contains("\"killed\": false")),
+            code => assert!(code == Some(1) && said.contains("not-open"), "{code:?} {said}"),
+        }
+    }
+    assert!(closed >= 1);
+}
+
+#[test]
 fn a_killed_server_leaves_nothing_in_the_way() {
     let cli = Cli::new();
     cli.volume("v");

@@ -61,32 +61,50 @@ pub fn status(what: &str) -> Result<SessionStatus, AttachError> {
     }
 }
 
+/// What [`close`] closed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closed {
+    /// The session as it was.
+    pub state: SessionState,
+    /// Its process had been killed, so nothing was flushed at the end: what was written and not
+    /// flushed before that may be lost.
+    pub killed: bool,
+}
+
 /// Flushes, unmounts, detaches and ends what `what` names, and waits until its process is gone.
 /// What a killed process left behind is taken away. Returns what was closed.
 ///
 /// # Errors
 /// [`AttachError::Busy`] when somebody uses it (it is still served then),
 /// [`AttachError::NotOpen`], or what went wrong while closing.
-pub fn close(what: &str) -> Result<SessionState, AttachError> {
+pub fn close(what: &str) -> Result<Closed, AttachError> {
+    // Whoever else looks for sessions at the same time may clear a dead one away before we do.
+    let seen = session_folders(&runtime_folder()?).into_iter().find_map(|folder| {
+        let state = SessionState::read(&folder.state()).filter(|state| state.is_named(what))?;
+        Some(Closed { state, killed: !folder.is_alive() })
+    });
     let Some((folder, state)) = alive(what)? else {
-        let stale = clean_stale()?.into_iter().find(|state| state.is_named(what));
-        return stale.ok_or_else(|| AttachError::NotOpen(what.to_owned()));
+        let cleared = clean_stale()?.into_iter().find(|state| state.is_named(what));
+        let cleared = cleared.map(|state| Closed { state, killed: true });
+        return cleared.or(seen).ok_or_else(|| AttachError::NotOpen(what.to_owned()));
     };
     let answer = ask(&folder.control(), &state.volume, Request::Close);
     match answer {
         Ok(Answer::Closed) => {
             wait_for_end(&state);
-            Ok(state)
+            Ok(Closed { state, killed: false })
         }
         Ok(Answer::Busy { what, users }) => Err(AttachError::Busy { what, users }),
         Ok(other) => {
             wait_for_end(&state);
             Err(no_answer(&state, other))
         }
-        // Killed while we asked.
+        // Killed while we asked, or closed by somebody who asked first: that one takes everything
+        // down, and its state too.
         Err(_) if !folder.is_alive() => {
-            clean_stale()?;
-            Ok(state)
+            let cleared = clean_stale()?;
+            let killed = cleared.iter().any(|other| other.id == state.id);
+            Ok(Closed { state, killed })
         }
         Err(e) => Err(e),
     }

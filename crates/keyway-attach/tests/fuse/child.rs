@@ -32,7 +32,7 @@ fn run() {
         ["list"] => session::list().map(|all| all.iter().for_each(print)),
         ["clean"] => session::clean_stale().map(|all| all.iter().for_each(print)),
         ["status", what] => session::status(what).map(|status| print(&status)),
-        ["close", what] => session::close(what).map(|state| print(&state)),
+        ["close", what] => session::close(what).map(|closed| print(&closed.state)),
         [file, way, rest @ ..] => serve(Path::new(file), way, rest.first().map(PathBuf::from)),
         other => panic!("unknown arguments {other:?}"),
     };

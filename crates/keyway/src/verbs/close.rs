@@ -32,11 +32,14 @@ struct Closed {
     device: Option<PathBuf>,
     mountpoint: Option<PathBuf>,
     pid: u32,
+    /// Its process had been killed, and what it left was cleared away.
+    killed: bool,
 }
 
-impl From<SessionState> for Closed {
-    fn from(state: SessionState) -> Self {
-        Self { volume: state.volume, device: state.device, mountpoint: state.mountpoint, pid: state.pid }
+impl Closed {
+    fn new(state: SessionState, killed: bool) -> Self {
+        let SessionState { volume, device, mountpoint, pid, .. } = state;
+        Self { volume, device, mountpoint, pid, killed }
     }
 }
 
@@ -50,12 +53,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut failures = Vec::new();
     for name in names {
         match session::close(&name) {
-            Ok(state) => closed.push(Closed::from(state)),
+            Ok(done) => closed.push(Closed::new(done.state, done.killed)),
             Err(e) => failures.push(Failure::from(e)),
         }
     }
     if args.all {
-        closed.extend(session::clean_stale()?.into_iter().map(Closed::from));
+        closed.extend(session::clean_stale()?.into_iter().map(|state| Closed::new(state, true)));
     }
     if let Some(last) = failures.pop() {
         for closed in &closed {
@@ -65,6 +68,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             out.warn(&failure.message);
         }
         return Err(last);
+    }
+    for closed in closed.iter().filter(|closed| closed.killed) {
+        out.warn(&format!(
+            "{} was served by a process that had been killed; what it left was cleared away. What had been \
+             flushed is safe; check what was written last",
+            closed.volume.display()
+        ));
     }
     let document = Document { closed };
     out.result(&document, || words(&document))
