@@ -60,7 +60,7 @@ pub enum BitLockerError {
     WrongPassword,
     /// The recovery password is well-formed and opens no protector.
     #[error(
-        "the recovery password is well-formed, but is not this volume's; its paper names an identifier, which must be {}",
+        "the recovery password is well-formed, but is not this volume's (whose identifier is {}); look for the paper that names it",
         Ids(.0)
     )]
     WrongRecoveryPassword(Vec<Guid>),
