@@ -4,7 +4,7 @@ use keyway_attach::AttachError;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
-use keyway_volume::bitlocker::BitLockerError;
+use keyway_volume::bitlocker::{self, BitLockerError};
 use keyway_volume::mkfs::MkfsError;
 use keyway_volume::veracrypt::{ChangeError, CreateError};
 use std::io;
@@ -231,6 +231,58 @@ impl From<BitLockerError> for Failure {
 /// The options that open a BitLocker volume.
 const ALL_SECRETS: &str =
     "use --password-file FILE, --recovery-password DIGITS-OR-FILE or --startup-key FILE.BEK";
+
+impl From<bitlocker::ChangeError> for Failure {
+    fn from(error: bitlocker::ChangeError) -> Self {
+        use bitlocker::ChangeError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::NoSuchProtector(_) => told.kind("no-such-protector"),
+            E::HasOne(_) => told.kind("exists"),
+            E::LastProtector(_) | E::NothingToResume => told.kind("last-protector"),
+            E::NotSuspended => told.kind("not-suspended"),
+            E::Make(_) | E::OtherKind { .. } => told,
+            E::Write(e) => e.into(),
+        }
+    }
+}
+
+impl From<bitlocker::RewriteError> for Failure {
+    fn from(error: bitlocker::RewriteError) -> Self {
+        use bitlocker::RewriteError as E;
+        let told = Self::told(1, &error.to_string());
+        match &error {
+            E::Full(_) => told.kind("no-space"),
+            E::Nothing(e) if e.source.kind() == io::ErrorKind::PermissionDenied => {
+                Self { exit: Exit::NotPermitted, ..told }.kind("not-permitted")
+            }
+            E::Nothing(_) => {
+                told.kind("io").hint("look at the system's log (`dmesg`) for the drive's own report")
+            }
+            E::Partly(_) => told.kind("partly-written"),
+        }
+    }
+}
+
+impl From<bitlocker::BackupError> for Failure {
+    fn from(error: bitlocker::BackupError) -> Self {
+        use bitlocker::BackupError as E;
+        let told = Self::told(4, &error.to_string());
+        match error {
+            E::Open(e) => e.into(),
+            E::Make(e) => e.into(),
+            E::File { path, source } => Self::io("read", &path, &source),
+            E::NotABackup { .. } => {
+                told.kind("not-a-backup").hint("name a file that `keyway header backup` wrote")
+            }
+            E::OtherVolume { .. } | E::OtherSize { .. } => {
+                Self { exit: Exit::Failed, ..told }.kind("other-volume").hint("use --force if you are sure")
+            }
+            E::Write(e) => e.into(),
+            E::FirstSector(_) => Self { exit: Exit::Failed, ..told }.kind("partly-written"),
+        }
+    }
+}
 
 impl From<CreateError> for Failure {
     fn from(error: CreateError) -> Self {

@@ -101,12 +101,17 @@ impl NewProtector<'_> {
         }
     }
 
-    fn make(&self, maker: &mut ProtectorMaker<'_>) -> Result<Entry, ProtectError> {
+    /// The identifier it will have: a startup key's file carries its own, others take `id`.
+    fn id(&self, id: Guid) -> Guid {
+        if let Self::StartupKey(key) = self { key.id } else { id }
+    }
+
+    fn make(&self, id: Guid, maker: &mut ProtectorMaker<'_>) -> Result<Entry, ProtectError> {
         match self {
-            Self::Password(password) => maker.password(password),
-            Self::RecoveryPassword(recovery) => maker.recovery_password(recovery),
+            Self::Password(password) => maker.password(id, password),
+            Self::RecoveryPassword(recovery) => maker.recovery_password(id, recovery),
             Self::StartupKey(key) => maker.startup_key(key),
-            Self::ClearKey => maker.clear_key(),
+            Self::ClearKey => maker.clear_key(id),
         }
     }
 }
@@ -125,19 +130,25 @@ fn protector_of(entry: &Entry) -> Option<&Protector> {
 }
 
 impl OpenedKeys {
-    /// Adds a protector; returns its identifier. Windows knows one password and one clear key per
-    /// volume, and any number of the others.
+    /// Adds a protector with the identifier `id`, which should be random; a startup key's has the
+    /// key's own. Windows knows one password and one clear key per volume, and any number of the
+    /// others.
     ///
     /// # Errors
     /// See [`ChangeError`].
-    pub fn add_protector(&mut self, store: &dyn Store, new: &NewProtector<'_>) -> Result<Guid, ChangeError> {
+    pub fn add_protector(
+        &mut self,
+        store: &dyn Store,
+        id: Guid,
+        new: &NewProtector<'_>,
+    ) -> Result<Guid, ChangeError> {
         let wanted = new.protection();
         let single = matches!(wanted, Protection::Password | Protection::ClearKey);
         let mut block = self.metadata.block().clone();
         if single && block.dataset.entries.protectors().any(|p| p.protection == wanted) {
             return Err(ChangeError::HasOne(wanted));
         }
-        let entry = new.make(&mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
+        let entry = new.make(id, &mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
         self.add_entry(store, block, entry)
     }
 
@@ -205,14 +216,8 @@ impl OpenedKeys {
         if has != wanted {
             return Err(ChangeError::OtherKind { id, has, wanted });
         }
-        let mut entry = new.make(&mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
-        let mut kept = id;
-        if let Value::Protector(protector) = &mut entry.value {
-            match new {
-                NewProtector::StartupKey(_) => kept = protector.id,
-                _ => protector.id = id,
-            }
-        }
+        let kept = new.id(id);
+        let entry = new.make(kept, &mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
         for slot in &mut block.dataset.entries.list {
             if protector_of(slot).is_some_and(|p| p.id == id) {
                 *slot = entry;
@@ -228,7 +233,8 @@ impl OpenedKeys {
     /// # Errors
     /// See [`ChangeError`].
     pub fn suspend(&mut self, store: &dyn Store) -> Result<Guid, ChangeError> {
-        self.add_protector(store, &NewProtector::ClearKey)
+        let id = Guid::random().map_err(ProtectError::from)?;
+        self.add_protector(store, id, &NewProtector::ClearKey)
     }
 
     /// Ends that.

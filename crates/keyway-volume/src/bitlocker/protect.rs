@@ -78,7 +78,7 @@ impl<'a> ProtectorMaker<'a> {
     ///
     /// # Errors
     /// Windows would not take the password, or there are no random numbers.
-    pub fn password(&mut self, utf8: &[u8]) -> Result<Entry, ProtectError> {
+    pub fn password(&mut self, id: Guid, utf8: &[u8]) -> Result<Entry, ProtectError> {
         let units = std::str::from_utf8(utf8).map_err(|_| ProtectError::PasswordText)?.encode_utf16().count();
         if !(SHORTEST_PASSWORD..=LONGEST_PASSWORD).contains(&units) {
             return Err(ProtectError::PasswordLength(units));
@@ -89,18 +89,18 @@ impl<'a> ProtectorMaker<'a> {
         let stretch_key =
             StretchKey { algorithm: algorithm::PASSWORD, flags: 0, salt, entries: list([kept]) };
         let master = self.master_sealed(&stretched);
-        self.protector(
-            Protection::Password,
-            Guid::random()?,
-            [property(Value::StretchKey(stretch_key)), master],
-        )
+        self.protector(Protection::Password, id, [property(Value::StretchKey(stretch_key)), master])
     }
 
     /// For a recovery password.
     ///
     /// # Errors
     /// There are no random numbers.
-    pub fn recovery_password(&mut self, recovery: &RecoveryPassword) -> Result<Entry, ProtectError> {
+    pub fn recovery_password(
+        &mut self,
+        id: Guid,
+        recovery: &RecoveryPassword,
+    ) -> Result<Entry, ProtectError> {
         let (salt, stretched) = stretch(&PasswordHash::of_recovery_password(recovery))?;
         let backup = self.kept(algorithm::RECOVERY_PASSWORD, recovery.bytes());
         let kept = self.kept(algorithm::STRETCHED_RECOVERY_KEPT, &stretched);
@@ -110,11 +110,7 @@ impl<'a> ProtectorMaker<'a> {
         ]);
         let stretch_key = StretchKey { algorithm: algorithm::RECOVERY_PASSWORD, flags: 0, salt, entries };
         let master = self.master_sealed(&stretched);
-        self.protector(
-            Protection::RecoveryPassword,
-            Guid::random()?,
-            [property(Value::StretchKey(stretch_key)), master],
-        )
+        self.protector(Protection::RecoveryPassword, id, [property(Value::StretchKey(stretch_key)), master])
     }
 
     /// For the key in a .BEK file.
@@ -137,13 +133,12 @@ impl<'a> ProtectorMaker<'a> {
     ///
     /// # Errors
     /// There are no random numbers.
-    pub fn clear_key(&mut self) -> Result<Entry, ProtectError> {
+    pub fn clear_key(&mut self, id: Guid) -> Result<Entry, ProtectError> {
         let mut bytes = vec![0; SEALING_KEY_BYTES];
         getrandom::fill(&mut bytes)?;
         let master = self.master_sealed(&bytes);
         let key = Key { algorithm: algorithm::CLEAR, flags: 0, bytes };
-        let entry =
-            self.protector(Protection::ClearKey, Guid::random()?, [property(Value::Key(key)), master])?;
+        let entry = self.protector(Protection::ClearKey, id, [property(Value::Key(key)), master])?;
         Ok(Entry { flags: CLEAR_KEY_FLAGS, ..entry })
     }
 
@@ -199,6 +194,9 @@ fn list<const N: usize>(entries: [Entry; N]) -> Entries {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ID: Guid = Guid([3; 16]);
+
     use crate::bitlocker::seal::unseal;
 
     fn master() -> SecretKey {
@@ -237,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_password_opens_its_protector() {
-        let (protector, next) = made(|m| m.password("pässwörd €😀".as_bytes()));
+        let (protector, next) = made(|m| m.password(ID, "pässwörd €😀".as_bytes()));
         assert_eq!((protector.protection, next), (Protection::Password, 4));
         let key = stretched(&protector, &PasswordHash::of_password("pässwörd €😀".as_bytes()).expect("text"));
         assert!(opens(&protector, &key));
@@ -251,7 +249,7 @@ mod tests {
     #[test]
     fn a_recovery_password_opens_its_protector_and_can_be_printed() {
         let recovery = RecoveryPassword::random().expect("random");
-        let (protector, next) = made(|m| m.recovery_password(&recovery));
+        let (protector, next) = made(|m| m.recovery_password(ID, &recovery));
         assert_eq!((protector.protection, next), (Protection::RecoveryPassword, 5));
         assert!(opens(&protector, &stretched(&protector, &PasswordHash::of_recovery_password(&recovery))));
         let salt = protector.entries.stretch_key().expect("salt");
@@ -266,7 +264,7 @@ mod tests {
         let (protector, _) = made(|m| m.startup_key(&key));
         assert_eq!((protector.id, protector.protection), (key.id, Protection::StartupKey));
         assert!(opens(&protector, &key.key.bytes));
-        let (protector, next) = made(|m| m.clear_key());
+        let (protector, next) = made(|m| m.clear_key(ID));
         assert_eq!((protector.protection, next), (Protection::ClearKey, 3));
         assert!(opens(&protector, &protector.entries.key().expect("in the open").bytes));
     }
@@ -275,10 +273,10 @@ mod tests {
     fn passwords_that_windows_would_not_take_are_refused() {
         let (master, mut dataset) = (master(), dataset());
         let mut maker = ProtectorMaker::new(&master, &mut dataset);
-        assert!(matches!(maker.password(b"1234567"), Err(ProtectError::PasswordLength(7))));
-        assert!(matches!(maker.password(&[b'x'; 257]), Err(ProtectError::PasswordLength(257))));
+        assert!(matches!(maker.password(ID, b"1234567"), Err(ProtectError::PasswordLength(7))));
+        assert!(matches!(maker.password(ID, &[b'x'; 257]), Err(ProtectError::PasswordLength(257))));
         assert!(matches!(
-            maker.password(b"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8"),
+            maker.password(ID, b"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8"),
             Err(ProtectError::PasswordText)
         ));
     }
@@ -290,7 +288,7 @@ mod tests {
         let (master, mut dataset) = (master(), dataset());
         let mut maker = ProtectorMaker::new(&master, &mut dataset);
         let mut bytes = Vec::new();
-        maker.password(b"anaconda").expect("made").write(&mut bytes).expect("short");
+        maker.password(ID, b"anaconda").expect("made").write(&mut bytes).expect("short");
         assert_eq!(bytes.len(), 36 + 108 + 80);
         assert!(
             unseal(

@@ -1,12 +1,11 @@
-//! `protector`: what opens a volume. VeraCrypt and TrueCrypt volumes have one: a password with
-//! keyfiles and a PIM.
+//! What opens a VeraCrypt or TrueCrypt volume: one password with keyfiles and a PIM.
 
-use super::name_of;
+use super::{ChangeArgs, ListArgs};
 use crate::failure::Failure;
-use crate::narrow::NarrowArgs;
 use crate::output::{Output, pairs, table};
-use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
+use crate::secrets_in::one_stdin;
 use crate::system_drive::SystemDrive;
+use crate::verbs::name_of;
 use crate::volume::{self, Which};
 use keyway_engine::Access;
 use keyway_secret::SecretBytes;
@@ -15,60 +14,7 @@ use keyway_volume::veracrypt::{self, HashName};
 use keyway_volume::{Info, Secrets, VolumeError};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-
-/// List or change what opens a volume: password, keyfiles, PIM, key derivation
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway protector list secret.hc
-  $ keyway protector change secret.hc --new-hash argon2id
-  $ keyway protector change secret.hc --password-file old.txt --new-password-file new.txt")]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(clap::Subcommand, Debug)]
-enum Action {
-    /// Tell what opens the volume; with a secret also how its key is derived
-    #[command(after_help = "Examples:
-  $ keyway protector list secret.hc
-  $ keyway protector list secret.hc --password-file pw.txt --json")]
-    List(ListArgs),
-    /// Give the volume a new password, keyfiles, PIM or key derivation; what is not named stays
-    #[command(after_help = "Examples:
-  $ keyway protector change secret.hc
-  $ keyway protector change secret.hc --password-file old.txt --new-password-file new.txt --new-pim 700")]
-    Change(ChangeArgs),
-}
-
-#[derive(clap::Args, Debug)]
-struct ListArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
-}
-
-#[derive(clap::Args, Debug)]
-struct ChangeArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
-    /// The new key derivation: sha512, sha256, whirlpool, streebog, blake2s, argon2id
-    #[arg(long, value_name = "HASH", help_heading = "New secret")]
-    new_hash: Option<HashName>,
-    /// Use no keyfiles any more
-    #[arg(long, help_heading = "New secret", conflicts_with = "new-keyfile")]
-    new_no_keyfiles: bool,
-    #[command(flatten)]
-    new: NewArgs,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
-}
+use std::path::Path;
 
 #[derive(Serialize)]
 struct Changed<'a> {
@@ -79,15 +25,7 @@ struct Changed<'a> {
     header_copies: usize,
 }
 
-/// Runs the verb.
-pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    match &args.action {
-        Action::List(args) => list(args, out),
-        Action::Change(args) => change(args, out),
-    }
-}
-
-fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
+pub(super) fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
     let source = args.secret.source();
     if !source.is_given() {
@@ -125,7 +63,7 @@ fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
     })
 }
 
-fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
+pub(super) fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
     volume::must_be_writable(&args.volume)?;
     let (own, new) = (args.secret.source(), args.new.source());
