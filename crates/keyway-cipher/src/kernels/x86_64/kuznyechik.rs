@@ -7,124 +7,135 @@
 use super::bytes::{Bytes, transpose};
 use super::run::Rounds;
 use crate::portable::Kuznyechik;
+use std::marker::PhantomData;
 
-/// The S-box and the multiplications, as the instruction set does them best.
+/// The S-box and the linear sums, as the instruction set does them best.
 ///
 /// # Safety
 /// Every method needs the instruction set of the implementation.
-pub(super) trait Parts: Bytes {
-    unsafe fn substitute(x: &mut [Self; 16]);
-    unsafe fn inverse_substitute(x: &mut [Self; 16]);
-    /// Each byte under a matrix over GF(2), as GFNI takes them.
-    unsafe fn map<const MATRIX: i64>(self) -> Self;
+pub(super) trait Parts<L> {
+    unsafe fn substitute(x: &mut [L; 16]);
+    unsafe fn inverse_substitute(x: &mut [L; 16]);
+    /// 251 `single` + 148 `p[0]` + 32 `p[1]` + 133 `p[2]` + 16 `p[3]` + 194 `p[4]` + 192 `p[5]`;
+    /// `p[0]` is known last.
+    unsafe fn sum(single: L, p: [L; 6]) -> L;
 }
 
 /// Multiplications by a constant modulo x^8 + x^7 + x^6 + x + 1, as matrices for GFNI.
-mod times {
-    pub(super) const BY_148: i64 = 0xc64a_952a_55aa_92e3_u64 as i64;
-    pub(super) const BY_32: i64 = 0xd868_d0a0_4081_da6c_u64 as i64;
-    pub(super) const BY_133: i64 = 0x7798_3162_c488_66bb;
-    pub(super) const BY_16: i64 = 0xb0d0_a040_8102_b4d8_u64 as i64;
-    pub(super) const BY_194: i64 = 0x5aef_debc_78f0_bb2d;
-    pub(super) const BY_192: i64 = 0xda6e_dcb8_70e0_1bed_u64 as i64;
-    pub(super) const BY_251: i64 = 0x53f5_ead5_ab57_fda9;
+pub(super) mod times {
+    pub(in crate::kernels::x86_64) const BY_148: i64 = 0xc64a_952a_55aa_92e3_u64 as i64;
+    pub(in crate::kernels::x86_64) const BY_32: i64 = 0xd868_d0a0_4081_da6c_u64 as i64;
+    pub(in crate::kernels::x86_64) const BY_133: i64 = 0x7798_3162_c488_66bb;
+    pub(in crate::kernels::x86_64) const BY_16: i64 = 0xb0d0_a040_8102_b4d8_u64 as i64;
+    pub(in crate::kernels::x86_64) const BY_194: i64 = 0x5aef_debc_78f0_bb2d;
+    pub(in crate::kernels::x86_64) const BY_192: i64 = 0xda6e_dcb8_70e0_1bed_u64 as i64;
+    pub(in crate::kernels::x86_64) const BY_251: i64 = 0x53f5_ead5_ab57_fda9;
 }
+
+/// [`Parts::sum`] with `$map`, which takes a matrix.
+macro_rules! gfni_sum {
+    ($vector:ty, $map:ident) => {
+        #[inline(always)]
+        unsafe fn sum(single: $vector, p: [$vector; 6]) -> $vector {
+            use $crate::kernels::x86_64::kuznyechik::times::*;
+            // SAFETY: the trait's contract.
+            unsafe {
+                let sum = $map::<BY_251>(single).xor($map::<BY_192>(p[5])).xor($map::<BY_194>(p[4]));
+                let sum = sum.xor($map::<BY_16>(p[3])).xor($map::<BY_133>(p[2])).xor($map::<BY_32>(p[1]));
+                sum.xor($map::<BY_148>(p[0]))
+            }
+        }
+    };
+}
+pub(super) use gfni_sum;
 
 /// One step of L or of its inverse: adds to byte `AT` the multiples of the other fifteen
 /// (RFC 7801, 4.1.2; the factors are the same seen from either side).
 ///
 /// # Safety
-/// As for the methods of `L`.
+/// As for the methods of `L` and `P`.
 #[inline(always)]
-unsafe fn step<L: Parts, const AT: usize>(x: &mut [L; 16]) {
+unsafe fn step<L: Bytes, P: Parts<L>, const AT: usize>(x: &mut [L; 16]) {
     // SAFETY: the caller's promise.
     unsafe {
         // A macro, not a closure, which would not be compiled with the caller's instruction set.
-        macro_rules! back {
+        macro_rules! pair {
             ($distance:literal) => {
-                x[(AT + 16 - $distance) % 16]
+                x[(AT + 16 - $distance) % 16].xor(x[(AT + $distance) % 16])
             };
         }
-        // The neighbours come last: one of them was made by the step before.
-        let sum = x[AT].xor(back!(9)).xor(back!(7)).xor(back!(8).map::<{ times::BY_251 }>());
-        let sum = sum
-            .xor(back!(10).xor(back!(6)).map::<{ times::BY_192 }>())
-            .xor(back!(11).xor(back!(5)).map::<{ times::BY_194 }>());
-        let sum = sum
-            .xor(back!(12).xor(back!(4)).map::<{ times::BY_16 }>())
-            .xor(back!(13).xor(back!(3)).map::<{ times::BY_133 }>());
-        let sum = sum.xor(back!(14).xor(back!(2)).map::<{ times::BY_32 }>());
-        x[AT] = sum.xor(back!(15).xor(back!(1)).map::<{ times::BY_148 }>());
+        let pairs = [pair!(1), pair!(2), pair!(3), pair!(4), pair!(5), pair!(6)];
+        x[AT] = x[AT].xor(pair!(7)).xor(P::sum(x[(AT + 8) % 16], pairs));
     }
 }
 
 /// L, its steps written out so that the bytes can stay in registers.
 ///
 /// # Safety
-/// As for the methods of `L`.
+/// As for the methods of `L` and `P`.
 #[inline(always)]
-unsafe fn linear<L: Parts>(x: &mut [L; 16]) {
+unsafe fn linear<L: Bytes, P: Parts<L>>(x: &mut [L; 16]) {
     // SAFETY: the caller's promise.
     unsafe {
-        step::<L, 15>(x);
-        step::<L, 14>(x);
-        step::<L, 13>(x);
-        step::<L, 12>(x);
-        step::<L, 11>(x);
-        step::<L, 10>(x);
-        step::<L, 9>(x);
-        step::<L, 8>(x);
-        step::<L, 7>(x);
-        step::<L, 6>(x);
-        step::<L, 5>(x);
-        step::<L, 4>(x);
-        step::<L, 3>(x);
-        step::<L, 2>(x);
-        step::<L, 1>(x);
-        step::<L, 0>(x);
+        step::<L, P, 15>(x);
+        step::<L, P, 14>(x);
+        step::<L, P, 13>(x);
+        step::<L, P, 12>(x);
+        step::<L, P, 11>(x);
+        step::<L, P, 10>(x);
+        step::<L, P, 9>(x);
+        step::<L, P, 8>(x);
+        step::<L, P, 7>(x);
+        step::<L, P, 6>(x);
+        step::<L, P, 5>(x);
+        step::<L, P, 4>(x);
+        step::<L, P, 3>(x);
+        step::<L, P, 2>(x);
+        step::<L, P, 1>(x);
+        step::<L, P, 0>(x);
     }
 }
 
 /// The inverse of L.
 ///
 /// # Safety
-/// As for the methods of `L`.
+/// As for the methods of `L` and `P`.
 #[inline(always)]
-unsafe fn inverse_linear<L: Parts>(x: &mut [L; 16]) {
+unsafe fn inverse_linear<L: Bytes, P: Parts<L>>(x: &mut [L; 16]) {
     // SAFETY: the caller's promise.
     unsafe {
-        step::<L, 0>(x);
-        step::<L, 1>(x);
-        step::<L, 2>(x);
-        step::<L, 3>(x);
-        step::<L, 4>(x);
-        step::<L, 5>(x);
-        step::<L, 6>(x);
-        step::<L, 7>(x);
-        step::<L, 8>(x);
-        step::<L, 9>(x);
-        step::<L, 10>(x);
-        step::<L, 11>(x);
-        step::<L, 12>(x);
-        step::<L, 13>(x);
-        step::<L, 14>(x);
-        step::<L, 15>(x);
+        step::<L, P, 0>(x);
+        step::<L, P, 1>(x);
+        step::<L, P, 2>(x);
+        step::<L, P, 3>(x);
+        step::<L, P, 4>(x);
+        step::<L, P, 5>(x);
+        step::<L, P, 6>(x);
+        step::<L, P, 7>(x);
+        step::<L, P, 8>(x);
+        step::<L, P, 9>(x);
+        step::<L, P, 10>(x);
+        step::<L, P, 11>(x);
+        step::<L, P, 12>(x);
+        step::<L, P, 13>(x);
+        step::<L, P, 14>(x);
+        step::<L, P, 15>(x);
     }
 }
 
 /// # Safety
 /// As for the methods of `L`.
 #[inline(always)]
-unsafe fn add_key<L: Parts>(x: &mut [L; 16], key: &[u32; 16]) {
+unsafe fn add_key<L: Bytes>(x: &mut [L; 16], key: &[u32; 16]) {
     for (x, key) in x.iter_mut().zip(key) {
         // SAFETY: the caller's promise.
         *x = unsafe { x.xor(L::splat4(*key)) };
     }
 }
 
-pub(super) struct Encrypt<'a>(pub(super) &'a Kuznyechik);
+pub(super) struct Encrypt<'a, P>(pub(super) &'a Kuznyechik, pub(super) PhantomData<P>);
 
-impl<L: Parts> Rounds<L, 16> for Encrypt<'_> {
+impl<L: Bytes, P: Parts<L>> Rounds<L, 16> for Encrypt<'_, P> {
     #[inline(always)]
     unsafe fn apply(&self, blocks: &mut [L; 16]) {
         let [rounds @ .., last] = &self.0.round_keys;
@@ -133,8 +144,8 @@ impl<L: Parts> Rounds<L, 16> for Encrypt<'_> {
             transpose(blocks);
             for key in rounds {
                 add_key(blocks, key);
-                L::substitute(blocks);
-                linear(blocks);
+                P::substitute(blocks);
+                linear::<L, P>(blocks);
             }
             add_key(blocks, last);
             transpose(blocks);
@@ -142,9 +153,9 @@ impl<L: Parts> Rounds<L, 16> for Encrypt<'_> {
     }
 }
 
-pub(super) struct Decrypt<'a>(pub(super) &'a Kuznyechik);
+pub(super) struct Decrypt<'a, P>(pub(super) &'a Kuznyechik, pub(super) PhantomData<P>);
 
-impl<L: Parts> Rounds<L, 16> for Decrypt<'_> {
+impl<L: Bytes, P: Parts<L>> Rounds<L, 16> for Decrypt<'_, P> {
     #[inline(always)]
     unsafe fn apply(&self, blocks: &mut [L; 16]) {
         let [rounds @ .., last] = &self.0.round_keys;
@@ -153,11 +164,27 @@ impl<L: Parts> Rounds<L, 16> for Decrypt<'_> {
             transpose(blocks);
             add_key(blocks, last);
             for key in rounds.iter().rev() {
-                inverse_linear(blocks);
-                L::inverse_substitute(blocks);
+                inverse_linear::<L, P>(blocks);
+                P::inverse_substitute(blocks);
                 add_key(blocks, key);
             }
             transpose(blocks);
         }
     }
 }
+
+/// Makes the functions that [`entry_point`](super::entry_point) asks for.
+macro_rules! with_parts {
+    ($parts:ty) => {
+        #[inline(always)]
+        fn encrypt(keys: &Kuznyechik) -> Encrypt<'_, $parts> {
+            Encrypt(keys, PhantomData)
+        }
+
+        #[inline(always)]
+        fn decrypt(keys: &Kuznyechik) -> Decrypt<'_, $parts> {
+            Decrypt(keys, PhantomData)
+        }
+    };
+}
+pub(super) use with_parts;

@@ -2,9 +2,13 @@
 //! S-box lies in four registers and VBMI looks bytes up in them.
 
 use super::entry_point;
-use super::kuznyechik::{Decrypt, Encrypt, Parts};
+use super::kuznyechik::{Decrypt, Encrypt, Parts, gfni_sum, with_parts};
+use super::lanes::Lanes;
 use crate::portable::{KUZNYECHIK_PI, KUZNYECHIK_PI_INVERSE, Kuznyechik};
 use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+struct Vbmi;
 
 /// # Safety
 /// The caller has AVX-512 with VBMI.
@@ -26,25 +30,31 @@ unsafe fn look_up(table: &[u8; 256], x: &mut [__m512i; 16]) {
     }
 }
 
-impl Parts for __m512i {
+/// # Safety
+/// The caller has AVX-512 and GFNI.
+#[inline(always)]
+unsafe fn map<const MATRIX: i64>(x: __m512i) -> __m512i {
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(x, _mm512_set1_epi64(MATRIX)) }
+}
+
+impl Parts<__m512i> for Vbmi {
     #[inline(always)]
-    unsafe fn substitute(x: &mut [Self; 16]) {
+    unsafe fn substitute(x: &mut [__m512i; 16]) {
         // SAFETY: the trait's contract.
         unsafe { look_up(&KUZNYECHIK_PI, x) }
     }
 
     #[inline(always)]
-    unsafe fn inverse_substitute(x: &mut [Self; 16]) {
+    unsafe fn inverse_substitute(x: &mut [__m512i; 16]) {
         // SAFETY: the trait's contract.
         unsafe { look_up(&KUZNYECHIK_PI_INVERSE, x) }
     }
 
-    #[inline(always)]
-    unsafe fn map<const MATRIX: i64>(self) -> Self {
-        // SAFETY: the trait's contract.
-        unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(self, _mm512_set1_epi64(MATRIX)) }
-    }
+    gfni_sum!(__m512i, map);
 }
+
+with_parts!(Vbmi);
 
 entry_point!(
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni,vpclmulqdq",
@@ -52,6 +62,6 @@ entry_point!(
     Kuznyechik,
     __m512i,
     16,
-    Encrypt,
-    Decrypt
+    encrypt,
+    decrypt
 );

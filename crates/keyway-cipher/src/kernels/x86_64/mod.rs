@@ -18,6 +18,7 @@ mod aes_vaes256;
 mod aes_vaes512;
 mod bytes;
 mod camellia;
+mod camellia_aes;
 mod camellia_avx2;
 mod camellia_avx2_gfni;
 mod camellia_avx512;
@@ -31,10 +32,15 @@ mod elephant_avx2;
 mod elephant_avx512;
 mod elephant_sse;
 mod kuznyechik;
+mod kuznyechik_avx2;
 mod kuznyechik_avx2_gfni;
 mod kuznyechik_avx512;
+mod kuznyechik_nibbles;
+mod kuznyechik_shuffles;
+mod kuznyechik_sse;
 mod lanes;
 mod lrw;
+mod nibbles;
 mod run;
 mod serpent;
 mod serpent_avx2;
@@ -189,8 +195,11 @@ pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> boo
         }
         // SAFETY: the token says that the processor has AVX-512 with VBMI, GFNI and VPCLMULQDQ.
         Kernel::Avx512 => unsafe { kuznyechik_avx512::pass(keys, pass) },
-        // The crate's tables are read with SSE2 and are as good as anything without GFNI.
-        Kernel::Portable | Kernel::Sse | Kernel::Avx2 | Kernel::Neon => return false,
+        // SAFETY: the token says that the processor has SSE4.1 and PCLMULQDQ.
+        Kernel::Sse => unsafe { kuznyechik_sse::pass(keys, pass) },
+        // SAFETY: the token says that the processor has AVX2.
+        Kernel::Avx2 => unsafe { kuznyechik_avx2::pass(keys, pass) },
+        Kernel::Portable | Kernel::Neon => return false,
     }
     true
 }
@@ -220,13 +229,19 @@ mod tests {
             eprintln!("SKIP: this machine has no AVX2");
             return;
         }
-        let camellia = Camellia::new(&[0x5a; 32]);
+        let (camellia, kuznyechik) = (Camellia::new(&[0x5a; 32]), Kuznyechik::new(&[0x5a; 32]));
         for direction in [Direction::Encrypt, Direction::Decrypt] {
-            let mut expected: Vec<[u8; 16]> = (0..100u8).map(|i| [i; 16]).collect();
-            let mut blocks = expected.clone();
+            let plain: Vec<[u8; 16]> =
+                (0..100u8).map(|i| std::array::from_fn(|j| i ^ (j as u8 * 37))).collect();
+            let (mut expected, mut blocks) = (plain.clone(), plain.clone());
             camellia.blocks(direction, &mut expected);
             // SAFETY: AVX2 and AES-NI are there, as the token says.
             unsafe { camellia_avx2::pass(&camellia, Pass { direction, blocks: &mut blocks, xts: None }) };
+            assert_eq!(blocks, expected);
+            let (mut expected, mut blocks) = (plain.clone(), plain);
+            kuznyechik.blocks(direction, &mut expected);
+            // SAFETY: AVX2 is there, as the token says.
+            unsafe { kuznyechik_avx2::pass(&kuznyechik, Pass { direction, blocks: &mut blocks, xts: None }) };
             assert_eq!(blocks, expected);
         }
     }

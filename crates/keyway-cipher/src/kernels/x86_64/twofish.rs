@@ -8,6 +8,11 @@ use super::run::Rounds;
 use super::serpent::Words;
 use crate::portable::Twofish;
 
+/// Multiplications by the factors of the MDS matrix modulo x^8 + x^6 + x^5 + x^3 + 1, as matrices
+/// for GFNI.
+pub(super) const BY_5B: i64 = 0x050b_1629_53a2_4182;
+pub(super) const BY_EF: i64 = 0x070f_1f39_72e3_c183;
+
 /// What instruction sets do differently.
 ///
 /// # Safety
@@ -15,8 +20,7 @@ use crate::portable::Twofish;
 pub(super) trait Parts: Words + Bytes {
     /// Two vectors of bytes through the S-box of a column.
     unsafe fn s_box<const COLUMN: usize>(keys: &Twofish, x: [Self; 2]) -> [Self; 2];
-    /// Each byte times 0x5b and times 0xef modulo x^8 + x^6 + x^5 + x^3 + 1: the factors of the MDS
-    /// matrix.
+    /// Each byte by [`BY_5B`] and by [`BY_EF`].
     unsafe fn multiples(self) -> (Self, Self);
     /// The bytes of each four words, grouped by their place in the word.
     unsafe fn group(self) -> Self;

@@ -7,25 +7,14 @@
 
 use super::entry_point;
 use super::lanes::Lanes;
-use super::twofish::{Decrypt, Encrypt, Parts};
+use super::nibbles::{Nibbles, tables_of};
+use super::twofish::{BY_5B, BY_EF, Decrypt, Encrypt, Parts};
 use crate::portable::Twofish;
 use std::arch::x86_64::*;
 
-// Multiples of the lower and of the higher nibble, by nibble.
-const BY_5B_LOW: u128 = 0xe2b9_540f_e7bc_510a_e8b3_5e05_edb6_5b00;
-const BY_5B_HIGH: u128 = 0xccd8_e4f0_9c88_b4a0_6c78_4450_3c28_1400;
-const BY_EF_LOW: u128 = 0x51be_e609_56b9_e10e_5fb0_e807_58b7_ef00;
-const BY_EF_HIGH: u128 = 0xb4a8_8c90_c4d8_fce0_5448_6c70_2438_1c00;
-
-/// The same 16 bytes in both lanes.
-///
-/// # Safety
-/// The caller has AVX2.
-#[inline(always)]
-unsafe fn table(table: &u128) -> __m256i {
-    // SAFETY: the caller's promise; 16 bytes are read where there are 16.
-    unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128((&raw const *table).cast())) }
-}
+// Multiplications by the factors of the MDS matrix.
+const TIMES_5B: [u128; 2] = tables_of(BY_5B);
+const TIMES_EF: [u128; 2] = tables_of(BY_EF);
 
 impl Parts for __m256i {
     #[inline(always)]
@@ -37,7 +26,7 @@ impl Parts for __m256i {
             let mut x = [a, b, a.xor(top), b.xor(top)];
             let mut sum = [_mm256_setzero_si256(); 4];
             for (low, high) in low.iter().zip(high) {
-                let tables = [table(low), table(low), table(high), table(high)];
+                let tables = [Self::table(low), Self::table(low), Self::table(high), Self::table(high)];
                 for i in 0..4 {
                     sum[i] = sum[i].xor(_mm256_shuffle_epi8(tables[i], x[i]));
                     x[i] = _mm256_subs_epi8(x[i], sixteen);
@@ -50,17 +39,7 @@ impl Parts for __m256i {
     #[inline(always)]
     unsafe fn multiples(self) -> (Self, Self) {
         // SAFETY: the trait's contract.
-        unsafe {
-            let mask = _mm256_set1_epi8(15);
-            let (low, high) =
-                (_mm256_and_si256(self, mask), _mm256_and_si256(_mm256_srli_epi16::<4>(self), mask));
-            (
-                _mm256_shuffle_epi8(table(&BY_5B_LOW), low)
-                    .xor(_mm256_shuffle_epi8(table(&BY_5B_HIGH), high)),
-                _mm256_shuffle_epi8(table(&BY_EF_LOW), low)
-                    .xor(_mm256_shuffle_epi8(table(&BY_EF_HIGH), high)),
-            )
-        }
+        unsafe { (self.map_nibbles(&TIMES_5B), self.map_nibbles(&TIMES_EF)) }
     }
 
     #[inline(always)]

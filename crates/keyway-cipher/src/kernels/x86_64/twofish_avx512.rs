@@ -2,13 +2,9 @@
 //! in four registers, and GFNI multiplies.
 
 use super::entry_point;
-use super::twofish::{Decrypt, Encrypt, Parts};
+use super::twofish::{BY_5B, BY_EF, Decrypt, Encrypt, Parts};
 use crate::portable::Twofish;
 use std::arch::x86_64::*;
-
-/// Multiplications by the factors of the MDS matrix, as matrices for GFNI.
-const BY_5B: i64 = 0x050b_1629_53a2_4182;
-const BY_EF: i64 = 0x070f_1f39_72e3_c183;
 
 /// # Safety
 /// The caller has AVX-512 with VBMI.

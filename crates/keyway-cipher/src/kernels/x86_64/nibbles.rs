@@ -1,0 +1,147 @@
+//! Look-ups by nibble: a byte shuffle is a table of sixteen entries, read at no address.
+
+use super::bytes::Bytes;
+use std::arch::x86_64::*;
+
+/// Vectors of bytes whose instruction set shuffles bytes within 128 bits.
+///
+/// # Safety
+/// Every method needs the instruction set of its vector: SSE4.1 or AVX2.
+pub(super) trait Nibbles: Bytes {
+    /// A table, its first entry in the lowest byte.
+    unsafe fn table(entries: &u128) -> Self;
+    /// The same byte everywhere.
+    unsafe fn splat1(byte: i8) -> Self;
+    /// Entries of the table by the lower nibble of each byte; zero where its highest bit is set.
+    unsafe fn look_up(self, at: Self) -> Self;
+    /// Each byte's lower and higher nibble.
+    unsafe fn nibbles(self) -> (Self, Self);
+    unsafe fn add_saturating(self, other: Self) -> Self;
+    unsafe fn sub(self, other: Self) -> Self;
+    unsafe fn min(self, other: Self) -> Self;
+    /// All ones for a byte that is zero.
+    unsafe fn is_zero(self) -> Self;
+    /// The bytes of `other` where the highest bit of `by` is set.
+    unsafe fn or_else(self, other: Self, by: Self) -> Self;
+    /// Each byte under a map that is a sum of one of either nibble: their tables, lower first.
+    #[inline(always)]
+    unsafe fn map_nibbles(self, [low, high]: &[u128; 2]) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let (l, h) = self.nibbles();
+            Self::table(low).look_up(l).xor(Self::table(high).look_up(h))
+        }
+    }
+}
+
+/// Tables for [`Nibbles::map_nibbles`] that do what GFNI does with `matrix`.
+pub(super) const fn tables_of(matrix: i64) -> [u128; 2] {
+    let rows = matrix.to_be_bytes();
+    let mut tables = [0u128; 2];
+    let mut nibble = 0;
+    while nibble < 16 {
+        let mut bit = 0;
+        while bit < 8 {
+            let low = (rows[bit] & nibble).count_ones() & 1;
+            let high = (rows[bit] & (nibble << 4)).count_ones() & 1;
+            tables[0] |= (low as u128) << (8 * nibble as usize + bit);
+            tables[1] |= (high as u128) << (8 * nibble as usize + bit);
+            bit += 1;
+        }
+        nibble += 1;
+    }
+    tables
+}
+
+/// Implements [`Nibbles`] with the intrinsics of one vector.
+macro_rules! nibbles {
+    (
+        $vector:ty, $spread:expr, $set1:ident, $shuffle:ident, $and:ident, $shift:ident, $adds:ident, $sub:ident,
+        $min:ident, $equal:ident, $blend:ident, $zero:ident
+    ) => {
+        impl Nibbles for $vector {
+            #[inline(always)]
+            unsafe fn table(entries: &u128) -> Self {
+                // SAFETY: the trait's contract; 16 bytes are read where there are 16.
+                unsafe { $spread(_mm_loadu_si128((&raw const *entries).cast())) }
+            }
+
+            #[inline(always)]
+            unsafe fn splat1(byte: i8) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $set1(byte) }
+            }
+
+            #[inline(always)]
+            unsafe fn look_up(self, at: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $shuffle(self, at) }
+            }
+
+            #[inline(always)]
+            unsafe fn nibbles(self) -> (Self, Self) {
+                // SAFETY: the trait's contract.
+                unsafe { ($and(self, $set1(15)), $and($shift::<4>(self), $set1(15))) }
+            }
+
+            #[inline(always)]
+            unsafe fn add_saturating(self, other: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $adds(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn sub(self, other: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $sub(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn min(self, other: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $min(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn is_zero(self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $equal(self, $zero()) }
+            }
+
+            #[inline(always)]
+            unsafe fn or_else(self, other: Self, by: Self) -> Self {
+                // SAFETY: the trait's contract.
+                unsafe { $blend(self, other, by) }
+            }
+        }
+    };
+}
+
+nibbles!(
+    __m128i,
+    std::convert::identity,
+    _mm_set1_epi8,
+    _mm_shuffle_epi8,
+    _mm_and_si128,
+    _mm_srli_epi16,
+    _mm_adds_epu8,
+    _mm_sub_epi8,
+    _mm_min_epu8,
+    _mm_cmpeq_epi8,
+    _mm_blendv_epi8,
+    _mm_setzero_si128
+);
+nibbles!(
+    __m256i,
+    _mm256_broadcastsi128_si256,
+    _mm256_set1_epi8,
+    _mm256_shuffle_epi8,
+    _mm256_and_si256,
+    _mm256_srli_epi16,
+    _mm256_adds_epu8,
+    _mm256_sub_epi8,
+    _mm256_min_epu8,
+    _mm256_cmpeq_epi8,
+    _mm256_blendv_epi8,
+    _mm256_setzero_si256
+);
