@@ -230,7 +230,7 @@ impl From<BitLockerError> for Failure {
 
 /// The options that open a BitLocker volume.
 const ALL_SECRETS: &str =
-    "use --password-file FILE, --recovery-password DIGITS-OR-FILE or --startup-key FILE.BEK";
+    "use --password-file FILE, --recovery-password DIGITS-OR-FILE, --startup-key FILE.BEK or --tpm";
 
 impl From<bitlocker::ChangeError> for Failure {
     fn from(error: bitlocker::ChangeError) -> Self {

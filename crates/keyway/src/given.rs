@@ -2,7 +2,8 @@
 //! keys, of which it has several kinds.
 
 use crate::failure::{Exit, Failure};
-use crate::secrets_in::SecretSource;
+use crate::secrets_in::{SecretSource, one_stdin};
+use crate::tpm_in::TpmArgs;
 use crate::volume::{self, Which};
 use crate::{prompt, verbs};
 use keyway_engine::Access;
@@ -72,12 +73,14 @@ pub(crate) struct KeyArgs {
     /// The startup key's file, or a folder in which the volume's one is looked for
     #[arg(long, value_name = "FILE.BEK")]
     startup_key: Option<PathBuf>,
+    #[command(flatten)]
+    tpm: TpmArgs,
 }
 
 impl KeyArgs {
     /// Whether any was named.
     pub(crate) fn is_given(&self) -> bool {
-        self.recovery_password.is_some() || self.startup_key.is_some()
+        self.recovery_password.is_some() || self.startup_key.is_some() || self.tpm.is_given()
     }
 
     fn uses_stdin(&self) -> bool {
@@ -91,7 +94,7 @@ impl Given {
         match volume::family(which)? {
             Family::VeraCrypt if keys.is_given() => Err(Failure::usage(
                 format!(
-                    "{} is not a BitLocker volume, and only these have recovery passwords and startup keys",
+                    "{} is not a BitLocker volume, and only these have recovery passwords, startup keys and TPMs",
                     which.path.display()
                 ),
                 "give its password or keyfiles",
@@ -115,6 +118,7 @@ fn bitlocker_secrets(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Re
             "one of them is enough",
         ));
     }
+    one_stdin([source, &keys.tpm.pin_source()])?;
     let about = |e: BitLockerError| volume::about(&which.path, e);
     let mut secrets = Vec::new();
     if source.has_password() {
@@ -123,15 +127,22 @@ fn bitlocker_secrets(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Re
     if let Some(given) = &keys.recovery_password {
         secrets.push(Secret::RecoveryPassword(recovery_password(given)?));
     }
-    if keys.startup_key.is_none() && !secrets.is_empty() {
+    if keys.startup_key.is_none() && !keys.tpm.is_given() && !secrets.is_empty() {
         return Ok(secrets);
     }
     let store = volume::store(&which.path, Access::ReadOnly, Caching::Buffered)?;
-    let protectors = bitlocker::look(&store).map_err(about)?.info.key_protectors;
+    let seen = bitlocker::look(&store).map_err(about)?;
     drop(store);
-    if let Some(path) = &keys.startup_key {
-        let ours = |key: &StartupKey| protectors.iter().any(|p| p.id == key.id);
-        secrets.extend(startup_keys(path, ours)?.into_iter().map(Secret::StartupKey));
+    let protectors = &seen.info.key_protectors;
+    let ours = |key: &StartupKey| protectors.iter().any(|p| p.id == key.id);
+    let startup_keys = keys.startup_key.as_deref().map(|path| startup_keys(path, ours)).transpose()?;
+    if keys.tpm.is_given() {
+        let startup_keys = startup_keys.as_deref().unwrap_or_default();
+        secrets.push(keys.tpm.master_key(&verbs::name_of(&which.path), &seen, startup_keys)?);
+        return Ok(secrets);
+    }
+    if let Some(keys) = startup_keys {
+        secrets.extend(keys.into_iter().map(Secret::StartupKey));
         return Ok(secrets);
     }
     let has = |kind| protectors.iter().any(|p| p.kind == kind);

@@ -14,6 +14,7 @@ mod secrets_in;
 mod size;
 mod spawn;
 mod system_drive;
+mod tpm_in;
 mod verbs;
 mod volume;
 

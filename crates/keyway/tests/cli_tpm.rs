@@ -1,0 +1,128 @@
+//! Opening a volume that Windows made by a TPM's protector that was added to it, through the program.
+
+mod cli_support;
+
+use cli_support::Cli;
+use keyway_secret::SecretBytes;
+use keyway_store::{Caching, FileStore, OpenMode};
+use keyway_testkit::{Swtpm, Table, unpack_xz, volumes};
+use keyway_tpm::{Pcrs, Tpm};
+use keyway_volume::bitlocker::tpm::{Pin, TpmProtection, protect};
+use keyway_volume::bitlocker::{Entry, FileTime, Nonce, Secret, UnlockRequest, Value, codes::role, unlock};
+use sha2::{Digest, Sha256};
+use std::os::unix::fs::FileExt;
+
+const PIN: &str = "87654321";
+
+/// A volume that Windows encrypted, and the SHA-256 of what is in it.
+struct Windows {
+    file: tempfile::NamedTempFile,
+    sha256: String,
+}
+
+fn windows() -> Option<Windows> {
+    let folder = volumes()?.join("bitlocker");
+    let table = Table::read(&folder.join("INDEX.tsv"));
+    let row = table.rows().iter().find(|row| row.get("file") == "bitlk-aes-xts-128.img.xz").expect("its row");
+    let file = unpack_xz(&folder.join(row.get("file")))?;
+    Some(Windows { file, sha256: row.get("sha256_of_decrypted_volume").to_owned() })
+}
+
+/// Adds a protector to all three copies of the metadata; writes its startup key into `cli`'s folder.
+fn add_protector(cli: &Cli, volume: &Windows, swtpm: &Swtpm, pin: Option<&str>, startup_key: bool) {
+    let path = volume.file.path();
+    let store = FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered).expect("opens");
+    let secrets = [Secret::Password(SecretBytes::copy_of(b"anaconda"))];
+    let opened = unlock(&store, &UnlockRequest::new(&secrets)).expect("unlocks").opened;
+    let mut block = opened.metadata.block().clone();
+    let time = FileTime::now().0;
+    let mut tpm = Tpm::open(&swtpm.address().parse().expect("an address")).expect("a TPM");
+    let pin = pin.map(|pin| Pin::new_to_set(pin.as_bytes()).expect("a PIN"));
+    let wanted = TpmProtection { pcrs: Pcrs::SECURE_BOOT, pin: pin.as_ref(), startup_key, name: None };
+    let dataset = &mut block.dataset;
+    let made = protect(&mut tpm, &opened.master, &wanted, || Nonce { time, counter: dataset.take_nonce() })
+        .expect("makes one");
+    if let Some(key) = &made.startup_key {
+        std::fs::write(cli.path(&key.file_name()), &key.to_bytes()[..]).expect("written");
+    }
+    block.dataset.entries.list.push(Entry::new(role::PROTECTOR, Value::Protector(made.protector)));
+    block.validate(&opened.master, time).expect("fits");
+    let bytes = block.to_bytes().expect("fits");
+    let file = std::fs::File::options().write(true).open(path).expect("opens");
+    for offset in block.copies {
+        file.write_all_at(&bytes, offset).expect("written");
+    }
+}
+
+fn hash(cli: &Cli, arguments: &[&str]) -> String {
+    let data = cli.keyway.ok(arguments);
+    Sha256::digest(&data).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn fails(cli: &Cli, code: i32, kind: &str, arguments: &[&str]) -> String {
+    let done = cli.keyway.run(arguments.iter().chain(&["--json"]));
+    let document: serde_json::Value =
+        serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{arguments:?}: {e}: {done:?}"));
+    assert_eq!((done.status.code(), &document["error"]["kind"]), (Some(code), &kind.into()), "{document}");
+    document.to_string()
+}
+
+#[test]
+fn a_tpm_alone_opens_it() {
+    let (Some(volume), Some(mut swtpm)) = (windows(), Swtpm::start()) else { return };
+    let cli = Cli::new();
+    let path = volume.file.path().to_str().expect("text");
+    let tpm = format!("--tpm={}", swtpm.address());
+    fails(&cli, 3, "no-such-protector", &["info", path, &tpm]);
+    add_protector(&cli, &volume, &swtpm, None, false);
+    assert_eq!(hash(&cli, &["cat", path, &tpm]), volume.sha256);
+    let info: serde_json::Value =
+        serde_json::from_slice(&cli.keyway.ok(["info", path, &tpm, "--json"])).expect("JSON");
+    let kinds: Vec<_> =
+        info["key_protectors"].as_array().expect("a list").iter().map(|p| p["kind"].clone()).collect();
+    assert_eq!(kinds, ["password", "recovery-password", "tpm"], "{info}");
+
+    Tpm::open(&swtpm.address().parse().expect("address"))
+        .expect("a TPM")
+        .pcr_extend(7, &[1; 32])
+        .expect("extends");
+    let told = fails(&cli, 5, "measurements-changed", &["info", path, &tpm]);
+    assert!(told.contains("PCRs 7, 11"), "{told}");
+    swtpm.replace();
+    let tpm = format!("--tpm={}", swtpm.address());
+    fails(&cli, 5, "other-tpm", &["info", path, &tpm]);
+    fails(&cli, 5, "no-tpm", &["info", path, "--tpm=swtpm:path=/nowhere"]);
+    let done = cli.keyway.run(["info", path, "--tpm=nonsense"]);
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+}
+
+#[test]
+fn tpm_pin_and_startup_key_open_it() {
+    let (Some(volume), Some(swtpm)) = (windows(), Swtpm::start()) else { return };
+    let cli = Cli::new();
+    let path = volume.file.path().to_str().expect("text");
+    add_protector(&cli, &volume, &swtpm, Some(PIN), true);
+    let tpm = format!("--tpm={}", swtpm.address());
+    let folder = cli.keyway.folder().to_str().expect("text");
+    let (right, wrong) = (cli.keyway.secret("pin", PIN), cli.keyway.secret("wrong", "87654320"));
+    let (right, wrong) = (right.to_str().expect("text"), wrong.to_str().expect("text"));
+
+    let all = ["cat", path, &tpm, "--startup-key", folder, "--pin-file", right];
+    assert_eq!(hash(&cli, &all), volume.sha256);
+    fails(&cli, 2, "no-secret", &["info", path, &tpm, "--startup-key", folder]);
+    fails(&cli, 2, "no-secret", &["info", path, &tpm, "--pin-file", right]);
+    let told =
+        fails(&cli, 3, "wrong-pin", &["info", path, &tpm, "--startup-key", folder, "--pin-file", wrong]);
+    assert!(told.contains("more tries"), "{told}");
+
+    // The variable names the TPM where the option does not; the address is no secret.
+    let mut command =
+        cli.keyway.command(["info", path, "--tpm", "--startup-key", folder, "--pin-file", right]);
+    let done = command.env("KEYWAY_TPM", swtpm.address()).output().expect("starts");
+    assert!(done.status.success(), "{done:?}");
+
+    for _ in 0..8 {
+        cli.keyway.run(["info", path, &tpm, "--startup-key", folder, "--pin-file", wrong]);
+    }
+    fails(&cli, 5, "tpm-locked", &["info", path, &tpm, "--startup-key", folder, "--pin-file", right]);
+}
