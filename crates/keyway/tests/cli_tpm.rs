@@ -1,4 +1,5 @@
 //! Opening a volume that Windows made by a TPM's protector that was added to it, through the program.
+#![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 mod cli_support;
 
