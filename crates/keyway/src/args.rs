@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::{
-    bench, cat, close, create, demo, doctor, header, info, open, protector, serve, serve_volume, status,
+    bench, cat, close, create, demo, doctor, erase, header, info, open, protector, serve, serve_volume,
+    status,
 };
 use clap::{Parser, Subcommand};
 
@@ -41,6 +42,7 @@ pub(crate) enum Verb {
     Cat(cat::Args),
     Protector(protector::Args),
     Header(header::Args),
+    Erase(erase::Args),
     Serve(serve::Args),
     Bench(bench::Args),
     Doctor(doctor::Args),
@@ -61,6 +63,7 @@ impl Verb {
             Self::Cat(args) => cat::run(args, out),
             Self::Protector(args) => protector::run(args, out),
             Self::Header(args) => header::run(args, out),
+            Self::Erase(args) => erase::run(args, out),
             Self::Serve(args) => serve::run(args, out),
             Self::Bench(args) => bench::run(args, out),
             Self::Doctor(args) => doctor::run(args, out),

@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::spawn;
 use crate::system_drive::SystemDrive;
 use keyway_engine::{Access, Device};
-use keyway_store::{Caching, FileStore, OpenMode, Store};
+use keyway_store::{Caching, FileStore, OpenMode};
 use keyway_volume::{HashName, HeaderChoice, Info, Opened, Secrets, UnlockRequest, bitlocker};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
@@ -191,11 +191,6 @@ pub(crate) fn range(size: u64, offset: u64, length: Option<u64>) -> Result<(u64,
     }
     let rest = size - offset;
     Ok((offset, length.unwrap_or(rest).min(rest)))
-}
-
-/// The size of what is at `path`, in bytes.
-pub(crate) fn size_of(path: &Path) -> Result<u64, Failure> {
-    Ok(store(path, Access::ReadOnly, Caching::Buffered)?.size())
 }
 
 #[cfg(test)]

@@ -272,7 +272,9 @@ pub fn erase(store: &dyn Store, metadata: &Metadata) -> Result<(), StoreError> {
         let _ = getrandom::fill(&mut noise);
         let fits = at.checked_add(REGION_BYTES as u64).is_some_and(|end| end <= store.size());
         if fits {
-            result = result.and(store.write_at(&noise, at)).and(store.flush());
+            // Both are done, whatever came before.
+            let written = store.write_at(&noise, at);
+            result = result.and(written).and(store.flush());
             // On a flash drive the old cells may still hold the keys; this is the most that can be asked.
             let _ = store.discard(at, REGION_BYTES as u64);
         }

@@ -230,6 +230,20 @@ pub enum Protection {
 }
 
 impl Protection {
+    /// All that are known.
+    pub const KNOWN: [Self; 10] = [
+        Self::ClearKey,
+        Self::Tpm,
+        Self::StartupKey,
+        Self::TpmStartupKey,
+        Self::TpmPin,
+        Self::TpmPinStartupKey,
+        Self::RecoveryPassword,
+        Self::Certificate,
+        Self::TpmNetwork,
+        Self::Password,
+    ];
+
     /// From its number.
     pub const fn from_code(code: u16) -> Self {
         match code {

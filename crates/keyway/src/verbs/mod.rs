@@ -8,6 +8,7 @@ pub(crate) mod close;
 pub(crate) mod create;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod erase;
 pub(crate) mod header;
 pub(crate) mod info;
 pub(crate) mod open;

@@ -6,6 +6,9 @@ use crate::output::{Output, bytes, pairs, table};
 use crate::volume;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, SessionStatus};
+use keyway_engine::Access;
+use keyway_store::{Caching, Store};
+use keyway_volume::bitlocker::{self, Method, Protection};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -25,13 +28,18 @@ pub(crate) struct Args {
 /// itself is `null`.
 #[derive(Serialize)]
 struct Status {
+    format: Option<String>,
     size_bytes: u64,
-    conversion_status: &'static str,
+    /// 2.0 since Windows 7.
+    bitlocker_version: Option<&'static str>,
+    conversion_status: String,
     percentage_encrypted: Option<f64>,
     encryption_method: Option<String>,
     protection_status: &'static str,
     lock_status: &'static str,
     key_protectors: Value,
+    #[serde(skip)]
+    description: Option<String>,
     #[serde(skip)]
     session: Option<SessionStatus>,
 }
@@ -92,7 +100,7 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
         Ok(status) => unlocked(status),
         Err(AttachError::NotOpen(_)) => {
             volume::must_exist(path)?;
-            locked(volume::size_of(path)?)
+            locked(path)?
         }
         Err(e) => return Err(e.into()),
     };
@@ -101,35 +109,78 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
 
 fn unlocked(status: SessionStatus) -> Status {
     let details = &status.state.details;
+    let volume = details.get("volume").unwrap_or(&Value::Null);
+    let text = |key: &str| volume.get(key).and_then(Value::as_str);
+    let suspended = volume.get("protection_suspended").and_then(Value::as_bool).unwrap_or_default();
     Status {
+        format: text("format").map(str::to_owned),
         size_bytes: status.state.size_bytes,
-        conversion_status: "Fully Encrypted",
-        percentage_encrypted: Some(100.0),
-        encryption_method: method(details.get("volume").unwrap_or(&Value::Null)),
-        protection_status: "Protection On",
+        bitlocker_version: volume.get("metadata_version").and_then(Value::as_u64).map(bitlocker_version),
+        conversion_status: text("conversion_status").unwrap_or("Fully Encrypted").to_owned(),
+        percentage_encrypted: Some(
+            volume.get("percentage_encrypted").and_then(Value::as_f64).unwrap_or(ALL_OF_IT),
+        ),
+        encryption_method: method(volume),
+        protection_status: protection(suspended),
         lock_status: "Unlocked",
         key_protectors: details.get("key_protectors").cloned().unwrap_or_else(|| json!([])),
+        description: text("description").map(str::to_owned),
         session: Some(status),
     }
 }
 
-fn locked(size_bytes: u64) -> Status {
-    Status {
-        size_bytes,
-        conversion_status: "Unknown",
-        percentage_encrypted: None,
-        encryption_method: None,
-        protection_status: "Unknown",
-        lock_status: "Locked",
-        key_protectors: json!([]),
-        session: None,
+const ALL_OF_IT: f64 = 100.0;
+
+/// What metadata of that version is called in Windows.
+fn bitlocker_version(metadata: u64) -> &'static str {
+    if metadata == 1 { "1.0" } else { "2.0" }
+}
+
+fn protection(suspended: bool) -> &'static str {
+    if suspended { "Protection Off" } else { "Protection On" }
+}
+
+/// A volume that is not open here: BitLocker tells nearly everything, the others nothing.
+fn locked(path: &Path) -> Result<Status, Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    if !bitlocker::is_volume(&store)? {
+        return Ok(Status {
+            format: None,
+            size_bytes: store.size(),
+            bitlocker_version: None,
+            conversion_status: "Unknown".to_owned(),
+            percentage_encrypted: None,
+            encryption_method: None,
+            protection_status: "Unknown",
+            lock_status: "Locked",
+            key_protectors: json!([]),
+            description: None,
+            session: None,
+        });
     }
+    let info = bitlocker::look(&store).map_err(|e| volume::about(path, e))?.info;
+    Ok(Status {
+        format: Some(info.format.to_owned()),
+        size_bytes: info.data_bytes,
+        bitlocker_version: Some(bitlocker_version(info.metadata_version.into())),
+        conversion_status: info.conversion_status.words().to_owned(),
+        percentage_encrypted: Some(info.percentage_encrypted),
+        encryption_method: Some(info.cipher.windows_name().to_owned()),
+        protection_status: protection(info.protection_suspended),
+        lock_status: "Locked",
+        key_protectors: json!(info.key_protectors),
+        description: info.description,
+        session: None,
+    })
 }
 
 /// "XTS-AES-Twofish 256" from what the format said.
 fn method(volume: &Value) -> Option<String> {
     let word = |key| volume.get(key).and_then(Value::as_str);
     let (cipher, mode) = (word("cipher")?, word("mode")?);
+    if let Some(method) = Method::ALL.into_iter().find(|method| method.name() == cipher) {
+        return Some(method.windows_name().to_owned());
+    }
     let name = |layer: &str| match layer {
         "aes" | "aes128" => "AES".to_owned(),
         "cast5" => "CAST5".to_owned(),
@@ -144,20 +195,34 @@ fn method(volume: &Value) -> Option<String> {
     Some(format!("{}-{} {bits}", mode.to_uppercase(), names.join("-")))
 }
 
+/// The fields of `manage-bde -status` in its words and order, then what only we know.
 fn words(path: &Path, status: &Status) -> String {
-    let unknown = || "unknown until it is unlocked".to_owned();
+    let unknown = || "Unknown".to_owned();
     let protectors = status.key_protectors.as_array().map(Vec::as_slice).unwrap_or_default();
-    let kinds: Vec<&str> = protectors.iter().filter_map(|p| p.get("kind").and_then(Value::as_str)).collect();
-    let mut rows = vec![
-        ("  size", bytes(status.size_bytes)),
-        ("  conversion", status.conversion_status.to_owned()),
-        ("  encrypted", status.percentage_encrypted.map_or_else(unknown, |p| format!("{p} %"))),
-        ("  method", status.encryption_method.clone().unwrap_or_else(unknown)),
-        ("  protection", status.protection_status.to_owned()),
-        ("  lock", status.lock_status.to_owned()),
-        ("  opened by", if kinds.is_empty() { "-".to_owned() } else { kinds.join(", ") }),
-    ];
     let mut name = path;
+    let mut rows = vec![
+        ("  Size:", bytes(status.size_bytes)),
+        ("  BitLocker Version:", status.bitlocker_version.unwrap_or("None").to_owned()),
+        ("  Conversion Status:", status.conversion_status.clone()),
+        ("  Percentage Encrypted:", status.percentage_encrypted.map_or_else(unknown, |p| format!("{p:.1}%"))),
+        ("  Encryption Method:", status.encryption_method.clone().unwrap_or_else(unknown)),
+        ("  Protection Status:", status.protection_status.to_owned()),
+        ("  Lock Status:", status.lock_status.to_owned()),
+        ("  Identification Field:", unknown()),
+    ];
+    let kinds = protectors.iter().filter_map(|p| Some((p.get("kind")?.as_str()?, p.get("id")?.as_str()?)));
+    let mut label = "  Key Protectors:";
+    for (kind, id) in kinds {
+        let id = if id == "0" { String::new() } else { format!("  {id}") };
+        rows.push((label, format!("{}{id}", windows_kind(kind))));
+        label = "";
+    }
+    if label != "" {
+        rows.push((label, if status.format.is_some() { "None Found".to_owned() } else { unknown() }));
+    }
+    if let Some(description) = &status.description {
+        rows.push(("  Description:", description.clone()));
+    }
     if let Some(session) = &status.session {
         name = &session.state.volume;
         rows.extend(places(&session.state));
@@ -172,6 +237,16 @@ fn words(path: &Path, status: &Status) -> String {
         }
     }
     format!("{}\n{}", name.display(), pairs(&rows))
+}
+
+/// What `manage-bde` calls a kind of protector.
+fn windows_kind(kind: &str) -> String {
+    let known = Protection::KNOWN.into_iter().find(|protection| protection.name() == kind);
+    match known {
+        Some(protection) => protection.windows_name().to_owned(),
+        // Keyfiles are VeraCrypt's.
+        None => kind.chars().take(1).flat_map(char::to_uppercase).chain(kind.chars().skip(1)).collect(),
+    }
 }
 
 #[cfg(test)]

@@ -1,101 +1,20 @@
-//! `header`: the part of a volume whose loss loses everything.
+//! The header of a VeraCrypt or TrueCrypt volume and its copy at the end.
 
-use super::name_of;
+use super::{BackupArgs, CheckArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
-use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, table};
-use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
+use crate::secrets_in::one_stdin;
 use crate::system_drive::SystemDrive;
+use crate::verbs::name_of;
 use crate::volume::{self, Which};
 use keyway_engine::Access;
 use keyway_store::Caching;
 use keyway_volume::veracrypt::{self, HeaderState, KeysGuard, Place, RestoreFrom};
 use serde::Serialize;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Back up, restore or check a volume's header
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway header backup secret.hc secret.header
-  $ keyway header restore secret.hc secret.header
-  $ keyway header check secret.hc --password-file pw.txt --json")]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(clap::Subcommand, Debug)]
-enum Action {
-    /// Write the header to a new file, as VeraCrypt does
-    #[command(after_help = "Examples:
-  $ keyway header backup secret.hc secret.header
-  $ keyway header backup outer.hc outer.header --hidden")]
-    Backup(BackupArgs),
-    /// Put the header back, from a backup file or from the copy at the end of the volume
-    #[command(after_help = "Examples:
-  $ keyway header restore secret.hc
-  $ keyway header restore secret.hc secret.header --password-file pw.txt --yes")]
-    Restore(RestoreArgs),
-    /// Tell which copies of the header are in order
-    #[command(after_help = "Examples:
-  $ keyway header check secret.hc
-  $ keyway header check secret.hc --password-file pw.txt --json")]
-    Check(CheckArgs),
-}
-
-#[derive(clap::Args, Debug)]
-struct BackupArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
-    /// The backup file; must not exist yet
-    file: PathBuf,
-    /// Back up the hidden volume's header too; asks for its secret
-    #[arg(long)]
-    hidden: bool,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    inner: HiddenArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
-}
-
-#[derive(clap::Args, Debug)]
-struct RestoreArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
-    /// The backup file; the copy at the end of the volume when left out
-    file: Option<PathBuf>,
-    /// Restore it even if the volume has other master keys now and would become unreadable
-    #[arg(long)]
-    force: bool,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
-}
-
-#[derive(clap::Args, Debug)]
-struct CheckArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
-}
-
-/// Runs the verb.
-pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    match &args.action {
-        Action::Backup(args) => backup(args, out),
-        Action::Restore(args) => restore(args, out),
-        Action::Check(args) => check(args, out),
-    }
-}
-
-fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
+pub(super) fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
     let (own, inner) = (args.secret.source(), args.inner.source());
     one_stdin([&own, &inner])?;
@@ -124,7 +43,7 @@ fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
     })
 }
 
-fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
+pub(super) fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
     volume::must_be_writable(&args.volume)?;
     if let Some(file) = &args.file {
@@ -158,7 +77,7 @@ struct CheckedHeader {
 }
 
 /// Ends with exit code 4 where a copy is not in order, so that scripts need not read the answer.
-fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
+pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
     let secrets = args.secret.source().read(&name_of(&args.volume))?;
     let which = Which::new(&args.volume, &args.narrow);

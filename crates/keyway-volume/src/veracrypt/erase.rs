@@ -1,0 +1,98 @@
+//! Destroying every header of a volume, and with them the only copies of its keys.
+
+use super::create_error::CreateError;
+use super::place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, OLD_HIDDEN_FROM_END, Place};
+use super::random::Noise;
+use super::unlock::Unlocked;
+use keyway_store::{AlignedBuf, Store};
+use std::ops::Range;
+
+/// Bytes written at a time: a multiple of every sector size.
+const PIECE: u64 = 65_536;
+
+/// Where a volume of this kind can have headers, its own and a hidden volume's.
+fn places(unlocked: &Unlocked, size: u64) -> Vec<Range<u64>> {
+    let opened = unlocked.opened();
+    let header = HEADER_BYTES as u64;
+    if opened.place == Place::System {
+        return vec![Place::SYSTEM_OFFSET..Place::SYSTEM_OFFSET + header];
+    }
+    if opened.header.has_sizes() {
+        return vec![0..HEADERS_BYTES.min(size), size.saturating_sub(BACKUP_GROUP_BYTES)..size];
+    }
+    let hidden = size.saturating_sub(OLD_HIDDEN_FROM_END);
+    vec![0..header.min(size), hidden..(hidden + header).min(size)]
+}
+
+/// Destroys all headers of a volume that opened, a hidden volume's too: nobody can open any of them
+/// again, whatever they know, except with a backup of a header. The volume then looks like noise
+/// from its first byte to its last.
+///
+/// # Errors
+/// The medium failed; the error comes after every place was tried.
+pub fn erase(store: &dyn Store, unlocked: &Unlocked) -> Result<(), CreateError> {
+    let mut noise = Noise::new()?;
+    let mut result = Ok(());
+    for range in places(unlocked, store.size()) {
+        let mut at = range.start;
+        while at < range.end {
+            let mut bytes = AlignedBuf::zeroed((range.end - at).min(PIECE) as usize);
+            noise.fill(&mut bytes);
+            // Both are done, whatever came before.
+            let written = store.write_at(&bytes, at);
+            result = result.and(written).and(store.flush());
+            at += bytes.len() as u64;
+        }
+    }
+    Ok(result.and(store.flush())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Secrets;
+    use crate::veracrypt::{Fill, HashName, NewVolume, UnlockRequest, create, create_hidden, unlock};
+    use keyway_secret::SecretBytes;
+    use keyway_store::{FaultPlan, FaultStore, MemStore};
+
+    fn secrets(password: &str) -> Secrets {
+        Secrets { password: SecretBytes::copy_of(password.as_bytes()), keyfiles: vec![], pim: Some(1) }
+    }
+
+    fn opens(store: &dyn Store, password: &str) -> Option<Unlocked> {
+        let secrets = secrets(password);
+        let request = UnlockRequest { hash: Some(HashName::Sha512), ..UnlockRequest::new(&secrets) };
+        unlock(store, &request).ok()
+    }
+
+    fn pair() -> Vec<u8> {
+        let store = MemStore::from_vec(vec![0; 512 << 10]);
+        let cipher = "aes".parse().expect("a cipher");
+        let (outer, hidden) = (secrets("the outer volume's"), secrets("the hidden volume's"));
+        let new = |secrets| NewVolume { secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
+        create(&store, &new(&outer), &()).expect("created");
+        create_hidden(&store, 128 << 10, &new(&hidden), None, &()).expect("created");
+        store.snapshot()
+    }
+
+    #[test]
+    fn nothing_opens_afterwards() {
+        let store = MemStore::from_vec(pair());
+        let outer = opens(&store, "the outer volume's").expect("opens");
+        assert!(opens(&store, "the hidden volume's").is_some());
+        erase(&store, &outer).expect("erased");
+        assert!(opens(&store, "the outer volume's").is_none());
+        assert!(opens(&store, "the hidden volume's").is_none());
+    }
+
+    #[test]
+    fn a_place_that_fails_does_not_spare_the_others() {
+        let store = FaultStore::new(
+            MemStore::from_vec(pair()),
+            FaultPlan { flushes_fail_from: Some(0), ..FaultPlan::default() },
+        );
+        let outer = opens(&store, "the outer volume's").expect("opens");
+        assert!(erase(&store, &outer).is_err());
+        assert!(opens(&store, "the outer volume's").is_none());
+    }
+}

@@ -1,0 +1,143 @@
+//! The metadata of a BitLocker volume: three copies, and the first sector that names them.
+
+use super::{BackupArgs, CheckArgs, RestoreArgs};
+use crate::failure::{Exit, Failure};
+use crate::given::Given;
+use crate::output::{Output, bytes, table};
+use crate::volume::{self, Which};
+use keyway_engine::Access;
+use keyway_store::Caching;
+use keyway_volume::bitlocker::{self, CopyState, HeaderBackup, Secret, UnlockRequest};
+use serde_json::{Value, json};
+
+/// Needs no secret: the metadata lies open but for its keys.
+pub(super) fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
+    if args.hidden || args.inner.source().is_given() {
+        return Err(Failure::usage("a BitLocker volume has no hidden one", "leave out --hidden"));
+    }
+    let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
+    let seen = bitlocker::look(&store).map_err(|e| volume::about(&args.volume, e))?;
+    seen.warnings.iter().for_each(|warning| out.warn(&warning.to_string()));
+    let written = HeaderBackup::take(&store, &seen.metadata)
+        .and_then(|backup| backup.write(&args.file))
+        .map_err(|e| volume::about(&args.volume, e))?;
+    let document = json!({"volume": args.volume, "file": args.file, "bytes": written, "hidden": false});
+    out.result(&document, || {
+        format!(
+            "{} holds the metadata and the first sector ({}). With it the volume opens with the present \
+             protectors, whatever is changed later: keep it safe.",
+            args.file.display(),
+            bytes(written)
+        )
+    })
+}
+
+pub(super) fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
+    let Some(file) = &args.file else {
+        return Err(Failure::usage(
+            "a BitLocker volume's metadata is restored from a backup file",
+            "name the file; from a copy on the volume itself: `keyway header repair`",
+        ));
+    };
+    volume::must_be_writable(&args.volume)?;
+    volume::must_exist(file)?;
+    let backup = HeaderBackup::read(file)?;
+    out.confirm(&format!("The metadata of {} will be overwritten.", args.volume.display()))?;
+    let secrets = secrets(&Which::new(&args.volume, &args.narrow), args)?;
+    let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
+    backup
+        .restore(&store, &UnlockRequest::new(&secrets), args.force)
+        .map_err(|e| volume::about(&args.volume, e))?;
+    out.result(&json!({"volume": args.volume, "restored": ["first sector", 1, 2, 3]}), || {
+        format!(
+            "{}: the three copies of the metadata and the first sector were restored.",
+            args.volume.display()
+        )
+    })
+}
+
+fn secrets(which: &Which, args: &RestoreArgs) -> Result<Vec<Secret>, Failure> {
+    match Given::read(which, &args.secret.source(), &args.keys)? {
+        Given::BitLocker(secrets) => Ok(secrets),
+        Given::VeraCrypt(_) => Ok(Vec::new()),
+    }
+}
+
+/// Ends with exit code 4 where a copy is not in order. A secret is not needed; with one it is found
+/// out whether the copy that counts was last written by somebody who had the key.
+pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
+    let which = Which::new(&args.volume, &args.narrow);
+    let source = args.secret.source();
+    let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
+    let about = |e| volume::about(&args.volume, e);
+    let (metadata, authentic) = if source.is_given() || args.keys.is_given() {
+        let given = Given::read(&which, &source, &args.keys)?;
+        let Given::BitLocker(secrets) = &given else {
+            return Err(Failure::usage("not a BitLocker volume", ""));
+        };
+        let opened = bitlocker::unlock(&store, &UnlockRequest::new(secrets)).map_err(about)?.opened;
+        let authentic = opened.metadata.block().is_authentic(&opened.master);
+        (opened.metadata, authentic)
+    } else {
+        (bitlocker::look(&store).map_err(about)?.metadata, None)
+    };
+    let first = metadata.boot.copies == metadata.block().copies;
+    let states = metadata.states();
+    let good = first && states.iter().all(|state| *state == CopyState::Good);
+    let copies: Vec<Value> = metadata
+        .copies
+        .iter()
+        .zip(&states)
+        .map(|(copy, state)| json!({"offset": copy.offset, "state": state}))
+        .collect();
+    let document =
+        json!({"good": good, "first_sector": first, "metadata_copies": copies, "authentic": authentic});
+    let first_words = if first { "good" } else { "names other places than the metadata does" };
+    let mut rows = vec![vec!["first sector".to_owned(), "0".to_owned(), first_words.to_owned()]];
+    rows.extend(metadata.copies.iter().zip(&states).enumerate().map(|(i, (copy, state))| {
+        vec![format!("copy {}", i + 1), copy.offset.to_string(), state.to_string()]
+    }));
+    let mut text = table(&["", "at byte", "state"], 3, rows);
+    if authentic == Some(true) {
+        text.push_str("The copy that counts is sealed with the volume's own key.\n");
+    }
+    if good {
+        return out.result(&document, || text);
+    }
+    out.say(&text)?;
+    Err(Failure::new(
+        Exit::NotAVolume,
+        format!("{}: not all copies of the metadata are in order", args.volume.display()),
+        format!("write them anew from a good one: keyway header repair {}", args.volume.display()),
+    )
+    .kind("damaged")
+    .with(document))
+}
+
+pub(super) fn repair(args: &CheckArgs, out: Output) -> Result<(), Failure> {
+    volume::must_be_writable(&args.volume)?;
+    let which = Which::new(&args.volume, &args.narrow);
+    let Given::BitLocker(secrets) = Given::read(&which, &args.secret.source(), &args.keys)? else {
+        return Err(Failure::usage("not a BitLocker volume", ""));
+    };
+    let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
+    let opened = bitlocker::unlock(&store, &UnlockRequest::new(&secrets))
+        .map_err(|e| volume::about(&args.volume, e))?
+        .opened;
+    let written = opened.repair(&store).map_err(|e| volume::about(&args.volume, e))?;
+    let again = bitlocker::look(&store).map_err(|e| volume::about(&args.volume, e))?.metadata;
+    if again.states().iter().any(|state| *state != CopyState::Good) {
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("{}: a copy that was written anew is damaged again", args.volume.display()),
+            "copy the volume to another drive: this one is failing",
+        ));
+    }
+    out.result(&json!({"volume": args.volume, "repaired": written}), || {
+        if written.is_empty() {
+            return format!("{}: all copies of the metadata are in order.", args.volume.display());
+        }
+        let numbers: Vec<String> = written.iter().map(ToString::to_string).collect();
+        format!("{}: written anew: copy {}.", args.volume.display(), numbers.join(" and "))
+    })
+}

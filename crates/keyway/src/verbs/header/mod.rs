@@ -1,0 +1,131 @@
+//! `header`: the part of a volume whose loss loses everything.
+
+mod bitlocker;
+mod veracrypt;
+
+use crate::failure::Failure;
+use crate::given::{Family, KeyArgs};
+use crate::narrow::NarrowArgs;
+use crate::output::Output;
+use crate::secrets_in::{HiddenArgs, SecretArgs};
+use crate::volume::{self, Which};
+use std::path::{Path, PathBuf};
+
+/// Back up, restore, check or repair a volume's header
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway header backup secret.hc secret.header
+  $ keyway header restore secret.hc secret.header
+  $ keyway header check secret.hc --password-file pw.txt --json")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// Write the header to a new file: a VeraCrypt volume's as VeraCrypt does
+    #[command(after_help = "Examples:
+  $ keyway header backup secret.hc secret.header
+  $ keyway header backup outer.hc outer.header --hidden")]
+    Backup(BackupArgs),
+    /// Put the header back, from a backup file or from the copy at the end of the volume
+    #[command(after_help = "Examples:
+  $ keyway header restore secret.hc
+  $ keyway header restore secret.hc secret.header --password-file pw.txt --yes")]
+    Restore(RestoreArgs),
+    /// Write damaged copies of a BitLocker volume's metadata anew from a good one
+    #[command(after_help = "Examples:
+  $ keyway header repair /dev/sdb1
+  $ keyway header repair /dev/sdb1 --recovery-password recovery.txt")]
+    Repair(CheckArgs),
+    /// Tell which copies of the header are in order
+    #[command(after_help = "Examples:
+  $ keyway header check secret.hc
+  $ keyway header check secret.hc --password-file pw.txt --json")]
+    Check(CheckArgs),
+}
+
+#[derive(clap::Args, Debug)]
+struct BackupArgs {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// The backup file; must not exist yet
+    file: PathBuf,
+    /// Back up the hidden volume's header too; asks for its secret
+    #[arg(long)]
+    hidden: bool,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    inner: HiddenArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+#[derive(clap::Args, Debug)]
+struct RestoreArgs {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// The backup file; the copy at the end of the volume when left out
+    file: Option<PathBuf>,
+    /// Restore it even if the volume has other master keys now and would become unreadable
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+#[derive(clap::Args, Debug)]
+struct CheckArgs {
+    /// The volume's file or block device
+    volume: PathBuf,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let family = |path: &Path, narrow: &NarrowArgs, keys: &KeyArgs| {
+        volume::must_exist(path)?;
+        let family = volume::family(&Which::new(path, narrow))?;
+        if family == Family::VeraCrypt && keys.is_given() {
+            return Err(Failure::usage(
+                format!("{} does not begin as a BitLocker volume", path.display()),
+                "if it is one whose first sector is damaged, add --format bitlocker",
+            ));
+        }
+        Ok(family)
+    };
+    match &args.action {
+        Action::Backup(args) => match family(&args.volume, &args.narrow, &args.keys)? {
+            Family::BitLocker => bitlocker::backup(args, out),
+            Family::VeraCrypt => veracrypt::backup(args, out),
+        },
+        Action::Restore(args) => match family(&args.volume, &args.narrow, &args.keys)? {
+            Family::BitLocker => bitlocker::restore(args, out),
+            Family::VeraCrypt => veracrypt::restore(args, out),
+        },
+        Action::Check(args) => match family(&args.volume, &args.narrow, &args.keys)? {
+            Family::BitLocker => bitlocker::check(args, out),
+            Family::VeraCrypt => veracrypt::check(args, out),
+        },
+        Action::Repair(args) => match family(&args.volume, &args.narrow, &args.keys)? {
+            Family::BitLocker => bitlocker::repair(args, out),
+            Family::VeraCrypt => Err(Failure::usage(
+                "a VeraCrypt or TrueCrypt volume's header is restored from its other copy, or from a backup",
+                "use `keyway header restore`",
+            )),
+        },
+    }
+}
