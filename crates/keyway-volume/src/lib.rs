@@ -22,6 +22,7 @@ pub mod mkfs;
 mod opened;
 mod overlay;
 mod progress;
+pub mod reserve;
 mod secrets;
 pub mod veracrypt;
 

@@ -161,8 +161,19 @@ pub fn format_into(
     label: Option<&str>,
     progress: &dyn Progress,
 ) -> Result<(), MkfsError> {
+    let image = image(fs, device.size(), device.sector_bytes(), label, progress)?;
+    copy_into(&image, device, fs, progress)
+}
+
+/// Makes an empty file system in a sparse file in memory, `size` bytes long.
+pub(crate) fn image(
+    fs: FileSystem,
+    size: u64,
+    sector_bytes: u32,
+    label: Option<&str>,
+    progress: &dyn Progress,
+) -> Result<File, MkfsError> {
     let program = fs.find_program().ok_or(MkfsError::Missing(fs))?;
-    let sector_bytes = device.sector_bytes();
     if sector_bytes != 512 && fs == FileSystem::ExFat {
         return Err(MkfsError::SectorSize { fs, sector_bytes });
     }
@@ -170,15 +181,25 @@ pub fn format_into(
     let image = File::from(
         rustix::fs::memfd_create("keyway-mkfs", MemfdFlags::CLOEXEC).map_err(|e| run_failed(e.into()))?,
     );
-    image.set_len(device.size()).map_err(run_failed)?;
-    let child = command(&program, fs, device.size(), sector_bytes, label)
+    image.set_len(size).map_err(run_failed)?;
+    let child = command(&program, fs, size, sector_bytes, label)
         // The image is the program's standard input: it reaches it without a name in any folder.
         .arg("/proc/self/fd/0")
         .stdin(image.try_clone().map_err(run_failed)?)
         .spawn()
         .map_err(run_failed)?;
-    wait(child, fs, device.size(), progress)?;
-    copy(&image, device, fs, progress)?;
+    wait(child, fs, size, progress)?;
+    Ok(image)
+}
+
+/// Copies what [`image`] made through `device`, and flushes it.
+pub(crate) fn copy_into(
+    image: &File,
+    device: &Device,
+    fs: FileSystem,
+    progress: &dyn Progress,
+) -> Result<(), MkfsError> {
+    copy(image, device, fs, progress)?;
     Ok(device.flush()?)
 }
 
