@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::expect_used, reason = "a helper of tests fails as a test does")]
 
+mod bitlocker_judges;
 mod digest;
 mod failing;
 mod guest;
@@ -18,6 +19,9 @@ mod rng;
 mod swtpm;
 mod xz;
 
+pub use bitlocker_judges::{
+    BitLockerSecret, DislockerMount, NtfsMount, dislocker_sha256, dissect_sha256, libbde_sha256,
+};
 pub use digest::{sha256_of, sha256_of_file};
 pub use failing::{FailingDisk, Fault};
 pub use guest::{Guest, GuestRun};

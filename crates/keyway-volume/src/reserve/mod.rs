@@ -177,6 +177,8 @@ fn length(bytes: u64) -> Result<usize, ReserveError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mkfs::{self, FileSystem};
+    use std::process::Command;
 
     fn map(used: &[u8]) -> Clusters {
         let count = used.len() as u64 * 8;
@@ -195,5 +197,46 @@ mod tests {
         assert_eq!(map.taken, [1..4]);
         assert_eq!(map.find(0, 100, 1), Some(1400));
         assert!(map.find(0, 10_000, 1).is_none());
+    }
+
+    /// The file systems' own checkers find nothing wrong, and what was taken is no longer free.
+    #[test]
+    fn the_checkers_agree() {
+        let sizes = [("ntfs", 512, 64 << 20), ("ntfs", 4096, 100 << 20), ("ntfs", 512, 3 << 30)];
+        let fats = [("fat", 512, 64 << 20), ("fat", 512, 700 << 20), ("fat", 4096, 300 << 20)];
+        let exfats = [("exfat", 512, 64 << 20), ("exfat", 512, 1 << 30)];
+        for (name, sector_bytes, size) in sizes.into_iter().chain(fats).chain(exfats) {
+            let fs: FileSystem = name.parse().expect("known");
+            if keyway_testkit::require_tool(fs.program()).is_none() {
+                continue;
+            }
+            let image = mkfs::image(fs, size, sector_bytes, None, &()).expect("mkfs runs");
+            let mut fresh = Fresh::open(&image).expect("it is known");
+            let starts = [33 << 20, 40 << 20, 33 << 20].map(|from| {
+                let at = fresh.find(from, 0x22000, 4096).expect("room");
+                fresh.take(at..at + 0x22000);
+                at
+            });
+            fresh.finish().expect("marked");
+            let mut again = Fresh::open(&image);
+            // NTFS can be opened again, not marked again.
+            let map = &mut again.as_mut().expect("still known").map;
+            for at in starts {
+                let clusters = map.of(&(at..at + 0x22000)).expect("inside");
+                assert!(clusters.clone().all(|c| map.is_used(c)), "{name} {size}: {clusters:?}");
+            }
+            let (program, arguments): (_, &[&str]) = match name {
+                "ntfs" => ("ntfsfix", &["--no-action"]),
+                "fat" => ("fsck.fat", &["-n"]),
+                _ => ("fsck.exfat", &["-n"]),
+            };
+            let Some(program) = keyway_testkit::require_tool(program) else { continue };
+            let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+            io::copy(&mut &image, file.as_file_mut()).expect("copied");
+            let done = Command::new(program).args(arguments).arg(file.path()).output().expect("it runs");
+            let said = String::from_utf8_lossy(&done.stdout);
+            assert!(done.status.success(), "{name} of {size}: {said}{:?}", done.status);
+            eprintln!("{name} {size}: {said}");
+        }
     }
 }

@@ -21,7 +21,7 @@ mod header;
 mod outer_files;
 mod params;
 mod place;
-mod random;
+pub(crate) mod random;
 mod sealed;
 mod search;
 mod suite;

@@ -1,0 +1,85 @@
+//! The boot sector of a new volume: Windows' template with a few fields filled in.
+//!
+//! It looks like a FAT32 boot sector without a file system. Source: the boot sectors of the volumes
+//! that Windows made, which differ only in the fields named here.
+
+use super::boot::{BOOT_SECTOR_BYTES, GUID_AT, GUID_AT_TO_GO, INFORMATION, OEM, OEM_TO_GO};
+
+/// The template up to the boot loader's end; the OEM name (at 3) and the file system's fields are put
+/// over it. The loader prints the messages below and waits for a key.
+const TEMPLATE: [u8; 137] = *b"\
+    \xeb\x58\x90\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xf8\0\0\x3f\0\xff\0\0\0\0\0\
+    \0\0\0\0\xe0\x1f\0\0\0\0\0\0\0\0\0\0\x01\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\
+    \x80\0\x29\0\0\0\0NO NAME    FAT32   \x33\xc9\x8e\xd1\xbc\xf4\
+    \x7b\x8e\xc1\x8e\xd9\xbd\0\x7c\xa0\xfb\x7d\xb4\x7d\x8b\xf0\xac\
+    \x98\x40\x74\x0c\x48\x74\x0e\xb4\x0e\xbb\x07\0\xcd\x10\xeb\xef\
+    \xa0\xfd\x7d\xeb\xe6\xcd\x16\xcd\x19";
+
+/// What the loader prints.
+const MESSAGES_AT: usize = 0x100;
+const MESSAGES: &[u8] =
+    b"\r\nRemove disks or other media.\xff\r\nDisk error\xff\r\nPress any key to restart\r\n";
+
+/// What Windows leaves where a To Go drive has its offsets, and after it.
+const PLACEHOLDER_AT: usize = 0x198;
+const PLACEHOLDER_END: usize = 0x1e8;
+/// All ones up to the offsets of the loader's messages.
+const ONES_END: usize = 0x1fb;
+/// Those offsets, from 0x100 on, and the boot signature.
+const END: [u8; 5] = [0x00, 0x1f, 0x2c, 0x55, 0xaa];
+
+/// A GUID that the To Go drive has before the one of the metadata's offsets, and what it has after
+/// these.
+const TO_GO_GUID: [u8; 16] = *b"\x0e\x06\x80\xb5\x8a\x77\x57\x40\xb3\x9a\xe3\xdf\x8e\x81\xb1\xa1";
+const TO_GO_TAIL_AT: usize = 0x1d0;
+const TO_GO_TAIL: [u8; 10] = *b"rSvD\x02\0\0\0\0\0";
+
+/// Bytes of a cluster that the fields tell of; what Windows found in the file system. Nobody reads
+/// it.
+const CLUSTER_BYTES: u32 = 4096;
+
+/// The first sector of a volume that starts at byte 0 of its file or device.
+pub(super) fn boot_sector(sector_bytes: u32, copies: &[u64; 3]) -> [u8; BOOT_SECTOR_BYTES] {
+    let mut sector = template();
+    put(&mut sector, 3, &OEM);
+    put(&mut sector, 11, &(sector_bytes as u16).to_le_bytes());
+    put(&mut sector, 13, &[(CLUSTER_BYTES / sector_bytes) as u8]);
+    put(&mut sector, GUID_AT, &INFORMATION.0);
+    put_offsets(&mut sector, GUID_AT + 16, copies);
+    sector
+}
+
+/// The same of a To Go drive, where `bpb` are the 53 bytes from 11 to 64 that describe the decoy.
+pub(super) fn to_go_boot_sector(bpb: &[u8], serial: [u8; 4], copies: &[u64; 3]) -> [u8; BOOT_SECTOR_BYTES] {
+    let mut sector = template();
+    put(&mut sector, 3, &OEM_TO_GO);
+    put(&mut sector, 11, bpb);
+    put(&mut sector, 67, &serial);
+    put(&mut sector, PLACEHOLDER_AT, &TO_GO_GUID);
+    put(&mut sector, GUID_AT_TO_GO, &INFORMATION.0);
+    put_offsets(&mut sector, GUID_AT_TO_GO + 16, copies);
+    put(&mut sector, TO_GO_TAIL_AT, &TO_GO_TAIL);
+    sector
+}
+
+fn template() -> [u8; BOOT_SECTOR_BYTES] {
+    let mut sector = [0; BOOT_SECTOR_BYTES];
+    put(&mut sector, 0, &TEMPLATE);
+    put(&mut sector, MESSAGES_AT, MESSAGES);
+    put(&mut sector, PLACEHOLDER_AT, &[b'x'; PLACEHOLDER_END - PLACEHOLDER_AT]);
+    put(&mut sector, PLACEHOLDER_END, &[0xff; ONES_END - PLACEHOLDER_END]);
+    put(&mut sector, ONES_END, &END);
+    sector
+}
+
+fn put_offsets(sector: &mut [u8; BOOT_SECTOR_BYTES], at: usize, copies: &[u64; 3]) {
+    for (i, copy) in copies.iter().enumerate() {
+        put(sector, at + 8 * i, &copy.to_le_bytes());
+    }
+}
+
+fn put(sector: &mut [u8; BOOT_SECTOR_BYTES], at: usize, bytes: &[u8]) {
+    if let Some(slot) = sector.get_mut(at..at + bytes.len()) {
+        slot.copy_from_slice(bytes);
+    }
+}
