@@ -6,11 +6,12 @@ use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_testkit::{
-    BitLockerSecret, DislockerMount, NtfsMount, Rng, dislocker_sha256, dissect_sha256, libbde_sha256, require_tool,
-    sha256_of, sha256_of_file,
+    BitLockerSecret, DislockerMount, NtfsMount, Rng, dislocker_sha256, dissect_sha256, libbde_sha256,
+    require_tool, sha256_of, sha256_of_file,
 };
 use keyway_volume::bitlocker::{
-    self, Created, Fill, Method, NewProtectors, NewVolume, RecoveryPassword, Secret, StartupKey, UnlockRequest,
+    self, Created, Fill, Method, NewProtectors, NewVolume, RecoveryPassword, Secret, StartupKey,
+    UnlockRequest,
 };
 use keyway_volume::mkfs::FileSystem;
 use std::fs::File;

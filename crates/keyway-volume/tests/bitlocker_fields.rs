@@ -144,14 +144,18 @@ const CASES: [Case; 6] = [
 fn the_fields_are_windows_fields() {
     let Some(folder) = volumes() else { return };
     for case in &CASES {
-        let Some(unpacked) = unpack_xz(&folder.join("bitlocker").join(format!("{}.xz", case.file))) else { return };
+        let Some(unpacked) = unpack_xz(&folder.join("bitlocker").join(format!("{}.xz", case.file))) else {
+            return;
+        };
         if require_tool(case.filesystem.program()).is_none() {
             return;
         }
-        let store = FileStore::open(unpacked.path(), OpenMode::ReadOnly, Caching::Buffered).expect("it opens");
+        let store =
+            FileStore::open(unpacked.path(), OpenMode::ReadOnly, Caching::Buffered).expect("it opens");
         let secret = if case.startup_key {
             Secret::RecoveryPassword(
-                RecoveryPassword::parse("363770-230505-096371-652674-567006-579150-291038-408111").expect("right"),
+                RecoveryPassword::parse("363770-230505-096371-652674-567006-579150-291038-408111")
+                    .expect("right"),
             )
         } else {
             password()
@@ -170,7 +174,8 @@ fn the_fields_are_windows_fields() {
         }
         assert!(unexplained.is_empty(), "{}:\n{}", case.file, unexplained.join("\n"));
         // A reason for what is no difference would hide the next one.
-        let stale: Vec<_> = case.differs.iter().filter(|(name, _)| theirs.get(*name) == ours.get(*name)).collect();
+        let stale: Vec<_> =
+            case.differs.iter().filter(|(name, _)| theirs.get(*name) == ours.get(*name)).collect();
         assert!(stale.is_empty(), "{}: no difference: {stale:?}", case.file);
         assert!(names.len() > 60, "{}", names.len());
     }
@@ -186,7 +191,7 @@ fn opened(store: &dyn Store, secrets: &[Secret]) -> OpenedKeys {
 
 /// One of ours of that size.
 fn made(case: &Case, size: u64) -> OpenedKeys {
-    let store: Arc<dyn Store> = Arc::new(MemStore::new(size, case.sector_bytes));
+    let store: Arc<dyn Store> = Arc::new(MemStore::new(size as usize).with_sector_bytes(case.sector_bytes));
     let protectors = NewProtectors {
         password: Some(SecretBytes::copy_of(PASSWORD)),
         recovery: Some(RecoveryPassword::random().expect("random")),
@@ -273,7 +278,10 @@ fn fields(opened: &OpenedKeys) -> BTreeMap<String, String> {
     put("validation.reaches_to_the_end", (usize::from(validation.bytes) + body == 65_536).to_string());
     put("validation.version", validation.version.to_string());
     let hash = validation.hash.as_ref().expect("version 2 has one");
-    put("validation.entry", format!("role {:#x} kind {:#x} flags {}", hash.role, hash.value.kind(), hash.flags));
+    put(
+        "validation.entry",
+        format!("role {:#x} kind {:#x} flags {}", hash.role, hash.value.kind(), hash.flags),
+    );
     let sealed = validation.sealed().expect("it is sealed");
     sealed_fields("validation", sealed, Some(&opened.master), &mut put);
     put("validation.nonce.high", (sealed.nonce.time >> 63).to_string());

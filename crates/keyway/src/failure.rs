@@ -308,6 +308,27 @@ impl From<CreateError> for Failure {
     }
 }
 
+impl From<bitlocker::CreateError> for Failure {
+    fn from(error: bitlocker::CreateError) -> Self {
+        use bitlocker::CreateError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::Volume(error) => error.into(),
+            E::Store(error) => error.into(),
+            E::Layout(error) => error.into(),
+            E::Cipher(error) => error.into(),
+            E::FileSystem(MkfsError::Device(error)) => error.into(),
+            E::FileSystem(MkfsError::Missing(_)) => told.kind("missing"),
+            E::FileSystem(MkfsError::Refused { .. }) => {
+                told.kind("filesystem").hint("take another file system, or a larger volume")
+            }
+            E::FileSystem(_) | E::FileSystemNotOffered(_) | E::Reserve(_) => told.kind("filesystem"),
+            E::Stopped => told.kind("interrupted"),
+            _ => told,
+        }
+    }
+}
+
 impl From<ChangeError> for Failure {
     fn from(error: ChangeError) -> Self {
         use ChangeError as E;

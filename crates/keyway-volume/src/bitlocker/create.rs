@@ -54,9 +54,6 @@ pub const SMALLEST_VOLUME: u64 = 64 << 20;
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
 
-/// The shortest password that Windows lets anyone set.
-const SHORTEST_PASSWORD: usize = 8;
-
 /// What happens to the data area before it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
@@ -101,8 +98,6 @@ pub struct Created {
 pub enum Note {
     /// The data area was not filled.
     UsedSpaceOnly,
-    /// Windows would not have set such a password.
-    ShortPassword,
     /// There is no recovery password.
     NoRecoveryPassword,
     /// A file system must end before this byte.
@@ -116,9 +111,6 @@ impl fmt::Display for Note {
                 "only used space is encrypted: how much of the volume is used can be seen, and old data on the \
                  medium stays readable until it is overwritten",
             ),
-            Self::ShortPassword => {
-                write!(f, "Windows sets no password of less than {SHORTEST_PASSWORD} characters; take a longer one")
-            }
             Self::NoRecoveryPassword => {
                 f.write_str("there is no recovery password: whoever forgets the other secret has lost the data")
             }
@@ -170,7 +162,8 @@ pub fn create(
         description: new.description,
     };
     let block = new_block(&shape, &keys, new.protectors)?;
-    let cipher = cipher(new.method, &keys.data, sector_bytes).ok_or(BitLockerError::DamagedKey("data key"))??;
+    let cipher =
+        cipher(new.method, &keys.data, sector_bytes).ok_or(BitLockerError::DamagedKey("data key"))??;
     let layout = Map::new(&block, None, sector_bytes, size)?.layout(&Arc::new(cipher))?;
 
     wipe(store.as_ref(), sector_bytes)?;
@@ -218,19 +211,12 @@ fn check(new: &NewVolume<'_>, size: u64, sector_bytes: u32) -> Result<(), Create
     if new.protectors.is_empty() {
         return Err(CreateError::NoProtector);
     }
-    if new.protectors.password.as_ref().is_some_and(|password| password.is_empty()) {
-        return Err(CreateError::EmptyPassword);
-    }
     Ok(())
 }
 
 fn notes(new: &NewVolume<'_>, usable_bytes: u64) -> Vec<Note> {
-    let short = |password: &[u8]| {
-        std::str::from_utf8(password).is_ok_and(|text| text.chars().count() < SHORTEST_PASSWORD)
-    };
     [
         (new.fill == Fill::UsedSpaceOnly, Note::UsedSpaceOnly),
-        (new.protectors.password.as_ref().is_some_and(|p| short(p)), Note::ShortPassword),
         (new.protectors.recovery.is_none(), Note::NoRecoveryPassword),
         (new.filesystem.is_none(), Note::KeepOut(usable_bytes)),
     ]

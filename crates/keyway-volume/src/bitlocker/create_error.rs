@@ -2,6 +2,7 @@
 
 use super::entry::EntryTooLong;
 use super::error::BitLockerError;
+use super::protect::ProtectError;
 use crate::mkfs::{FileSystem, MkfsError};
 use crate::reserve::ReserveError;
 use crate::veracrypt::RandomError;
@@ -29,9 +30,7 @@ pub enum CreateError {
         sector_bytes: u32,
     },
     /// A method for opening old volumes only.
-    #[error(
-        "{0} is for opening old volumes only; take aes-xts-128, aes-xts-256, aes-cbc-128 or aes-cbc-256"
-    )]
+    #[error("{0} is for opening old volumes only; take aes-xts-128, aes-xts-256, aes-cbc-128 or aes-cbc-256")]
     MethodNotOffered(&'static str),
     /// A file system that Windows does not read.
     #[error("Windows reads no {0}; take ntfs, exfat, fat or none")]
@@ -39,9 +38,9 @@ pub enum CreateError {
     /// Nothing that would open it.
     #[error("nothing would open this volume; give it a password, a recovery password or a startup key")]
     NoProtector,
-    /// An empty password.
-    #[error("the password is empty; take one of 8 characters or more")]
-    EmptyPassword,
+    /// A protector can't be made of what was given.
+    #[error(transparent)]
+    Protector(#[from] ProtectError),
     /// What was written reads back differently.
     #[error("what was written reads back differently; the medium can't be trusted")]
     ReadBack,
@@ -57,7 +56,7 @@ pub enum CreateError {
     /// The file system inside could not be made.
     #[error(transparent)]
     FileSystem(#[from] MkfsError),
-    /// The password, or the finished volume.
+    /// The metadata makes no volume.
     #[error(transparent)]
     Volume(#[from] BitLockerError),
     /// The layout can't be put over the medium.
@@ -90,7 +89,7 @@ impl CreateError {
             | Self::MethodNotOffered(_)
             | Self::FileSystemNotOffered(_)
             | Self::NoProtector
-            | Self::EmptyPassword
+            | Self::Protector(ProtectError::PasswordLength(_) | ProtectError::PasswordText)
             | Self::Reserve(ReserveError::NoRoom)
             | Self::FileSystem(MkfsError::Unknown(_) | MkfsError::SectorSize { .. }) => 2,
             Self::FileSystem(MkfsError::Missing(_)) => 5,

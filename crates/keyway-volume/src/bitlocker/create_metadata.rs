@@ -2,12 +2,7 @@
 //!
 //! ```text
 //! description
-//! protector: password          salt; sealed with the master key: what it stretches to
-//!                              the master key, sealed with that
-//! protector: recovery password salt; sealed with the master key: its 16 bytes, what it stretches to
-//!                              the master key, sealed with that
-//! protector: startup key       name; sealed with the master key: the startup key
-//!                              the master key, sealed with that
+//! protectors: password, recovery password, startup key (super::protect)
 //! the data key, sealed with the master key
 //! where the first sectors lie, and how the volume was converted
 //! ```
@@ -16,25 +11,20 @@
 //! entries were opened to see the numbers inside.
 
 use super::block::{Block, Dataset, Validation};
-use super::codes::{Method, Protection, State, algorithm, role};
+use super::codes::{Method, State, role};
 use super::create_error::CreateError;
 use super::create_place::{Places, SPARE_BYTES};
-use super::entry::{BootBackup, Entries, Entry, Nonce, Protector, StretchKey, UseKey, Value};
-use super::error::BitLockerError;
+use super::entry::{BootBackup, Entries, Entry, Value};
 use super::filetime::FileTime;
 use super::guid::Guid;
-use super::password::PasswordHash;
+use super::protect::ProtectorMaker;
 use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
 use keyway_secret::SecretBytes;
-use std::sync::atomic::AtomicBool;
 
 /// The first nonce counter of what Windows seals.
 const FIRST_NONCE: u32 = 2;
-
-/// FILETIME steps in a millisecond: Windows cuts the times of nonces and protectors to these.
-const MILLISECOND: u64 = 10_000;
 
 /// Set in the time of the validation's nonce.
 const VALIDATION_TIME: u64 = 1 << 63;
@@ -85,7 +75,7 @@ pub(super) struct Keys {
 impl Keys {
     /// New ones from the system's generator.
     pub(super) fn random(method: Method) -> Result<Self, CreateError> {
-        let master = SecretKey { algorithm: algorithm::MASTER, flags: 0, bytes: random(SEALING_KEY_BYTES)? };
+        let master = SecretKey::master(random(SEALING_KEY_BYTES)?);
         loop {
             let bytes = random(method.stored_key_bytes())?;
             // XTS is weak where its two keys are the same; a broken generator might do that.
@@ -140,20 +130,19 @@ pub(super) fn new_block(
         padding: vec![],
         validation: Validation { bytes: 0, version: 2, crc: 0, hash: None },
     };
-    let time = created.0 / MILLISECOND * MILLISECOND;
     let mut entries = vec![Entry::new(role::DESCRIPTION, Value::text(shape.description))];
-    let mut maker = Maker { master: &keys.master, dataset: &mut block.dataset, time };
-    let (password, recovery) = stretched(protectors)?;
-    if let Some((salt, key)) = password {
-        entries.push(maker.password(salt, key)?);
+    let mut maker = ProtectorMaker::new(&keys.master, &mut block.dataset);
+    if let Some(password) = &protectors.password {
+        entries.push(maker.password(password)?);
     }
-    if let Some((salt, key, password)) = recovery.zip(protectors.recovery.as_ref()).map(|((s, k), p)| (s, k, p)) {
-        entries.push(maker.recovery(salt, key, password)?);
+    if let Some(recovery) = &protectors.recovery {
+        entries.push(maker.recovery_password(recovery)?);
     }
     if let Some(key) = &protectors.startup_key {
-        entries.push(maker.startup_key(key));
+        entries.push(maker.startup_key(key)?);
     }
-    entries.push(maker.seal(role::DATA_KEY, &keys.data, &keys.master));
+    let data = maker.kept(keys.data.algorithm, &keys.data.bytes);
+    entries.push(Entry { role: role::DATA_KEY, ..data });
     entries.push(Entry::new(
         role::BOOT_BACKUP,
         Value::BootBackup(BootBackup {
@@ -165,94 +154,6 @@ pub(super) fn new_block(
     block.dataset.entries = Entries { list: entries, rest: vec![] };
     block.validate(&keys.master, created.0 | VALIDATION_TIME)?;
     Ok(block)
-}
-
-type Stretched = ([u8; 16], SecretBytes);
-
-/// The password's and the recovery password's salts and stretched keys, computed side by side.
-fn stretched(protectors: &NewProtectors) -> Result<(Option<Stretched>, Option<Stretched>), CreateError> {
-    let password = protectors.password.as_ref().map(|p| PasswordHash::of_password(p)).transpose()?;
-    let recovery = protectors.recovery.as_ref().map(PasswordHash::of_recovery_password);
-    let salts = [random_salt()?, random_salt()?];
-    let never = AtomicBool::new(false);
-    let one = |hash: Option<&PasswordHash>, salt| {
-        hash.map(|hash| hash.stretch(&salt, &never).map(|key| (salt, key)).ok_or(BitLockerError::Stopped)).transpose()
-    };
-    std::thread::scope(|scope| {
-        let other = scope.spawn(|| one(recovery.as_ref(), salts[1]));
-        let password = one(password.as_ref(), salts[0])?;
-        let recovery = other.join().unwrap_or(Err(BitLockerError::Stopped))?;
-        Ok((password, recovery))
-    })
-}
-
-/// Makes sealed entries, each with a nonce of its own.
-struct Maker<'a> {
-    master: &'a SecretKey,
-    dataset: &'a mut Dataset,
-    time: u64,
-}
-
-impl Maker<'_> {
-    fn seal(&mut self, role: u16, key: &SecretKey, with: &SecretKey) -> Entry {
-        let nonce = Nonce { time: self.time, counter: self.dataset.take_nonce() };
-        Entry::new(role, Value::Sealed(key.seal(&with.bytes, nonce)))
-    }
-
-    fn password(&mut self, salt: [u8; 16], key: SecretBytes) -> Result<Entry, CreateError> {
-        let key = SecretKey { algorithm: algorithm::STRETCHED_PASSWORD_KEPT, flags: 0, bytes: key };
-        let kept = vec![self.seal(role::PROPERTY, &key, self.master)];
-        let stretch = stretch_key(algorithm::PASSWORD, salt, kept);
-        let master = self.seal(role::PROPERTY, self.master, &key);
-        Ok(self.protector(Guid::random()?, Protection::Password, vec![stretch, master]))
-    }
-
-    fn recovery(
-        &mut self,
-        salt: [u8; 16],
-        key: SecretBytes,
-        password: &RecoveryPassword,
-    ) -> Result<Entry, CreateError> {
-        let key = SecretKey { algorithm: algorithm::STRETCHED_RECOVERY_KEPT, flags: 0, bytes: key };
-        let own = SecretKey {
-            algorithm: algorithm::RECOVERY_PASSWORD,
-            flags: 0,
-            bytes: SecretBytes::copy_of(password.bytes()),
-        };
-        let kept = vec![
-            self.seal(role::RECOVERY_PASSWORD_BACKUP, &own, self.master),
-            self.seal(role::STRETCHED_BACKUP, &key, self.master),
-        ];
-        let stretch = stretch_key(algorithm::RECOVERY_PASSWORD, salt, kept);
-        let master = self.seal(role::PROPERTY, self.master, &key);
-        Ok(self.protector(Guid::random()?, Protection::RecoveryPassword, vec![stretch, master]))
-    }
-
-    fn startup_key(&mut self, startup: &StartupKey) -> Entry {
-        let kept = vec![self.seal(role::PROPERTY, &startup.key, self.master)];
-        let used = Value::UseKey(UseKey {
-            algorithm: algorithm::EXTERNAL,
-            flags: 0,
-            entries: Entries { list: kept, rest: vec![] },
-        });
-        let parts = vec![
-            Entry::new(role::PROPERTY, Value::Text(startup.name.clone())),
-            Entry::new(role::PROPERTY, used),
-            self.seal(role::PROPERTY, self.master, &startup.key),
-        ];
-        self.protector(startup.id, Protection::StartupKey, parts)
-    }
-
-    fn protector(&self, id: Guid, protection: Protection, parts: Vec<Entry>) -> Entry {
-        let entries = Entries { list: parts, rest: vec![] };
-        let changed = FileTime(self.time);
-        Entry::new(role::PROTECTOR, Value::Protector(Protector { id, changed, flags: 0, protection, entries }))
-    }
-}
-
-fn stretch_key(algorithm: u16, salt: [u8; 16], kept: Vec<Entry>) -> Entry {
-    let entries = Entries { list: kept, rest: vec![] };
-    Entry::new(role::PROPERTY, Value::StretchKey(StretchKey { algorithm, flags: 0, salt, entries }))
 }
 
 /// What Windows 8 and later add to the entry of the first sectors:
@@ -287,7 +188,9 @@ fn extension(shape: &Shape<'_>) -> Vec<u8> {
     out.extend([0; 4]);
     out.extend((flags | used).to_le_bytes());
     out.extend([0; 12]);
-    for field in [shape.sector_bytes, shape.sector_bytes, WINDOWS_MAJOR, WINDOWS_MINOR, WINDOWS_BUILD, PLATFORM, 0] {
+    for field in
+        [shape.sector_bytes, shape.sector_bytes, WINDOWS_MAJOR, WINDOWS_MINOR, WINDOWS_BUILD, PLATFORM, 0]
+    {
         out.extend(field.to_le_bytes());
     }
     out.extend(SUITE.to_le_bytes());
@@ -302,10 +205,4 @@ fn random(len: usize) -> Result<SecretBytes, CreateError> {
     let mut bytes = SecretBytes::zeroed(len);
     getrandom::fill(&mut bytes)?;
     Ok(bytes)
-}
-
-fn random_salt() -> Result<[u8; 16], CreateError> {
-    let mut salt = [0; 16];
-    getrandom::fill(&mut salt)?;
-    Ok(salt)
 }

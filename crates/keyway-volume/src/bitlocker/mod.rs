@@ -13,6 +13,12 @@ mod block;
 mod boot;
 mod change;
 pub mod codes;
+mod create;
+mod create_boot;
+mod create_decoy;
+mod create_error;
+mod create_metadata;
+mod create_place;
 mod data_key;
 mod entry;
 mod eow;
@@ -42,6 +48,9 @@ pub use boot::{
 };
 pub use change::{ChangeError, LastProtector, NewProtector};
 pub use codes::{Method, Protection, State};
+pub use create::{Created, Fill, NewVolume, Note, SMALLEST_VOLUME, create};
+pub use create_error::CreateError;
+pub use create_metadata::NewProtectors;
 pub use entry::{
     BootBackup, ENTRY_HEADER_BYTES, Entries, Entry, EntryTooLong, ExternalKey, Key, Nonce, Protector, Sealed,
     StretchKey, TpmBlob, UseKey, Value,

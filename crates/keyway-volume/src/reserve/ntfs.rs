@@ -176,7 +176,8 @@ fn find(record: &[u8], name: &[u8]) -> Option<Option<(usize, usize)>> {
     loop {
         let (kind, len) = (number::<4>(record, at), number::<4>(record, at + 4) as usize);
         let attribute = record.get(at..at + len).filter(|_| kind != END && len >= 24)?;
-        let (name_len, name_at) = (number::<1>(attribute, 9) as usize * 2, number::<2>(attribute, 10) as usize);
+        let (name_len, name_at) =
+            (number::<1>(attribute, 9) as usize * 2, number::<2>(attribute, 10) as usize);
         if kind == DATA && attribute.get(name_at..name_at + name_len) == Some(name) {
             return Some((number::<1>(attribute, 8) == 1).then_some((at, len)));
         }
@@ -193,7 +194,8 @@ fn read_record(image: &File, at: u64, bytes: usize) -> Result<Vec<u8>, ReserveEr
     }
     let fixups = number::<2>(&record, 4) as usize;
     for i in 1..=bytes / GUARDED {
-        let kept = [number::<1>(&record, fixups + 2 * i) as u8, number::<1>(&record, fixups + 2 * i + 1) as u8];
+        let kept =
+            [number::<1>(&record, fixups + 2 * i) as u8, number::<1>(&record, fixups + 2 * i + 1) as u8];
         put(&mut record, i * GUARDED - 2, &kept);
     }
     Ok(record)

@@ -1,5 +1,6 @@
 //! `create`: a new container, a device formatted as one, or a hidden volume inside another.
 
+use super::create_bitlocker::{self, BitLockerArgs};
 use super::name_of;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
@@ -7,7 +8,7 @@ use crate::progress::Progress;
 use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
 use crate::volume::about;
 use crate::{size, volume};
-use keyway_cipher::Chain;
+use keyway_cipher::{Algorithm, Chain};
 use keyway_engine::{Access, Device};
 use keyway_volume::mkfs::{self, FileSystem};
 use keyway_volume::veracrypt::{self, CreateError, Created, Existing, Fill, NewVolume, Space, Target};
@@ -23,41 +24,44 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   $ keyway create secret.hc --size 10G --filesystem exfat
   $ sudo keyway create /dev/sdb1 --cipher aes-twofish-serpent --hash whirlpool --filesystem ext4
+  $ keyway create stick.img --size 8G --format bitlocker --filesystem ntfs
   $ keyway create secret.hc --hidden 2G --password-file outer.txt --hidden-password-file hidden.txt --yes")]
 pub(crate) struct Args {
     /// A file that does not exist yet, or a block device; with --hidden also an existing volume
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// The file's size, headers included: 512M, 10G. A device is taken whole
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     size: Option<u64>,
     /// Make a hidden volume of this size inside the one at PATH, or with --size inside the new one
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
-    hidden: Option<u64>,
+    pub(super) hidden: Option<u64>,
     /// The format
     #[arg(long, value_enum, default_value = "veracrypt")]
     format: FormatArg,
-    /// The cipher or cascade, outermost first; `keyway bench` lists them
-    #[arg(long, value_name = "CIPHER", default_value = "aes")]
-    cipher: Chain,
-    /// The key derivation: sha512, sha256, whirlpool, streebog, blake2s, argon2id
-    #[arg(long, value_name = "HASH", default_value = "sha512")]
-    hash: HashName,
+    /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes). BitLocker: aes-xts-128 (default), aes-xts-256, aes-cbc-128, aes-cbc-256
+    #[arg(long, value_name = "CIPHER")]
+    pub(super) cipher: Option<String>,
+    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
+    #[arg(long, value_name = "HASH")]
+    pub(super) hash: Option<HashName>,
     /// The file system to make inside: ext4, exfat, ntfs, fat, btrfs, xfs or none
     #[arg(long, value_name = "FS", default_value = "none", value_parser = filesystem)]
-    filesystem: Inside,
+    pub(super) filesystem: Inside,
     /// The file system's name
     #[arg(long, value_name = "NAME")]
-    label: Option<String>,
+    pub(super) label: Option<String>,
     /// Do not fill the volume with random bytes first; faster, but it shows how much is used
     #[arg(long)]
-    quick: bool,
+    pub(super) quick: bool,
     /// Replace the file that is at PATH
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    secret: SecretArgs,
+    pub(super) secret: SecretArgs,
     #[command(flatten)]
-    inner: HiddenArgs,
+    pub(super) inner: HiddenArgs,
+    #[command(flatten)]
+    pub(super) bitlocker: BitLockerArgs,
 }
 
 /// The formats that can be made.
@@ -65,11 +69,13 @@ pub(crate) struct Args {
 enum FormatArg {
     /// VeraCrypt
     Veracrypt,
+    /// BitLocker, with NTFS, exFAT or FAT inside
+    Bitlocker,
 }
 
 /// What goes inside.
 #[derive(Debug, Clone, Copy)]
-struct Inside(Option<FileSystem>);
+pub(super) struct Inside(pub(super) Option<FileSystem>);
 
 fn filesystem(text: &str) -> Result<Inside, String> {
     if text.eq_ignore_ascii_case("none") {
@@ -105,6 +111,19 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     one_stdin([&own, &inner])?;
     let path = &args.path;
     let meta = path.metadata().ok();
+    if args.format == FormatArg::Bitlocker {
+        create_bitlocker::check(args)?;
+        let place = normal(args, meta.as_ref(), out)?;
+        return create_bitlocker::run(args, &place, out);
+    }
+    if args.bitlocker.is_given() {
+        return Err(Failure::usage(
+            "--to-go, --startup-key-out and the options of recovery passwords are for BitLocker volumes",
+            "add --format bitlocker, or leave them out",
+        ));
+    }
+    // Unknown names are refused before anyone types a password.
+    cipher(args)?;
     match args.hidden {
         None if inner.is_given() => Err(Failure::usage(
             "the --hidden-… options are for making a hidden volume",
@@ -144,10 +163,42 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
 }
 
+/// VeraCrypt's cipher of the name given.
+fn cipher(args: &Args) -> Result<Chain, Failure> {
+    match &args.cipher {
+        None => Ok(Chain::single(Algorithm::Aes256)),
+        Some(text) => text.parse().map_err(|e: keyway_cipher::CipherError| {
+            Failure::usage(e.to_string(), "`keyway bench` lists the ciphers")
+        }),
+    }
+}
+
+fn hash(args: &Args) -> HashName {
+    args.hash.unwrap_or(HashName::Sha512)
+}
+
 /// Where a normal volume goes.
-enum Place {
+pub(super) enum Place {
+    /// To a device.
     Device,
+    /// Into a new file of that many bytes.
     File(u64),
+}
+
+impl Place {
+    /// Claims it.
+    pub(super) fn take(&self, args: &Args) -> Result<Target, Failure> {
+        let path = &args.path;
+        let target = match *self {
+            Self::Device => Target::device(path),
+            Self::File(size) => {
+                let existing = if args.force { Existing::Replace } else { Existing::Refuse };
+                let space = if args.quick { Space::Sparse } else { Space::Reserved };
+                Target::new_file(path, size, existing, space)
+            }
+        };
+        target.map_err(|e| about(path, e))
+    }
 }
 
 /// What was made, for the answer.
@@ -188,18 +239,10 @@ fn normal(args: &Args, meta: Option<&Metadata>, out: Output) -> Result<Place, Fa
 /// Makes a normal volume.
 fn make(args: &Args, place: &Place, secrets: &Secrets) -> Result<Made, Failure> {
     let path = &args.path;
-    let target = match *place {
-        Place::Device => Target::device(path),
-        Place::File(size) => {
-            let existing = if args.force { Existing::Replace } else { Existing::Refuse };
-            let space = if args.quick { Space::Sparse } else { Space::Reserved };
-            Target::new_file(path, size, existing, space)
-        }
-    };
-    let target = target.map_err(|e| about(path, e))?;
+    let target = place.take(args)?;
     let progress = Progress::interruptible("filling")?;
     let fill = if args.quick { Fill::Quick } else { Fill::Random };
-    let new = NewVolume { secrets, cipher: args.cipher, hash: args.hash, fill };
+    let new = NewVolume { secrets, cipher: cipher(args)?, hash: hash(args), fill };
     let created = veracrypt::create(target.store(), &new, &progress).map_err(|e| about(path, e))?;
     finish(args, target, created, &progress)
 }
@@ -209,7 +252,7 @@ fn hide(args: &Args, size: u64, outer: Option<&Secrets>, secrets: &Secrets) -> R
     let path = &args.path;
     let target = Target::existing(path).map_err(|e| about(path, e))?;
     let progress = Progress::interruptible("filling")?;
-    let new = NewVolume { secrets, cipher: args.cipher, hash: args.hash, fill: Fill::Random };
+    let new = NewVolume { secrets, cipher: cipher(args)?, hash: hash(args), fill: Fill::Random };
     let created =
         veracrypt::create_hidden(target.store(), size, &new, outer, &progress).map_err(|e| about(path, e))?;
     finish(args, target, created, &progress)
@@ -235,9 +278,9 @@ fn tell(args: &Args, made: &Made, secrets: &Secrets, out: Output) -> Result<(), 
     let document = Document {
         path: &args.path,
         format: "veracrypt",
-        cipher: args.cipher.to_string(),
+        cipher: cipher(args)?.to_string(),
         mode: "xts",
-        hash: args.hash,
+        hash: hash(args),
         pim: secrets.pim,
         sector_bytes: made.sector_bytes,
         data_offset: made.data_offset,

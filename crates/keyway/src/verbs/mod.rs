@@ -6,6 +6,7 @@ pub(crate) mod bench;
 pub(crate) mod cat;
 pub(crate) mod close;
 pub(crate) mod create;
+mod create_bitlocker;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod erase;

@@ -1,0 +1,301 @@
+//! `create --format bitlocker`: a volume that Windows opens, with a recovery password made for it.
+
+use super::create::{Args, Place};
+use super::name_of;
+use crate::failure::Failure;
+use crate::output::{Output, bytes, pairs};
+use crate::progress::Progress;
+use crate::volume::{self, about};
+use keyway_secret::SecretBytes;
+use keyway_store::Store;
+use keyway_volume::bitlocker::{
+    self, Created, Fill, Guid, Method, NewProtectors, NewVolume, Protection, RecoveryPassword, StartupKey,
+};
+use keyway_volume::mkfs::FileSystem;
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The options that only BitLocker volumes have.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "BitLocker")]
+pub(crate) struct BitLockerArgs {
+    /// Let programs that know no BitLocker see a small file system with a note in it
+    #[arg(long)]
+    to_go: bool,
+    /// Write the recovery password to this new file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    recovery_file: Option<PathBuf>,
+    /// Make no recovery password
+    #[arg(long, conflicts_with = "recovery_file")]
+    no_recovery_password: bool,
+    /// Set no password
+    #[arg(long)]
+    no_password: bool,
+    /// Make a startup key and write its .BEK file into this folder
+    #[arg(long, value_name = "FOLDER")]
+    startup_key_out: Option<PathBuf>,
+}
+
+impl BitLockerArgs {
+    /// Whether any was named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.to_go
+            || self.no_recovery_password
+            || self.no_password
+            || self.recovery_file.is_some()
+            || self.startup_key_out.is_some()
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    path: &'a Path,
+    format: &'static str,
+    cipher: Method,
+    mode: &'static str,
+    hash: &'static str,
+    sector_bytes: u32,
+    data_bytes: u64,
+    usable_bytes: u64,
+    volume_id: Guid,
+    to_go: bool,
+    filesystem: Option<&'static str>,
+    recovery_password: Option<String>,
+    recovery_password_id: Option<Guid>,
+    recovery_file: Option<&'a Path>,
+    startup_key: Option<PathBuf>,
+    warnings: Vec<String>,
+}
+
+/// Windows' default since version 1511.
+const DEFAULT: Method = Method::Xts128;
+
+/// The method of that name.
+fn method(text: Option<&str>) -> Result<Method, Failure> {
+    let Some(text) = text else { return Ok(DEFAULT) };
+    Method::ALL.into_iter().find(|method| method.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+        Failure::usage(
+            format!("BitLocker has no cipher called {text}"),
+            "take aes-xts-128, aes-xts-256, aes-cbc-128 or aes-cbc-256",
+        )
+    })
+}
+
+/// Everything that can be refused is refused before anyone types a password.
+pub(crate) fn check(args: &Args) -> Result<(), Failure> {
+    method(args.cipher.as_deref())?;
+    let own = args.secret.source();
+    if args.hidden.is_some() || args.inner.source().is_given() {
+        return Err(Failure::usage(
+            "a BitLocker volume can't hold a hidden one",
+            "leave --hidden out, or make a VeraCrypt volume",
+        ));
+    }
+    if !own.keyfiles.is_empty() || own.pim.is_some() || args.hash.is_some() {
+        return Err(Failure::usage(
+            "a BitLocker volume has no keyfiles, no PIM and no choice of a hash",
+            "leave --keyfile, --pim and --hash out",
+        ));
+    }
+    if args.bitlocker.no_password && own.has_password() {
+        return Err(Failure::usage("a password was given along with --no-password", "leave one of them out"));
+    }
+    if let Some(fs) = args.filesystem.0
+        && !matches!(fs, FileSystem::Ntfs | FileSystem::ExFat | FileSystem::Fat)
+    {
+        return Err(about(&args.path, bitlocker::CreateError::FileSystemNotOffered(fs)));
+    }
+    if args.bitlocker.no_password
+        && args.bitlocker.no_recovery_password
+        && args.bitlocker.startup_key_out.is_none()
+    {
+        return Err(about(&args.path, bitlocker::CreateError::NoProtector));
+    }
+    Ok(())
+}
+
+/// Makes the volume at a place that was found fit for it.
+pub(crate) fn run(args: &Args, place: &Place, out: Output) -> Result<(), Failure> {
+    let options = &args.bitlocker;
+    let method = method(args.cipher.as_deref())?;
+    let password = match options.no_password {
+        true => None,
+        false => Some(args.secret.source().read_new(&name_of(&args.path))?.password),
+    };
+    let recovery = match options.no_recovery_password {
+        true => None,
+        false => Some(RecoveryPassword::random().map_err(bitlocker::CreateError::from)?),
+    };
+    let startup_key = match &options.startup_key_out {
+        Some(_) => Some(StartupKey::random().map_err(bitlocker::CreateError::from)?),
+        None => None,
+    };
+    let protectors = NewProtectors { password, recovery, startup_key };
+    // Before the volume: nobody shall have one whose keys could not be kept.
+    let mut files = KeyFiles::new(options, &protectors)?;
+    let target = place.take(args)?;
+    let progress = Progress::interruptible("filling")?;
+    let new = NewVolume {
+        protectors: &protectors,
+        method,
+        fill: if args.quick { Fill::UsedSpaceOnly } else { Fill::Full },
+        filesystem: args.filesystem.0.map(|fs| (fs, args.label.as_deref())),
+        to_go: options.to_go,
+        description: &description(args),
+    };
+    let store: Arc<dyn Store> = Arc::new(target.reopen().map_err(|e| about(&args.path, e))?);
+    let created = bitlocker::create(&store, &new, &progress).map_err(|e| about(&args.path, e))?;
+    drop(store);
+    files.write(&protectors, &created)?;
+    target.keep().map_err(|e| about(&args.path, e))?;
+    files.keep();
+    progress.done();
+    tell(args, method, &protectors, &created, files.startup_key_path.take(), out)
+}
+
+/// Computer, drive and date, as Windows' own description: it is shown beside the request for the
+/// recovery password.
+fn description(args: &Args) -> String {
+    let system = rustix::system::uname();
+    let host = system.nodename().to_string_lossy().into_owned();
+    let drive = args.label.clone().unwrap_or_else(|| name_of(&args.path));
+    let now = bitlocker::FileTime::now().to_string();
+    let date = now.split('T').next().unwrap_or_default();
+    format!("{host} {drive} {date}")
+}
+
+/// The files that keys are written to; removed again when no volume comes of it.
+struct KeyFiles {
+    recovery: Option<(PathBuf, File)>,
+    startup_key: Option<File>,
+    startup_key_path: Option<PathBuf>,
+    kept: bool,
+}
+
+impl KeyFiles {
+    fn new(options: &BitLockerArgs, protectors: &NewProtectors) -> Result<Self, Failure> {
+        let mut files = Self { recovery: None, startup_key: None, startup_key_path: None, kept: false };
+        if let Some(path) = &options.recovery_file {
+            files.recovery = Some((path.clone(), new_file(path)?));
+        }
+        if let (Some(folder), Some(key)) = (&options.startup_key_out, &protectors.startup_key) {
+            let path = folder.join(key.file_name());
+            files.startup_key = Some(new_file(&path)?);
+            files.startup_key_path = Some(path);
+        }
+        Ok(files)
+    }
+
+    fn write(&mut self, protectors: &NewProtectors, created: &Created) -> Result<(), Failure> {
+        if let (Some((path, file)), Some(recovery)) = (&mut self.recovery, &protectors.recovery) {
+            let id = protector_id(created, Protection::RecoveryPassword);
+            let id = id.map(|id| id.to_string()).unwrap_or_default();
+            let text = recovery.to_text();
+            let head = format!(
+                "BitLocker recovery password\r\n\r\nVolume: {}\r\nIdentifier: {id}\r\n\r\nRecovery password: ",
+                created.block.dataset.volume
+            );
+            put(path, file, &[head.as_bytes(), &text[..], b"\r\n"])?;
+        }
+        if let (Some(path), Some(file), Some(key)) =
+            (&self.startup_key_path, &mut self.startup_key, &protectors.startup_key)
+        {
+            put(path, file, &[&key.to_bytes()[..]])?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for KeyFiles {
+    fn drop(&mut self) {
+        if !self.kept {
+            // The error that brought us here matters more than these.
+            for path in self.recovery.iter().map(|(path, _)| path).chain(&self.startup_key_path) {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// A new file that only its owner may read.
+fn new_file(path: &Path) -> Result<File, Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(path).map_err(|e| Failure::io("make", path, &e))
+}
+
+fn put(path: &Path, file: &mut File, parts: &[&[u8]]) -> Result<(), Failure> {
+    let written = parts.iter().try_for_each(|part| file.write_all(part)).and_then(|()| file.sync_all());
+    written.map_err(|e| Failure::io("write", path, &e))
+}
+
+fn protector_id(created: &Created, protection: Protection) -> Option<Guid> {
+    created.block.dataset.entries.protectors().find(|p| p.protection == protection).map(|p| p.id)
+}
+
+fn tell(
+    args: &Args,
+    method: Method,
+    protectors: &NewProtectors,
+    created: &Created,
+    startup_key: Option<PathBuf>,
+    out: Output,
+) -> Result<(), Failure> {
+    let recovery_file = args.bitlocker.recovery_file.as_deref();
+    // The one place where it leaves locked memory: it is to be shown.
+    let shown = |text: SecretBytes| String::from_utf8_lossy(&text).into_owned();
+    let document = Document {
+        path: &args.path,
+        format: "bitlocker",
+        cipher: method,
+        mode: method.mode().name(),
+        hash: "sha256",
+        sector_bytes: created.layout.sector_bytes(),
+        data_bytes: created.layout.size(),
+        usable_bytes: created.usable_bytes,
+        volume_id: created.block.dataset.volume,
+        to_go: args.bitlocker.to_go,
+        filesystem: args.filesystem.0.map(FileSystem::name),
+        recovery_password: protectors
+            .recovery
+            .as_ref()
+            .filter(|_| recovery_file.is_none())
+            .map(|r| shown(r.to_text())),
+        recovery_password_id: protector_id(created, Protection::RecoveryPassword),
+        recovery_file,
+        startup_key,
+        warnings: created.notes.iter().map(ToString::to_string).collect(),
+    };
+    volume::warn(out, &document.warnings);
+    out.result(&document, || words(&document))
+}
+
+fn words(d: &Document<'_>) -> String {
+    let mut rows = vec![
+        ("  encryption method", d.cipher.windows_name().to_owned()),
+        ("  room", bytes(d.usable_bytes)),
+        ("  file system", d.filesystem.unwrap_or("none yet").to_owned()),
+    ];
+    if let Some(id) = d.recovery_password_id {
+        rows.push(("  recovery password's identifier", id.to_string()));
+    }
+    if let Some(text) = &d.recovery_password {
+        rows.push(("  recovery password", format!("{text}; write it down, it is not shown again")));
+    }
+    if let Some(path) = d.recovery_file {
+        rows.push(("  recovery password", format!("in {}; keep it elsewhere", path.display())));
+    }
+    if let Some(path) = &d.startup_key {
+        rows.push(("  startup key", format!("in {}", path.display())));
+    }
+    let text = format!("A new BitLocker volume is in {}.\n{}", d.path.display(), pairs(&rows));
+    format!("{text}Open it with: keyway open {}\n", d.path.display())
+}

@@ -1,0 +1,45 @@
+# Runs in the guest: opens every volume of cases.tsv with cryptsetup, says what it holds, mounts its
+# file system with the kernel's own driver, reads the host's file and writes the guest's.
+#
+# cases.tsv:   name (also of its image, key and pattern), file system or "none", password's file or "-"
+# results.tsv: name, "opened" or "refused", size, sector size, SHA-256 before anything is written,
+#              SHA-256 of the host's file or "-", SHA-256 after the write when opened by password or "-"
+export LC_ALL=C
+modprobe -a dm-crypt dm-zero loop ntfs3 exfat vfat
+
+plain_sha256() { sha256sum </dev/mapper/judged | cut -d' ' -f1; }
+
+judge() {
+    local name=$1 kind=$2 password=$3 device before found=- after=-
+    # cryptsetup reads with direct I/O, which a file on 9p can't do.
+    device=$(losetup --find --show "$name")
+    if cryptsetup open --type bitlk --volume-key-file "key-$name" "$device" judged; then
+        before=$(plain_sha256)
+        if [ "$kind" = none ]; then
+            dd if="pattern-$name" of=/dev/mapper/judged bs=4096 seek=10 conv=notrunc,fsync status=none
+        elif mount -t "$kind" /dev/mapper/judged /mnt; then
+            [ ! -f /mnt/from-the-host ] || found=$(sha256sum </mnt/from-the-host | cut -d' ' -f1)
+            cp "pattern-$name" /mnt/from-the-guest
+            umount /mnt
+        else
+            found="not mounted"
+        fi
+        printf '%s\topened\t%s\t%s\t%s\t%s' "$name" "$(blockdev --getsize64 /dev/mapper/judged)" \
+            "$(blockdev --getss /dev/mapper/judged)" "$before" "$found" >>results.tsv
+        cryptsetup close judged
+        if [ "$password" != - ] && cryptsetup open --type bitlk --readonly "$device" judged <"$password"; then
+            after=$(plain_sha256)
+            cryptsetup close judged
+        fi
+        printf '\t%s\n' "$after" >>results.tsv
+    else
+        printf '%s\trefused\n' "$name" >>results.tsv
+    fi
+    losetup --detach "$device"
+}
+
+cryptsetup --version
+while IFS=$'\t' read -r name kind password; do
+    echo "judging $name"
+    judge "$name" "$kind" "$password"
+done <cases.tsv
