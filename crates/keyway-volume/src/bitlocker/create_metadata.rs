@@ -133,10 +133,10 @@ pub(super) fn new_block(
     let mut entries = vec![Entry::new(role::DESCRIPTION, Value::text(shape.description))];
     let mut maker = ProtectorMaker::new(&keys.master, &mut block.dataset);
     if let Some(password) = &protectors.password {
-        entries.push(maker.password(password)?);
+        entries.push(maker.password(Guid::random()?, password)?);
     }
     if let Some(recovery) = &protectors.recovery {
-        entries.push(maker.recovery_password(recovery)?);
+        entries.push(maker.recovery_password(Guid::random()?, recovery)?);
     }
     if let Some(key) = &protectors.startup_key {
         entries.push(maker.startup_key(key)?);
