@@ -42,6 +42,55 @@ fn bench_has_the_promised_shape() {
 }
 
 #[test]
+fn bench_measures_each_buffer_with_each_number_of_threads() {
+    let cli = Cli::new();
+    let said = cli.json(
+        0,
+        "bench --cipher aes --cipher aes-cbc-128-elephant --kernel all --buffer 4K,1M --threads 1,2 --time 3 --no-kdf",
+    );
+    let rows = said["ciphers"].as_array().expect("rows");
+    for cipher in ["aes", "aes-cbc-128-elephant"] {
+        for (buffer, threads) in [(4096, 1), (4096, 2), (1 << 20, 1), (1 << 20, 2)] {
+            let chosen = |row: &&Value| {
+                row["cipher"] == cipher
+                    && row["buffer_bytes"] == buffer
+                    && row["threads"] == threads
+                    && row["chosen"] == true
+            };
+            assert_eq!(rows.iter().filter(chosen).count(), 1, "{cipher} {buffer} {threads}");
+        }
+    }
+    let memory = said["memory"].as_array().expect("rows");
+    assert!(memory.iter().any(|row| row["buffer_bytes"] == 4096 && row["threads"] == 2));
+    assert!(memory.iter().all(|row| row["memcpy_mb_s"].as_f64() > Some(0.0)));
+    assert!(said["machine"]["processor"].is_string() && said["machine"]["date"].is_string());
+    for wrong in ["--buffer 1000", "--buffer 1M,x", "--threads 0", "--threads 1,none", "--cipher rot13"] {
+        cli.ends(2, &format!("bench {wrong}"));
+    }
+}
+
+#[test]
+fn bench_times_every_key_derivation_and_writes_a_report() {
+    let cli = Cli::new();
+    let path = cli.path("report.html");
+    let said = cli.json(0, &format!("bench --cipher serpent --time 3 --html {}", path.display()));
+    let kdfs: Vec<&str> =
+        said["kdfs"].as_array().expect("rows").iter().filter_map(|row| row["kdf"].as_str()).collect();
+    for hash in ["sha512", "sha256", "blake2s", "whirlpool", "streebog", "ripemd160"] {
+        assert!(kdfs.contains(&format!("pbkdf2-{hash}").as_str()), "{hash} in {kdfs:?}");
+    }
+    assert!(kdfs.contains(&"argon2id") && kdfs.contains(&"bitlocker"));
+    assert!(said["kdfs"].as_array().expect("rows").iter().all(|row| row["ms"].as_f64() > Some(0.0)));
+    let report = std::fs::read_to_string(&path).expect("the report");
+    for row in said["ciphers"].as_array().expect("rows") {
+        let speed = format!("{:.1}", row["encrypt_mb_s"].as_f64().expect("a number"));
+        assert!(report.contains(&speed), "{row}");
+    }
+    assert!(kdfs.iter().all(|kdf| report.contains(kdf)) && report.contains("<svg"));
+    cli.ends(1, "bench --cipher aes --time 1 --no-kdf --html /nowhere/at/all.html");
+}
+
+#[test]
 fn doctor_says_what_it_would_choose() {
     let said = Cli::new().json(0, "doctor");
     assert!(["fuse+loop", "fuse", "nbd"].contains(&said["attachment"].as_str().expect("a word")), "{said}");

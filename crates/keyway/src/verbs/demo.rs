@@ -9,7 +9,6 @@ use crate::output::{Output, bytes};
 use crate::spawn::{self, ServeRequest, ServeSecrets};
 use crate::volume::{self, Which};
 use keyway_attach::session::{self, Attachment, NbdAddress, SessionState};
-use keyway_cipher::{Chain, Kernel};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::Caching;
@@ -372,21 +371,16 @@ impl Tour {
     fn speed(&mut self) -> Result<(), Failure> {
         const BUFFER: usize = 1 << 20;
         let time = Duration::from_millis(90);
-        let memcpy = bench::memcpy(BUFFER, 1, time);
+        let memcpy = bench::memcpy(BUFFER, time);
         self.document.memcpy_mb_s = (memcpy * 10.0).round() / 10.0;
         let mut lines = format!("What one core does, in MB/s (copying memory alone: {memcpy:.0}):");
         for name in ["aes", "serpent", "twofish", "aes-twofish-serpent"] {
-            let chain: Chain = name.parse()?;
-            for kernel in Kernel::available() {
-                if let Some(row) = bench::cipher_row(chain, kernel, BUFFER, 1, time)?.filter(|row| row.chosen)
-                {
-                    lines.push_str(&format!(
-                        "\n   {name:<20} encrypts {:>6.0}  decrypts {:>6.0}  ({})",
-                        row.encrypt_mb_s, row.decrypt_mb_s, row.kernel
-                    ));
-                    self.document.ciphers.push(row);
-                }
-            }
+            let row = bench::chosen_row(name.parse()?, BUFFER, time)?;
+            lines.push_str(&format!(
+                "\n   {name:<20} encrypts {:>6.0}  decrypts {:>6.0}  ({})",
+                row.encrypt_mb_s, row.decrypt_mb_s, row.kernel
+            ));
+            self.document.ciphers.push(row);
         }
         self.say(&format!("{lines}\n\n"))
     }

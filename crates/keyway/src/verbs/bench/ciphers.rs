@@ -1,0 +1,82 @@
+//! The speed of ciphers, kernel by kernel.
+
+use super::clock;
+use super::race::{Setting, Work, race};
+use super::subject::Subject;
+use crate::failure::Failure;
+use keyway_cipher::{Kernel, SectorCipher};
+use serde::Serialize;
+
+/// What one kernel does with one cipher.
+#[derive(Serialize, Debug, Clone)]
+pub(crate) struct CipherRow {
+    pub(crate) cipher: String,
+    pub(crate) kernel: &'static str,
+    pub(crate) threads: u16,
+    pub(crate) buffer_bytes: u64,
+    pub(crate) sector_bytes: u32,
+    pub(crate) encrypt_mb_s: f64,
+    pub(crate) decrypt_mb_s: f64,
+    /// One thread only, and where the core's clock can be known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) encrypt_cycles_per_byte: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) decrypt_cycles_per_byte: Option<f64>,
+    /// Whether this kernel would be chosen by itself.
+    pub(crate) chosen: bool,
+}
+
+impl CipherRow {
+    /// The slower direction.
+    pub(crate) fn mb_s(&self) -> f64 {
+        self.encrypt_mb_s.min(self.decrypt_mb_s)
+    }
+
+    /// The slower direction's.
+    pub(crate) fn cycles_per_byte(&self) -> Option<f64> {
+        Some(self.encrypt_cycles_per_byte?.max(self.decrypt_cycles_per_byte?))
+    }
+}
+
+/// Measures a cipher in each of the kernels that have something of their own for it, side by side.
+pub(super) fn rows(
+    subject: Subject,
+    kernels: &[Kernel],
+    setting: Setting,
+) -> Result<Vec<CipherRow>, Failure> {
+    let mut ciphers: Vec<SectorCipher> = Vec::new();
+    for &kernel in kernels {
+        ciphers.extend(subject.cipher(kernel)?);
+    }
+    let chosen = subject.chosen()?;
+    let both: Vec<_> = ciphers
+        .iter()
+        .map(|cipher| {
+            (
+                |units: &mut [u8]| cipher.encrypt_sectors(units, 0),
+                |units: &mut [u8]| cipher.decrypt_sectors(units, 0),
+            )
+        })
+        .collect();
+    let works: Vec<Work<'_>> =
+        both.iter().flat_map(|(encrypt, decrypt)| [encrypt as Work<'_>, decrypt as Work<'_>]).collect();
+    let hertz = if setting.threads == 1 { clock::hertz() } else { None };
+    let speeds = race(setting, &works);
+    let row = |(cipher, speeds): (&SectorCipher, &[f64])| {
+        let [encrypt, decrypt] = *speeds else { return None };
+        let cycles = |mb_s: f64| hertz.map(|hertz| (hertz / (mb_s * 1e6) * 1000.0).round() / 1000.0);
+        Some(CipherRow {
+            cipher: subject.to_string(),
+            kernel: cipher.kernel().name(),
+            threads: setting.threads,
+            buffer_bytes: setting.buffer as u64,
+            sector_bytes: cipher.unit_bytes(),
+            encrypt_mb_s: super::rounded(encrypt),
+            decrypt_mb_s: super::rounded(decrypt),
+            encrypt_cycles_per_byte: cycles(encrypt),
+            decrypt_cycles_per_byte: cycles(decrypt),
+            chosen: cipher.kernel() == chosen,
+        })
+    };
+    Ok(ciphers.iter().zip(speeds.chunks_exact(2)).filter_map(row).collect())
+}
