@@ -37,7 +37,7 @@ const fn matrix(columns: [u8; 8]) -> i64 {
 }
 
 /// The byte `k` of the linear transformation's value as maps of each byte `j` of its argument.
-static STREEBOG: [[i64; 8]; 8] = {
+pub(super) static STREEBOG: [[i64; 8]; 8] = {
     let mut maps = [[0; 8]; 8];
     let mut i = 0;
     while i < 64 {
@@ -156,7 +156,7 @@ rows!(ByColumn, transposed);
 /// # Safety
 /// The processor has AVX-512F.
 #[inline(always)]
-unsafe fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+pub(super) unsafe fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
     // SAFETY: the caller vouches for the instruction.
     unsafe { _mm512_ternarylogic_epi64::<0x96>(a, b, c) }
 }
@@ -166,7 +166,7 @@ unsafe fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
 /// # Safety
 /// The processor has AVX-512BW and VBMI.
 #[inline(always)]
-unsafe fn substitute(table: &[u8; 256], state: Eight) -> Eight {
+pub(super) unsafe fn looked_up(table: &[u8; 256], bytes: __m512i) -> __m512i {
     // SAFETY: the caller vouches for the instructions; the four loads are the table's quarters.
     unsafe {
         let table = table.as_ptr();
@@ -174,13 +174,30 @@ unsafe fn substitute(table: &[u8; 256], state: Eight) -> Eight {
         let t1 = _mm512_loadu_si512(table.add(64).cast());
         let t2 = _mm512_loadu_si512(table.add(128).cast());
         let t3 = _mm512_loadu_si512(table.add(192).cast());
-        eight!(j => {
-            let bytes = state[j];
-            let low = _mm512_permutex2var_epi8(t0, bytes, t1);
-            let high = _mm512_permutex2var_epi8(t2, bytes, t3);
-            _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high)
-        })
+        let low = _mm512_permutex2var_epi8(t0, bytes, t1);
+        let high = _mm512_permutex2var_epi8(t2, bytes, t3);
+        _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high)
     }
+}
+
+/// Looks every byte of a state up.
+///
+/// # Safety
+/// The processor has AVX-512BW and VBMI.
+#[inline(always)]
+unsafe fn substitute(table: &[u8; 256], state: Eight) -> Eight {
+    // SAFETY: the caller vouches for the instructions.
+    unsafe { eight!(j => looked_up(table, state[j])) }
+}
+
+/// The bytes of each lane under that lane's linear map.
+///
+/// # Safety
+/// The processor has AVX-512F and GFNI.
+#[inline(always)]
+pub(super) unsafe fn map_each(bytes: __m512i, matrices: &Words) -> __m512i {
+    // SAFETY: the caller vouches for the instructions; the load is of eight words.
+    unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(bytes, _mm512_loadu_si512(matrices.as_ptr().cast())) }
 }
 
 /// The same linear map of every byte.

@@ -17,6 +17,8 @@ mod blake2s;
 mod chain;
 #[cfg(target_arch = "x86_64")]
 mod gfni;
+#[cfg(target_arch = "x86_64")]
+mod gfni_pairs;
 mod lanes;
 pub(crate) mod memory;
 mod portable;

@@ -2,6 +2,7 @@
 
 use super::blake2s::Blake2s;
 use super::gfni::{self, ByColumn, ByWord};
+use super::gfni_pairs::ByPair;
 use super::lanes::{Twin, W32x8, W32x16, W64x4, W64x8};
 use super::ripemd160::Ripemd160;
 use super::sha256::Sha256;
@@ -53,6 +54,7 @@ macro_rules! row_steps {
 
 row_steps! {
     whirlpool_8: Whirlpool, ByColumn;
+    streebog_4: Streebog, ByPair;
     streebog_8: Streebog, ByWord;
 }
 
@@ -87,7 +89,7 @@ pub(super) fn avx512_steps(prf: Prf) -> &'static [Step] {
         Prf::Blake2s => steps![1 scalar::blake2s, 16 blake2s_16],
         Prf::Ripemd160 => steps![1 scalar::ripemd160, 16 ripemd160_16, 32 ripemd160_16x2],
         Prf::Whirlpool if gfni::available() => steps![8 whirlpool_8],
-        Prf::Streebog if gfni::available() => steps![8 streebog_8],
+        Prf::Streebog if gfni::available() => steps![4 streebog_4, 8 streebog_8],
         Prf::Whirlpool | Prf::Streebog | Prf::Sha1 => &[],
     }
 }
