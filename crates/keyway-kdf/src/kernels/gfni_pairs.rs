@@ -12,9 +12,7 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub(super) struct ByPair([__m512i; 4]);
 
-/// The lanes of a register's lower half.
-const LOWER: __mmask8 = 0x0f;
-/// And of its upper half.
+/// The lanes of a register's upper half.
 const UPPER: __mmask8 = 0xf0;
 
 /// The byte `k` of the linear transformation's value as maps of each byte of the pair of words `r`.
@@ -105,29 +103,47 @@ const fn words_at(r: i32) -> [i32; 16] {
 /// [`words_at`] the even and the odd output registers.
 static WORDS: [[i32; 16]; 2] = [words_at(0), words_at(1)];
 
-impl StreebogRows for ByPair {
+impl ByPair {
+    /// # Safety
+    /// The processor has AVX-512BW and VBMI.
     #[inline(always)]
-    fn lps(self) -> Self {
-        // SAFETY: holding `self` proves the instructions; the loads are of sixteen double words each.
+    unsafe fn substituted(self) -> [__m512i; 4] {
+        // SAFETY: the caller vouches for the instructions.
+        unsafe { four!(r => looked_up(&PI, self.0[r])) }
+    }
+
+    /// The linear transformation: byte `k` of all words in the lower half of the result's register `k`,
+    /// byte `k + 4` in the upper.
+    ///
+    /// # Safety
+    /// The processor has AVX-512F and GFNI.
+    #[inline(always)]
+    unsafe fn mixed(s: [__m512i; 4]) -> [__m512i; 4] {
+        // Each half of the share is its words' share of byte k.
+        macro_rules! share {
+            ($k:expr) => {{
+                let some = _mm512_xor_si512(map_each(s[0], &MAPS[$k][0]), map_each(s[1], &MAPS[$k][1]));
+                xor3(some, map_each(s[2], &MAPS[$k][2]), map_each(s[3], &MAPS[$k][3]))
+            }};
+        }
+        // SAFETY: the caller vouches for the instructions.
         unsafe {
-            let s = four!(r => looked_up(&PI, self.0[r]));
-            // Each half of p[k] is its words' share of byte k of all output words.
-            macro_rules! share {
-                ($k:expr) => {{
-                    let three = xor3(
-                        map_each(s[0], &MAPS[$k][0]),
-                        map_each(s[1], &MAPS[$k][1]),
-                        map_each(s[2], &MAPS[$k][2]),
-                    );
-                    _mm512_xor_si512(three, map_each(s[3], &MAPS[$k][3]))
-                }};
-            }
-            // Added up: byte k in the lower half, byte k + 4 in the upper.
-            let g = four!(k => {
+            four!(k => {
                 let (p, q) = (share!(k), share!(k + 4));
-                let crossed = _mm512_shuffle_i64x2::<0b01_00_11_10>(p, q);
-                _mm512_mask_xor_epi64(_mm512_xor_si512(q, crossed), LOWER, p, crossed)
-            });
+                let lower = _mm512_inserti64x4::<1>(p, _mm512_castsi512_si256(q));
+                _mm512_xor_si512(lower, _mm512_shuffle_i64x2::<0b11_10_11_10>(p, q))
+            })
+        }
+    }
+
+    /// Back from bytes at the same place to words.
+    ///
+    /// # Safety
+    /// The processor has AVX-512BW.
+    #[inline(always)]
+    unsafe fn words(g: [__m512i; 4]) -> Self {
+        // SAFETY: the caller vouches for the instructions; the loads are of sixteen double words each.
+        unsafe {
             // Bytes 0 to 3 (4 to 7 in the upper half) side by side, of even and of odd chains.
             let b = [
                 _mm512_unpacklo_epi8(g[0], g[1]),
@@ -146,6 +162,25 @@ impl StreebogRows for ByPair {
                 _mm512_permutex2var_epi32(even_high, even_words, odd_high),
                 _mm512_permutex2var_epi32(even_high, odd_words, odd_high),
             ])
+        }
+    }
+}
+
+impl StreebogRows for ByPair {
+    #[inline(always)]
+    fn lps(self) -> Self {
+        // SAFETY: holding `self` proves the instructions.
+        unsafe { Self::words(Self::mixed(self.substituted())) }
+    }
+
+    #[inline(always)]
+    fn lps_both(self, other: Self) -> (Self, Self) {
+        // SAFETY: holding `self` proves the instructions.
+        unsafe {
+            let (s, t) = (self.substituted(), other.substituted());
+            let s = Self::mixed(s);
+            let t = Self::mixed(t);
+            (Self::words(s), Self::words(t))
         }
     }
 

@@ -73,6 +73,12 @@ pub(super) const fn linear(byte: usize, bit: usize) -> u64 {
 pub(crate) trait StreebogRows: Rows {
     /// Substitution, transposition and linear transformation (section 7).
     fn lps(self) -> Self;
+    /// That of two states. Neither waits for the other, so that one can compute while the other waits
+    /// for its results, if their instructions are close enough for the processor to see both.
+    #[inline(always)]
+    fn lps_both(self, other: Self) -> (Self, Self) {
+        (self.lps(), other.lps())
+    }
     /// The sum modulo 2^512.
     fn add(self, words: &Words) -> Self;
 }
@@ -133,8 +139,7 @@ fn g<R: StreebogRows>(h: R, h_xor_n: R, block: R) -> R {
     let mut key = h_xor_n.lps();
     let mut state = block;
     for c in &C {
-        state = state.xor(key).lps();
-        key = key.xor_words(c).lps();
+        (state, key) = state.xor(key).lps_both(key.xor_words(c));
     }
     state.xor3(key, h).xor(block)
 }
