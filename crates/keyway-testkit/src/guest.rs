@@ -48,6 +48,12 @@ impl Guest {
         self.with("--timeout", &limit.as_secs().to_string())
     }
 
+    /// One more argument for QEMU.
+    #[must_use]
+    pub fn qemu(self, argument: &str) -> Self {
+        self.with("--qemu", argument)
+    }
+
     fn with(mut self, option: &str, value: &str) -> Self {
         self.arguments.extend([option.into(), value.into()]);
         self

@@ -48,6 +48,23 @@ impl Swtpm {
         self.process = launch(&self.program, self.folder.path(), self.start);
     }
 
+    /// Turns it off and on again as the chip of a guest, which is started with these arguments for
+    /// QEMU; [`Swtpm::restart`] gives it back to the host.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn give_to_guest(&mut self) -> Vec<String> {
+        self.stop();
+        self.start += 1;
+        let socket = socket(self.folder.path(), self.start);
+        let options = ["--ctrl".to_owned(), format!("type=unixio,path={}", socket.display())];
+        self.process = spawn(&self.program, self.folder.path(), &socket, options);
+        let chip = format!("socket,id=chip,path={}", socket.display());
+        ["-chardev", &chip, "-tpmdev", "emulator,id=tpm,chardev=chip", "-device", "tpm-tis,tpmdev=tpm"]
+            .map(str::to_owned)
+            .into()
+    }
+
     fn stop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -65,14 +82,22 @@ fn socket(folder: &Path, start: u32) -> PathBuf {
 }
 
 fn launch(program: &Path, folder: &Path, start: u32) -> Child {
+    let socket = socket(folder, start);
+    let options = [
+        "--flags".to_owned(),
+        "not-need-init,startup-clear".to_owned(),
+        "--server".to_owned(),
+        format!("type=unixio,path={}", socket.display()),
+    ];
+    spawn(program, folder, &socket, options)
+}
+
+fn spawn(program: &Path, folder: &Path, socket: &Path, options: impl IntoIterator<Item = String>) -> Child {
     let state = folder.join("state");
     std::fs::create_dir_all(&state).expect("a folder for its state");
-    let socket = socket(folder, start);
     let mut process = Command::new(program)
-        .args(["socket", "--tpm2", "--flags", "not-need-init,startup-clear", "--tpmstate"])
-        .arg(format!("dir={}", state.display()))
-        .arg("--server")
-        .arg(format!("type=unixio,path={}", socket.display()))
+        .args(["socket", "--tpm2", "--tpmstate", &format!("dir={}", state.display())])
+        .args(options)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -2,58 +2,15 @@
 #![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 mod cli_support;
+mod tpm_support;
 
 use cli_support::Cli;
-use keyway_secret::SecretBytes;
-use keyway_store::{Caching, FileStore, OpenMode};
-use keyway_testkit::{Swtpm, Table, unpack_xz, volumes};
+use keyway_testkit::Swtpm;
 use keyway_tpm::{Pcrs, Tpm};
-use keyway_volume::bitlocker::tpm::{Pin, TpmProtection, protect};
-use keyway_volume::bitlocker::{Entry, FileTime, Nonce, Secret, UnlockRequest, Value, codes::role, unlock};
 use sha2::{Digest, Sha256};
-use std::os::unix::fs::FileExt;
+use tpm_support::{Asks, add_protector, windows};
 
 const PIN: &str = "87654321";
-
-/// A volume that Windows encrypted, and the SHA-256 of what is in it.
-struct Windows {
-    file: tempfile::NamedTempFile,
-    sha256: String,
-}
-
-fn windows() -> Option<Windows> {
-    let folder = volumes()?.join("bitlocker");
-    let table = Table::read(&folder.join("INDEX.tsv"));
-    let row = table.rows().iter().find(|row| row.get("file") == "bitlk-aes-xts-128.img.xz").expect("its row");
-    let file = unpack_xz(&folder.join(row.get("file")))?;
-    Some(Windows { file, sha256: row.get("sha256_of_decrypted_volume").to_owned() })
-}
-
-/// Adds a protector to all three copies of the metadata; writes its startup key into `cli`'s folder.
-fn add_protector(cli: &Cli, volume: &Windows, swtpm: &Swtpm, pin: Option<&str>, startup_key: bool) {
-    let path = volume.file.path();
-    let store = FileStore::open(path, OpenMode::ReadOnly, Caching::Buffered).expect("opens");
-    let secrets = [Secret::Password(SecretBytes::copy_of(b"anaconda"))];
-    let opened = unlock(&store, &UnlockRequest::new(&secrets)).expect("unlocks").opened;
-    let mut block = opened.metadata.block().clone();
-    let time = FileTime::now().0;
-    let mut tpm = Tpm::open(&swtpm.address().parse().expect("an address")).expect("a TPM");
-    let pin = pin.map(|pin| Pin::new_to_set(pin.as_bytes()).expect("a PIN"));
-    let wanted = TpmProtection { pcrs: Pcrs::SECURE_BOOT, pin: pin.as_ref(), startup_key, name: None };
-    let dataset = &mut block.dataset;
-    let made = protect(&mut tpm, &opened.master, &wanted, || Nonce { time, counter: dataset.take_nonce() })
-        .expect("makes one");
-    if let Some(key) = &made.startup_key {
-        std::fs::write(cli.path(&key.file_name()), &key.to_bytes()[..]).expect("written");
-    }
-    block.dataset.entries.list.push(Entry::new(role::PROTECTOR, Value::Protector(made.protector)));
-    block.validate(&opened.master, time).expect("fits");
-    let bytes = block.to_bytes().expect("fits");
-    let file = std::fs::File::options().write(true).open(path).expect("opens");
-    for offset in block.copies {
-        file.write_all_at(&bytes, offset).expect("written");
-    }
-}
 
 fn hash(cli: &Cli, arguments: &[&str]) -> String {
     let data = cli.keyway.ok(arguments);
@@ -75,7 +32,8 @@ fn a_tpm_alone_opens_it() {
     let path = volume.file.path().to_str().expect("text");
     let tpm = format!("--tpm={}", swtpm.address());
     fails(&cli, 3, "no-such-protector", &["info", path, &tpm]);
-    add_protector(&cli, &volume, &swtpm, None, false);
+    let asks = Asks { pcrs: Pcrs::SECURE_BOOT, pin: None, startup_key: None };
+    add_protector(&volume, &swtpm, asks);
     assert_eq!(hash(&cli, &["cat", path, &tpm]), volume.sha256);
     let info: serde_json::Value =
         serde_json::from_slice(&cli.keyway.ok(["info", path, &tpm, "--json"])).expect("JSON");
@@ -102,7 +60,8 @@ fn tpm_pin_and_startup_key_open_it() {
     let (Some(volume), Some(swtpm)) = (windows(), Swtpm::start()) else { return };
     let cli = Cli::new();
     let path = volume.file.path().to_str().expect("text");
-    add_protector(&cli, &volume, &swtpm, Some(PIN), true);
+    let startup_key = Some(cli.keyway.folder());
+    add_protector(&volume, &swtpm, Asks { pcrs: Pcrs::SECURE_BOOT, pin: Some(PIN), startup_key });
     let tpm = format!("--tpm={}", swtpm.address());
     let folder = cli.keyway.folder().to_str().expect("text");
     let (right, wrong) = (cli.keyway.secret("pin", PIN), cli.keyway.secret("wrong", "87654320"));
