@@ -2,7 +2,8 @@
 //! is my code constant time?", 2017: two classes of input in random order, one always the same, one
 //! always new; Welch's t-test on their times, also with the slowest ones cropped, where other work
 //! on the machine shows. A leak makes |t| grow with the number of measurements; without one it
-//! stays a few units from zero.
+//! stays a few units from zero. (Tables that fit into the first cache pass: nobody evicts them here.
+//! That a kernel has no such table is for its source to show.)
 //!
 //! The test of the kernels runs with `KEYWAY_SLOW=1` (a minute); print its table with
 //! `KEYWAY_SLOW=1 cargo test --release -p keyway-cipher --test constant_time -- --nocapture`.
