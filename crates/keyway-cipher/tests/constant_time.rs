@@ -140,10 +140,10 @@ fn key_leak(rounds: usize, algorithm: Algorithm, mode: Mode, kernel: Kernel) -> 
 fn claims(kernel: Kernel, algorithm: Algorithm) -> bool {
     match algorithm {
         Algorithm::Aes128 | Algorithm::Aes256 | Algorithm::Serpent => true,
-        Algorithm::Camellia => matches!(kernel, Kernel::Sse | Kernel::Avx2 | Kernel::Avx512),
+        Algorithm::Camellia | Algorithm::Kuznyechik => {
+            matches!(kernel, Kernel::Sse | Kernel::Avx2 | Kernel::Avx512)
+        }
         Algorithm::Twofish => matches!(kernel, Kernel::Avx2 | Kernel::Avx512),
-        // Other kernels of these, where this machine lacks GFNI, are the portable tables.
-        Algorithm::Kuznyechik => kernel == Kernel::Avx512,
         Algorithm::Blowfish | Algorithm::Cast5 | Algorithm::TripleDes => false,
     }
 }
