@@ -37,7 +37,8 @@ fn bench(criterion: &mut Criterion, mode: Mode, chains: &[&str], unit_bytes: u32
                 }
             };
             let unit = if unit_bytes == 512 { String::new() } else { format!("/{unit_bytes}-byte units") };
-            let mut group = criterion.benchmark_group(format!("{}/{name}/{}{unit}", mode.name(), kernel.name()));
+            let mut group =
+                criterion.benchmark_group(format!("{}/{name}/{}{unit}", mode.name(), kernel.name()));
             for bytes in BUFFERS {
                 let mut buffer = vec![0u8; bytes];
                 group.throughput(Throughput::BytesDecimal(bytes as u64));
