@@ -45,8 +45,7 @@ fn region(data: &[u8]) -> Vec<u8> {
     let mut region = data.get(..REGION_BYTES).unwrap_or(data).to_vec();
     region.resize(REGION_BYTES, 0);
     region[..8].copy_from_slice(b"-FVE-FS-");
-    let unit = if region[10] == 1 { 1 } else { 16 };
-    let len = usize::from(u16::from_le_bytes([region[8], region[9]])) * unit;
+    let len = usize::from(u16::from_le_bytes([region[8], region[9]])) * 16;
     if let Some(crc) = region.get(..len).map(crc32fast::hash)
         && let Some(slot) = region.get_mut(len + 4..len + 8)
     {

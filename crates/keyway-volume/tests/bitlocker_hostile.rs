@@ -158,6 +158,26 @@ fn a_change_without_the_key_is_seen() {
 }
 
 #[test]
+fn a_block_without_a_seal_never_counts() {
+    let shape = Shape::default();
+    let made = shape.make(1);
+    // As Windows Vista wrote them, and one whose validation only says so.
+    for version in [1u8, 2] {
+        let mut region = region_of(&made.block);
+        let len = usize::from(u16::from_le_bytes([region[8], region[9]])) * 16;
+        region[10] = version;
+        region[len + 2] = 1;
+        region[len + 8..].fill(0);
+        fix_crc(&mut region);
+        let mut image = made.image.clone();
+        shape.copies.iter().for_each(|at| put(&mut image, *at, &region));
+        let error = error(&image);
+        let refused = matches!(error, BitLockerError::NoMetadata(_) | BitLockerError::Tampered);
+        assert!(refused && error.exit_code() == 4, "{version}: {error}");
+    }
+}
+
+#[test]
 fn copies_that_point_at_each_other_or_nowhere_are_damaged() {
     let made = Shape::default().make(1);
     let good = Shape::default().copies;
@@ -229,7 +249,6 @@ fn impossible_places_are_refused_even_when_sealed() {
         (|b| b.encrypted_bytes = u64::MAX) as fn(&mut Block),
         |b| b.encrypted_bytes = 0,
         |b| b.log_bytes = u32::MAX,
-        |b| b.version = 1,
         |b| b.dataset.version = 99,
         |b| b.dataset.created.0 = u64::MAX,
     ] {

@@ -3,7 +3,7 @@
 //! ```text
 //! offset size
 //!      0    8  "-FVE-FS-"
-//!      8    2  bytes of the block without its validation; from version 2 on in units of 16
+//!      8    2  bytes of the block without its validation, in units of 16
 //!     10    2  version: 1 Windows Vista, 2 Windows 7 and later
 //!     12    2  state
 //!     14    2  state it is on its way to
@@ -55,10 +55,17 @@ pub const BLOCK_HEADER_BYTES: usize = 64;
 /// Bytes of the data set's own header.
 pub const DATASET_HEADER_BYTES: usize = 48;
 
+/// The version of all blocks since Windows 7. Those of Windows Vista (1) seal no hash, so whoever has
+/// no key could pass a block off as one of them.
+pub const VERSION: u16 = 2;
+
+/// A block's length is counted in this many bytes.
+const UNIT: usize = 16;
+
 /// One copy of the metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// 1 in Windows Vista, 2 later.
+    /// The version: [`VERSION`].
     pub version: u16,
     /// What the volume is.
     pub state: State,
@@ -112,7 +119,7 @@ pub struct Validation {
     pub version: u16,
     /// CRC-32 of the block.
     pub crc: u32,
-    /// The block's SHA-256, sealed with the volume master key; `None` in version 1.
+    /// The block's SHA-256, sealed with the volume master key. A block without it never counts.
     pub hash: Option<Entry>,
 }
 
@@ -122,8 +129,8 @@ pub enum BlockFault {
     /// It does not start with its signature.
     #[error("its signature is missing")]
     Signature,
-    /// A version that isn't known.
-    #[error("its version is {0}, and 1 and 2 are known")]
+    /// Another version than that of Windows 7 and later.
+    #[error("its version is {0}, and only 2 is known (1 is Windows Vista's)")]
     Version(u16),
     /// It ends before its fields do.
     #[error("it ends within its fields")]
@@ -158,11 +165,10 @@ impl Block {
         }
         let mut header = || Some((r.u16()?, r.u16()?));
         let (len, version) = header().ok_or(BlockFault::Short)?;
-        let len = match version {
-            1 => usize::from(len),
-            2 => usize::from(len) * 16,
-            other => return Err(BlockFault::Version(other)),
-        };
+        if version != VERSION {
+            return Err(BlockFault::Version(version));
+        }
+        let len = usize::from(len) * UNIT;
         let too_long = whole.len() == REGION_BYTES;
         let (body, after) = whole.split_at_checked(len).ok_or(if too_long {
             BlockFault::Length(len)
@@ -204,12 +210,11 @@ impl Block {
     pub fn body(&self) -> Result<Vec<u8>, EntryTooLong> {
         let mut dataset = Vec::new();
         self.dataset.write(&mut dataset)?;
-        let unit = if self.version == 1 { 1 } else { 16 };
         let filled = BLOCK_HEADER_BYTES + dataset.len();
-        let kept = Some(&self.padding).filter(|padding| (filled + padding.len()).is_multiple_of(unit));
-        let len = kept.map_or(filled.next_multiple_of(unit), |padding| filled + padding.len());
+        let kept = Some(&self.padding).filter(|padding| (filled + padding.len()).is_multiple_of(UNIT));
+        let len = kept.map_or(filled.next_multiple_of(UNIT), |padding| filled + padding.len());
         // Room for the largest validation seen: 8 bytes and an entry of 80.
-        let field = u16::try_from(len / unit).ok().filter(|_| len + 88 <= REGION_BYTES);
+        let field = u16::try_from(len / UNIT).ok().filter(|_| len + 88 <= REGION_BYTES);
         let mut out = SIGNATURE.to_vec();
         out.extend_from_slice(&field.ok_or(EntryTooLong(len))?.to_le_bytes());
         for field in [self.version, self.state.code(), self.next_state.code()] {
@@ -249,23 +254,20 @@ impl Block {
     pub fn validate(&mut self, master: &SecretKey, time: u64) -> Result<(), EntryTooLong> {
         let nonce = Nonce { time, counter: self.dataset.take_nonce() };
         let body = self.body()?;
-        let hash = (self.version >= 2).then(|| {
-            let digest = SecretBytes::take(Sha256::digest(&body).as_mut_slice());
-            let key = SecretKey { algorithm: algorithm::SHA256, flags: 0, bytes: digest };
-            Entry::new(role::PROPERTY, Value::Sealed(key.seal(&master.bytes, nonce)))
-        });
+        let digest = SecretBytes::take(Sha256::digest(&body).as_mut_slice());
+        let key = SecretKey { algorithm: algorithm::SHA256, flags: 0, bytes: digest };
+        let hash = Some(Entry::new(role::PROPERTY, Value::Sealed(key.seal(&master.bytes, nonce))));
         let bytes = u16::try_from(REGION_BYTES - body.len()).map_err(|_| EntryTooLong(body.len()))?;
         self.validation = Validation { bytes, version: self.version, crc: crc32fast::hash(&body), hash };
         Ok(())
     }
 
-    /// Whether the sealed SHA-256 is that of the block, which only those who have the volume master
-    /// key can tell. `None` where nothing is sealed (version 1).
-    pub fn is_authentic(&self, master: &SecretKey) -> Option<bool> {
-        let sealed = self.validation.sealed()?;
-        let Ok(body) = self.body() else { return Some(false) };
-        let hash = SecretKey::unseal(&master.bytes, sealed);
-        Some(hash.is_some_and(|key| key.bytes.same_as(&Sha256::digest(&body))))
+    /// Whether the sealed SHA-256 is there and is that of the block, which only those who have the
+    /// volume master key can bring about.
+    pub fn is_authentic(&self, master: &SecretKey) -> bool {
+        let hash = self.validation.sealed().and_then(|sealed| SecretKey::unseal(&master.bytes, sealed));
+        let body = self.body();
+        hash.zip(body.ok()).is_some_and(|(key, body)| key.bytes.same_as(&Sha256::digest(&body)))
     }
 
     /// How the data is encrypted; the number itself where it isn't known.

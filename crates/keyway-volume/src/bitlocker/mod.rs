@@ -40,7 +40,8 @@ mod unlock;
 
 pub use backup::{BACKUP_SIGNATURE, BackupError, HeaderBackup, NotABackup, erase};
 pub use block::{
-    BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, REGION_BYTES, SIGNATURE, Validation,
+    BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, REGION_BYTES, SIGNATURE, VERSION,
+    Validation,
 };
 pub use boot::{
     BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW,

@@ -166,7 +166,7 @@ pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked
     let (master, protector) = loop {
         let opened = master_key(&metadata, request)?;
         // Whoever has no key can write what they like, with the right CRC; this they can't seal.
-        if metadata.block().is_authentic(&opened.0) != Some(false) {
+        if metadata.block().is_authentic(&opened.0) {
             break opened;
         }
         metadata = metadata.without_chosen(CopyFault::Unauthentic).ok_or(BitLockerError::Tampered)?;
