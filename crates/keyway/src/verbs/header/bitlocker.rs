@@ -77,7 +77,7 @@ pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
         };
         let opened = bitlocker::unlock(&store, &UnlockRequest::new(secrets)).map_err(about)?.opened;
         let authentic = opened.metadata.block().is_authentic(&opened.master);
-        (opened.metadata, authentic)
+        (opened.metadata, Some(authentic))
     } else {
         (bitlocker::look(&store).map_err(about)?.metadata, None)
     };
