@@ -84,6 +84,7 @@ impl Cipher {
     }
 
     /// XTS over whole units, in place. Only for blocks of 16 bytes.
+    #[inline]
     pub(crate) fn xts(&self, direction: Direction, units: &mut [u8], xts: Xts<'_>) {
         let blocks = units.as_chunks_mut().0;
         if !self.kernel(Pass { direction, blocks, xts: Some(xts) }) {
@@ -105,6 +106,7 @@ impl Cipher {
     }
 
     /// False when no vector kernel does this cipher, and nothing was done.
+    #[inline]
     fn kernel(&self, pass: Pass<'_>) -> bool {
         match &self.key {
             Key::Aes128(keys) => kernels::aes(self.ready, keys, pass),

@@ -205,7 +205,13 @@ impl SectorCipher {
     fn run(&self, direction: Direction, units: &mut [u8], unit_bytes: usize, first_unit: u64) {
         assert!(units.len().is_multiple_of(unit_bytes), "not a whole number of units");
         match &self.keys {
-            Keys::Xts(layers) => run_xts(direction, layers, units, unit_bytes, first_unit),
+            // A page's eight tweaks are not worth clearing room for more.
+            Keys::Xts(layers) if units.len() <= 8 * unit_bytes => {
+                run_xts::<8>(direction, layers, units, unit_bytes, first_unit);
+            }
+            Keys::Xts(layers) => {
+                run_xts::<UNITS_AT_ONCE>(direction, layers, units, unit_bytes, first_unit);
+            }
             Keys::Lrw { layers, tweak } => {
                 let unit_blocks = (unit_bytes / self.largest_block()) as u128;
                 // Blocks are counted in more than 64 bits, so where units start at 0 again is a cut.
@@ -249,15 +255,15 @@ fn through(direction: Direction, layers: &[Locked<Cipher>], blocks: &mut [u8]) {
     }
 }
 
-fn run_xts(
+fn run_xts<const UNITS: usize>(
     direction: Direction,
     layers: &[Locked<XtsLayer>],
     units: &mut [u8],
     unit_bytes: usize,
     first_unit: u64,
 ) {
-    let units_at_once = (BYTES_AT_ONCE / unit_bytes).clamp(1, UNITS_AT_ONCE);
-    let mut tweaks = [[0u8; 16]; UNITS_AT_ONCE];
+    let units_at_once = (BYTES_AT_ONCE / unit_bytes).clamp(1, UNITS);
+    let mut tweaks = [[0u8; 16]; UNITS];
     let mut number = first_unit;
     for batch in units.chunks_mut(units_at_once * unit_bytes) {
         let tweaks = &mut tweaks[..batch.len() / unit_bytes];

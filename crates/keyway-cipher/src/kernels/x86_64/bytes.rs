@@ -29,15 +29,36 @@ pub(super) trait Bytes: Lanes {
 /// As for the methods of `L`.
 #[inline(always)]
 pub(super) unsafe fn transpose<L: Bytes>(x: &mut [L; 16]) {
-    for _ in 0..4 {
-        let from = *x;
-        for i in 0..8 {
-            // SAFETY: the caller's promise.
-            unsafe {
-                x[2 * i] = from[i].interleave_low(from[i + 8]);
-                x[2 * i + 1] = from[i].interleave_high(from[i + 8]);
-            }
-        }
+    // SAFETY: the caller's promise.
+    unsafe { *x = interleave(interleave(interleave(interleave(*x)))) };
+}
+
+/// Written out: as a loop it would go through memory.
+///
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+unsafe fn interleave<L: Bytes>([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]: [L; 16]) -> [L; 16] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        [
+            a.interleave_low(i),
+            a.interleave_high(i),
+            b.interleave_low(j),
+            b.interleave_high(j),
+            c.interleave_low(k),
+            c.interleave_high(k),
+            d.interleave_low(l),
+            d.interleave_high(l),
+            e.interleave_low(m),
+            e.interleave_high(m),
+            f.interleave_low(n),
+            f.interleave_high(n),
+            g.interleave_low(o),
+            g.interleave_high(o),
+            h.interleave_low(p),
+            h.interleave_high(p),
+        ]
     }
 }
 

@@ -54,39 +54,16 @@ unsafe fn round<L: Bytes, S: Boxes<L>>(from: &[L; 8], to: &mut [L; 8], key: &[u3
     unsafe {
         let mut x = *from;
         add_key(&mut x, key);
-        let mut x = [
-            S::s1(x[0]),
-            S::s2(x[1]),
-            S::s3(x[2]),
-            S::s4(x[3]),
-            S::s2(x[4]),
-            S::s3(x[5]),
-            S::s4(x[6]),
-            S::s1(x[7]),
-        ];
-        // The P function in 16 additions; its halves come out exchanged.
-        for (into, other) in [
-            (0, 5),
-            (1, 6),
-            (2, 7),
-            (3, 4),
-            (4, 2),
-            (5, 3),
-            (6, 0),
-            (7, 1),
-            (0, 7),
-            (1, 4),
-            (2, 5),
-            (3, 6),
-            (4, 3),
-            (5, 0),
-            (6, 1),
-            (7, 2),
-        ] {
-            x[into] = x[into].xor(x[other]);
-        }
-        for i in 0..8 {
-            to[i] = to[i].xor(x[(i + 4) % 8]);
+        let [a, b, c, d] = [S::s1(x[0]), S::s2(x[1]), S::s3(x[2]), S::s4(x[3])];
+        let [e, f, g, h] = [S::s2(x[4]), S::s3(x[5]), S::s4(x[6]), S::s1(x[7])];
+        // The P function in 16 additions, written out: a loop would keep its bytes in memory.
+        let [a, b, c, d] = [a.xor(f), b.xor(g), c.xor(h), d.xor(e)];
+        let [e, f, g, h] = [e.xor(c), f.xor(d), g.xor(a), h.xor(b)];
+        let [a, b, c, d] = [a.xor(h), b.xor(e), c.xor(f), d.xor(g)];
+        let [e, f, g, h] = [e.xor(d), f.xor(a), g.xor(b), h.xor(c)];
+        // Its halves come out exchanged.
+        for (to, x) in to.iter_mut().zip([e, f, g, h, a, b, c, d]) {
+            *to = to.xor(x);
         }
     }
 }

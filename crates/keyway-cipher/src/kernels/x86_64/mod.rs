@@ -80,6 +80,7 @@ macro_rules! entry_point {
 use entry_point;
 
 /// AES with a vector kernel; false where there is none and nothing was done.
+#[inline]
 pub(crate) fn aes<const R: usize>(ready: Ready, keys: &AesKeys<R>, pass: Pass<'_>) -> bool {
     match ready.0 {
         // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
@@ -98,6 +99,7 @@ pub(crate) fn aes<const R: usize>(ready: Ready, keys: &AesKeys<R>, pass: Pass<'_
 }
 
 /// Serpent with a vector kernel; false where there is none and nothing was done.
+#[inline]
 pub(crate) fn serpent(ready: Ready, keys: &Serpent, pass: Pass<'_>) -> bool {
     match ready.0 {
         // SAFETY: the token says that the processor has SSE4.1 and PCLMULQDQ.
@@ -112,6 +114,7 @@ pub(crate) fn serpent(ready: Ready, keys: &Serpent, pass: Pass<'_>) -> bool {
 }
 
 /// Camellia with a vector kernel; false where there is none and nothing was done.
+#[inline]
 pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
     match ready.0 {
         // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
@@ -122,6 +125,9 @@ pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
         }
         // SAFETY: the token says that the processor has AVX2 and AES-NI.
         Kernel::Avx2 => unsafe { camellia_avx2::pass(keys, pass) },
+        // Half as wide is a third faster for what fits: the tweaks of a short run.
+        // SAFETY: the token says that the processor has AVX-512 with GFNI, and so AVX2.
+        Kernel::Avx512 if pass.blocks.len() <= 32 => unsafe { camellia_avx2_gfni::pass(keys, pass) },
         // SAFETY: the token says that the processor has AVX-512 with GFNI and VPCLMULQDQ.
         Kernel::Avx512 => unsafe { camellia_avx512::pass(keys, pass) },
         Kernel::Portable | Kernel::Neon => return false,
@@ -187,6 +193,7 @@ pub(crate) fn xor_multiples(ready: Ready, blocks: &mut [[u8; 16]], multiples: &[
 }
 
 /// Kuznyechik with a vector kernel; false where there is none and nothing was done.
+#[inline]
 pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> bool {
     match ready.0 {
         Kernel::Avx2 if std::arch::is_x86_feature_detected!("gfni") => {
@@ -205,6 +212,7 @@ pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> boo
 }
 
 /// Twofish with a vector kernel; false where there is none and nothing was done.
+#[inline]
 pub(crate) fn twofish(ready: Ready, keys: &Twofish, pass: Pass<'_>) -> bool {
     match ready.0 {
         // SAFETY: the token says that the processor has AVX2.

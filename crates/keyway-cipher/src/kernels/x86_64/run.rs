@@ -24,14 +24,16 @@ pub(super) unsafe fn run<L: Lanes, const V: usize, R: Rounds<L, V>>(pass: Pass<'
     const { assert!(V * L::BLOCKS <= LARGEST_GROUP) };
     let Pass { blocks, xts, .. } = pass;
     let mut tweaks = xts.map(Tweaks::<L, V>::new);
-    let mut room = [[0u8; 16]; LARGEST_GROUP];
     // One loop for all cases: the rounds are long, and become part of it only once.
     for group in blocks.chunks_mut(V * L::BLOCKS) {
-        let whole = group.len() == V * L::BLOCKS;
-        if !whole {
+        let mut room = None;
+        let at = if group.len() == V * L::BLOCKS {
+            group.as_mut_ptr()
+        } else {
+            let room = room.insert([[0u8; 16]; LARGEST_GROUP]);
             room[..group.len()].copy_from_slice(group);
-        }
-        let at = if whole { group.as_mut_ptr() } else { room.as_mut_ptr() };
+            room.as_mut_ptr()
+        };
         // SAFETY: the caller has what L needs; `at` is good for V vectors, in either case.
         unsafe {
             let mut x: [L; V] = load(at);
@@ -49,7 +51,7 @@ pub(super) unsafe fn run<L: Lanes, const V: usize, R: Rounds<L, V>>(pass: Pass<'
             }
             store(&x, at);
         }
-        if !whole {
+        if let Some(room) = &room {
             group.copy_from_slice(&room[..group.len()]);
         }
     }
