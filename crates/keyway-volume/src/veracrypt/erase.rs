@@ -15,7 +15,7 @@ fn places(unlocked: &Unlocked, size: u64) -> Vec<Range<u64>> {
     let opened = unlocked.opened();
     let header = HEADER_BYTES as u64;
     if opened.place == Place::System {
-        return vec![Place::SYSTEM_OFFSET..Place::SYSTEM_OFFSET + header];
+        return std::iter::once(Place::SYSTEM_OFFSET..Place::SYSTEM_OFFSET + header).collect();
     }
     if opened.header.has_sizes() {
         return vec![0..HEADERS_BYTES.min(size), size.saturating_sub(BACKUP_GROUP_BYTES)..size];
