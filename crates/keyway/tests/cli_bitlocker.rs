@@ -1,0 +1,227 @@
+//! What can be done to a BitLocker volume from the command line, and that others open it afterwards.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, damage, two_lines};
+use keyway_testkit::{
+    BitLockerSecret, dislocker_sha256, dissect_sha256, libbde_sha256, require_tool, sha256_of,
+};
+use serde_json::Value;
+
+/// A volume with a password and a recovery password, and its decrypted bytes' hash.
+struct Volume {
+    cli: Cli,
+    recovery: String,
+    sha256: String,
+}
+
+impl Volume {
+    fn new() -> Self {
+        let cli = Cli::new();
+        cli.keyway.secret("pw", PASSWORD);
+        // libbde wants a file system to know the volume's size by.
+        let fs = if require_tool("mkfs.ntfs").is_some() { "--filesystem ntfs" } else { "--filesystem none" };
+        let made =
+            cli.json(0, &format!("create @v --format bitlocker --size 64M --quick {fs} --password-file @pw"));
+        let recovery = made["recovery_password"].as_str().expect("a recovery password").to_owned();
+        let mut volume = Self { cli, recovery, sha256: String::new() };
+        volume.sha256 = volume.hash("--password-file @pw");
+        volume
+    }
+
+    fn hash(&self, secret: &str) -> String {
+        sha256_of(self.cli.ends(0, &format!("cat @v {secret}")).stdout.as_slice())
+    }
+
+    fn opens(&self, secret: &str) {
+        assert_eq!(self.hash(secret), self.sha256, "{secret}");
+    }
+
+    fn ids(&self, kind: &str) -> Vec<String> {
+        let list = self.cli.json(0, "protector list @v");
+        let protectors = list["key_protectors"].as_array().expect("a list").iter();
+        let of_kind = protectors.filter(|p| p["kind"] == kind);
+        of_kind.map(|p| p["id"].as_str().expect("an id").to_owned()).collect()
+    }
+
+    /// All three other readers give the same bytes.
+    fn judges_agree(&self) {
+        let (image, secret) = (self.cli.path("v"), BitLockerSecret::Recovery(&self.recovery));
+        for found in [
+            dislocker_sha256(&image, secret),
+            libbde_sha256(&image, secret),
+            dissect_sha256(&image, secret, &[]),
+        ] {
+            // None: the program is not here, which was said.
+            assert!(found.is_none_or(|found| found == self.sha256));
+        }
+    }
+}
+
+#[test]
+fn protectors_come_go_and_change() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    // A second recovery password, printed; another one, into a file.
+    let added = cli.json(0, "protector add @v recovery-password --password-file @pw");
+    let second = added["recovery_password"].as_str().expect("printed").to_owned();
+    assert_ne!(second, volume.recovery);
+    volume.opens(&format!("--recovery-password {second}"));
+    cli.ends(0, "protector add @v recovery-password --password-file @pw --to @third.txt");
+    volume.opens("--recovery-password @third.txt");
+    cli.ends(1, "protector add @v recovery-password --password-file @pw --to @third.txt");
+    assert_eq!(volume.ids("recovery-password").len(), 3);
+    // A startup key.
+    std::fs::create_dir(cli.path("usb")).expect("a folder");
+    cli.ends(2, "protector add @v startup-key --password-file @pw");
+    cli.ends(0, "protector add @v startup-key --password-file @pw --to @usb");
+    volume.opens("--startup-key @usb");
+    // One password is all there can be; it changes.
+    cli.keyway.secret("new", "another passwörd €");
+    cli.ends(2, "protector add @v password --password-file @pw --new-password-file @new");
+    cli.ends(0, "protector change @v --password-file @pw --new-password-file @new");
+    volume.opens("--password-file @new");
+    cli.ends(3, "cat @v --length 512 --password-file @pw");
+    // Rotated, the old recovery password opens nothing any more, and keeps its identifier.
+    let id = added["id"].as_str().expect("an id");
+    let rotated = cli.json(0, &format!("protector change @v --id {id} --password-file @new"));
+    assert_eq!(rotated["id"], id);
+    cli.ends(3, &format!("cat @v --length 512 --recovery-password {second}"));
+    let third = rotated["recovery_password"].as_str().expect("printed").to_owned();
+    volume.opens(&format!("--recovery-password {third}"));
+    // It can be printed and saved again by whoever opens the volume.
+    let printed = cli.json(0, "protector recovery @v --startup-key @usb");
+    let printed = printed["recovery_passwords"].as_array().expect("a list").clone();
+    assert!(printed.iter().any(|p| p["recovery_password"] == Value::String(third.clone())));
+    assert!(printed.iter().any(|p| p["recovery_password"] == Value::String(volume.recovery.clone())));
+    cli.ends(2, "protector recovery @v --startup-key @usb --to @all.txt");
+    cli.ends(0, &format!("protector recovery @v --id {id} --startup-key @usb --to @one.txt"));
+    volume.opens("--recovery-password @one.txt");
+    volume.judges_agree();
+    // Away with them. The last one only when it is asked for.
+    let kinds = ["password", "startup-key", "recovery-password"];
+    let ids: Vec<String> = kinds.iter().flat_map(|kind| volume.ids(kind)).collect();
+    let (last, others) = ids.split_last().expect("some");
+    for id in others {
+        cli.ends(0, &format!("protector remove @v {id} --recovery-password @third.txt"));
+    }
+    volume.opens("--recovery-password @third.txt");
+    let refused = cli.ends(2, &format!("protector remove @v {last} --recovery-password @third.txt"));
+    assert!(two_lines(&refused).0.contains("last protector"), "{refused:?}");
+    cli.ends(2, "protector remove @v 00000000-1111-2222-3333-444444444444 --recovery-password @third.txt");
+    cli.ends(0, &format!("protector remove @v {last} --recovery-password @third.txt --yes"));
+    cli.ends(3, "cat @v --length 512 --recovery-password @third.txt");
+    assert_eq!(cli.json(0, "protector list @v")["key_protectors"], Value::Array(vec![]));
+}
+
+#[test]
+fn protection_is_suspended_and_resumed() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    let status = cli.json(0, "status @v");
+    assert_eq!(status["protection_status"], "Protection On");
+    assert_eq!(status["encryption_method"], "XTS-AES 128");
+    assert_eq!(status["lock_status"], "Locked");
+    assert_eq!(status["percentage_encrypted"], 100.0);
+    cli.ends(1, "protector resume @v");
+    cli.ends(2, "protector suspend @v --password-file @pw");
+    cli.ends(0, "protector suspend @v --password-file @pw --yes");
+    assert_eq!(cli.json(0, "status @v")["protection_status"], "Protection Off");
+    volume.opens("");
+    cli.ends(0, "protector resume @v");
+    cli.ends(2, "cat @v --length 512");
+    volume.opens("--password-file @pw");
+    let told = String::from_utf8_lossy(&cli.ends(0, "status @v").stdout).into_owned();
+    for words in [
+        "Size:",
+        "BitLocker Version:     2.0",
+        "Conversion Status:",
+        "Percentage Encrypted:  100.0%",
+        "Encryption Method:     XTS-AES 128",
+        "Protection Status:     Protection On",
+        "Lock Status:           Locked",
+        "Identification Field:",
+        "Key Protectors:        Password",
+        "Numerical Password",
+    ] {
+        assert!(told.contains(words), "{words} is missing in\n{told}");
+    }
+    volume.judges_agree();
+}
+
+#[test]
+fn metadata_is_checked_repaired_backed_up_and_restored() {
+    let volume = Volume::new();
+    let (cli, image) = (&volume.cli, volume.cli.path("v"));
+    assert_eq!(cli.json(0, "header check @v")["good"], true);
+    assert_eq!(cli.json(0, "header check @v --password-file @pw")["authentic"], true);
+    cli.ends(0, "header backup @v @backup");
+    cli.ends(1, "header backup @v @backup");
+    let copies: Vec<usize> = cli.json(0, "info @v")["metadata_copies"]
+        .as_array()
+        .expect("three")
+        .iter()
+        .map(|copy| copy["offset"].as_u64().expect("a number") as usize)
+        .collect();
+    let region = |i: usize| copies[i]..copies[i] + 1024;
+    // One copy, then two.
+    damage(&image, region(1));
+    volume.opens("--password-file @pw");
+    assert_eq!(cli.json(4, "header check @v")["good"], false);
+    let before = std::fs::read(&image).expect("the image");
+    cli.ends(3, &format!("header repair @v --recovery-password {}", "000000-".repeat(7) + "000000"));
+    assert!(std::fs::read(&image).expect("the image") == before, "a wrong secret writes nothing");
+    damage(&image, region(0));
+    let repaired = cli.json(0, "header repair @v --password-file @pw");
+    assert_eq!(repaired["repaired"], serde_json::json!([1, 2]));
+    cli.ends(0, "header check @v");
+    volume.judges_agree();
+    // All three and the first sector.
+    (0..3).for_each(|i| damage(&image, region(i)));
+    cli.ends(4, "cat @v --length 512 --password-file @pw");
+    damage(&image, 0..512);
+    cli.ends(3, "header restore @v @backup --format bitlocker --yes --recovery-password 000000-000000-000000-000000-000000-000000-000000-000000");
+    cli.ends(0, "header restore @v @backup --format bitlocker --password-file @pw --yes");
+    volume.opens("--password-file @pw");
+    volume.judges_agree();
+    // Another volume's backup is refused.
+    cli.ends(0, "create @w --format bitlocker --size 64M --quick --filesystem none --password-file @pw");
+    let refused = cli.json(1, "header restore @w @backup --password-file @pw --yes");
+    assert_eq!(refused["error"]["kind"], "other-volume");
+    cli.ends(0, "cat @w --length 512 --password-file @pw");
+    cli.ends(4, "header restore @w @pw --password-file @pw --yes");
+}
+
+#[test]
+fn an_erased_volume_opens_by_nothing() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    cli.ends(2, "erase @v");
+    volume.opens("--password-file @pw");
+    cli.ends(0, "erase @v --yes");
+    cli.ends(4, "cat @v --length 512 --password-file @pw");
+    cli.ends(4, &format!("cat @v --length 512 --recovery-password {}", volume.recovery));
+    // A VeraCrypt volume must open first.
+    cli.volume("vc");
+    cli.keyway.secret("wrong", "not this one at all");
+    cli.ends(3, "erase @vc --password-file @wrong --pim 1 --hash sha512 --yes");
+    cli.plain("vc");
+    cli.ends(0, "erase @vc --password-file @pw --pim 1 --yes");
+    cli.ends(3, "cat @vc --length 512 --password-file @pw --pim 1 --hash sha512");
+}
+
+#[test]
+fn what_is_not_for_these_volumes_says_so() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    cli.ends(2, "protector change @v --password-file @pw --new-hash sha256");
+    cli.ends(2, "protector change @v --password-file @pw --new-password-file @pw --new-pim 5");
+    cli.ends(2, "header backup @v @backup --hidden");
+    cli.ends(2, "header restore @v --password-file @pw --yes");
+    cli.volume("vc");
+    cli.ends(2, "protector add @vc recovery-password --password-file @pw");
+    cli.ends(2, "protector suspend @vc --password-file @pw --yes");
+    cli.ends(2, "header repair @vc --password-file @pw");
+    cli.ends(2, "protector change @vc --password-file @pw --id 00000000-1111-2222-3333-444444444444");
+}
