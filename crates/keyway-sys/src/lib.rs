@@ -16,4 +16,4 @@ pub use fusedev::fuse_clone;
 pub use loopdev::{LoopStatus, loop_attach, loop_detach, loop_status};
 pub use mounts::{Mount, Use, claim_device, mounts, uses};
 pub use partition::{Partition, partition_of};
-pub use process::{close_on_exec_from, harden_process};
+pub use process::{close_on_exec_from, harden_process, thread_sleeps};

@@ -12,6 +12,15 @@ pub fn harden_process() -> io::Result<()> {
     Ok(())
 }
 
+/// How often the calling thread has gone to sleep of its own accord since it was started.
+pub fn thread_sleeps() -> u64 {
+    // SAFETY: `rusage` is made of integers, for which zeros are a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the call writes one `rusage` to where it is told, and does nothing else.
+    let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    if done == 0 { usage.ru_nvcsw.try_into().unwrap_or_default() } else { 0 }
+}
+
 /// Makes every descriptor from `first` on close when this process starts another program, so that
 /// what the caller happened to have open does not live on in one that stays.
 pub fn close_on_exec_from(first: RawFd) -> io::Result<()> {

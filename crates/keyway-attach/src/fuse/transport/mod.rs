@@ -1,8 +1,8 @@
 //! How requests come from the kernel and answers go back: `/dev/fuse`, or rings.
 
 pub(crate) mod device;
-pub(crate) mod pace;
 mod permit;
+pub(crate) mod place;
 pub(crate) mod rings;
 
 use super::abi::OutHeader;

@@ -1,0 +1,149 @@
+//! On which CPU a thread serves its queue.
+//!
+//! A queue has the requests of one CPU. When they come one at a time, the thread is best on that CPU:
+//! to wake a sleeping CPU takes longer than the whole request, there and back again. When several
+//! are there at once they are to keep all CPUs busy, and the system spreads the threads.
+
+use keyway_sys::thread_sleeps;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Requests that are judged together.
+const WINDOW: u32 = 32;
+/// With so many lone ones in a window the thread stays with its queue, and with
+const MANY: u32 = WINDOW - WINDOW / 8;
+/// fewer than these it goes; in between all stays as it is.
+const FEW: u32 = WINDOW / 2;
+
+/// The requests being served.
+#[derive(Default)]
+pub(crate) struct Crowd(AtomicUsize);
+
+impl Crowd {
+    /// Counts one in; says whether it is alone.
+    pub(crate) fn join(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) == 0
+    }
+
+    /// Counts it out.
+    pub(crate) fn leave(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Where the calling thread runs. Made and used by it alone.
+pub(crate) struct Place {
+    /// The queue's CPU, and all that we may use; `None` where the thread had better not choose.
+    choice: Option<(CpuSet, CpuSet)>,
+    window: Window,
+    sleeps: u64,
+    at_home: bool,
+}
+
+impl Place {
+    /// For the queue of `cpu`.
+    pub(crate) fn new(cpu: u16) -> Self {
+        let cpu = usize::from(cpu);
+        let choice = sched_getaffinity(None)
+            .ok()
+            .filter(|anywhere| cpu < CpuSet::MAX_CPU && anywhere.is_set(cpu))
+            .map(|anywhere| {
+                let mut home = CpuSet::new();
+                home.set(cpu);
+                (home, anywhere)
+            });
+        Self { choice, window: Window::default(), sleeps: thread_sleeps(), at_home: false }
+    }
+
+    /// Takes note of a request that was `alone` or not, and moves when it is time.
+    pub(crate) fn note(&mut self, alone: bool) {
+        if !self.window.note(alone) {
+            return;
+        }
+        let sleeps = thread_sleeps();
+        let slept = sleeps.saturating_sub(self.sleeps);
+        self.sleeps = sleeps;
+        let at_home = self.window.judge(slept, self.at_home);
+        if at_home != self.at_home
+            && let Some((home, anywhere)) = &self.choice
+        {
+            // A CPU that has been switched off in the meantime: the thread stays where it is.
+            let _ = sched_setaffinity(None, if at_home { home } else { anywhere });
+            self.at_home = at_home;
+        }
+    }
+}
+
+/// What the last requests were like.
+#[derive(Default)]
+struct Window {
+    requests: u32,
+    alone: u32,
+}
+
+impl Window {
+    /// Says whether the window is full.
+    fn note(&mut self, alone: bool) -> bool {
+        self.requests += 1;
+        self.alone += u32::from(alone);
+        self.requests >= WINDOW
+    }
+
+    /// Where to serve the next ones, and starts anew. A thread that has `slept` less than once per
+    /// request has found some waiting, so they were not alone however few are served at once.
+    fn judge(&mut self, slept: u64, at_home: bool) -> bool {
+        let lone = slept.min(u64::from(self.alone));
+        *self = Self::default();
+        lone >= u64::from(if at_home { FEW } else { MANY })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(alone: u32, slept: u64, at_home: bool) -> bool {
+        let mut window = Window::default();
+        for number in 1..WINDOW {
+            assert!(!window.note(number <= alone));
+        }
+        assert!(window.note(alone >= WINDOW), "it is full");
+        window.judge(slept, at_home)
+    }
+
+    #[test]
+    fn lone_requests_stay_and_crowds_spread() {
+        assert!(judged(32, 32, false), "one after the other");
+        assert!(judged(32, 64, false), "the medium is waited for as well");
+        assert!(!judged(4, 64, true), "a drive with many at once");
+        assert!(!judged(32, 2, true), "memory with many at once");
+        assert!(!judged(20, 20, false) && judged(20, 20, true), "in between all stays as it is");
+    }
+
+    #[test]
+    fn a_thread_moves_to_its_queue_and_back() {
+        let all = sched_getaffinity(None).expect("the system tells");
+        let cpu = (0..CpuSet::MAX_CPU).find(|cpu| all.is_set(*cpu)).expect("some CPU");
+        let mut place = Place::new(cpu as u16);
+        for _ in 0..WINDOW {
+            std::thread::sleep(std::time::Duration::from_micros(50));
+            place.note(true);
+        }
+        let now = sched_getaffinity(None).expect("the system tells");
+        assert!(now.count() == 1 && now.is_set(cpu));
+        for _ in 0..WINDOW {
+            place.note(false);
+        }
+        assert_eq!(sched_getaffinity(None).expect("the system tells"), all);
+    }
+
+    #[test]
+    fn a_crowd_is_counted() {
+        let crowd = Crowd::default();
+        assert!(crowd.join());
+        assert!(!crowd.join());
+        crowd.leave();
+        crowd.leave();
+        assert!(crowd.join());
+    }
+}
