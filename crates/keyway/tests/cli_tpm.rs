@@ -86,3 +86,52 @@ fn tpm_pin_and_startup_key_open_it() {
     }
     fails(&cli, 5, "tpm-locked", &["info", path, &tpm, "--startup-key", folder, "--pin-file", right]);
 }
+
+#[test]
+fn a_protector_is_added_used_and_removed() {
+    let (Some(volume), Some(mut swtpm)) = (windows(), Swtpm::start()) else { return };
+    let cli = Cli::new();
+    let path = volume.file.path().to_str().expect("text");
+    let (password, pin) = (cli.keyway.secret("password", "anaconda"), cli.keyway.secret("pin", PIN));
+    let (password, pin) = (password.to_str().expect("text"), pin.to_str().expect("text"));
+    let short = cli.keyway.secret("short", "123");
+    let folder = cli.path("usb");
+    std::fs::create_dir(&folder).expect("a folder");
+    let folder = folder.to_str().expect("text");
+    let new_tpm = format!("--new-tpm={}", swtpm.address());
+    let add = |kind: &'static str| ["protector", "add", path, kind, "--password-file", password];
+    let adding = |kind, more: &[&str]| -> Vec<String> {
+        add(kind).iter().chain(more).map(|word| (*word).to_owned()).collect()
+    };
+    let refused = |code, kind, words: Vec<String>| {
+        fails(&cli, code, kind, &words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+
+    // What can't be: nothing is written, to the volume or the folder.
+    let before = std::fs::read(path).expect("the volume");
+    let short = short.to_str().expect("text");
+    refused(2, "pin", adding("tpm-pin", &[&new_tpm, "--new-pin-file", short]));
+    refused(5, "no-tpm", adding("tpm", &["--new-tpm=/nowhere/tpm0"]));
+    refused(2, "usage", adding("tpm-startup-key", &[&new_tpm]));
+    refused(2, "usage", adding("password", &["--pcrs", "7"]));
+    assert_eq!(std::fs::read_dir(folder).expect("the folder").count(), 0);
+    assert!(before == std::fs::read(path).expect("the volume"), "the volume was written to");
+
+    let words = adding(
+        "tpm-pin-startup-key",
+        &[&new_tpm, "--new-pin-file", pin, "--to", folder, "--pcrs=11", "--json"],
+    );
+    let added: serde_json::Value = serde_json::from_slice(&cli.keyway.ok(&words)).expect("JSON");
+    assert_eq!((&added["kind"], &added["pcrs"]), (&"tpm-pin-startup-key".into(), &serde_json::json!([11])));
+    let id = added["id"].as_str().expect("an identifier");
+    assert!(added["file"].as_str().is_some_and(|file| file.contains(&id.to_uppercase())), "{added}");
+    refused(2, "exists", adding("tpm", &[&new_tpm]));
+
+    swtpm.restart();
+    let tpm = format!("--tpm={}", swtpm.address());
+    let opening = ["--startup-key", folder, "--pin-file", pin];
+    assert_eq!(hash(&cli, &[&["cat", path, &tpm], &opening[..]].concat()), volume.sha256);
+    cli.keyway.ok([&["protector", "remove", path, id, &tpm], &opening[..]].concat());
+    fails(&cli, 3, "no-such-protector", &[&["info", path, &tpm], &opening[..]].concat());
+    assert_eq!(hash(&cli, &["cat", path, "--password-file", password]), volume.sha256);
+}

@@ -1,7 +1,7 @@
 //! The protectors of a BitLocker volume.
 
 use super::recovery_file::NewFile;
-use super::{AddArgs, ChangeArgs, Kind, RecoveryArgs, RemoveArgs, VolumeArgs};
+use super::{AddArgs, ChangeArgs, Kind, RecoveryArgs, RemoveArgs, VolumeArgs, tpm};
 use crate::failure::{Exit, Failure};
 use crate::given::{Given, KeyArgs};
 use crate::narrow::NarrowArgs;
@@ -126,8 +126,16 @@ fn no_random(e: getrandom::Error) -> Failure {
 
 pub(super) fn add(args: &AddArgs, out: Output) -> Result<(), Failure> {
     let source = args.secret.source();
-    one_stdin([&source, &args.new.source()])?;
-    if args.kind == Kind::StartupKey && args.to.is_none() {
+    one_stdin([&source, &args.new.source(), &args.new_tpm.pin_source()])?;
+    let tpm = tpm::asks(args.kind);
+    if tpm.is_none() && args.new_tpm.is_given() {
+        return Err(Failure::usage(
+            "--new-tpm, --pcrs, --new-pin-file and --new-pin-fd are for protectors with a TPM",
+            "leave them out, or add one of the kinds tpm, tpm-pin, tpm-startup-key, tpm-pin-startup-key",
+        ));
+    }
+    let wants_startup_key = tpm.map_or(args.kind == Kind::StartupKey, |(_, startup_key)| startup_key);
+    if wants_startup_key && args.to.is_none() {
         return Err(Failure::usage(
             "a startup key needs a folder to be written to",
             "name one on another drive: --to FOLDER",
@@ -138,6 +146,9 @@ pub(super) fn add(args: &AddArgs, out: Output) -> Result<(), Failure> {
         Kind::Password => New::password(&args.volume, &args.new)?,
         Kind::RecoveryPassword => New::recovery()?,
         Kind::StartupKey => New::startup_key()?,
+        Kind::Tpm | Kind::TpmPin | Kind::TpmStartupKey | Kind::TpmPinStartupKey => {
+            return tpm::add(args, tpm.unwrap_or_default(), &volume.store, &mut volume.keys, out);
+        }
     };
     put(&mut volume, &new, None, args.to.as_deref(), out)
 }

@@ -3,6 +3,7 @@
 
 mod bitlocker;
 mod recovery_file;
+mod tpm;
 mod veracrypt;
 
 use crate::failure::Failure;
@@ -10,13 +11,14 @@ use crate::given::{Family, KeyArgs};
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs};
+use crate::tpm_in::NewTpmArgs;
 use crate::volume::{self, Which};
 use clap::ValueEnum;
 use keyway_volume::bitlocker::Guid;
 use keyway_volume::veracrypt::HashName;
 use std::path::{Path, PathBuf};
 
-/// List or change what opens a volume: passwords, keyfiles, recovery passwords, startup keys
+/// List or change what opens a volume: passwords, keyfiles, recovery passwords, startup keys, TPMs
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ keyway protector list /dev/sdb1
@@ -37,7 +39,8 @@ enum Action {
     /// Add a protector to a BitLocker volume
     #[command(after_help = "Examples:
   $ keyway protector add /dev/sdb1 recovery-password --to recovery.txt
-  $ keyway protector add /dev/sdb1 startup-key --to /media/usb --recovery-password rec.txt")]
+  $ keyway protector add /dev/sdb1 startup-key --to /media/usb --recovery-password rec.txt
+  $ sudo keyway protector add /dev/sdb1 tpm-pin --pcrs 7,11")]
     Add(AddArgs),
     /// Remove a protector from a BitLocker volume
     #[command(after_help = "Examples:
@@ -89,6 +92,14 @@ enum Kind {
     RecoveryPassword,
     /// A startup key: a .BEK file, made here.
     StartupKey,
+    /// This machine's TPM, as long as the machine starts up as it did.
+    Tpm,
+    /// The TPM and a PIN.
+    TpmPin,
+    /// The TPM and a startup key.
+    TpmStartupKey,
+    /// The TPM, a PIN and a startup key.
+    TpmPinStartupKey,
 }
 
 #[derive(clap::Args, Debug)]
@@ -103,6 +114,8 @@ struct AddArgs {
     to: Option<PathBuf>,
     #[command(flatten)]
     new: NewArgs,
+    #[command(flatten)]
+    new_tpm: NewTpmArgs,
     #[command(flatten)]
     secret: SecretArgs,
     #[command(flatten)]
