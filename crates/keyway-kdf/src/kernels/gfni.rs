@@ -262,38 +262,16 @@ unsafe fn transpose(a: Eight) -> Eight {
     }
 }
 
-impl ByWord {
-    /// The linear transformation of each word, made of bytes at the same place of the eight words.
-    ///
-    /// # Safety
-    /// The processor has AVX-512F and GFNI.
-    #[inline(always)]
-    unsafe fn mixed(s: Eight) -> Eight {
-        // SAFETY: the caller vouches for the instructions.
-        unsafe {
-            let sum = eight!(k => _mm512_xor_si512(map(s[0], STREEBOG[k][0]), map(s[1], STREEBOG[k][1])));
-            let sum = eight!(k => xor3(sum[k], map(s[2], STREEBOG[k][2]), map(s[3], STREEBOG[k][3])));
-            let sum = eight!(k => xor3(sum[k], map(s[4], STREEBOG[k][4]), map(s[5], STREEBOG[k][5])));
-            eight!(k => xor3(sum[k], map(s[6], STREEBOG[k][6]), map(s[7], STREEBOG[k][7])))
-        }
-    }
-}
-
 impl StreebogRows for ByWord {
     #[inline(always)]
     fn lps(self) -> Self {
         // SAFETY: holding `self` proves the instructions.
-        unsafe { Self(transpose(Self::mixed(substitute(&PI, self.0)))) }
-    }
-
-    #[inline(always)]
-    fn lps_both(self, other: Self) -> (Self, Self) {
-        // SAFETY: holding `self` proves the instructions.
         unsafe {
-            let (s, t) = (substitute(&PI, self.0), substitute(&PI, other.0));
-            let s = Self::mixed(s);
-            let t = Self::mixed(t);
-            (Self(transpose(s)), Self(transpose(t)))
+            let s = substitute(&PI, self.0);
+            let sum = eight!(k => _mm512_xor_si512(map(s[0], STREEBOG[k][0]), map(s[1], STREEBOG[k][1])));
+            let sum = eight!(k => xor3(sum[k], map(s[2], STREEBOG[k][2]), map(s[3], STREEBOG[k][3])));
+            let sum = eight!(k => xor3(sum[k], map(s[4], STREEBOG[k][4]), map(s[5], STREEBOG[k][5])));
+            Self(transpose(eight!(k => xor3(sum[k], map(s[6], STREEBOG[k][6]), map(s[7], STREEBOG[k][7])))))
         }
     }
 
