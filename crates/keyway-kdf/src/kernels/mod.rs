@@ -26,6 +26,8 @@ mod ripemd160;
 mod rows;
 mod sha256;
 mod sha512;
+#[cfg(target_arch = "x86_64")]
+mod sha_ni;
 mod streebog;
 pub(crate) mod stretch;
 mod whirlpool;

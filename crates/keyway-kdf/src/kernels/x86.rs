@@ -9,7 +9,7 @@ use super::sha256::Sha256;
 use super::sha512::Sha512;
 use super::streebog::Streebog;
 use super::whirlpool::Whirlpool;
-use super::{KeyBlock, Lane, Step, chain, portable, rows, scalar, steps};
+use super::{KeyBlock, Lane, Step, chain, portable, rows, scalar, sha_ni, steps};
 use crate::prf::Prf;
 
 macro_rules! lane_steps {
@@ -60,7 +60,9 @@ row_steps! {
 
 // The lists begin with plain code for as few chains as it beats the narrowest vector at, which costs
 // the same however few of its lanes are filled. Twins are there where measuring found them faster:
-// the chains of additions and rotations of BLAKE2s are short enough to fill the units alone.
+// the chains of additions and rotations of BLAKE2s are short enough to fill the units alone. The SHA
+// instructions take two chains at a time, and four pairs of them before sixteen lanes are faster; AVX2's
+// eight never are.
 
 pub(super) fn avx2_steps(prf: Prf) -> &'static [Step] {
     if !std::arch::is_x86_feature_detected!("avx2") {
@@ -68,7 +70,8 @@ pub(super) fn avx2_steps(prf: Prf) -> &'static [Step] {
     }
     match prf {
         Prf::Sha512 => steps![1 portable::sha512, 4 sha512_4, 8 sha512_4x2],
-        Prf::Sha256 => steps![4 portable::sha256, 8 sha256_8, 16 sha256_8x2],
+        Prf::Sha256 if sha_ni::available() => steps![16 sha_ni::pbkdf2],
+        Prf::Sha256 => steps![1 portable::sha256, 8 sha256_8, 16 sha256_8x2],
         Prf::Blake2s => steps![1 scalar::blake2s, 8 blake2s_8],
         Prf::Ripemd160 => steps![1 scalar::ripemd160, 8 ripemd160_8, 16 ripemd160_8x2],
         Prf::Whirlpool | Prf::Streebog | Prf::Sha1 => &[],
@@ -85,7 +88,8 @@ pub(super) fn avx512_steps(prf: Prf) -> &'static [Step] {
     }
     match prf {
         Prf::Sha512 => steps![1 portable::sha512, 8 sha512_8, 16 sha512_8x2],
-        Prf::Sha256 => steps![2 portable::sha256, 16 sha256_16, 32 sha256_16x2],
+        Prf::Sha256 if sha_ni::available() => steps![8 sha_ni::pbkdf2, 16 sha256_16, 32 sha256_16x2],
+        Prf::Sha256 => steps![1 portable::sha256, 16 sha256_16, 32 sha256_16x2],
         Prf::Blake2s => steps![1 scalar::blake2s, 16 blake2s_16],
         Prf::Ripemd160 => steps![1 scalar::ripemd160, 16 ripemd160_16, 32 ripemd160_16x2],
         Prf::Whirlpool if gfni::available() => steps![8 whirlpool_8],
