@@ -5,7 +5,7 @@
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, OpenMode};
 use keyway_testkit::{Guest, Keyway, NtfsMount, Rng, require_fuse, require_tool, sha256_of};
-use keyway_volume::bitlocker::{self, Secret, UnlockRequest};
+use keyway_volume::bitlocker::{self, Block, Secret, UnlockRequest, Unlocked};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,13 +25,19 @@ struct Case {
 /// What was there before the guest had it.
 struct Before {
     plain_sha256: String,
+    /// Which parts of it: first and number of blocks of 4096 bytes.
+    stretches: Vec<(usize, usize)>,
     pattern: Vec<u8>,
     /// The hash of the file that Keyway wrote, where it can mount such a file system.
     file_sha256: Option<String>,
 }
 
+fn is_slow() -> bool {
+    std::env::var_os("KEYWAY_SLOW").is_some_and(|value| value == "1")
+}
+
 fn cases() -> Vec<Case> {
-    let all = std::env::var_os("KEYWAY_SLOW").is_some_and(|value| value == "1");
+    let all = is_slow();
     let methods = ["aes-xts-128", "aes-xts-256", "aes-cbc-128", "aes-cbc-256"];
     let inside = [("ntfs", "ntfs3"), ("exfat", "exfat"), ("fat", "vfat"), ("none", "none")];
     let mut cases = Vec::new();
@@ -69,12 +75,14 @@ fn cryptsetup_and_the_kernel_read_what_we_made() {
     let mut rng = Rng::new(21);
     let cases = cases();
     let before: Vec<Before> = cases.iter().map(|case| make(&keyway, &folder, case, &mut rng)).collect();
-    let table: String = cases
-        .iter()
-        .enumerate()
+    let mut table = String::new();
+    for (i, (case, before)) in cases.iter().zip(&before).enumerate() {
         // A password takes the guest seconds; once is enough, the other judges try it each time.
-        .map(|(i, case)| format!("{}\t{}\t{}\n", case.name, case.kind, if i == 0 { "password" } else { "-" }))
-        .collect();
+        let password = if i == 0 { "password" } else { "-" };
+        let stretches: Vec<_> =
+            before.stretches.iter().map(|(first, count)| format!("{first}+{count}")).collect();
+        table += &format!("{}\t{}\t{password}\t{}\n", case.name, case.kind, stretches.join(" "));
+    }
     std::fs::write(folder.join("cases.tsv"), table).expect("the cases");
     let Some(run) = Guest::new().timeout(Duration::from_secs(900)).run(&folder) else { return };
     assert_eq!(run.code, Some(0), "the guest said:\n{}", run.output);
@@ -96,7 +104,11 @@ fn cryptsetup_and_the_kernel_read_what_we_made() {
         let at = sectors.unwrap_or_else(|| panic!("{name}: the guest's file is not there")) * 512;
         assert!(plain[at..].starts_with(&before.pattern), "{name}: the guest's file");
         if result[6] != "-" {
-            assert_eq!(result[6], sha256_of(plain.as_slice()), "{name}: by password, after the write");
+            assert_eq!(
+                result[6],
+                sha256_of(parts(&plain, &before.stretches).as_slice()),
+                "{name}: by password, after the write"
+            );
         }
     }
     assert_ne!(results[&cases[0].name][6], "-", "the password was not tried");
@@ -115,9 +127,34 @@ fn make(keyway: &Keyway, folder: &Path, case: &Case, rng: &mut Rng) -> Before {
     let file_sha256 = (case.kind == "ntfs3").then(|| write_file(keyway, folder, &volume, rng)).flatten();
     let pattern = rng.bytes(PATTERN_BYTES);
     std::fs::write(folder.join(format!("pattern-{}", case.name)), &pattern).expect("the pattern");
-    std::fs::write(folder.join(format!("key-{}", case.name)), &data_key(&volume)[..]).expect("the key");
-    let plain_sha256 = sha256_of(plain(keyway, &volume).as_slice());
-    Before { plain_sha256, pattern, file_sha256 }
+    let opened = unlocked(&volume).opened;
+    std::fs::write(folder.join(format!("key-{}", case.name)), &opened.data.bytes[..]).expect("the key");
+    let plain = plain(keyway, &volume);
+    let stretches = stretches(opened.metadata.block(), plain.len());
+    let plain_sha256 = sha256_of(parts(&plain, &stretches).as_slice());
+    Before { plain_sha256, stretches, pattern, file_sha256 }
+}
+
+/// The start, the end, and around everything that lies where other bytes should be; all of it in the
+/// long run: the guest decrypts some megabytes in a second.
+fn stretches(block: &Block, bytes: usize) -> Vec<(usize, usize)> {
+    let blocks = bytes / 4096;
+    if is_slow() {
+        return vec![(0, blocks)];
+    }
+    let places = block.copies.into_iter().chain([block.boot_backup, 0, bytes as u64]);
+    let around = places.map(|at| {
+        let first = (at as usize / 4096).saturating_sub(16);
+        (first, 64.min(blocks - first))
+    });
+    around.collect()
+}
+
+fn parts(plain: &[u8], stretches: &[(usize, usize)]) -> Vec<u8> {
+    stretches
+        .iter()
+        .flat_map(|(first, count)| plain[first * 4096..][..count * 4096].iter().copied())
+        .collect()
 }
 
 /// Writes a file through Keyway; its hash.
@@ -140,12 +177,11 @@ fn plain(keyway: &Keyway, volume: &Path) -> Vec<u8> {
     keyway.ok(["cat".as_ref(), volume.as_os_str(), "--password-file".as_ref(), password.as_os_str()])
 }
 
-/// The volume's data key: with it the guest needs no key derivation.
-fn data_key(volume: &Path) -> SecretBytes {
+/// With its data key the guest needs no key derivation.
+fn unlocked(volume: &Path) -> Unlocked {
     let store = FileStore::open(volume, OpenMode::ReadOnly, Caching::Buffered).expect("it opens");
     let secrets = [Secret::Password(SecretBytes::copy_of(PASSWORD.as_bytes()))];
-    let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).expect("it unlocks");
-    unlocked.opened.data.bytes
+    bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).expect("it unlocks")
 }
 
 fn results(path: &Path) -> HashMap<String, Vec<String>> {

@@ -57,12 +57,15 @@ impl Places {
     }
 
     /// One after the other at the end, so that what is in front can be used as one piece.
+    ///
+    /// A page is left free behind each of the last two copies: where one ended with the volume,
+    /// cryptsetup 2.7.5 made a device that its kernel (6.12) never came back from.
     pub(super) fn at_the_end(size: u64, boot_bytes: u64) -> Self {
-        let start = (size - 3 * REGION - boot_bytes - SPARE_BYTES) / ALIGN * ALIGN;
+        let start = (size - 3 * REGION - boot_bytes - SPARE_BYTES - 2 * ALIGN) / ALIGN * ALIGN;
         let boot_backup = start + REGION;
         let spare = boot_backup + boot_bytes;
         let second = spare + SPARE_BYTES;
-        Self { start, copies: [start, second, second + REGION], boot_backup, spare }
+        Self { start, copies: [start, second, second + REGION + ALIGN], boot_backup, spare }
     }
 }
 
@@ -75,7 +78,8 @@ mod tests {
         for size in [64 << 20, (64 << 20) + 512, (1 << 40) + 1024] {
             for boot in [BOOT_BYTES, 0x50_3000] {
                 let places = Places::at_the_end(size, boot);
-                assert!(places.copies[2] + REGION <= size && size - (places.copies[2] + REGION) < ALIGN);
+                let rest = size - (places.copies[2] + REGION);
+                assert!((ALIGN..2 * ALIGN).contains(&rest));
                 assert_eq!(places.copies[0], places.start);
                 assert!(places.start.is_multiple_of(ALIGN) && places.boot_backup.is_multiple_of(ALIGN));
             }
