@@ -16,9 +16,9 @@ use std::marker::PhantomData;
 pub(super) trait Parts<L> {
     unsafe fn substitute(x: &mut [L; 16]);
     unsafe fn inverse_substitute(x: &mut [L; 16]);
-    /// 251 `single` + 148 `p[0]` + 32 `p[1]` + 133 `p[2]` + 16 `p[3]` + 194 `p[4]` + 192 `p[5]`;
-    /// `p[0]` is known last.
-    unsafe fn sum(single: L, p: [L; 6]) -> L;
+    /// 251 `single` + 32 `p[0]` + 133 `p[1]` + 16 `p[2]` + 194 `p[3]` + 192 `p[4]` + 148 (`near` + `last`);
+    /// `last` is known last.
+    unsafe fn sum(single: L, p: [L; 5], near: L, last: L) -> L;
 }
 
 /// Multiplications by a constant modulo x^8 + x^7 + x^6 + x + 1, as matrices for GFNI.
@@ -36,13 +36,14 @@ pub(super) mod times {
 macro_rules! gfni_sum {
     ($vector:ty, $map:ident) => {
         #[inline(always)]
-        unsafe fn sum(single: $vector, p: [$vector; 6]) -> $vector {
+        unsafe fn sum(single: $vector, p: [$vector; 5], near: $vector, last: $vector) -> $vector {
             use $crate::kernels::x86_64::kuznyechik::times::*;
             // SAFETY: the trait's contract.
             unsafe {
-                let sum = $map::<BY_251>(single).xor($map::<BY_192>(p[5])).xor($map::<BY_194>(p[4]));
-                let sum = sum.xor($map::<BY_16>(p[3])).xor($map::<BY_133>(p[2])).xor($map::<BY_32>(p[1]));
-                sum.xor($map::<BY_148>(p[0]))
+                let sum = $map::<BY_251>(single).xor($map::<BY_192>(p[4])).xor($map::<BY_194>(p[3]));
+                let sum = sum.xor($map::<BY_16>(p[2])).xor($map::<BY_133>(p[1])).xor($map::<BY_32>(p[0]));
+                // One multiplication more, but no addition before the one that all wait for.
+                sum.xor($map::<BY_148>(near)).xor($map::<BY_148>(last))
             }
         }
     };
@@ -51,11 +52,12 @@ pub(super) use gfni_sum;
 
 /// One step of L or of its inverse: adds to byte `AT` the multiples of the other fifteen
 /// (RFC 7801, 4.1.2; the factors are the same seen from either side).
+/// The step before did byte `AT` + `LAST`.
 ///
 /// # Safety
 /// As for the methods of `L` and `P`.
 #[inline(always)]
-unsafe fn step<L: Bytes, P: Parts<L>, const AT: usize>(x: &mut [L; 16]) {
+unsafe fn step<L: Bytes, P: Parts<L>, const AT: usize, const LAST: usize>(x: &mut [L; 16]) {
     // SAFETY: the caller's promise.
     unsafe {
         // A macro, not a closure, which would not be compiled with the caller's instruction set.
@@ -64,8 +66,9 @@ unsafe fn step<L: Bytes, P: Parts<L>, const AT: usize>(x: &mut [L; 16]) {
                 x[(AT + 16 - $distance) % 16].xor(x[(AT + $distance) % 16])
             };
         }
-        let pairs = [pair!(1), pair!(2), pair!(3), pair!(4), pair!(5), pair!(6)];
-        x[AT] = x[AT].xor(pair!(7)).xor(P::sum(x[(AT + 8) % 16], pairs));
+        let pairs = [pair!(2), pair!(3), pair!(4), pair!(5), pair!(6)];
+        let sum = P::sum(x[(AT + 8) % 16], pairs, x[(AT + 16 - LAST) % 16], x[(AT + LAST) % 16]);
+        x[AT] = x[AT].xor(pair!(7)).xor(sum);
     }
 }
 
@@ -77,22 +80,22 @@ unsafe fn step<L: Bytes, P: Parts<L>, const AT: usize>(x: &mut [L; 16]) {
 unsafe fn linear<L: Bytes, P: Parts<L>>(x: &mut [L; 16]) {
     // SAFETY: the caller's promise.
     unsafe {
-        step::<L, P, 15>(x);
-        step::<L, P, 14>(x);
-        step::<L, P, 13>(x);
-        step::<L, P, 12>(x);
-        step::<L, P, 11>(x);
-        step::<L, P, 10>(x);
-        step::<L, P, 9>(x);
-        step::<L, P, 8>(x);
-        step::<L, P, 7>(x);
-        step::<L, P, 6>(x);
-        step::<L, P, 5>(x);
-        step::<L, P, 4>(x);
-        step::<L, P, 3>(x);
-        step::<L, P, 2>(x);
-        step::<L, P, 1>(x);
-        step::<L, P, 0>(x);
+        step::<L, P, 15, 1>(x);
+        step::<L, P, 14, 1>(x);
+        step::<L, P, 13, 1>(x);
+        step::<L, P, 12, 1>(x);
+        step::<L, P, 11, 1>(x);
+        step::<L, P, 10, 1>(x);
+        step::<L, P, 9, 1>(x);
+        step::<L, P, 8, 1>(x);
+        step::<L, P, 7, 1>(x);
+        step::<L, P, 6, 1>(x);
+        step::<L, P, 5, 1>(x);
+        step::<L, P, 4, 1>(x);
+        step::<L, P, 3, 1>(x);
+        step::<L, P, 2, 1>(x);
+        step::<L, P, 1, 1>(x);
+        step::<L, P, 0, 1>(x);
     }
 }
 
@@ -104,22 +107,22 @@ unsafe fn linear<L: Bytes, P: Parts<L>>(x: &mut [L; 16]) {
 unsafe fn inverse_linear<L: Bytes, P: Parts<L>>(x: &mut [L; 16]) {
     // SAFETY: the caller's promise.
     unsafe {
-        step::<L, P, 0>(x);
-        step::<L, P, 1>(x);
-        step::<L, P, 2>(x);
-        step::<L, P, 3>(x);
-        step::<L, P, 4>(x);
-        step::<L, P, 5>(x);
-        step::<L, P, 6>(x);
-        step::<L, P, 7>(x);
-        step::<L, P, 8>(x);
-        step::<L, P, 9>(x);
-        step::<L, P, 10>(x);
-        step::<L, P, 11>(x);
-        step::<L, P, 12>(x);
-        step::<L, P, 13>(x);
-        step::<L, P, 14>(x);
-        step::<L, P, 15>(x);
+        step::<L, P, 0, 15>(x);
+        step::<L, P, 1, 15>(x);
+        step::<L, P, 2, 15>(x);
+        step::<L, P, 3, 15>(x);
+        step::<L, P, 4, 15>(x);
+        step::<L, P, 5, 15>(x);
+        step::<L, P, 6, 15>(x);
+        step::<L, P, 7, 15>(x);
+        step::<L, P, 8, 15>(x);
+        step::<L, P, 9, 15>(x);
+        step::<L, P, 10, 15>(x);
+        step::<L, P, 11, 15>(x);
+        step::<L, P, 12, 15>(x);
+        step::<L, P, 13, 15>(x);
+        step::<L, P, 14, 15>(x);
+        step::<L, P, 15, 15>(x);
     }
 }
 

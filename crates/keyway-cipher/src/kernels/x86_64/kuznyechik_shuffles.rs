@@ -51,13 +51,13 @@ impl<L: Nibbles> Parts<L> for Shuffles {
 
     /// Factors have much in common: 133 = 148 + 16 + 1, 194 = 192 + 2, 32 = 16 * 2.
     #[inline(always)]
-    unsafe fn sum(single: L, p: [L; 6]) -> L {
+    unsafe fn sum(single: L, p: [L; 5], near: L, last: L) -> L {
         // SAFETY: the trait's contract.
         unsafe {
-            let sum = single.map_nibbles(&BY_251).xor(p[4].xor(p[5]).map_nibbles(&BY_192));
-            let sum = sum.xor(twice(p[4])).xor(p[2]);
-            let sum = sum.xor(p[2].xor(p[3]).xor(twice(p[1])).map_nibbles(&BY_16));
-            sum.xor(p[0].xor(p[2]).map_nibbles(&BY_148))
+            let sum = single.map_nibbles(&BY_251).xor(p[3].xor(p[4]).map_nibbles(&BY_192));
+            let sum = sum.xor(twice(p[3])).xor(p[1]);
+            let sum = sum.xor(p[1].xor(p[2]).xor(twice(p[0])).map_nibbles(&BY_16));
+            sum.xor(near.xor(p[1]).xor(last).map_nibbles(&BY_148))
         }
     }
 }
