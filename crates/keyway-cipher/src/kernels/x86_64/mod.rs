@@ -2,8 +2,8 @@
 //!
 //! The only place in this crate with `unsafe`, for two reasons. Intrinsics may only run where the
 //! processor has them: the functions below look at the [`Ready`] token before they enter a kernel.
-//! And the common driver in [`run`] reads and writes whole vectors through pointers, always inside
-//! the slice it was given.
+//! And the drivers in [`run`], [`cbc`], [`elephant`] and [`lrw`] read and write whole vectors through
+//! pointers, always inside the slices they were given.
 //!
 //! Shape of a kernel file: the rounds of its cipher over an array of vectors (`Rounds`), written
 //! `#[inline(always)]` so that they become part of the one entry point that turns the instruction
