@@ -10,9 +10,9 @@ pub(super) const HOW: &str = "the core's clock is the speed of a chain of multip
      3 + 1 cycles a link on the x86-64 processors of the last decade, timed beside each measurement; \
      the time stamp counter, which ticks at a rate of its own, is not used";
 
-/// Links of the chain: about a tenth of a millisecond.
+/// Links of the chain: some tens of microseconds, so that one of a few tries is not interrupted.
 #[cfg(target_arch = "x86_64")]
-const LINKS: u32 = 100_000;
+const LINKS: u32 = 40_000;
 
 /// Cycles of one link: a 64-bit multiplication has a latency of 3 and an exclusive or of 1 on
 /// Intel's cores since Nehalem and AMD's since Zen (Agner Fog, "Instruction tables").
@@ -35,7 +35,7 @@ pub(super) fn hertz() -> Option<f64> {
         black_box(link);
         CYCLES * f64::from(LINKS) / began.elapsed().as_secs_f64()
     };
-    (0..3).map(|_| once()).max_by(f64::total_cmp)
+    (0..7).map(|_| once()).max_by(f64::total_cmp)
 }
 
 /// Cycles per second of this core right now; `None` where no latency is known to tell it by.

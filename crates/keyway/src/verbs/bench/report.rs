@@ -32,7 +32,7 @@ pub(super) fn html(document: &Document) -> String {
                 p {
                     "Sectors of 512 bytes, worked on in place; MB are 10" sup { "6" } " bytes. Each figure is the median "
                     "of five turns that the kernels took one after the other. A bar is the slower of "
-                    "encrypting and decrypting; the dashed line is what copying the same bytes does."
+                    "encrypting and decrypting."
                 }
                 @for point in document.points_of_comparison() {
                     h2 { "Each kernel: " (point_words(point)) }
@@ -100,10 +100,10 @@ const VALUE: f64 = 70.0;
 const BAR: f64 = 13.0;
 const GAP: f64 = 9.0;
 
-/// Horizontal bars in groups, to one linear scale; `ceiling` is a dashed line.
+/// Horizontal bars in groups, to one linear scale; `ceiling` is a dashed line if the scale has it.
 fn chart(series: &[String], groups: &[Group], ceiling: Option<f64>) -> Markup {
     let values = groups.iter().flat_map(|(_, values)| values.iter().flatten().copied());
-    let largest = values.chain(ceiling).fold(f64::MIN_POSITIVE, f64::max);
+    let largest = values.fold(f64::MIN_POSITIVE, f64::max);
     let along = |value: f64| BARS * value / largest;
     let mut top = GAP;
     let mut bars = Vec::new();
@@ -124,17 +124,24 @@ fn chart(series: &[String], groups: &[Group], ceiling: Option<f64>) -> Markup {
         });
         top += height + GAP;
     }
+    let ceiling_words = ceiling.map(|ceiling| {
+        let place = if ceiling <= largest { "the dashed line" } else { "beyond this scale" };
+        format!("Copying the same bytes: {} MB/s, {place}.", number(ceiling))
+    });
     html! {
         @if series.len() > 1 {
             p.legend {
                 @for (n, name) in series.iter().enumerate() {
-                    span { svg width="12" height="12" aria-hidden="true" { rect class=(format!("s{}", n % COLOURS)) width="12" height="12"; } " " (name) }
+                    span { svg width="12" height="12" aria-hidden="true" { rect class=(format!("s{}", n % COLOURS)) width="12" height="12" {} } " " (name) }
                 }
             }
         }
+        @if let Some(words) = ceiling_words {
+            p.legend { (words) }
+        }
         svg.chart viewBox=(format!("0 0 {} {top}", LABEL + BARS + VALUE)) role="img" {
             @for bar in &bars { (bar) }
-            @if let Some(ceiling) = ceiling {
+            @if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling <= largest) {
                 line x1=(format!("{:.1}", LABEL + along(ceiling))) x2=(format!("{:.1}", LABEL + along(ceiling))) y1="0" y2=(top) {
                     title { "copying memory: " (number(ceiling)) }
                 }
@@ -275,8 +282,10 @@ mod tests {
     #[test]
     fn bars_keep_to_their_scale() {
         let groups = vec![("a".to_owned(), vec![Some(50.0), None]), ("b".to_owned(), vec![Some(100.0)])];
-        let text = chart(&[], &groups, Some(200.0)).into_string();
-        assert!(text.contains("width=\"135.0\"") && text.contains("width=\"270.0\""), "{text}");
-        assert!(text.contains("x1=\"730.0\""), "{text}");
+        let text = chart(&[], &groups, Some(75.0)).into_string();
+        assert!(text.contains("width=\"270.0\"") && text.contains("width=\"540.0\""), "{text}");
+        assert!(text.contains("x1=\"595.0\"") && text.contains("the dashed line"), "{text}");
+        let beyond = chart(&[], &groups, Some(200.0)).into_string();
+        assert!(!beyond.contains("<line") && beyond.contains("200 MB/s, beyond this scale"), "{beyond}");
     }
 }
