@@ -23,6 +23,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::{fmt, io};
 use transport::device::Channel;
+use transport::pace::Gate;
 use transport::place::Crowd;
 use transport::rings::{self, Entry};
 use volume_file::VolumeFile;
@@ -33,8 +34,9 @@ pub(crate) use volume_file::FILE_NAME;
 /// Threads on `/dev/fuse`, and about as many requests of the medium at once: a drive wants depth,
 /// a page cache no more than there are CPUs.
 const CHANNELS: usize = 8;
-/// Entries, and threads, per CPU when requests come over rings. Of the queue depths that were
-/// measured this served drives best; for memory two would do.
+/// Entries, and threads, per CPU when requests come over rings: these many from the start,
+const ENTRIES_AT_FIRST: u16 = 2;
+/// and so many once the medium shows that it is slow enough to want them.
 const ENTRIES_PER_QUEUE: u16 = 8;
 /// Entries altogether, where there are many CPUs: each has a buffer of [`MAX_TRANSFER`] bytes.
 const ENTRIES: u16 = 128;
@@ -144,28 +146,38 @@ struct Threads {
 }
 
 impl Threads {
-    /// A thread per entry. Says whether the kernel took an entry in every queue; where it did not,
-    /// it uses none and the threads end with the mount.
+    /// A thread per entry; most wait until they are wanted. Says whether the kernel took an entry in
+    /// every queue; where it did not, it uses none and the threads end with the mount.
     fn start_rings(&mut self, fuse: &OwnedFd) -> io::Result<bool> {
         let (tell, told) = mpsc::channel();
         let fuse = Arc::new(fuse.try_clone()?);
-        let crowd = Arc::new(Crowd::default());
+        let (crowd, gate) = (Arc::new(Crowd::default()), Arc::new(Gate::default()));
         let queues = rings::queues();
-        for cpu in 0..queues {
-            for _ in 0..(ENTRIES / queues).clamp(1, ENTRIES_PER_QUEUE) {
-                let (tell, fuse, crowd) = (tell.clone(), Arc::clone(&fuse), Arc::clone(&crowd));
-                self.spawn(move |file| {
-                    let entry = Entry::register(fuse.as_fd(), cpu);
+        let per_queue = (ENTRIES / queues).clamp(1, ENTRIES_PER_QUEUE);
+        for (cpu, number) in (0..queues).flat_map(|cpu| (0..per_queue).map(move |n| (cpu, n))) {
+            let tell = (number < ENTRIES_AT_FIRST).then(|| tell.clone());
+            let (fuse, crowd, gate) = (Arc::clone(&fuse), Arc::clone(&crowd), Arc::clone(&gate));
+            self.spawn(move |file| {
+                if tell.is_none() && !gate.pass() {
+                    return Ok(());
+                }
+                let entry = Entry::register(fuse.as_fd(), cpu);
+                if let Some(tell) = tell {
                     // The receiver stays until all senders are gone.
                     let _ = tell.send(entry.is_ok().then_some(cpu));
-                    drop(tell);
-                    entry?.serve(file, &crowd)
-                })?;
-            }
+                }
+                let ended = entry.and_then(|entry| entry.serve(file, &crowd, &gate));
+                gate.end();
+                ended
+            })?;
         }
         drop(tell);
         let served: BTreeSet<u16> = told.iter().flatten().collect();
-        Ok(served.len() == usize::from(queues))
+        let everywhere = served.len() == usize::from(queues);
+        if !everywhere {
+            gate.end();
+        }
+        Ok(everywhere)
     }
 
     /// Threads on `/dev/fuse`: all of them, or the one that takes what never comes over rings.

@@ -1,6 +1,7 @@
 //! How requests come from the kernel and answers go back: `/dev/fuse`, or rings.
 
 pub(crate) mod device;
+pub(crate) mod pace;
 mod permit;
 pub(crate) mod place;
 pub(crate) mod rings;

@@ -1,12 +1,14 @@
 //! Requests over io_uring: a queue per CPU, a few entries per queue, a thread per entry.
 
 use super::out_header;
+use super::pace::{Gate, Pace};
 use super::place::{Crowd, Place};
 use crate::fuse::abi::{self, InHeader};
 use crate::fuse::volume_file::{MAX_TRANSFER, Request, VolumeFile};
 use keyway_sys::FuseRing;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::time::Instant;
 use zerocopy::{FromBytes, IntoBytes};
 
 pub(crate) use super::permit::Permit;
@@ -23,8 +25,11 @@ impl Entry {
         Ok(Self { ring: FuseRing::register(fuse, cpu, MAX_TRANSFER)?, place: Place::new(cpu) })
     }
 
-    /// Serves requests until the file system is unmounted; `crowd` has those of all entries.
-    pub(crate) fn serve(mut self, file: &VolumeFile, crowd: &Crowd) -> io::Result<()> {
+    /// Serves requests until the file system is unmounted; `crowd` has those of all entries. Opens
+    /// the gate for further entries when they would help.
+    pub(crate) fn serve(mut self, file: &VolumeFile, crowd: &Crowd, further: &Gate) -> io::Result<()> {
+        let mut pace = Pace::default();
+        let mut watch = further.is_closed();
         while let Some(mut ring) = self.ring.wait()? {
             let alone = crowd.join();
             let (header, fixed, buffer, payload_len) = ring.parts();
@@ -32,6 +37,7 @@ impl Entry {
                 .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
             let fixed = fixed.get(..abi::fixed_len(header.opcode)).unwrap_or_default();
             let request = Request { header, fixed, payload_len };
+            let before = watch.then(Instant::now);
             let answer = file.answer(&request, buffer);
             // An entry is offered again by answering, so what needs no answer gets an empty one;
             // the kernel sends such requests over /dev/fuse anyhow.
@@ -39,6 +45,13 @@ impl Entry {
                 .unwrap_or((abi::OutHeader { len: 16, error: 0, unique: header.unique }, 0));
             ring.commit(out.as_bytes(), len)?;
             crowd.leave();
+            if let Some(before) = before {
+                let moved = if header.opcode == abi::op::WRITE { payload_len } else { len };
+                if pace.is_slow(header.opcode, moved, before.elapsed()) {
+                    further.open();
+                }
+                watch = further.is_closed();
+            }
             self.place.note(alone);
         }
         Ok(())
