@@ -63,6 +63,9 @@ struct Setup {
     read_only: bool,
     faulty: bool,
     step: usize,
+    /// With one worker the same input takes the same path, as the fuzzer likes it; with several the
+    /// requests of an input run at once.
+    workers: usize,
 }
 
 impl Setup {
@@ -74,6 +77,7 @@ impl Setup {
             read_only: bit(2),
             faulty: bit(3),
             step: if bit(4) { 7 } else { 1 << 20 },
+            workers: if bit(5) { 4 } else { 1 },
         }
     }
 
@@ -133,6 +137,11 @@ fn check_replies(mut said: &[u8], structured: bool, requests: usize) {
     assert!(replies <= requests, "more replies than requests");
 }
 
+/// Threads of this process.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some((first, rest)) = data.split_first() else { return };
     let setup = Setup::new(*first);
@@ -144,8 +153,13 @@ fuzz_target!(|data: &[u8]| {
         step: setup.step,
         down: AtomicBool::new(false),
     };
-    // One worker: the same input takes the same path, as the fuzzer needs it.
-    let _ = serve_client(&wire, &setup.device(), "keyway", 1);
+    let threads = threads();
+    let _ = serve_client(&wire, &setup.device(), "keyway", setup.workers);
+    // A scope ends when its threads' work is done, a moment before the threads are gone; the search
+    // for leaks would look at them in that moment and take what they are about to free for lost.
+    while self::threads() > threads {
+        std::thread::yield_now();
+    }
     let said = wire.output.into_inner().unwrap();
     assert_eq!(&said[..18], b"NBDMAGICIHAVEOPT\0\x03");
     if setup.negotiated {
