@@ -217,7 +217,7 @@ fn words(path: &Path, status: &Status) -> String {
         rows.push((label, format!("{}{id}", windows_kind(kind))));
         label = "";
     }
-    if label != "" {
+    if !label.is_empty() {
         rows.push((label, if status.format.is_some() { "None Found".to_owned() } else { unknown() }));
     }
     if let Some(description) = &status.description {
