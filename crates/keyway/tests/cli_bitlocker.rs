@@ -53,7 +53,10 @@ impl Volume {
         agrees(dislocker_sha256(&image, secret), &self.sha256);
         agrees(libbde_sha256(&image, secret), &self.sha256);
         let start = self.cli.ends(0, &format!("cat @v --length 65536 --recovery-password {}", self.recovery));
-        agrees(dissect_sha256(&image, secret, &[0..65_536]), &sha256_of(start.stdout.as_slice()));
+        agrees(
+            dissect_sha256(&image, secret, std::slice::from_ref(&(0..65_536))),
+            &sha256_of(start.stdout.as_slice()),
+        );
     }
 }
 
