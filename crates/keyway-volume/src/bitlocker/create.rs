@@ -1,4 +1,4 @@
-//! Makes volumes that Windows and the other readers of BitLocker take.
+//! Makes BitLocker volumes as Windows makes them, as far as volumes that it made tell.
 //!
 //! # The order
 //! The boot sector is what everybody looks at first, so it goes first and comes last. First it is

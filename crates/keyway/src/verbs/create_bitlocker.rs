@@ -1,4 +1,4 @@
-//! `create --format bitlocker`: a volume that Windows opens, with a recovery password made for it.
+//! `create --format bitlocker`: a BitLocker volume with a recovery password made for it.
 
 use super::create::{Args, Place};
 use super::name_of;
