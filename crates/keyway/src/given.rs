@@ -92,20 +92,36 @@ impl Given {
     /// Reads what opens the volume; asks on the terminal where nothing was named and it is needed.
     pub(crate) fn read(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Result<Self, Failure> {
         match volume::family(which)? {
-            Family::VeraCrypt if keys.is_given() => Err(Failure::usage(
-                format!(
-                    "{} is not a BitLocker volume, and only these have recovery passwords, startup keys and TPMs",
-                    which.path.display()
-                ),
-                "give its password or keyfiles",
-            )),
-            Family::VeraCrypt => Ok(Self::VeraCrypt(source.read(&verbs::name_of(&which.path))?)),
+            Family::VeraCrypt => Ok(Self::VeraCrypt(veracrypt_secrets(which, source, keys)?)),
             Family::BitLocker => Ok(Self::BitLocker(bitlocker_secrets(which, source, keys)?)),
         }
     }
 }
 
-fn bitlocker_secrets(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Result<Vec<Secret>, Failure> {
+/// Reads what opens a VeraCrypt or TrueCrypt volume; asks on the terminal where nothing was named.
+pub(crate) fn veracrypt_secrets(
+    which: &Which,
+    source: &SecretSource,
+    keys: &KeyArgs,
+) -> Result<Secrets, Failure> {
+    if keys.is_given() {
+        return Err(Failure::usage(
+            format!(
+                "{} is not a BitLocker volume, and only these have recovery passwords, startup keys and TPMs",
+                which.path.display()
+            ),
+            "give its password or keyfiles",
+        ));
+    }
+    source.read(&verbs::name_of(&which.path))
+}
+
+/// Reads what opens a BitLocker volume; asks on the terminal where nothing was named and it is needed.
+pub(crate) fn bitlocker_secrets(
+    which: &Which,
+    source: &SecretSource,
+    keys: &KeyArgs,
+) -> Result<Vec<Secret>, Failure> {
     if !source.keyfiles.is_empty() || source.pim.is_some() {
         return Err(Failure::usage(
             "a BitLocker volume has no keyfiles and no PIM",

@@ -4,6 +4,7 @@
 mod args;
 mod failure;
 mod given;
+mod key_file;
 mod machine;
 mod narrow;
 mod nbd_client;

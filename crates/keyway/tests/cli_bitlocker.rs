@@ -116,6 +116,42 @@ fn protectors_come_go_and_change() {
     assert_eq!(cli.json(0, "protector list @v")["key_protectors"], Value::Array(vec![]));
 }
 
+/// The medium takes two copies of the metadata and not the third: what the new copies ask for is in
+/// force, so whoever asked for it must have it.
+#[test]
+fn a_secret_that_not_every_copy_got_is_handed_over() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let with = "--password-file @pw";
+    cli.ends(0, &format!("create @v --format bitlocker --size 64M --quick --filesystem none {with}"));
+    let check = cli.json(0, "header check @v");
+    let copies = check["metadata_copies"].as_array().expect("copies").iter();
+    let last = copies.map(|copy| copy["offset"].as_u64().expect("an offset")).max().expect("three");
+    let file = std::fs::File::options().write(true).open(cli.path("v")).expect("the volume");
+    file.set_len(last).expect("cut off");
+    drop(file);
+    std::fs::create_dir(cli.path("usb")).expect("a folder");
+    let warned = |words: &str| {
+        let done = cli.ends(0, &format!("{words} --json"));
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(errors.contains("not in all of the three copies"), "{words}: {errors}");
+        serde_json::from_slice::<Value>(&done.stdout).expect("JSON")
+    };
+    let added = warned(&format!("protector add @v recovery-password {with}"));
+    let digits = added["recovery_password"].as_str().expect("printed");
+    cli.ends(0, &format!("cat @v --length 512 --recovery-password {digits}"));
+    let added = warned(&format!("protector add @v startup-key --to @usb {with}"));
+    assert!(added["file"].as_str().is_some_and(|file| std::path::Path::new(file).exists()), "{added}");
+    cli.ends(0, "cat @v --length 512 --startup-key @usb");
+    let id = added["id"].as_str().expect("an id");
+    let rotated = warned(&format!("protector change @v --id {id} --to @usb {with}"));
+    assert_ne!(rotated["id"], added["id"]);
+    let file = rotated["file"].as_str().expect("a file");
+    cli.ends(0, &format!("cat @v --length 512 --startup-key {file}"));
+    // What takes something away is not done until all copies say so.
+    cli.ends(1, &format!("protector suspend @v {with} --yes"));
+}
+
 #[test]
 fn protection_is_suspended_and_resumed() {
     let volume = Volume::new();

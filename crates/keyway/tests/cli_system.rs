@@ -72,6 +72,21 @@ fn only_the_password_of_a_system_changes_and_its_header_is_saved() {
     assert!(cli.ends(0, &format!("cat @drive {WITH}")).stdout == whole);
 }
 
+#[test]
+fn a_system_is_erased_by_its_drive_only() {
+    let cli = Cli::new();
+    let Some(()) = drive(&cli) else { return };
+    let before = std::fs::read(cli.path("partition")).expect("the partition");
+    let erase = format!("erase @partition --system-header @drive {WITH} --yes");
+    let (what, advice) = two_lines(&cli.ends(2, &erase));
+    assert!(what.contains("lies outside") && advice.contains("drive"), "{what}\n{advice}");
+    assert!(std::fs::read(cli.path("partition")).expect("the partition") == before);
+    cli.ends(0, &format!("erase @drive {WITH} --yes"));
+    cli.ends(3, &format!("cat @drive {WITH} --system"));
+    let drive = std::fs::read(cli.path("drive")).expect("the drive");
+    assert!(drive[PARTITION.0..PARTITION.0 + PARTITION.1] == before);
+}
+
 /// A loop device of the drive that shows its partition.
 struct LoopDrive(PathBuf);
 

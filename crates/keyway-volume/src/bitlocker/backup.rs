@@ -42,7 +42,7 @@ const LARGEST_SECTOR: usize = 4096;
 pub struct HeaderBackup {
     volume_bytes: u64,
     first_sector: Vec<u8>,
-    region: Vec<u8>,
+    region: AlignedBuf,
     block: Block,
 }
 
@@ -129,8 +129,7 @@ impl HeaderBackup {
         let mut first_sector = vec![0; metadata.boot.sector_bytes as usize];
         store.read_at(&mut first_sector, 0).map_err(BitLockerError::from)?;
         let block = metadata.block().clone();
-        let mut region = block.to_bytes().map_err(RewriteError::from)?;
-        region.resize(REGION_BYTES, 0);
+        let region = block.region().map_err(RewriteError::from)?;
         Ok(Self { volume_bytes: store.size(), first_sector, region, block })
     }
 
@@ -187,7 +186,9 @@ impl HeaderBackup {
         let (first_sector, region) = r.0.split_at(sector);
         BootSector::parse(first_sector.first_chunk().ok_or(NotABackup::Length)?)?;
         let block = Block::parse(region)?;
-        Ok(Self { volume_bytes, first_sector: first_sector.to_vec(), region: region.to_vec(), block })
+        let mut copy = AlignedBuf::zeroed(REGION_BYTES);
+        copy.copy_from_slice(region);
+        Ok(Self { volume_bytes, first_sector: first_sector.to_vec(), region: copy, block })
     }
 
     /// Restores it, if `request` opens the volume with it: the secret is that of the time of the
@@ -202,7 +203,7 @@ impl HeaderBackup {
         force: bool,
     ) -> Result<(), BackupError> {
         let patches = [(0, self.first_sector.clone())].into_iter();
-        let copies = self.block.copies.map(|at| (at, self.region.clone()));
+        let copies = self.block.copies.map(|at| (at, self.region.to_vec()));
         let overlay = Overlay::new(store, patches.chain(copies).collect());
         unlock(&overlay, request)?;
         let present = Metadata::read(store).ok();
@@ -238,8 +239,7 @@ impl OpenedKeys {
     /// The medium failed.
     pub fn repair(&self, store: &dyn Store) -> Result<Vec<usize>, BackupError> {
         let block = self.metadata.block();
-        let mut region = block.to_bytes().map_err(RewriteError::from)?;
-        region.resize(REGION_BYTES, 0);
+        let region = block.region().map_err(RewriteError::from)?;
         let states = self.metadata.states();
         let bad: Vec<usize> = (0..COPIES).filter(|i| states.get(*i) != Some(&CopyState::Good)).collect();
         for i in &bad {

@@ -40,6 +40,7 @@ use super::guid::Guid;
 use super::reader::Reader;
 use super::seal::SecretKey;
 use keyway_secret::SecretBytes;
+use keyway_store::AlignedBuf;
 use sha2::{Digest, Sha256};
 
 /// What a block and its validation have room for, and what reads as zeros for each copy
@@ -58,6 +59,9 @@ pub const DATASET_HEADER_BYTES: usize = 48;
 /// The version of all blocks since Windows 7. Those of Windows Vista (1) seal no hash, so whoever has
 /// no key could pass a block off as one of them.
 pub const VERSION: u16 = 2;
+
+/// Set in the time of a validation's nonce in the volumes that Windows made.
+pub(super) const VALIDATION_TIME: u64 = 1 << 63;
 
 /// A block's length is counted in this many bytes.
 const UNIT: usize = 16;
@@ -244,6 +248,18 @@ impl Block {
             return Err(EntryTooLong(out.len()));
         }
         Ok(out)
+    }
+
+    /// The 64 KiB of a copy: [`Block::to_bytes`] and zeros.
+    ///
+    /// # Errors
+    /// It has become too long for them.
+    pub fn region(&self) -> Result<AlignedBuf, EntryTooLong> {
+        let mut region = AlignedBuf::zeroed(REGION_BYTES);
+        for (slot, byte) in region.iter_mut().zip(self.to_bytes()?) {
+            *slot = byte;
+        }
+        Ok(region)
     }
 
     /// Makes the validation anew after a change: the CRC-32, and the SHA-256 sealed with the volume

@@ -28,7 +28,7 @@
 //!   volume, also where only used space was encrypted: what is free there decrypts to nonsense, and
 //!   nobody reads it.
 
-use super::block::{Block, REGION_BYTES};
+use super::block::Block;
 use super::codes::Method;
 use super::create_boot::boot_sector;
 use super::create_decoy::Decoy;
@@ -174,7 +174,7 @@ pub fn create(
         let device = Device::new(Box::new(Arc::clone(store)), layout.clone(), Access::ReadWrite)?;
         mkfs::copy_into(image, &device, *fs, progress)?;
     }
-    let region = region(&block)?;
+    let region = block.region()?;
     for at in block.copies {
         put(store.as_ref(), &region, at)?;
     }
@@ -186,7 +186,9 @@ pub fn create(
         None => boot_sector(sector_bytes, &block.copies),
     };
     let mut first = AlignedBuf::zeroed(sector_bytes as usize);
-    copy_over(&mut first, &boot);
+    for (slot, byte) in first.iter_mut().zip(boot) {
+        *slot = byte;
+    }
     put(store.as_ref(), &first, 0)?;
     let usable_bytes = if image.is_some() { size } else { places.start };
     Ok(Created { notes: notes(new, usable_bytes), block, layout, usable_bytes })
@@ -248,19 +250,6 @@ fn fill(store: &dyn Store, range: Range<u64>, progress: &dyn Progress) -> Result
     // Too late to stop for the sake of the fill.
     let _ = progress.at(Stage::Fill, range.end, range.end);
     Ok(store.flush()?)
-}
-
-/// The 64 KiB of a copy.
-fn region(block: &Block) -> Result<AlignedBuf, CreateError> {
-    let mut region = AlignedBuf::zeroed(REGION_BYTES);
-    copy_over(&mut region, &block.to_bytes()?);
-    Ok(region)
-}
-
-fn copy_over(buf: &mut [u8], bytes: &[u8]) {
-    for (slot, byte) in buf.iter_mut().zip(bytes) {
-        *slot = *byte;
-    }
 }
 
 /// Writes, and reads back what was written.

@@ -10,7 +10,7 @@
 //! Source: libbde's format description, and the volumes that Windows 10 and 11 made. Their sealed
 //! entries were opened to see the numbers inside.
 
-use super::block::{Block, Dataset, Validation};
+use super::block::{Block, Dataset, VALIDATION_TIME, Validation};
 use super::codes::{Method, State, role};
 use super::create_error::CreateError;
 use super::create_place::{Places, SPARE_BYTES};
@@ -25,9 +25,6 @@ use keyway_secret::SecretBytes;
 
 /// The first nonce counter of what Windows seals.
 const FIRST_NONCE: u32 = 2;
-
-/// Set in the time of the validation's nonce.
-const VALIDATION_TIME: u64 = 1 << 63;
 
 /// What the extension of the first sectors' entry says. See [`extension`].
 const EXTENSION_VERSION: u16 = 5;

@@ -9,15 +9,12 @@
 //! Assumed of the medium: what was flushed stays, and a write changes no bytes but those it was
 //! given.
 
-use super::block::{Block, REGION_BYTES};
+use super::block::{Block, VALIDATION_TIME};
 use super::entry::EntryTooLong;
 use super::filetime::FileTime;
 use super::metadata::{COPIES, CopyState, Metadata};
 use super::seal::SecretKey;
 use keyway_store::{AlignedBuf, Store, StoreError};
-
-/// Set in the time of a validation's nonce in the volumes that Windows made.
-pub(crate) const VALIDATION_TIME: u64 = 1 << 63;
 
 /// Metadata that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -63,9 +60,11 @@ impl Metadata {
         master: &SecretKey,
     ) -> Result<Block, RewriteError> {
         block.validate(master, FileTime::now().0 | VALIDATION_TIME)?;
-        let mut region = block.to_bytes()?;
-        region.resize(REGION_BYTES, 0);
-        write_copies(store, &region, self.order().map(|i| self.copies.get(i).map_or(0, |copy| copy.offset)))?;
+        write_copies(
+            store,
+            &block.region()?,
+            self.order().map(|i| self.copies.get(i).map_or(0, |copy| copy.offset)),
+        )?;
         Ok(block)
     }
 }
@@ -74,20 +73,16 @@ impl Metadata {
 /// good copy that is left, is not touched while nothing is written.
 pub(crate) fn write_copies<const N: usize>(
     store: &dyn Store,
-    region: &[u8],
+    region: &AlignedBuf,
     places: [u64; N],
 ) -> Result<(), RewriteError> {
-    let mut aligned = AlignedBuf::zeroed(REGION_BYTES);
-    for (slot, byte) in aligned.iter_mut().zip(region) {
-        *slot = *byte;
-    }
     let mut written = 0;
     let mut failed = None;
     for (turn, at) in places.into_iter().enumerate() {
         if turn > 0 && turn == N - 1 && written == 0 {
             break;
         }
-        match store.write_at(&aligned, at).and_then(|()| store.flush()) {
+        match store.write_at(region, at).and_then(|()| store.flush()) {
             Ok(()) => written += 1,
             Err(e) => failed = failed.or(Some(e)),
         }

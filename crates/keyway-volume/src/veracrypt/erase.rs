@@ -1,9 +1,11 @@
 //! Destroying every header of a volume, and with them the only copies of its keys.
 
+use super::change::header_is_here;
+use super::change_error::ChangeError;
 use super::create_error::CreateError;
 use super::place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, OLD_HIDDEN_FROM_END, Place};
 use super::random::Noise;
-use super::unlock::Unlocked;
+use super::unlock::{OpenedHeader, UnlockRequest, unlock};
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 
@@ -11,8 +13,7 @@ use std::ops::Range;
 const PIECE: u64 = 65_536;
 
 /// Where a volume of this kind can have headers, its own and a hidden volume's.
-fn places(unlocked: &Unlocked, size: u64) -> Vec<Range<u64>> {
-    let opened = unlocked.opened();
+fn places(opened: &OpenedHeader, size: u64) -> Vec<Range<u64>> {
     let header = HEADER_BYTES as u64;
     if opened.place == Place::System {
         return std::iter::once(Place::SYSTEM_OFFSET..Place::SYSTEM_OFFSET + header).collect();
@@ -24,34 +25,51 @@ fn places(unlocked: &Unlocked, size: u64) -> Vec<Range<u64>> {
     vec![0..header.min(size), hidden..(hidden + header).min(size)]
 }
 
-/// Destroys all headers of a volume that opened, a hidden volume's too: nobody can open any of them
-/// again, whatever they know, except with a backup of a header. The volume then looks like noise
-/// from its first byte to its last.
-///
-/// # Errors
-/// The medium failed; the error comes after every place was tried.
-pub fn erase(store: &dyn Store, unlocked: &Unlocked) -> Result<(), CreateError> {
-    let mut noise = Noise::new()?;
-    let mut result = Ok(());
-    for range in places(unlocked, store.size()) {
-        let mut at = range.start;
-        while at < range.end {
-            let mut bytes = AlignedBuf::zeroed((range.end - at).min(PIECE) as usize);
-            noise.fill(&mut bytes);
-            // Both are done, whatever came before.
-            let written = store.write_at(&bytes, at);
-            result = result.and(written).and(store.flush());
-            at += bytes.len() as u64;
-        }
+/// All headers of a volume, found and not yet touched.
+#[derive(Debug)]
+pub struct Headers(Vec<Range<u64>>);
+
+impl Headers {
+    /// Opens the volume to learn where they are: without its secret it can't be told from noise.
+    ///
+    /// # Errors
+    /// The volume does not open; or it is a partition of an encrypted system, whose header is
+    /// elsewhere on the drive.
+    pub fn find(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Self, ChangeError> {
+        let unlocked = unlock(store, request)?;
+        header_is_here(unlocked.opened(), request)?;
+        Ok(Self(places(unlocked.opened(), store.size())))
     }
-    Ok(result.and(store.flush())?)
+
+    /// Destroys them, a hidden volume's too: nobody can open any of them again, whatever they know,
+    /// except with a backup of a header. The volume then looks like noise from its first byte to its
+    /// last.
+    ///
+    /// # Errors
+    /// The medium failed; the error comes after every place was tried.
+    pub fn erase(self, store: &dyn Store) -> Result<(), CreateError> {
+        let mut noise = Noise::new()?;
+        let mut result = Ok(());
+        for range in self.0 {
+            let mut at = range.start;
+            while at < range.end {
+                let mut bytes = AlignedBuf::zeroed((range.end - at).min(PIECE) as usize);
+                noise.fill(&mut bytes);
+                // Both are done, whatever came before.
+                let written = store.write_at(&bytes, at);
+                result = result.and(written).and(store.flush());
+                at += bytes.len() as u64;
+            }
+        }
+        Ok(result.and(store.flush())?)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Secrets;
-    use crate::veracrypt::{Fill, HashName, NewVolume, UnlockRequest, create, create_hidden, unlock};
+    use crate::veracrypt::{Fill, HashName, NewVolume, create, create_hidden};
     use keyway_secret::SecretBytes;
     use keyway_store::{FaultPlan, FaultStore, MemStore};
 
@@ -59,10 +77,14 @@ mod tests {
         Secrets { password: SecretBytes::copy_of(password.as_bytes()), keyfiles: vec![], pim: Some(1) }
     }
 
-    fn opens(store: &dyn Store, password: &str) -> Option<Unlocked> {
+    fn headers(store: &dyn Store, password: &str) -> Option<Headers> {
         let secrets = secrets(password);
         let request = UnlockRequest { hash: Some(HashName::Sha512), ..UnlockRequest::new(&secrets) };
-        unlock(store, &request).ok()
+        Headers::find(store, &request).ok()
+    }
+
+    fn opens(store: &dyn Store, password: &str) -> bool {
+        headers(store, password).is_some()
     }
 
     fn pair() -> Vec<u8> {
@@ -78,11 +100,11 @@ mod tests {
     #[test]
     fn nothing_opens_afterwards() {
         let store = MemStore::from_vec(pair());
-        let outer = opens(&store, "the outer volume's").expect("opens");
-        assert!(opens(&store, "the hidden volume's").is_some());
-        erase(&store, &outer).expect("erased");
-        assert!(opens(&store, "the outer volume's").is_none());
-        assert!(opens(&store, "the hidden volume's").is_none());
+        let outer = headers(&store, "the outer volume's").expect("opens");
+        assert!(opens(&store, "the hidden volume's"));
+        outer.erase(&store).expect("erased");
+        assert!(!opens(&store, "the outer volume's"));
+        assert!(!opens(&store, "the hidden volume's"));
     }
 
     #[test]
@@ -91,8 +113,8 @@ mod tests {
             MemStore::from_vec(pair()),
             FaultPlan { flushes_fail_from: Some(0), ..FaultPlan::default() },
         );
-        let outer = opens(&store, "the outer volume's").expect("opens");
-        assert!(erase(&store, &outer).is_err());
-        assert!(opens(&store, "the outer volume's").is_none());
+        let outer = headers(&store, "the outer volume's").expect("opens");
+        assert!(outer.erase(&store).is_err());
+        assert!(!opens(&store, "the outer volume's"));
     }
 }

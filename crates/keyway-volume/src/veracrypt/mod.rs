@@ -36,7 +36,7 @@ pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
 pub use create_hidden::{SMALLEST_HIDDEN_VOLUME, create_hidden, largest_hidden_volume};
 pub use create_target::{Existing, Space, Target};
 pub use derive::derive_header_key;
-pub use erase::erase;
+pub use erase::Headers;
 pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES};
 pub use params::{Derivation, Format, HashName, UnknownHash};
 pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};

@@ -3,6 +3,7 @@
 use super::create::{Args, Place};
 use super::name_of;
 use crate::failure::Failure;
+use crate::key_file::NewFile;
 use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
 use crate::volume::{self, about};
@@ -13,9 +14,6 @@ use keyway_volume::bitlocker::{
 };
 use keyway_volume::mkfs::FileSystem;
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -136,7 +134,7 @@ pub(crate) fn run(args: &Args, place: &Place, out: Output) -> Result<(), Failure
     };
     let protectors = NewProtectors { password, recovery, startup_key };
     // Before the volume: nobody shall have one whose keys could not be kept.
-    let mut files = KeyFiles::new(options, &protectors)?;
+    let mut files = KeyFiles::claim(options, &protectors)?;
     let target = place.take(args)?;
     let progress = Progress::interruptible("filling")?;
     let new = NewVolume {
@@ -152,9 +150,9 @@ pub(crate) fn run(args: &Args, place: &Place, out: Output) -> Result<(), Failure
     drop(store);
     files.write(&protectors, &created)?;
     target.keep().map_err(|e| about(&args.path, e))?;
-    files.keep();
+    let startup_key = files.keep();
     progress.done();
-    tell(args, method, &protectors, &created, files.startup_key_path.take(), out)
+    tell(args, method, &protectors, &created, startup_key, out)
 }
 
 /// Computer, drive and date, as Windows' own description: it is shown beside the request for the
@@ -169,72 +167,40 @@ fn description(args: &Args) -> String {
 }
 
 /// The files that keys are written to; removed again when no volume comes of it.
+#[derive(Default)]
 struct KeyFiles {
-    recovery: Option<(PathBuf, File)>,
-    startup_key: Option<File>,
-    startup_key_path: Option<PathBuf>,
-    kept: bool,
+    recovery: Option<NewFile>,
+    startup_key: Option<NewFile>,
 }
 
 impl KeyFiles {
-    fn new(options: &BitLockerArgs, protectors: &NewProtectors) -> Result<Self, Failure> {
-        let mut files = Self { recovery: None, startup_key: None, startup_key_path: None, kept: false };
+    fn claim(options: &BitLockerArgs, protectors: &NewProtectors) -> Result<Self, Failure> {
+        let mut files = Self::default();
         if let Some(path) = &options.recovery_file {
-            files.recovery = Some((path.clone(), new_file(path)?));
+            files.recovery = Some(NewFile::claim(path.clone())?);
         }
         if let (Some(folder), Some(key)) = (&options.startup_key_out, &protectors.startup_key) {
-            let path = folder.join(key.file_name());
-            files.startup_key = Some(new_file(&path)?);
-            files.startup_key_path = Some(path);
+            files.startup_key = Some(NewFile::claim_startup_key(folder, key)?);
         }
         Ok(files)
     }
 
     fn write(&mut self, protectors: &NewProtectors, created: &Created) -> Result<(), Failure> {
-        if let (Some((path, file)), Some(recovery)) = (&mut self.recovery, &protectors.recovery) {
-            let id = protector_id(created, Protection::RecoveryPassword);
-            let id = id.map(|id| id.to_string()).unwrap_or_default();
-            let text = recovery.to_text();
-            let head = format!(
-                "BitLocker recovery password\r\n\r\nVolume: {}\r\nIdentifier: {id}\r\n\r\nRecovery password: ",
-                created.block.dataset.volume
-            );
-            put(path, file, &[head.as_bytes(), &text[..], b"\r\n"])?;
+        let id = protector_id(created, Protection::RecoveryPassword);
+        if let (Some(file), Some(recovery), Some(id)) = (&mut self.recovery, &protectors.recovery, id) {
+            file.write_recovery(id, recovery)?;
         }
-        if let (Some(path), Some(file), Some(key)) =
-            (&self.startup_key_path, &mut self.startup_key, &protectors.startup_key)
-        {
-            put(path, file, &[&key.to_bytes()[..]])?;
+        if let (Some(file), Some(key)) = (&mut self.startup_key, &protectors.startup_key) {
+            file.write_startup_key(key)?;
         }
         Ok(())
     }
 
-    fn keep(&mut self) {
-        self.kept = true;
+    /// They stay; where the startup key is.
+    fn keep(self) -> Option<PathBuf> {
+        self.recovery.map(NewFile::keep);
+        self.startup_key.map(NewFile::keep)
     }
-}
-
-impl Drop for KeyFiles {
-    fn drop(&mut self) {
-        if !self.kept {
-            // The error that brought us here matters more than these.
-            for path in self.recovery.iter().map(|(path, _)| path).chain(&self.startup_key_path) {
-                let _ = std::fs::remove_file(path);
-            }
-        }
-    }
-}
-
-/// A new file that only its owner may read.
-fn new_file(path: &Path) -> Result<File, Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    options.open(path).map_err(|e| Failure::io("make", path, &e))
-}
-
-fn put(path: &Path, file: &mut File, parts: &[&[u8]]) -> Result<(), Failure> {
-    let written = parts.iter().try_for_each(|part| file.write_all(part)).and_then(|()| file.sync_all());
-    written.map_err(|e| Failure::io("write", path, &e))
 }
 
 fn protector_id(created: &Created, protection: Protection) -> Option<Guid> {
@@ -288,7 +254,7 @@ fn words(d: &Document<'_>) -> String {
         rows.push(("  recovery password's identifier", id.to_string()));
     }
     if let Some(text) = &d.recovery_password {
-        rows.push(("  recovery password", format!("{text}; write it down, it is not shown again")));
+        rows.push(("  recovery password", format!("{text}; write it down and keep it apart from the drive")));
     }
     if let Some(path) = d.recovery_file {
         rows.push(("  recovery password", format!("in {}; keep it elsewhere", path.display())));

@@ -1,7 +1,7 @@
 //! `erase`: the end of a volume in an instant.
 
 use crate::failure::Failure;
-use crate::given::{Family, Given, KeyArgs};
+use crate::given::{Family, KeyArgs, veracrypt_secrets};
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;
@@ -53,16 +53,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             bitlocker::erase(&store, &metadata).map_err(|e| about(e.into()))?;
         }
         Family::VeraCrypt => {
-            let given = Given::read(&which, &args.secret.source(), &args.keys)?;
-            let Given::VeraCrypt(secrets) = &given else {
-                return Err(Failure::usage("not such a volume", ""));
-            };
+            let secrets = veracrypt_secrets(&which, &args.secret.source(), &args.keys)?;
             let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
             let drive = SystemDrive::of(&which)?;
-            let request = which.request(secrets, None, drive.as_ref());
-            let unlocked = keyway_volume::unlock(&store, &request).map_err(|e| about(e.into()))?;
+            let request = which.request(&secrets, None, drive.as_ref());
+            let headers = veracrypt::Headers::find(&store, &request).map_err(|e| about(e.into()))?;
             warning()?;
-            veracrypt::erase(&store, &unlocked).map_err(|e| about(e.into()))?;
+            headers.erase(&store).map_err(|e| about(e.into()))?;
         }
     }
     out.result(&json!({"volume": args.volume, "erased": true}), || {

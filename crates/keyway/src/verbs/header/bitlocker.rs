@@ -2,12 +2,12 @@
 
 use super::{BackupArgs, CheckArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
-use crate::given::Given;
+use crate::given::bitlocker_secrets;
 use crate::output::{Output, bytes, table};
 use crate::volume::{self, Which};
 use keyway_engine::Access;
 use keyway_store::Caching;
-use keyway_volume::bitlocker::{self, CopyState, HeaderBackup, Secret, UnlockRequest};
+use keyway_volume::bitlocker::{self, CopyState, HeaderBackup, UnlockRequest};
 use serde_json::{Value, json};
 
 /// Needs no secret: the metadata lies open but for its keys.
@@ -43,7 +43,8 @@ pub(super) fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(file)?;
     let backup = HeaderBackup::read(file)?;
     out.confirm(&format!("The metadata of {} will be overwritten.", args.volume.display()))?;
-    let secrets = secrets(&Which::new(&args.volume, &args.narrow), args)?;
+    let which = Which::new(&args.volume, &args.narrow);
+    let secrets = bitlocker_secrets(&which, &args.secret.source(), &args.keys)?;
     let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
     backup
         .restore(&store, &UnlockRequest::new(&secrets), args.force)
@@ -56,13 +57,6 @@ pub(super) fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     })
 }
 
-fn secrets(which: &Which, args: &RestoreArgs) -> Result<Vec<Secret>, Failure> {
-    match Given::read(which, &args.secret.source(), &args.keys)? {
-        Given::BitLocker(secrets) => Ok(secrets),
-        Given::VeraCrypt(_) => Ok(Vec::new()),
-    }
-}
-
 /// Ends with exit code 4 where a copy is not in order. A secret is not needed; with one it is found
 /// out whether the copy that counts was last written by somebody who had the key.
 pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
@@ -71,11 +65,8 @@ pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
     let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
     let about = |e| volume::about(&args.volume, e);
     let (metadata, authentic) = if source.is_given() || args.keys.is_given() {
-        let given = Given::read(&which, &source, &args.keys)?;
-        let Given::BitLocker(secrets) = &given else {
-            return Err(Failure::usage("not a BitLocker volume", ""));
-        };
-        let opened = bitlocker::unlock(&store, &UnlockRequest::new(secrets)).map_err(about)?.opened;
+        let secrets = bitlocker_secrets(&which, &source, &args.keys)?;
+        let opened = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).map_err(about)?.opened;
         let authentic = opened.metadata.block().is_authentic(&opened.master);
         (opened.metadata, Some(authentic))
     } else {
@@ -117,9 +108,7 @@ pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
 pub(super) fn repair(args: &CheckArgs, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(&args.volume)?;
     let which = Which::new(&args.volume, &args.narrow);
-    let Given::BitLocker(secrets) = Given::read(&which, &args.secret.source(), &args.keys)? else {
-        return Err(Failure::usage("not a BitLocker volume", ""));
-    };
+    let secrets = bitlocker_secrets(&which, &args.secret.source(), &args.keys)?;
     let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
     let opened = bitlocker::unlock(&store, &UnlockRequest::new(&secrets))
         .map_err(|e| volume::about(&args.volume, e))?

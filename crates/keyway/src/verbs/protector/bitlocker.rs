@@ -1,9 +1,9 @@
 //! The protectors of a BitLocker volume.
 
-use super::recovery_file::NewFile;
 use super::{AddArgs, ChangeArgs, Kind, RecoveryArgs, RemoveArgs, VolumeArgs, tpm};
 use crate::failure::{Exit, Failure};
-use crate::given::{Given, KeyArgs};
+use crate::given::{KeyArgs, bitlocker_secrets};
+use crate::key_file::NewFile;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, table};
 use crate::secrets_in::{NewArgs, SecretSource, one_stdin};
@@ -14,7 +14,7 @@ use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore};
 use keyway_volume::bitlocker::{
     self, ChangeError, Guid, LastProtector, NewProtector, OpenedKeys, Protection, ProtectorInfo,
-    RecoveryPassword, Secret, StartupKey,
+    RecoveryPassword, RewriteError, Secret, StartupKey,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -39,9 +39,7 @@ impl<'a> Volume<'a> {
             volume::must_be_writable(path)?;
         }
         let which = Which::new(path, narrow);
-        let Given::BitLocker(secrets) = Given::read(&which, source, keys)? else {
-            return Err(Failure::usage(format!("{} is not a BitLocker volume", path.display()), ""));
-        };
+        let secrets = bitlocker_secrets(&which, source, keys)?;
         Self::unlock(path, &secrets, access, out)
     }
 
@@ -208,14 +206,20 @@ fn put(
         None => Guid::random().map_err(no_random)?,
     };
     let file = match (new, to) {
-        (New::Startup(key), Some(folder)) => Some(NewFile::startup_key(folder, key)?),
-        (New::Recovery(recovery), Some(path)) => Some(NewFile::recovery(path, id, recovery)?),
+        (New::Startup(key), Some(folder)) => {
+            let mut file = NewFile::claim_startup_key(folder, key)?;
+            file.write_startup_key(key)?;
+            Some(file)
+        }
+        (New::Recovery(recovery), Some(path)) => Some(recovery_file(path, id, recovery)?),
         _ => None,
     };
-    let id = volume.change(|keys, store| match replaces {
-        Some(id) => keys.replace_protector(store, id, &new.protector()),
-        None => keys.add_protector(store, id, &new.protector()),
-    })?;
+    let new_id = if let New::Startup(key) = new { key.id } else { id };
+    let result = match replaces {
+        Some(id) => volume.keys.replace_protector(&volume.store, id, &new.protector()),
+        None => volume.keys.add_protector(&volume.store, id, &new.protector()),
+    };
+    let id = in_force(result, new_id, out).map_err(|e| volume::about(volume.path, e))?;
     let file = file.map(NewFile::keep);
     let kind = new.protector().protection();
     let mut document = json!({"volume": volume.path, "id": id, "kind": kind, "file": file});
@@ -240,6 +244,28 @@ fn put(
         );
     }
     out.result(&document, || text)
+}
+
+fn recovery_file(path: &Path, id: Guid, password: &RecoveryPassword) -> Result<NewFile, Failure> {
+    let mut file = NewFile::claim(path.to_owned())?;
+    file.write_recovery(id, password)?;
+    Ok(file)
+}
+
+/// A new secret that some copy of the metadata has is in force, even where another copy could not be
+/// written: its owner must get it, with a warning.
+pub(super) fn in_force(
+    result: Result<Guid, ChangeError>,
+    id: Guid,
+    out: Output,
+) -> Result<Guid, ChangeError> {
+    match result {
+        Err(ChangeError::Write(e @ RewriteError::Partly(_))) => {
+            out.warn(&e.to_string());
+            Ok(id)
+        }
+        other => other,
+    }
 }
 
 fn words(kind: Protection) -> &'static str {
@@ -298,7 +324,7 @@ pub(super) fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> 
                 "name one of them with --id; `keyway protector list` shows them",
             ));
         }
-        let file = NewFile::recovery(path, *first, password)?.keep();
+        let file = recovery_file(path, *first, password)?.keep();
         return out.result(&json!({"volume": args.volume, "id": first, "file": file}), || {
             format!("The recovery password is in {}: keep it apart from the drive.", file.display())
         });

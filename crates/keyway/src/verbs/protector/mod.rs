@@ -2,7 +2,6 @@
 //! keyfiles and a PIM; BitLocker volumes have any number, of several kinds.
 
 mod bitlocker;
-mod recovery_file;
 mod tpm;
 mod veracrypt;
 

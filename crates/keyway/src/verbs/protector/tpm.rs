@@ -1,8 +1,9 @@
 //! Adding a protector with a TPM to a BitLocker volume.
 
-use super::recovery_file::NewFile;
+use super::bitlocker::in_force;
 use super::{AddArgs, Kind};
 use crate::failure::Failure;
+use crate::key_file::NewFile;
 use crate::output::Output;
 use crate::tpm_in::NewTpmArgs;
 use crate::verbs::name_of;
@@ -19,6 +20,20 @@ pub(super) fn asks(kind: Kind) -> Option<(bool, bool)> {
         Kind::TpmPin => Some((true, false)),
         Kind::TpmPinStartupKey => Some((true, true)),
         Kind::Password | Kind::RecoveryPassword | Kind::StartupKey => None,
+    }
+}
+
+/// Where it ended.
+enum Stopped {
+    /// Nothing was written.
+    Make(Failure),
+    /// Something may have been.
+    Write(ChangeError),
+}
+
+impl From<ChangeError> for Stopped {
+    fn from(error: ChangeError) -> Self {
+        Self::Write(error)
     }
 }
 
@@ -41,18 +56,27 @@ pub(super) fn add(
     let mut tpm = args.new_tpm.open()?;
     let pcrs = pcrs.unwrap_or_else(usual_pcrs);
     let wanted = TpmProtection { pcrs, pin: pin.as_ref(), startup_key: wants_startup_key, name: None };
-    let (mut file, mut kind) = (None, None);
-    let id = keys.add_made(store, |maker| -> Result<Entry, Failure> {
+    let (mut file, mut made_one) = (None, None);
+    let result = keys.add_made(store, |maker| -> Result<Entry, Stopped> {
         let time = maker.time;
         let next_nonce = || Nonce { time: time.0, counter: maker.dataset.take_nonce() };
-        let mut made = protect(&mut tpm, maker.master, &wanted, next_nonce)?;
+        let mut made =
+            protect(&mut tpm, maker.master, &wanted, next_nonce).map_err(|e| Stopped::Make(e.into()))?;
         if let (Some(key), Some(folder)) = (&made.startup_key, &args.to) {
-            file = Some(NewFile::startup_key(folder, key)?);
+            let mut new = NewFile::claim_startup_key(folder, key).map_err(Stopped::Make)?;
+            new.write_startup_key(key).map_err(Stopped::Make)?;
+            file = Some(new);
         }
         made.protector.changed = time;
-        kind = Some(made.protector.protection);
+        made_one = Some((made.protector.id, made.protector.protection));
         Ok(Entry::new(role::PROTECTOR, Value::Protector(made.protector)))
-    })?;
+    });
+    let (id, kind) = match (result, made_one) {
+        (Ok(id), made) => (id, made.map(|(_, kind)| kind)),
+        (Err(Stopped::Write(e)), Some((id, kind))) => (in_force(Err(e), id, out)?, Some(kind)),
+        (Err(Stopped::Write(e)), None) => return Err(e.into()),
+        (Err(Stopped::Make(e)), _) => return Err(e),
+    };
     let file = file.map(NewFile::keep);
     let registers: Vec<u32> = pcrs.iter().collect();
     let document = json!({"volume": args.volume, "id": id, "kind": kind, "file": file, "pcrs": registers});

@@ -1,0 +1,109 @@
+//! Files that keys are written to: a recovery password in words, a startup key.
+
+use crate::failure::Failure;
+use keyway_secret::SecretBytes;
+use keyway_volume::bitlocker::{Guid, RecoveryPassword, StartupKey};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// A new file that is removed again unless it is kept.
+pub(crate) struct NewFile {
+    path: PathBuf,
+    file: File,
+    kept: bool,
+}
+
+impl NewFile {
+    /// Makes it, empty, for its owner alone.
+    pub(crate) fn claim(path: PathBuf) -> Result<Self, Failure> {
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create_new(true).mode(0o600).open(&path);
+        let file = file.map_err(|e| Failure::io("make", &path, &e))?;
+        Ok(Self { path, file, kept: false })
+    }
+
+    /// The file of a startup key, under the name that Windows looks for.
+    pub(crate) fn claim_startup_key(folder: &Path, key: &StartupKey) -> Result<Self, Failure> {
+        Self::claim(folder.join(key.file_name()))
+    }
+
+    /// Writes a recovery password with the words that Windows saves beside it.
+    pub(crate) fn write_recovery(&mut self, id: Guid, password: &RecoveryPassword) -> Result<(), Failure> {
+        let id = id.to_string().to_uppercase();
+        let before = format!(
+            "BitLocker Drive Encryption recovery key\r\n\r\n\
+             To verify that this is the correct recovery key, compare the start of the following identifier with \
+             the identifier value displayed on your PC.\r\n\r\nIdentifier:\r\n\r\n\t{id}\r\n\r\n\
+             If the above identifier matches the one displayed by your PC, then use the following key to unlock \
+             your drive.\r\n\r\nRecovery Key:\r\n\r\n\t"
+        );
+        self.write(&[before.as_bytes(), &password.to_text(), b"\r\n"])
+    }
+
+    /// Writes a startup key.
+    pub(crate) fn write_startup_key(&mut self, key: &StartupKey) -> Result<(), Failure> {
+        let bytes: SecretBytes = key.to_bytes();
+        self.write(&[&bytes])
+    }
+
+    /// Writes, and puts the file and its name on the medium: what opens only with it comes after.
+    fn write(&mut self, parts: &[&[u8]]) -> Result<(), Failure> {
+        let written = parts.iter().try_for_each(|part| self.file.write_all(part));
+        let written = written.and_then(|()| self.file.sync_all()).and_then(|()| sync_folder(&self.path));
+        written.map_err(|e| Failure::io("write", &self.path, &e))
+    }
+
+    /// The file stays.
+    pub(crate) fn keep(mut self) -> PathBuf {
+        self.kept = true;
+        std::mem::take(&mut self.path)
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.kept {
+            // The error that brought us here matters more than this one.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Puts a file's name on the medium. Some file systems (FAT on some kernels, FUSE) can't sync a
+/// folder and say so; nothing more can be done there.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        // A folder may be written to and not read.
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_kept_is_gone_and_what_exists_stays() {
+        let dir = tempfile::tempdir().expect("temp");
+        let path = dir.path().join("recovery.txt");
+        let password = RecoveryPassword::random().expect("random");
+        let id = Guid::random().expect("random");
+        let written = || {
+            let mut file = NewFile::claim(path.clone()).expect("made");
+            file.write_recovery(id, &password).expect("written");
+            file
+        };
+        drop(written());
+        assert!(!path.exists());
+        written().keep();
+        let text = std::fs::read(&path).expect("kept");
+        assert!(text.windows(55).any(|w| password.to_text().same_as(w)));
+        assert!(NewFile::claim(path.clone()).is_err());
+        assert_eq!(std::fs::read(&path).expect("untouched"), text);
+    }
+}
