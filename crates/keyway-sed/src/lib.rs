@@ -1,0 +1,24 @@
+//! Drives that encrypt by themselves: the protocols of the TCG Storage specifications, for both
+//! sides of the wire.
+//!
+//! What both sides share: [`token`] (the data stream), [`message`] (method calls and answers in
+//! it), [`packet`] (what carries it), [`uid`] and [`status`] (the names in it), [`discovery`]
+//! (what a drive says of itself) and [`comid`] (resets and the management of channels).
+//! [`tper`] is a drive: a complete Opal 2 TPer over a state file and a medium, to test against.
+//!
+//! Bytes from the other side are parsed into these types once, with limits ([`token::MAX_DEPTH`],
+//! [`token::MAX_VALUES`], [`packet::MAX_COMPACKET`]); nothing here panics on them.
+#![forbid(unsafe_code)]
+
+pub mod comid;
+pub mod discovery;
+mod error;
+pub mod message;
+pub mod packet;
+pub mod status;
+pub mod token;
+pub mod uid;
+
+pub use error::CodecError;
+pub use status::Status;
+pub use uid::Uid;
