@@ -1,0 +1,1 @@
+//! The load generator: keeps up a fixed number of requests and times each.

@@ -1,0 +1,285 @@
+//! What comes out: samples, comparisons, and the document that holds them all.
+
+use crate::{Histogram, PathKind};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One cell on one subject for one turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Requests.
+    pub operations: u64,
+    /// Processor time of this process and, where one serves the path, of that, in seconds.
+    pub cpu_seconds: f64,
+    /// Energy of the processor package, where the machine tells it.
+    pub joules: Option<f64>,
+    /// Each request's time.
+    pub latency: Histogram,
+    /// Values of a workload that is not measured in requests: seconds, a score.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<Metric, f64>,
+    /// What was noticed while it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<Flag>,
+}
+
+impl Sample {
+    /// Bytes moved.
+    pub fn bytes(&self) -> u64 {
+        self.bytes_read + self.bytes_written
+    }
+
+    /// The value of a metric, where this sample has it.
+    pub fn value(&self, metric: Metric) -> Option<f64> {
+        if let Some(value) = self.values.get(&metric) {
+            return Some(*value);
+        }
+        let rate = |n: f64| (self.seconds > 0.0 && n > 0.0).then(|| n / self.seconds);
+        match metric {
+            Metric::MbS => rate(self.bytes() as f64 / 1e6),
+            Metric::Iops => rate(self.operations as f64),
+            Metric::LatencyUs => (self.latency.count() > 0).then(|| self.latency.mean_us()),
+            Metric::Seconds | Metric::Score => None,
+            Metric::CpuSPerGib => {
+                (self.bytes() > 0).then(|| self.cpu_seconds / (self.bytes() as f64 / f64::from(1u32 << 30)))
+            }
+        }
+    }
+}
+
+/// What a number counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Bandwidth, 10^6 bytes per second.
+    MbS,
+    /// Requests per second.
+    Iops,
+    /// Mean time of a request, microseconds.
+    LatencyUs,
+    /// How long something took.
+    Seconds,
+    /// A score of a workload's own definition; more is better.
+    Score,
+    /// Processor seconds per GiB moved.
+    CpuSPerGib,
+}
+
+impl Metric {
+    /// Whether a larger value is the better one.
+    pub fn more_is_better(self) -> bool {
+        matches!(self, Self::MbS | Self::Iops | Self::Score)
+    }
+
+    /// For the heading of a column.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::MbS => "MB/s",
+            Self::Iops => "IOPS",
+            Self::LatencyUs => "µs",
+            Self::Seconds => "s",
+            Self::Score => "score",
+            Self::CpuSPerGib => "CPU s/GiB",
+        }
+    }
+}
+
+/// What the samples of two subjects say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The interval of the ratio includes 1.
+    #[serde(rename = "no measurable difference")]
+    NoDifference,
+    /// Worse than the baseline.
+    #[serde(rename = "slower")]
+    Slower,
+    /// Better than the baseline.
+    #[serde(rename = "faster")]
+    Faster,
+}
+
+impl Verdict {
+    /// The words of the contract.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoDifference => "no measurable difference",
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+        }
+    }
+}
+
+/// A reason to doubt a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flag {
+    /// Memory answered instead of the drive.
+    PageCache,
+    /// The baseline's own turns moved: heat, a neighbour, a cache that filled up.
+    Drift,
+    /// The turns of one subject differ much among themselves.
+    Noise,
+    /// The span is smaller than the workload's own.
+    TooSmallFile,
+    /// The data could be compressed, and the drive seems to do it.
+    Compressible,
+    /// Parts of the medium were never written, and it answers for them without looking.
+    NotConditioned,
+    /// Too few turns for an interval.
+    TooFewTurns,
+    /// This machine was too busy to keep a modelled drive's times.
+    BusyMachine,
+    /// The run was stopped before all turns were done.
+    Incomplete,
+}
+
+impl Flag {
+    /// The word in JSON and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PageCache => "page-cache",
+            Self::Drift => "drift",
+            Self::Noise => "noise",
+            Self::TooSmallFile => "too-small-file",
+            Self::Compressible => "compressible",
+            Self::NotConditioned => "not-conditioned",
+            Self::TooFewTurns => "too-few-turns",
+            Self::BusyMachine => "busy-machine",
+            Self::Incomplete => "incomplete",
+        }
+    }
+
+    /// What it means, for the foot of a table.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::PageCache => "memory answered instead of the drive: the figure is not the drive's",
+            Self::Drift => {
+                "the baseline itself moved between the turns: heat, a neighbour or a cache that filled up"
+            }
+            Self::Noise => {
+                "the turns differ by more than a tenth among themselves: let the machine rest and run longer"
+            }
+            Self::TooSmallFile => {
+                "fewer bytes were touched than the test is made for: a cache in the drive may answer"
+            }
+            Self::Compressible => {
+                "the drive compresses, and plain data of this test can be compressed while encrypted data cannot"
+            }
+            Self::NotConditioned => {
+                "parts were never written before: the drive answers for them without looking"
+            }
+            Self::TooFewTurns => "too few turns for an interval",
+            Self::BusyMachine => "this machine was too busy to keep the modelled drive's times",
+            Self::Incomplete => "the run was stopped before all turns were done",
+        }
+    }
+}
+
+/// One cell of one target against the baseline: a row of the table, an entry of `cells` in JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The workload's name.
+    pub workload: String,
+    /// The cell's name.
+    pub cell: String,
+    /// The target's words.
+    pub target: String,
+    /// The baseline's words.
+    pub baseline: String,
+    /// What the values count.
+    pub metric: Metric,
+    /// Whether this is the metric the workload's original tells for the cell.
+    pub primary: bool,
+    /// Median over the target's turns.
+    pub value: f64,
+    /// Median over the baseline's turns.
+    pub baseline_value: f64,
+    /// Bounds of the value's own interval.
+    pub value_low: f64,
+    /// The other bound.
+    pub value_high: f64,
+    /// `value / baseline_value`.
+    pub ratio: f64,
+    /// Lower bound of the ratio, 95 % for the whole comparison.
+    pub ratio_low: f64,
+    /// Upper bound.
+    pub ratio_high: f64,
+    /// What this says.
+    pub verdict: Verdict,
+    /// Why it may be wrong.
+    pub flags: Vec<Flag>,
+    /// Best of the runs, as the original tells it, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<f64>,
+    /// The baseline's best.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_best: Option<f64>,
+    /// Processor seconds per GiB, median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_s_per_gib: Option<f64>,
+    /// The baseline's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_cpu_s_per_gib: Option<f64>,
+    /// Joules per GiB, median, where the machine tells them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joules_per_gib: Option<f64>,
+    /// Turns of each.
+    pub turns: usize,
+}
+
+/// The machine a document comes from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's name.
+    pub processor: String,
+    /// Logical processors.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Kernel, as `uname -sr` says.
+    pub kernel: String,
+    /// Keyway's version.
+    pub keyway: String,
+}
+
+/// All samples of one cell on one target, in the order of the turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// The workload's name.
+    pub workload: String,
+    /// The cell's name.
+    pub cell: String,
+    /// The target's words.
+    pub target: String,
+    /// The turns.
+    pub samples: Vec<Sample>,
+}
+
+/// Everything a run found, as it is stored and merged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// The rows.
+    pub cells: Vec<Comparison>,
+    /// The raw samples behind them.
+    pub series: Vec<Series>,
+    /// Where it was measured.
+    pub machine: Machine,
+    /// The drive, as the user named it and as it calls itself.
+    pub drive: String,
+    /// How requests reached the volumes.
+    pub path: PathKind,
+    /// The date, as ISO 8601 UTC.
+    pub date: String,
+    /// The command that was given.
+    pub command: String,
+    /// What was not done, and why; empty when all was.
+    pub missing: Vec<String>,
+    /// Remarks for the reader: where a modelled drive's figures come from, what was left out.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,1 @@
+//! Statistics on plain numbers: medians, bootstrap intervals, verdicts.

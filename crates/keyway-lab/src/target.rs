@@ -1,0 +1,123 @@
+//! What is compared: no encryption, a format with a cipher, a drive that encrypts by itself.
+
+use crate::LabError;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// One side of a comparison, in the words of the command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Target {
+    /// No encryption.
+    Plain,
+    /// A VeraCrypt volume with this cipher or cascade, outermost first: `veracrypt:aes`.
+    VeraCrypt(String),
+    /// A BitLocker volume with this cipher: `bitlocker:aes-xts-128`.
+    BitLocker(String),
+    /// A drive that encrypts by itself, unlocked: `hardware:/dev/nvme0n1`.
+    Hardware(Option<PathBuf>),
+    /// Any other path, measured as it is: a mounted file system's folder, a file, a device.
+    At(PathBuf),
+}
+
+/// How requests reach a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathKind {
+    /// The engine is called in this process.
+    #[default]
+    InProcess,
+    /// The file of our FUSE mount.
+    Fuse,
+    /// A loop device on that file.
+    FuseLoop,
+    /// Our NBD server, through a client in this process.
+    Nbd,
+}
+
+impl PathKind {
+    /// The word on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InProcess => "in-process",
+            Self::Fuse => "fuse",
+            Self::FuseLoop => "fuse-loop",
+            Self::Nbd => "nbd",
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain => f.write_str("plain"),
+            Self::VeraCrypt(cipher) => write!(f, "veracrypt:{cipher}"),
+            Self::BitLocker(cipher) => write!(f, "bitlocker:{cipher}"),
+            Self::Hardware(None) => f.write_str("hardware"),
+            Self::Hardware(Some(path)) => write!(f, "hardware:{}", path.display()),
+            Self::At(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let wrong = |why: &str| LabError::Target(text.to_owned(), why.to_owned());
+        match text.split_once(':') {
+            _ if text.contains('/') && !text.starts_with("hardware:") => Ok(Self::At(text.into())),
+            None if text == "plain" => Ok(Self::Plain),
+            None if text == "hardware" => Ok(Self::Hardware(None)),
+            None => Err(wrong("the format is missing")),
+            Some((_, "")) => Err(wrong("nothing follows the colon")),
+            Some(("veracrypt", cipher)) => Ok(Self::VeraCrypt(cipher.to_owned())),
+            Some(("bitlocker", cipher)) => Ok(Self::BitLocker(cipher.to_owned())),
+            Some(("hardware", path)) => Ok(Self::Hardware(Some(path.into()))),
+            Some(_) => Err(wrong("the format is not known")),
+        }
+    }
+}
+
+impl TryFrom<String> for Target {
+    type Error = LabError;
+
+    fn try_from(text: String) -> Result<Self, LabError> {
+        text.parse()
+    }
+}
+
+impl From<Target> for String {
+    fn from(target: Target) -> Self {
+        target.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back_as_they_were() {
+        for text in [
+            "plain",
+            "veracrypt:aes-twofish-serpent",
+            "bitlocker:aes-xts-128",
+            "hardware",
+            "hardware:/dev/sdx",
+            "/mnt/x",
+        ] {
+            assert_eq!(text.parse::<Target>().expect("a target").to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_target() {
+        for text in ["", "veracrypt", "veracrypt:", "luks:aes", "plan"] {
+            let told = text.parse::<Target>().expect_err("no target").to_string();
+            assert!(told.contains("is not a target") && told.contains("; "), "{told}");
+        }
+    }
+}
