@@ -4,6 +4,8 @@
 //! What both sides share: [`token`] (the data stream), [`message`] (method calls and answers in
 //! it), [`packet`] (what carries it), [`uid`] and [`status`] (the names in it), [`discovery`]
 //! (what a drive says of itself) and [`comid`] (resets and the management of channels).
+//! [`host`] is a program that manages a drive, by one of the ways of [`transport`], with a secret made of
+//! a [`password`].
 //! [`tper`] is a drive: a complete Opal 2 TPer over a state file and a medium, to test against.
 //!
 //! Bytes from the other side are parsed into these types once, with limits ([`token::MAX_DEPTH`],
@@ -13,10 +15,13 @@
 pub mod comid;
 pub mod discovery;
 mod error;
+pub mod host;
 pub mod message;
 pub mod packet;
+pub mod password;
 pub mod status;
 pub mod token;
+pub mod transport;
 pub mod uid;
 
 pub use error::CodecError;

@@ -1,0 +1,127 @@
+//! What can go wrong between a host and a drive, sorted by whose fault it is.
+
+use crate::password::PasswordError;
+use crate::transport::TransportError;
+use crate::{CodecError, Status, Uid};
+use std::time::Duration;
+
+/// Why the drive did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The command did not get through.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// The drive answered, and says no.
+    #[error("the drive answered {} to {}", .0.status, .0.did.words())]
+    Refused(Refused),
+    /// The drive does not keep to the protocol.
+    #[error(
+        "the drive does not keep to the protocol: {0}; try again, and if it goes on, switch it off and on"
+    )]
+    Misbehaved(Misbehaved),
+    /// The drive lacks it.
+    #[error("the drive has no {0}")]
+    Unsupported(&'static str),
+    /// The secret can't be used.
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    /// What the caller asked for can't be.
+    #[error("{0}")]
+    Asked(&'static str),
+}
+
+impl From<CodecError> for HostError {
+    fn from(error: CodecError) -> Self {
+        Self::Misbehaved(Misbehaved::Bytes(error))
+    }
+}
+
+impl HostError {
+    /// The status of the drive's refusal, if it is one.
+    pub const fn status(&self) -> Option<Status> {
+        if let Self::Refused(refused) = self { Some(refused.status) } else { None }
+    }
+}
+
+/// A refusal: what was asked, and as whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused {
+    /// What was asked.
+    pub did: Did,
+    /// The authority that the session was started with, or tried to be.
+    pub authority: Option<Uid>,
+    /// The drive's answer.
+    pub status: Status,
+}
+
+/// What a drive was asked to do: what its refusal means depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Did {
+    /// Exchange properties.
+    Properties,
+    /// Start a session, or prove an authority in one: where wrong secrets show.
+    Authenticate,
+    /// Read.
+    Get,
+    /// Write.
+    Set,
+    /// Change a range's place.
+    SetRange,
+    /// Make a new media key.
+    GenKey,
+    /// Activate the Locking SP.
+    Activate,
+    /// Take the drive back to its factory state.
+    Revert,
+    /// Take the Locking SP back to its factory state.
+    RevertSp,
+    /// Erase in single user mode.
+    Erase,
+    /// Anything else.
+    Other,
+}
+
+impl Did {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Properties => "the exchange of properties",
+            Self::Authenticate => "the attempt to authenticate",
+            Self::Get => "the attempt to read a setting",
+            Self::Set => "the attempt to change a setting",
+            Self::SetRange => "the attempt to set up a range",
+            Self::GenKey => "the request for a new media key",
+            Self::Activate => "the activation of locking",
+            Self::Revert => "the request to revert the drive",
+            Self::RevertSp => "the request to revert locking",
+            Self::Erase => "the request to erase a range",
+            Self::Other => "the request",
+        }
+    }
+}
+
+/// What no drive should do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Misbehaved {
+    /// Bytes that are no packet or message.
+    #[error("{0}")]
+    Bytes(CodecError),
+    /// It does not come to an end.
+    #[error("it had no answer ready after {} seconds", .0.as_secs_f32())]
+    Stalled(Duration),
+    /// It announces an answer larger than any that could be due.
+    #[error("it announces an answer of {0} bytes")]
+    TooMuch(u32),
+    /// It answers for somebody else.
+    #[error("it answers for another session or channel")]
+    OtherSession,
+    /// It ends a session by itself.
+    #[error("it ended the session by itself")]
+    Closed,
+    /// An answer of another form.
+    #[error("its answer to {0} has another form than it must")]
+    Form(&'static str),
+    /// It offers no channel.
+    #[error("it offers no channel for commands")]
+    NoComId,
+}

@@ -1,0 +1,219 @@
+//! Locking ranges: where they are, whether they are locked, and their end by a new key.
+
+use super::connection::Room;
+use super::error::{Did, HostError};
+use super::session::Session;
+use crate::Uid;
+use crate::uid::column::{locking as col, locking_info};
+use crate::uid::{locking, method};
+
+/// The reset type of a power cycle (Core 2.01, 5.1.3.61).
+const POWER_CYCLE: u64 = 0;
+
+/// What a range lets through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lock {
+    /// Reads and writes.
+    Unlocked,
+    /// Reads only.
+    ReadOnly,
+    /// Nothing.
+    Locked,
+}
+
+impl Lock {
+    /// Whether reads and writes are locked.
+    const fn bits(self) -> (bool, bool) {
+        match self {
+            Self::Unlocked => (false, false),
+            Self::ReadOnly => (false, true),
+            Self::Locked => (true, true),
+        }
+    }
+}
+
+/// A range as the drive keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Its number; 0 is the global range: everything that no other covers.
+    pub number: u16,
+    /// First logical block.
+    pub start: u64,
+    /// Logical blocks.
+    pub blocks: u64,
+    /// Whether reads can be locked.
+    pub read_lock_enabled: bool,
+    /// Whether writes can be locked.
+    pub write_lock_enabled: bool,
+    /// Whether reads are locked, if they can be.
+    pub read_locked: bool,
+    /// Whether writes are locked, if they can be.
+    pub write_locked: bool,
+    /// Whether a power cycle locks it.
+    pub locks_on_power_cycle: bool,
+}
+
+/// What ranges there can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RangeLimits {
+    /// Ranges besides the global one.
+    pub ranges: u16,
+    /// Bytes of a logical block, where the drive tells.
+    pub block_bytes: Option<u64>,
+    /// Logical blocks that starts and lengths must be multiples of; 1 where it does not matter.
+    pub alignment: u64,
+    /// The first aligned logical block.
+    pub lowest_aligned: u64,
+}
+
+impl RangeLimits {
+    /// Whether a range may begin and end there.
+    pub const fn fits(&self, start: u64, blocks: u64) -> bool {
+        if self.alignment <= 1 {
+            return true;
+        }
+        let (Some(first), Some(end)) = (start.checked_sub(self.lowest_aligned), start.checked_add(blocks))
+        else {
+            // A range may begin at the very first block all the same.
+            return start == 0;
+        };
+        first.is_multiple_of(self.alignment)
+            && (blocks.is_multiple_of(self.alignment)
+                || end.saturating_sub(self.lowest_aligned) % self.alignment == 0)
+    }
+}
+
+impl Session<'_> {
+    /// What ranges there can be.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn range_limits(&mut self) -> Result<RangeLimits, HostError> {
+        let row = self.get(locking::INFO, locking_info::MAX_RANGES..=locking_info::LOWEST_ALIGNED_LBA)?;
+        // Opal 1.0 tells nothing of alignment.
+        let required = row.maybe_uint(locking_info::ALIGNMENT_REQUIRED)?.unwrap_or(0) == 1;
+        let alignment = row.maybe_uint(locking_info::ALIGNMENT_GRANULARITY)?.filter(|_| required);
+        Ok(RangeLimits {
+            ranges: u16::try_from(row.uint(locking_info::MAX_RANGES)?).unwrap_or(u16::MAX),
+            block_bytes: row.maybe_uint(locking_info::LOGICAL_BLOCK_SIZE)?.filter(|n| *n > 0),
+            alignment: alignment.unwrap_or(1).max(1),
+            lowest_aligned: row.maybe_uint(locking_info::LOWEST_ALIGNED_LBA)?.unwrap_or(0),
+        })
+    }
+
+    /// A range.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn range(&mut self, number: u16) -> Result<Range, HostError> {
+        let row = self.get(locking::range(number), col::RANGE_START..=col::LOCK_ON_RESET)?;
+        Ok(Range {
+            number,
+            start: row.uint(col::RANGE_START)?,
+            blocks: row.uint(col::RANGE_LENGTH)?,
+            read_lock_enabled: row.boolean(col::READ_LOCK_ENABLED)?,
+            write_lock_enabled: row.boolean(col::WRITE_LOCK_ENABLED)?,
+            read_locked: row.boolean(col::READ_LOCKED)?,
+            write_locked: row.boolean(col::WRITE_LOCKED)?,
+            locks_on_power_cycle: row.uints(col::LOCK_ON_RESET)?.contains(&POWER_CYCLE),
+        })
+    }
+
+    /// Puts a range somewhere. Its data are not what they were before.
+    ///
+    /// # Errors
+    /// [`HostError::Refused`] where it overlaps another, is not aligned or is the global one.
+    pub fn place_range(&mut self, number: u16, start: u64, blocks: u64) -> Result<(), HostError> {
+        self.set_as(Did::SetRange, locking::range(number), |to| {
+            to.named(col::RANGE_START, |to| {
+                to.uint(start);
+            });
+            to.named(col::RANGE_LENGTH, |to| {
+                to.uint(blocks);
+            });
+        })
+    }
+
+    /// Whether a range can be locked at all; where it can, a power cycle does.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn enable_locking(&mut self, number: u16, enable: bool) -> Result<(), HostError> {
+        self.set_as(Did::SetRange, locking::range(number), |to| {
+            for column in [col::READ_LOCK_ENABLED, col::WRITE_LOCK_ENABLED] {
+                to.named(column, |to| {
+                    to.boolean(enable);
+                });
+            }
+            if enable {
+                to.named(col::LOCK_ON_RESET, |to| {
+                    to.list(|to| {
+                        to.uint(POWER_CYCLE);
+                    });
+                });
+            }
+        })
+    }
+
+    /// Locks or unlocks a range.
+    ///
+    /// # Errors
+    /// [`HostError::Refused`] where this authority may not.
+    pub fn lock(&mut self, number: u16, lock: Lock) -> Result<(), HostError> {
+        let (read, write) = lock.bits();
+        self.set(locking::range(number), |to| {
+            to.named(col::READ_LOCKED, |to| {
+                to.boolean(read);
+            });
+            to.named(col::WRITE_LOCKED, |to| {
+                to.boolean(write);
+            });
+        })
+    }
+
+    /// The range's media key.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn media_key(&mut self, number: u16) -> Result<Uid, HostError> {
+        self.get(locking::range(number), col::ACTIVE_KEY..=col::ACTIVE_KEY)?.uid(col::ACTIVE_KEY)
+    }
+
+    /// Makes a new media key for the range: **everything in it is lost**, at once.
+    ///
+    /// # Errors
+    /// [`HostError::Refused`] where this authority may not.
+    pub fn new_key(&mut self, number: u16) -> Result<(), HostError> {
+        let key = self.media_key(number)?;
+        if key == Uid::NULL {
+            return Err(HostError::Unsupported("media key for this range: it locks without encrypting"));
+        }
+        self.call_for(Did::GenKey, key, method::GEN_KEY, Room::Slow, |_| {})?;
+        Ok(())
+    }
+
+    /// Erases a range in single user mode: its data, its user's PIN and its locks.
+    ///
+    /// # Errors
+    /// [`HostError::Refused`] where this authority may not.
+    pub fn erase_single_user(&mut self, number: u16) -> Result<(), HostError> {
+        self.call_for(Did::Erase, locking::range(number), method::ERASE, Room::Slow, |_| {})?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_fit_their_alignment() {
+        let limits = RangeLimits { ranges: 8, block_bytes: Some(512), alignment: 8, lowest_aligned: 0 };
+        assert!(limits.fits(0, 8) && limits.fits(64, 128));
+        assert!(!limits.fits(1, 8) && !limits.fits(8, 9));
+        let odd = RangeLimits { lowest_aligned: 7, ..limits };
+        assert!(odd.fits(7, 8) && odd.fits(0, 7) && !odd.fits(8, 8));
+        assert!(!limits.fits(8, u64::MAX - 1));
+        assert!(RangeLimits { alignment: 1, ..limits }.fits(3, 5));
+    }
+}

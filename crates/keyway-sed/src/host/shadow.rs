@@ -1,0 +1,136 @@
+//! The MBR shadow, and the DataStore: bytes that the drive keeps beside its medium.
+
+use super::error::HostError;
+use super::session::Session;
+use crate::Uid;
+use crate::packet::HEADERS;
+use crate::uid::column::{mbr_control as col, table as table_col};
+use crate::uid::{locking, table};
+use keyway_secret::SecretBytes;
+
+/// What a method call and its frame take besides the bytes that it carries: two UIDs, names, numbers and
+/// a status list, generously.
+const CALL_BYTES: usize = 128;
+
+/// The state of the MBR shadow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shadow {
+    /// It is shown in place of the drive's first blocks after a power cycle.
+    pub enabled: bool,
+    /// It has done its work: the drive's own blocks are shown.
+    pub done: bool,
+}
+
+/// A table of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteTable {
+    /// The MBR shadow.
+    Shadow,
+    /// The DataStore: for the host's own use.
+    DataStore,
+}
+
+impl ByteTable {
+    const fn uid(self) -> Uid {
+        match self {
+            Self::Shadow => table::MBR,
+            Self::DataStore => table::DATA_STORE,
+        }
+    }
+}
+
+impl Session<'_> {
+    /// The state of the MBR shadow.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn shadow(&mut self) -> Result<Shadow, HostError> {
+        let row = self.get(locking::MBR_CONTROL, col::ENABLE..=col::DONE)?;
+        Ok(Shadow { enabled: row.boolean(col::ENABLE)?, done: row.boolean(col::DONE)? })
+    }
+
+    /// Shows the MBR shadow after power cycles, or not.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn enable_shadow(&mut self, enable: bool) -> Result<(), HostError> {
+        self.set(locking::MBR_CONTROL, |to| {
+            to.named(col::ENABLE, |to| {
+                to.boolean(enable);
+            });
+        })
+    }
+
+    /// Says that the shadow has done its work, or not yet.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn shadow_done(&mut self, done: bool) -> Result<(), HostError> {
+        self.set(locking::MBR_CONTROL, |to| {
+            to.named(col::DONE, |to| {
+                to.boolean(done);
+            });
+        })
+    }
+
+    /// Bytes that a table has.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn table_bytes(&mut self, which: ByteTable) -> Result<u64, HostError> {
+        // The row of the Table table that describes a table has the table's number.
+        let row = Uid::row(table::TABLE.table_number(), which.uid().table_number());
+        self.get(row, table_col::ROWS..=table_col::ROWS)?.uint(table_col::ROWS)
+    }
+
+    /// Bytes of a table. `progress` hears how many are read.
+    ///
+    /// # Errors
+    /// [`HostError::Refused`] where this session may not, or the table ends before.
+    pub fn read_table(
+        &mut self,
+        which: ByteTable,
+        offset: u64,
+        into: &mut [u8],
+        mut progress: impl FnMut(u64),
+    ) -> Result<(), HostError> {
+        let part = self.part()?;
+        let mut at = offset;
+        for chunk in into.chunks_mut(part) {
+            let bytes: SecretBytes = self.get_bytes(which.uid(), at, chunk.len() as u64)?;
+            chunk.copy_from_slice(&bytes);
+            at = at.saturating_add(chunk.len() as u64);
+            progress(at - offset);
+        }
+        Ok(())
+    }
+
+    /// Writes bytes of a table. `progress` hears how many are written.
+    ///
+    /// # Errors
+    /// As [`Session::read_table`].
+    pub fn write_table(
+        &mut self,
+        which: ByteTable,
+        offset: u64,
+        bytes: &[u8],
+        mut progress: impl FnMut(u64),
+    ) -> Result<(), HostError> {
+        let part = self.part()?;
+        let mut at = offset;
+        for chunk in bytes.chunks(part) {
+            self.set_bytes(which.uid(), at, chunk)?;
+            at = at.saturating_add(chunk.len() as u64);
+            progress(at - offset);
+        }
+        Ok(())
+    }
+
+    /// Bytes that fit into one call, a multiple of 512 where that many fit.
+    fn part(&mut self) -> Result<usize, HostError> {
+        let limits = self.limits()?;
+        let room = limits.token.min(limits.com_packet.saturating_sub(HEADERS)).saturating_sub(CALL_BYTES);
+        let whole = room - room % 512;
+        Ok(if whole > 0 { whole } else { room.max(1) })
+    }
+}
