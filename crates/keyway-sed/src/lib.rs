@@ -5,7 +5,7 @@
 //! it), [`packet`] (what carries it), [`uid`] and [`status`] (the names in it), [`discovery`]
 //! (what a drive says of itself) and [`comid`] (resets and the management of channels).
 //! [`host`] is a program that manages a drive, by one of the ways of [`transport`], with a secret made of
-//! a [`password`].
+//! a [`password`]; [`explain`] says what its refusals mean.
 //! [`tper`] is a drive: a complete Opal 2 TPer over a state file and a medium, to test against.
 //!
 //! Bytes from the other side are parsed into these types once, with limits ([`token::MAX_DEPTH`],
@@ -15,6 +15,7 @@
 pub mod comid;
 pub mod discovery;
 mod error;
+pub mod explain;
 pub mod host;
 pub mod message;
 pub mod packet;
