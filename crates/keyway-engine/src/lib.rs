@@ -6,6 +6,8 @@
 
 mod device;
 mod layout;
+mod queue;
 
 pub use device::{Access, Counters, Device, DeviceError};
 pub use layout::{Layout, LayoutError, Mapping, Segment};
+pub use queue::LayoutQueue;

@@ -1,6 +1,6 @@
 //! Modelled drives as stores and as queues: the bytes, the order, the time.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use keyway_store::model::{Clock, DriveModel, ModelDrive};
 use keyway_store::{Action, AlignedBuf, Completion, Queue, Request, Store};

@@ -9,6 +9,7 @@
 
 mod limits;
 mod model;
+mod queue;
 mod threads;
 
 use keyway_cipher::{LayerKey, Mode, SectorCipher, Spec};
