@@ -55,6 +55,20 @@ impl<Q: Queue> LayoutQueue<Q> {
         }
     }
 
+    /// Decrypts what the store handed back, and hands it on under the submitter's names.
+    fn open_into(&mut self, done: &mut Vec<Completion>) {
+        for mut completion in self.done.drain(..) {
+            let slot = completion.tag as usize;
+            let Some(flying) = self.flying.get_mut(slot).and_then(Option::take) else { continue };
+            self.free.push(slot);
+            (completion.tag, completion.offset) = (flying.tag, flying.offset);
+            if let (Ok(()), Some((cipher, unit))) = (&completion.result, flying.opening) {
+                cipher.decrypt_sectors(&mut completion.buf, unit);
+            }
+            done.push(completion);
+        }
+    }
+
     fn refuse(&mut self, request: Request) {
         let Request { tag, action, offset, buf } = request;
         let reason = "a queued request must be whole data units inside one stored segment of the volume";
@@ -95,16 +109,16 @@ impl<Q: Queue> Queue for LayoutQueue<Q> {
         let refused = self.refused.len();
         done.append(&mut self.refused);
         self.inner.complete(at_least.saturating_sub(refused), &mut self.done)?;
-        for mut completion in self.done.drain(..) {
-            let slot = completion.tag as usize;
-            let Some(flying) = self.flying.get_mut(slot).and_then(Option::take) else { continue };
-            self.free.push(slot);
-            (completion.tag, completion.offset) = (flying.tag, flying.offset);
-            if let (Ok(()), Some((cipher, unit))) = (&completion.result, flying.opening) {
-                cipher.decrypt_sectors(&mut completion.buf, unit);
-            }
-            done.push(completion);
+        self.open_into(done);
+        Ok(())
+    }
+
+    fn complete_before(&mut self, until: u64, done: &mut Vec<Completion>) -> Result<(), StoreError> {
+        if self.refused.is_empty() {
+            self.inner.complete_before(until, &mut self.done)?;
+            self.open_into(done);
         }
+        done.append(&mut self.refused);
         Ok(())
     }
 

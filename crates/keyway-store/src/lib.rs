@@ -18,6 +18,7 @@ mod file;
 mod memory;
 pub mod model;
 mod queue;
+pub mod trace;
 
 pub use aligned::AlignedBuf;
 pub use error::{Operation, StoreError};

@@ -60,10 +60,35 @@ pub trait Queue {
     /// The queue no longer works.
     fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), StoreError>;
 
+    /// Waits until [`Queue::now`] is `until`, or a request is done, whichever comes first; adds all
+    /// that are done to `done`.
+    ///
+    /// # Errors
+    /// The queue no longer works.
+    fn complete_before(&mut self, until: u64, done: &mut Vec<Completion>) -> Result<(), StoreError>;
+
     /// Requests submitted and not yet handed back.
     fn in_flight(&self) -> usize;
 
     /// Nanoseconds since some fixed moment, on the clock by which the store's requests complete:
     /// the machine's, or a simulated one. All figures of a run are differences of it.
     fn now(&self) -> u64;
+}
+
+impl<Q: Queue + ?Sized> Queue for Box<Q> {
+    fn submit(&mut self, request: Request) -> Result<(), StoreError> {
+        (**self).submit(request)
+    }
+    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), StoreError> {
+        (**self).complete(at_least, done)
+    }
+    fn complete_before(&mut self, until: u64, done: &mut Vec<Completion>) -> Result<(), StoreError> {
+        (**self).complete_before(until, done)
+    }
+    fn in_flight(&self) -> usize {
+        (**self).in_flight()
+    }
+    fn now(&self) -> u64 {
+        (**self).now()
+    }
 }

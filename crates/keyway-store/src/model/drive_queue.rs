@@ -25,6 +25,19 @@ impl ModelQueue {
         Self { drive, flying: BinaryHeap::new(), submitted: 0 }
     }
 
+    /// Hands over what is due.
+    fn reap(&mut self, done: &mut Vec<Completion>) {
+        let now = self.now();
+        while self.flying.peek().is_some_and(|first| first.due <= now) {
+            if let Some(Flying { due, completion, .. }) = self.flying.pop() {
+                if self.drive.clock().is_real() {
+                    self.drive.drive.behind.note(now - due);
+                }
+                done.push(completion);
+            }
+        }
+    }
+
     /// The drive.
     pub fn drive(&self) -> &ModelDrive {
         &self.drive
@@ -48,26 +61,24 @@ impl Queue for ModelQueue {
     }
 
     fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), StoreError> {
-        let mut wanted = at_least.min(self.flying.len());
+        let wanted = done.len() + at_least.min(self.flying.len());
         loop {
-            let now = self.now();
-            while let Some(first) = self.flying.peek() {
-                if first.due > now {
-                    break;
-                }
-                if self.drive.clock().is_real() && now > first.due {
-                    self.drive.drive.behind.note(now - first.due);
-                }
-                if let Some(first) = self.flying.pop() {
-                    done.push(first.completion);
-                    wanted = wanted.saturating_sub(1);
-                }
-            }
+            self.reap(done);
             match self.flying.peek() {
-                Some(first) if wanted > 0 => self.drive.wait(first.due),
+                Some(first) if done.len() < wanted => self.drive.wait(first.due),
                 _ => return Ok(()),
             }
         }
+    }
+
+    fn complete_before(&mut self, until: u64, done: &mut Vec<Completion>) -> Result<(), StoreError> {
+        let before = done.len();
+        self.reap(done);
+        if done.len() == before {
+            self.drive.wait(self.flying.peek().map_or(until, |first| first.due.min(until)));
+            self.reap(done);
+        }
+        Ok(())
     }
 
     fn in_flight(&self) -> usize {

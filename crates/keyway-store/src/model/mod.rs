@@ -58,7 +58,7 @@ struct Inner {
     clock: Clock,
     timing: Mutex<Box<dyn Timing>>,
     lateness: Lateness,
-    /// Lateness of handing over, where the queue's thread came too late to wait.
+    /// Lateness of handing over a queue's completions.
     behind: Lateness,
 }
 
@@ -100,8 +100,9 @@ impl ModelDrive {
         self.drive.lateness.summary()
     }
 
-    /// How late completions were handed over that a queue's thread was too busy to wait for: the
-    /// submitter (its cipher, its copies), not the drive, set the pace then.
+    /// How late a queue's completions were handed over. Where this is much more than the
+    /// [lateness](ModelDrive::lateness) of the waits, the submitting thread was busy (its cipher, its
+    /// copies) when they were due, and it, not the drive, set the pace.
     pub fn behind(&self) -> LatenessSummary {
         self.drive.behind.summary()
     }

@@ -1,0 +1,63 @@
+//! A trace: the requests that reached a volume while somebody worked with it, with their times.
+//!
+//! Only where and when, never the bytes. Still, a trace tells which parts of a volume were used and
+//! when; it deserves the care of a log file.
+
+mod compact;
+mod recorder;
+
+pub use compact::{LONGEST_FILE, MOST_RECORDS, TraceFormatError};
+pub use recorder::TraceRecorder;
+
+use crate::Action;
+
+/// One request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceRecord {
+    /// When it was made, in µs since the trace began.
+    pub start_us: u64,
+    /// How long it took, in µs; `None` where the source does not tell.
+    pub took_us: Option<u32>,
+    /// What it did.
+    pub action: Action,
+    /// First byte; 0 for a flush.
+    pub offset: u64,
+    /// Bytes; 0 for a flush.
+    pub len: u32,
+}
+
+impl TraceRecord {
+    /// When it was done, in µs since the trace began.
+    pub fn end_us(&self) -> u64 {
+        self.start_us.saturating_add(u64::from(self.took_us.unwrap_or(0)))
+    }
+}
+
+/// Requests in the order of their start.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trace {
+    /// Size of the volume it was made on, in bytes; no record reaches past it.
+    pub volume_bytes: u64,
+    /// The requests.
+    pub records: Vec<TraceRecord>,
+    /// Requests that came after the recorder was full.
+    pub lost: u64,
+}
+
+impl Trace {
+    /// Puts requests into the order of their start; the volume is as large as they need, or larger.
+    pub fn new(volume_bytes: u64, mut records: Vec<TraceRecord>) -> Self {
+        records.sort_by_key(|r| r.start_us);
+        let needed = records.iter().map(|r| r.offset.saturating_add(u64::from(r.len))).max().unwrap_or(0);
+        Self { volume_bytes: volume_bytes.max(needed), records, lost: 0 }
+    }
+
+    /// Bytes read and bytes written.
+    pub fn bytes(&self) -> (u64, u64) {
+        let sum = |action| {
+            let of = self.records.iter().filter(|r| r.action == action);
+            of.map(|r| u64::from(r.len)).sum()
+        };
+        (sum(Action::Read), sum(Action::Write))
+    }
+}
