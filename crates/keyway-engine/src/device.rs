@@ -5,8 +5,10 @@
 //! units at its ends are completed by reading first, one such write at a time; what lies between
 //! goes the ordinary way.
 
+use crate::recording::Recording;
 use crate::{Layout, LayoutError, Mapping, Segment};
-use keyway_store::{AlignedBuf, Store, StoreError};
+use keyway_store::trace::Trace;
+use keyway_store::{Action, AlignedBuf, Store, StoreError};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -98,6 +100,7 @@ pub struct Device {
     granule: u64,
     guard_hit: AtomicBool,
     counting: Counting,
+    recording: Recording,
     /// Whole-unit writes share it; a write that must read first has it alone.
     partial: RwLock<()>,
 }
@@ -134,6 +137,7 @@ impl Device {
             granule,
             guard_hit: AtomicBool::new(false),
             counting: Counting::default(),
+            recording: Recording::default(),
             partial: RwLock::new(()),
         })
     }
@@ -190,8 +194,24 @@ impl Device {
         }
     }
 
+    /// Begins to take down every request: where, how long and when, not the bytes. Says whether it
+    /// began just now; it goes on where it was on already.
+    pub fn start_recording(&self) -> bool {
+        self.recording.start(self.size())
+    }
+
+    /// Ends what [`Device::start_recording`] began, and hands it over.
+    pub fn end_recording(&self) -> Option<Trace> {
+        self.recording.end()
+    }
+
     /// Fills `buf` with the plain bytes at `offset`.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
+        let len = buf.len() as u64;
+        self.recording.during(Action::Read, offset, len, || self.read(buf, offset))
+    }
+
+    fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         self.check(offset, buf.len() as u64)?;
         self.counting.reads.fetch_add(1, Ordering::Relaxed);
         self.counting.bytes_read.fetch_add(buf.len() as u64, Ordering::Relaxed);
@@ -215,14 +235,16 @@ impl Device {
 
     /// Writes `buf` at `offset`. After an error any part of it may have been written.
     pub fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), DeviceError> {
-        self.change(offset, buf.len() as u64, |piece, done| {
-            piece.copy_from_slice(&buf[done..][..piece.len()]);
+        let len = buf.len() as u64;
+        self.recording.during(Action::Write, offset, len, || {
+            self.change(offset, len, |piece, done| piece.copy_from_slice(&buf[done..][..piece.len()]))
         })
     }
 
     /// Makes `len` bytes at `offset` read as zeros (encrypted zeros on the medium).
     pub fn write_zeroes(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
-        self.change(offset, len, |piece, _| piece.fill(0))
+        self.recording
+            .during(Action::Write, offset, len, || self.change(offset, len, |piece, _| piece.fill(0)))
     }
 
     /// As [`Device::write_at`], but leaves other bytes in `buf`: whole data units are encrypted where
@@ -232,6 +254,12 @@ impl Device {
         if !offset.is_multiple_of(self.granule) || !len.is_multiple_of(self.granule) {
             return self.write_at(buf, offset);
         }
+        self.recording.during(Action::Write, offset, len, || self.spoil(buf, offset))
+    }
+
+    /// Encrypts whole units where they are, and stores them.
+    fn spoil(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
+        let len = buf.len() as u64;
         self.check_write(offset, len)?;
         self.count_write(len);
         let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
@@ -280,7 +308,7 @@ impl Device {
     /// Puts everything written before this call on the medium.
     pub fn flush(&self) -> Result<(), DeviceError> {
         self.counting.flushes.fetch_add(1, Ordering::Relaxed);
-        Ok(self.store.flush()?)
+        self.recording.during(Action::Flush, 0, 0, || Ok(self.store.flush()?))
     }
 
     /// Tells the medium that the bytes are not needed, where the device passes discards on. Only

@@ -7,6 +7,7 @@
 mod device;
 mod layout;
 mod queue;
+mod recording;
 
 pub use device::{Access, Counters, Device, DeviceError};
 pub use layout::{Layout, LayoutError, Mapping, Segment};

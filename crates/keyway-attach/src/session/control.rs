@@ -21,6 +21,10 @@ pub(super) enum Request {
     Close,
     /// Tell the state.
     Status,
+    /// Begin to take down requests.
+    Record,
+    /// Write what was taken down into the session's folder.
+    EndRecording,
 }
 
 /// What is answered.
@@ -31,6 +35,10 @@ pub(super) enum Answer {
     Closed,
     /// The state.
     Status(Box<SessionStatus>),
+    /// Requests are taken down from now on.
+    Recording,
+    /// What was taken down is in the session's folder.
+    Recorded,
     /// Somebody uses it; it is still served.
     Busy {
         /// What is in use.

@@ -10,6 +10,7 @@
 //! | `control` | a unix socket; one JSON line asks, one JSON line answers |
 //! | `mnt/` | where the FUSE file system is mounted |
 //! | `nbd` | the NBD socket, where the plan does not name another |
+//! | `trace` | a recording, from its end until it is fetched |
 //!
 //! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass
 //! over it; [`close`], [`clean_stale`] and the next [`run`] take away what it left.
@@ -29,6 +30,7 @@ pub use state::{SessionState, SessionStatus};
 use crate::{AttachError, fuse, loopdev, mount};
 use control::{Answer, Request, ask};
 use folder::{SessionFolder, lock_runtime, session_folders};
+use keyway_store::trace::Trace;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::path::Path;
@@ -59,6 +61,39 @@ pub fn status(what: &str) -> Result<SessionStatus, AttachError> {
         Answer::Status(status) => Ok(*status),
         other => Err(no_answer(&state, other)),
     }
+}
+
+/// Has the serving process take down every request from now on: where, how long and when.
+///
+/// # Errors
+/// [`AttachError::NotOpen`]; [`AttachError::NoAnswer`] when the process hangs, or records already.
+pub fn start_recording(what: &str) -> Result<SessionState, AttachError> {
+    let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
+    match ask(&folder.control(), &state.volume, Request::Record)? {
+        Answer::Recording => Ok(state),
+        other => Err(not_recorded(&state, other)),
+    }
+}
+
+/// Ends what [`start_recording`] began, and hands it over.
+///
+/// # Errors
+/// [`AttachError::NotOpen`], when the volume was closed meanwhile as well; [`AttachError::NoAnswer`]
+/// when nothing was recorded, or it can't be read.
+pub fn end_recording(what: &str) -> Result<Trace, AttachError> {
+    let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
+    match ask(&folder.control(), &state.volume, Request::EndRecording)? {
+        Answer::Recorded => {}
+        other => return Err(not_recorded(&state, other)),
+    }
+    let path = folder.trace();
+    let bytes = std::fs::read(&path).map_err(|e| AttachError::io(format!("read {}", path.display()), e))?;
+    // It is in our hands; the session's end would remove it too.
+    let _ = std::fs::remove_file(&path);
+    Trace::from_bytes(&bytes).map_err(|e| AttachError::NoAnswer {
+        volume: state.volume.display().to_string(),
+        reason: format!("the recording can't be read: {e}"),
+    })
 }
 
 /// What [`close`] closed.
@@ -155,6 +190,16 @@ fn no_answer(state: &SessionState, answer: Answer) -> AttachError {
     match answer {
         Answer::Failed { reason } => AttachError::ClosedBadly { volume, reason },
         other => AttachError::NoAnswer { volume, reason: format!("it said {other:?}") },
+    }
+}
+
+/// The session goes on; only the recording did not come about.
+fn not_recorded(state: &SessionState, answer: Answer) -> AttachError {
+    match answer {
+        Answer::Failed { reason } => {
+            AttachError::NoAnswer { volume: state.volume.display().to_string(), reason }
+        }
+        other => no_answer(state, other),
     }
 }
 

@@ -229,6 +229,16 @@ impl Session {
                         let status = Answer::Status(Box::new(self.status()));
                         let _ = control::send(&mut stream, &status);
                     }
+                    Request::Record => {
+                        let answer = match self.device.start_recording() {
+                            true => Answer::Recording,
+                            false => Answer::Failed { reason: "a recording is under way already".into() },
+                        };
+                        let _ = control::send(&mut stream, &answer);
+                    }
+                    Request::EndRecording => {
+                        let _ = control::send(&mut stream, &self.end_recording());
+                    }
                     Request::Close => {
                         let done = self.take_down();
                         let answer = match &done {
@@ -277,6 +287,17 @@ impl Session {
         keep_first(&mut first, self.device.flush().map_err(AttachError::from))?;
         keep_first(&mut first, self.folder.remove())?;
         first
+    }
+
+    /// Writes the recording into the session's folder, where only this user can read it.
+    fn end_recording(&self) -> Answer {
+        let Some(trace) = self.device.end_recording() else {
+            return Answer::Failed { reason: "no recording is under way".into() };
+        };
+        match std::fs::write(self.folder.trace(), trace.to_bytes()) {
+            Ok(()) => Answer::Recorded,
+            Err(e) => Answer::Failed { reason: format!("the recording could not be written: {e}") },
+        }
     }
 
     fn status(&self) -> SessionStatus {

@@ -13,7 +13,7 @@ use std::process::Command;
 const VARIABLE: &str = "KEYWAY_TEST_CHILD";
 
 /// `FILE fuse|loop|nbd [MOUNTPOINT]` prints the session's state when it is ready and serves until
-/// it is closed or killed; `list`, `clean`, `status WHAT` and `close WHAT` print JSON, too.
+/// it is closed or killed; `list`, `clean` and `status|record|end-recording|close WHAT` print JSON, too.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args(["--ignored", "--exact", "child::run", "--nocapture", "--test-threads=1"]);
@@ -32,6 +32,11 @@ fn run() {
         ["list"] => session::list().map(|all| all.iter().for_each(print)),
         ["clean"] => session::clean_stale().map(|all| all.iter().for_each(print)),
         ["status", what] => session::status(what).map(|status| print(&status)),
+        ["record", what] => session::start_recording(what).map(|state| print(&state)),
+        ["end-recording", what] => session::end_recording(what).map(|trace| {
+            let records = trace.records.iter().map(|r| (format!("{:?}", r.action), r.offset, r.len));
+            print(&records.collect::<Vec<_>>());
+        }),
         ["close", what] => session::close(what).map(|closed| print(&closed.state)),
         [file, way, rest @ ..] => serve(Path::new(file), way, rest.first().map(PathBuf::from)),
         other => panic!("unknown arguments {other:?}"),

@@ -65,6 +65,36 @@ fn it_is_found_by_every_name_asked_and_closed() {
 }
 
 #[test]
+fn a_recording_holds_what_was_done_while_it_was_on() {
+    if !can_mount() {
+        return;
+    }
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let serving = sessions.serve(&volume, "fuse", None);
+    let file = serving.state.file.clone().expect("a file");
+    let open = OpenOptions::new().read(true).write(true).open(&file).expect("ours");
+    assert_eq!(sessions.ask(&["end-recording", text(&volume)]).status.code(), Some(1), "none is under way");
+
+    open.write_all_at(&[1; 512], 0).expect("room");
+    assert!(sessions.ask(&["record", text(&volume)]).status.success());
+    assert_eq!(sessions.ask(&["record", text(&volume)]).status.code(), Some(1), "one at a time");
+    open.write_all_at(&[1; 8192], 4096).expect("room");
+    open.sync_data().expect("served");
+    open.read_exact_at(&mut [0; 4096], 1 << 20).expect("there");
+    let records: Vec<(String, u64, u32)> = json(&sessions.ask(&["end-recording", text(&volume)]));
+    open.write_all_at(&[1; 512], 0).expect("room");
+    let written: u32 = records.iter().filter(|r| r.0 == "Write").map(|r| r.2).sum();
+    assert_eq!(written, 8192, "{records:?}");
+    assert!(records.iter().any(|r| r.0 == "Flush"));
+    assert!(records.iter().any(|r| r.0 == "Read" && r.1 <= 1 << 20 && r.1 + u64::from(r.2) > 1 << 20));
+    assert!(records.iter().all(|r| r.0 != "Write" || r.1 >= 4096), "{records:?}");
+    drop(open);
+    assert!(sessions.ask(&["close", text(&volume)]).status.success());
+    sessions.assert_clean();
+}
+
+#[test]
 fn a_signal_and_an_unmount_end_it_in_good_order() {
     if !can_mount() {
         return;

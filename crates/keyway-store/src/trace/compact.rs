@@ -72,7 +72,7 @@ impl Trace {
             let whole =
                 len.is_multiple_of(512) && record.offset.is_multiple_of(512) && place.is_multiple_of(512);
             let unit = if whole { 512 } else { 1 };
-            put(&mut out, len / unit << 1 | u64::from(!whole));
+            put(&mut out, ((len / unit) << 1) | u64::from(!whole));
             let (from, to) = (place / unit, record.offset / unit);
             put(&mut out, if to >= from { (to - from) << 1 } else { (from - to) << 1 | 1 });
             place = record.offset.saturating_add(len);
