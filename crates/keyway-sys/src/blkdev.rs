@@ -2,12 +2,26 @@
 //!
 //! Numbers: `include/uapi/linux/fs.h`.
 
-use rustix::ioctl::{Opcode, Setter, ioctl};
+use rustix::ioctl::{NoArg, Opcode, Setter, ioctl};
 use std::io;
 use std::os::fd::AsFd;
 
 /// `BLKDISCARD`: `_IO(0x12, 119)`.
 const DISCARD: Opcode = 0x1277;
+
+/// `BLKRRPART`: `_IO(0x12, 95)`.
+const REREAD_PARTITIONS: Opcode = 0x125F;
+
+/// Has the kernel read a disk's partition table again, as it must when the disk shows other blocks
+/// than before. Needs root.
+///
+/// # Errors
+/// `EBUSY` where a partition is in use, `ENOTTY` or `EINVAL` where this is no whole disk.
+pub fn reread_partitions(device: impl AsFd) -> io::Result<()> {
+    // SAFETY: the operation takes no argument and touches no memory.
+    unsafe { ioctl(device, NoArg::<REREAD_PARTITIONS>::new()) }?;
+    Ok(())
+}
 
 /// Tells a block device that the bytes are not needed any more; what they read as afterwards is
 /// undefined. Offset and length are multiples of the device's logical sector.

@@ -13,7 +13,7 @@ mod partition;
 mod process;
 mod sg;
 
-pub use blkdev::discard_blocks;
+pub use blkdev::{discard_blocks, reread_partitions};
 pub use fuse_ring::{FuseRing, RingRequest};
 pub use fusedev::fuse_clone;
 pub use loopdev::{LoopStatus, loop_attach, loop_detach, loop_status};

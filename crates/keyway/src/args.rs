@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::{
-    bench, cat, close, create, demo, doctor, erase, header, info, open, protector, serve, serve_volume,
-    status,
+    bench, cat, close, create, demo, doctor, drive, erase, header, info, open, protector, serve,
+    serve_volume, status,
 };
 use clap::{Parser, Subcommand};
 
@@ -43,6 +43,7 @@ pub(crate) enum Verb {
     Protector(protector::Args),
     Header(header::Args),
     Erase(erase::Args),
+    Drive(drive::Args),
     Serve(serve::Args),
     Bench(bench::Args),
     Doctor(doctor::Args),
@@ -64,6 +65,7 @@ impl Verb {
             Self::Protector(args) => protector::run(args, out),
             Self::Header(args) => header::run(args, out),
             Self::Erase(args) => erase::run(args, out),
+            Self::Drive(args) => drive::run(args, out),
             Self::Serve(args) => serve::run(args, out),
             Self::Bench(args) => bench::run(args, out),
             Self::Doctor(args) => doctor::run(args, out),

@@ -6,7 +6,7 @@ mod cli_support;
 
 use cli_support::{Cli, two_lines};
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 13] = [
     "demo",
     "create",
     "open",
@@ -17,6 +17,7 @@ const VERBS: [&str; 12] = [
     "protector",
     "header",
     "serve",
+    "drive",
     "bench",
     "doctor",
 ];

@@ -1,5 +1,6 @@
 //! `info`: what a volume's header says.
 
+use super::drive;
 use crate::failure::Failure;
 use crate::given::{Family, Given, KeyArgs};
 use crate::narrow::NarrowArgs;
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if !source.is_given() && !args.keys.is_given() && !args.ask {
         return match volume::family(&which)? {
             Family::BitLocker => locked_bitlocker(&args.volume, out),
+            Family::VeraCrypt if drive::is_drive(&args.volume) => drive::show(&args.volume, out),
             Family::VeraCrypt => outside(&args.volume, out),
         };
     }

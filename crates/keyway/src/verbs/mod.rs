@@ -9,6 +9,7 @@ pub(crate) mod create;
 mod create_bitlocker;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod drive;
 pub(crate) mod erase;
 pub(crate) mod header;
 pub(crate) mod info;

@@ -1,5 +1,6 @@
 //! `status`: what is open, how, and how much went through it.
 
+use super::drive;
 use super::open::places;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs, table};
@@ -142,6 +143,9 @@ fn protection(suspended: bool) -> &'static str {
 
 /// A volume that is not open here: BitLocker tells nearly everything, the others nothing.
 fn locked(path: &Path) -> Result<Status, Failure> {
+    if drive::is_drive(path) {
+        return hardware(path);
+    }
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
     if !bitlocker::is_volume(&store)? {
         return Ok(Status {
@@ -170,6 +174,24 @@ fn locked(path: &Path) -> Result<Status, Failure> {
         lock_status: "Locked",
         key_protectors: json!(info.key_protectors),
         description: info.description,
+        session: None,
+    })
+}
+
+/// A drive that encrypts by itself, in the words that Windows has for such volumes.
+fn hardware(path: &Path) -> Result<Status, Failure> {
+    let seen = drive::status_of(path)?;
+    Ok(Status {
+        format: Some("opal".to_owned()),
+        size_bytes: seen.size_bytes,
+        bitlocker_version: None,
+        conversion_status: "Fully Encrypted".to_owned(),
+        percentage_encrypted: Some(ALL_OF_IT),
+        encryption_method: seen.encrypts.then(|| "Hardware Encryption".to_owned()),
+        protection_status: protection(!seen.locking),
+        lock_status: if seen.locked { "Locked" } else { "Unlocked" },
+        key_protectors: json!([]),
+        description: seen.model,
         session: None,
     })
 }

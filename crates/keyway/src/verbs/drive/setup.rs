@@ -1,0 +1,220 @@
+//! `drive setup`: from the factory's state to a locked drive in one command.
+
+use super::recognise;
+use super::secret::{HashArgs, derive};
+use super::sheet::{Sheet, admin_secret};
+use super::target::{Target, must_be_opal};
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::secrets_in::{SecretSource, one_stdin};
+use crate::verbs::name_of;
+use keyway_secret::SecretBytes;
+use keyway_sed::host::owner::LifeCycle;
+use keyway_sed::host::ranges::Lock;
+use keyway_sed::host::{Credential, Host, HostError};
+use keyway_sed::uid::authority;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// The user whose password unlocks the drive from day to day.
+const USER: u16 = 1;
+
+/// Take a drive from its factory state to a locked one; what is on it stays
+///
+/// The password unlocks the drive from day to day (as user1). The owner's secret, which may do
+/// everything, is made up and written to the recovery sheet, or given by you.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ sudo keyway drive setup /dev/nvme0n1 --recovery-sheet /media/stick/sheet.txt
+  $ keyway drive setup virtual.drive --recovery-sheet sheet.txt --password-file pw.txt --json")]
+pub(crate) struct Args {
+    /// The drive's device, or a virtual drive's file
+    device: PathBuf,
+    /// Make up the owner's secret, and write it to this new file. Not onto the drive itself
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["admin_password_file", "admin_password_fd"])]
+    recovery_sheet: Option<PathBuf>,
+    /// Read the owner's secret from FILE instead; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "recovery_sheet", help_heading = "Secret")]
+    admin_password_file: Option<PathBuf>,
+    /// Read the owner's secret from the open descriptor N
+    #[arg(long, value_name = "N", conflicts_with_all = ["recovery_sheet", "admin_password_file"], help_heading = "Secret")]
+    admin_password_fd: Option<u32>,
+    /// Read the password from FILE; `-` is standard input. One trailing newline is dropped
+    #[arg(long, value_name = "FILE", help_heading = "Secret")]
+    password_file: Option<PathBuf>,
+    /// Read the password from the open descriptor N
+    #[arg(long, value_name = "N", conflicts_with = "password_file", help_heading = "Secret")]
+    password_fd: Option<u32>,
+    #[command(flatten)]
+    hash: HashArgs,
+    /// Leave the drive unlocked until it loses power
+    #[arg(long)]
+    leave_unlocked: bool,
+}
+
+/// How far a set-up has come: what has to be taken back when it fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    Nothing,
+    Owned,
+    Activated,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let hash = args.hash.hash;
+    let mut target = Target::open(&args.device, hash)?;
+    must_be_factory_fresh(args, &mut target)?;
+    if !args.leave_unlocked {
+        target.must_be_unused()?;
+    }
+    if !target.host.discovery().locking().is_some_and(|l| l.media_encryption) {
+        out.warn("this drive locks without encrypting: whoever takes its chips out can read them");
+    }
+    if let Some(on_it) = recognise::contents(&args.device) {
+        out.warn(&format!("on it is {on_it}; that stays as it is"));
+    }
+    let source = |file: &Option<PathBuf>, fd| SecretSource {
+        password_file: file.clone(),
+        password_fd: fd,
+        keyfiles: Vec::new(),
+        pim: None,
+    };
+    let own = source(&args.password_file, args.password_fd);
+    let admin = source(&args.admin_password_file, args.admin_password_fd);
+    one_stdin(&[own.clone(), admin.clone()])?;
+    let serial = target.serial();
+    let user_pin = derive(&own.read_new(&name_of(&args.device))?.password, hash, &serial)?;
+    let (admin_pin, mut sheet) = match &args.recovery_sheet {
+        Some(path) => {
+            let secret = admin_secret()?;
+            let pin = derive(&secret, hash, &serial)?;
+            (pin, Some(Sheet::write(path, &args.device, target.host.identity(), hash, &secret)?))
+        }
+        None => (derive(&admin.read_new("the owner")?.password, hash, &serial)?, None),
+    };
+    let lock = if args.leave_unlocked { Lock::Unlocked } else { Lock::Locked };
+    let mut reached = Reached::Nothing;
+    if let Err(error) = set_up(&mut target.host, &admin_pin, &user_pin, lock, &mut reached) {
+        target.factory_pin = reached == Reached::Nothing;
+        let failure = target.failure(&error);
+        return Err(take_back(&mut target.host, &admin_pin, reached, failure, sheet.as_mut()));
+    }
+    if let Some(sheet) = &mut sheet {
+        sheet.keep();
+    }
+    let state = if args.leave_unlocked { "unlocked" } else { "locked" };
+    let document = json!({"device": args.device, "state": state, "user": format!("user{USER}"),
+        "hash": hash.name(), "recovery_sheet": args.recovery_sheet});
+    out.result(&document, || {
+        let device = args.device.display();
+        let now = if args.leave_unlocked { "It is unlocked until it loses power." } else { "It is locked now." };
+        let sheet = match &args.recovery_sheet {
+            Some(path) => format!(
+                "\nThe owner's secret is in {}: print it, write the PSID of the drive's label on it, and keep it away \
+                 from the drive.",
+                path.display()
+            ),
+            None => String::new(),
+        };
+        format!("{device} is set up. {now}\nUnlock it with: keyway drive unlock {device}{sheet}")
+    })
+}
+
+/// Says why not, before anyone is asked for a password.
+fn must_be_factory_fresh(args: &Args, target: &mut Target) -> Result<(), Failure> {
+    let name = args.device.display();
+    must_be_opal(&args.device, target.host.discovery())?;
+    if target.host.discovery().locking().is_some_and(|l| l.enabled) {
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("{name} is set up already"),
+            "`keyway drive info` shows its state; `keyway drive revert` takes it back to the factory's",
+        )
+        .kind("set-up-already"));
+    }
+    // Tries the factory's secret, which tells whether somebody owns it, or firmware blocks.
+    target.factory_pin = true;
+    let tried = target.with(|host| {
+        let msid = host.msid()?;
+        host.admin(Some(Credential { authority: authority::SID, pin: &msid }))?.end()?;
+        host.locking_life()
+    });
+    target.factory_pin = false;
+    match tried? {
+        LifeCycle::ManufacturedInactive => Ok(()),
+        LifeCycle::Manufactured | LifeCycle::Other(_) => Err(Failure::new(
+            Exit::Failed,
+            format!("{name} has locking in a state that it can't be set up from"),
+            "take it back to the factory's state first: keyway drive revert DEVICE --psid PSID",
+        )
+        .kind("not-now")),
+    }
+}
+
+fn set_up(
+    host: &mut Host,
+    admin: &SecretBytes,
+    user: &SecretBytes,
+    lock: Lock,
+    reached: &mut Reached,
+) -> Result<(), HostError> {
+    host.take_ownership(admin)?;
+    *reached = Reached::Owned;
+    host.activate(admin, &[])?;
+    *reached = Reached::Activated;
+    host.rediscover()?;
+    let shadow = host.discovery().locking().is_some_and(|l| !l.mbr_shadowing_not_supported);
+    let mut session = host.locking(Some(Credential { authority: authority::admin(1), pin: admin }))?;
+    session.set_pin(authority::user(USER), user)?;
+    session.enable_authority(authority::user(USER), true)?;
+    session.allow_unlock(0, USER)?;
+    if shadow {
+        match session.allow_shadow_done(USER) {
+            // A drive without that rule has no shadow to lift, either.
+            Err(e) if e.status().is_none() => return Err(e),
+            _ => {}
+        }
+    }
+    session.enable_locking(0, true)?;
+    session.lock(0, lock)?;
+    session.end()?;
+    host.rediscover()?;
+    Ok(())
+}
+
+/// Undoes what was done, keeping the data. Where that fails, too, the owner's secret must not be lost.
+fn take_back(
+    host: &mut Host,
+    admin: &SecretBytes,
+    reached: Reached,
+    failure: Failure,
+    sheet: Option<&mut Sheet>,
+) -> Failure {
+    let undo = |host: &mut Host| -> Result<(), HostError> {
+        if reached == Reached::Activated {
+            host.revert_locking(Credential { authority: authority::admin(1), pin: admin }, true)?;
+        }
+        if reached != Reached::Nothing {
+            let msid = host.msid()?;
+            let mut session = host.admin(Some(Credential { authority: authority::SID, pin: admin }))?;
+            session.set_pin(authority::SID, &msid)?;
+            session.end()?;
+        }
+        Ok(())
+    };
+    match undo(host) {
+        Ok(()) => failure,
+        Err(_) => {
+            if let Some(sheet) = sheet {
+                sheet.keep();
+            }
+            let hint = format!(
+                "the drive has an owner now, by the secret you gave or the one on the recovery sheet: keep it; \
+                 `keyway drive revert --keep-data` takes it back. {}",
+                failure.hint
+            );
+            failure.hint(hint).kind("half-set-up")
+        }
+    }
+}

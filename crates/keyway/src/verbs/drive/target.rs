@@ -1,0 +1,226 @@
+//! The drive that a verb is about: opened, and its errors told in words.
+
+use super::secret::Who;
+use crate::failure::{Exit, Failure};
+use crate::volume;
+use keyway_secret::SecretBytes;
+use keyway_sed::Status;
+use keyway_sed::discovery::{Discovery, Feature};
+use keyway_sed::explain::{Explanation, Kind, Situation, explain};
+use keyway_sed::host::{Credential, Did, Host, HostError, Refused, Session};
+use keyway_sed::password::{PasswordHash, SERIAL_BYTES};
+use keyway_sed::transport::{TransportError, open_device};
+use serde_json::json;
+use std::fs::File;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// A drive, open for commands.
+pub(super) struct Target {
+    /// Its device or file.
+    pub(super) path: PathBuf,
+    /// The way to it.
+    pub(super) host: Host,
+    /// How the passwords given to it are hashed.
+    pub(super) hash: PasswordHash,
+    /// Whether what it is told is the factory's secret.
+    pub(super) factory_pin: bool,
+}
+
+impl Target {
+    /// Opens the device, or the virtual drive's file.
+    pub(super) fn open(path: &Path, hash: PasswordHash) -> Result<Self, Failure> {
+        let host = open(path)?;
+        Ok(Self { path: path.to_owned(), host, hash, factory_pin: false })
+    }
+
+    /// The serial number's field, which hashes are salted with.
+    pub(super) fn serial(&self) -> [u8; SERIAL_BYTES] {
+        self.host.identity().serial_field
+    }
+
+    /// Does something with the drive; its errors in words.
+    pub(super) fn with<T>(
+        &mut self,
+        what: impl FnOnce(&mut Host) -> Result<T, HostError>,
+    ) -> Result<T, Failure> {
+        what(&mut self.host).map_err(|e| self.failure(&e))
+    }
+
+    /// Does something in a session with the Locking SP.
+    pub(super) fn locking<T>(
+        &mut self,
+        who: Who,
+        pin: &[u8],
+        what: impl FnOnce(&mut Session<'_>) -> Result<T, HostError>,
+    ) -> Result<T, Failure> {
+        self.must_be_set_up()?;
+        self.with(|host| in_session(host, who, pin, what))
+    }
+
+    /// As [`Target::locking`], as the one who was named, or else as the first user and then the first
+    /// administrator: which of them a password belongs to, only the drive knows.
+    pub(super) fn locking_as_any<T>(
+        &mut self,
+        who: Option<Who>,
+        pin: &SecretBytes,
+        mut what: impl FnMut(&mut Session<'_>) -> Result<T, HostError>,
+    ) -> Result<(Who, T), Failure> {
+        if let Some(who) = who {
+            return self.locking(who, pin, what).map(|done| (who, done));
+        }
+        self.must_be_set_up()?;
+        let (user, admin) = (Who::User(1), Who::Admin(1));
+        match in_session(&mut self.host, user, pin, &mut what) {
+            Ok(done) => Ok((user, done)),
+            // A drive says so to a wrong password and to a user that is not enabled.
+            Err(HostError::Refused(Refused { did: Did::Authenticate, status, .. }))
+                if status != Status::AuthorityLockedOut =>
+            {
+                match in_session(&mut self.host, admin, pin, &mut what) {
+                    Ok(done) => Ok((admin, done)),
+                    Err(e) => {
+                        let failure = self.failure(&e);
+                        let message = failure.message.replace("administrator 1", "user 1 or administrator 1");
+                        Err(Failure { message, ..failure })
+                    }
+                }
+            }
+            Err(e) => Err(self.failure(&e)),
+        }
+    }
+
+    /// Refuses a drive in its factory state, which has no one to authenticate as.
+    pub(super) fn must_be_set_up(&self) -> Result<(), Failure> {
+        must_be_opal(&self.path, self.host.discovery())?;
+        if self.host.discovery().locking().is_some_and(|l| l.enabled) {
+            return Ok(());
+        }
+        Err(Failure::new(
+            Exit::Failed,
+            format!("{}: locking is not in use on this drive", self.path.display()),
+            "set it up first: keyway drive setup DEVICE",
+        )
+        .kind("not-set-up"))
+    }
+
+    /// Refuses to cut off what is in use.
+    pub(super) fn must_be_unused(&self) -> Result<(), Failure> {
+        if !self.is_device() {
+            return Ok(());
+        }
+        let uses = keyway_sys::uses(&self.path).map_err(|e| Failure::io("look at", &self.path, &e))?;
+        match uses.first() {
+            None => Ok(()),
+            Some(by) => Err(Failure::new(
+                Exit::Busy,
+                format!("{} is in use: {by}", self.path.display()),
+                "unmount or close that first",
+            )
+            .kind("in-use")),
+        }
+    }
+
+    /// Whether it is a device, not a virtual drive's file.
+    pub(super) fn is_device(&self) -> bool {
+        self.path.metadata().is_ok_and(|meta| meta.file_type().is_block_device())
+    }
+
+    /// An error in words.
+    pub(super) fn failure(&self, error: &HostError) -> Failure {
+        let situation =
+            Situation { discovery: self.host.discovery(), hash: self.hash, factory_pin: self.factory_pin };
+        failure(&self.path, &explain(error, &situation))
+    }
+}
+
+/// Does something in a session with the Locking SP, and ends it.
+fn in_session<T>(
+    host: &mut Host,
+    who: Who,
+    pin: &[u8],
+    what: impl FnOnce(&mut Session<'_>) -> Result<T, HostError>,
+) -> Result<T, HostError> {
+    let mut session = host.locking(Some(Credential { authority: who.uid(), pin }))?;
+    let done = what(&mut session)?;
+    session.end()?;
+    Ok(done)
+}
+
+fn open(path: &Path) -> Result<Host, Failure> {
+    volume::must_exist(path)?;
+    let meta = path.metadata().map_err(|e| Failure::io("open", path, &e))?;
+    let kind = meta.file_type();
+    if kind.is_block_device() || kind.is_char_device() {
+        let file = File::open(path).map_err(|e| Failure::io("open", path, &e))?;
+        let transport = open_device(file).map_err(|e| unreached(path, e.into()))?;
+        return Host::open(transport).map_err(|e| unreached(path, e));
+    }
+    Err(unreached(path, TransportError::NotADrive.into()))
+}
+
+/// An error before the drive said anything of itself.
+fn unreached(path: &Path, error: HostError) -> Failure {
+    let discovery = Discovery { revision: (0, 0), vendor: [0; 32], features: Vec::new() };
+    let situation = Situation { discovery: &discovery, hash: PasswordHash::default(), factory_pin: false };
+    let failure = failure(path, &explain(&error, &situation));
+    match error {
+        HostError::Transport(TransportError::NotADrive) => {
+            Failure { exit: Exit::NotAVolume, ..failure }.kind("not-a-drive")
+        }
+        _ => failure,
+    }
+}
+
+fn failure(path: &Path, told: &Explanation) -> Failure {
+    let exit = match told.kind {
+        Kind::WrongSecret => Exit::WrongSecret,
+        Kind::LockedOut | Kind::SidBlocked | Kind::NotAllowed | Kind::NotPermitted | Kind::Unsupported => {
+            Exit::NotPermitted
+        }
+        Kind::Busy => Exit::Busy,
+        Kind::NotNow | Kind::Faulty => Exit::Failed,
+    };
+    let hint = match told.causes.as_slice() {
+        [] => told.next.clone(),
+        causes => format!("Likely causes: {}. Next: {}", causes.join("; "), told.next),
+    };
+    Failure::new(exit, format!("{}: {}", path.display(), told.what), hint)
+        .kind(told.kind.word())
+        .with(json!({"causes": told.causes, "next": told.next}))
+}
+
+/// The standards that a drive keeps to, the one we speak first.
+pub(super) fn standards(discovery: &Discovery) -> Vec<&'static str> {
+    let is_ssc = |feature: &&Feature| {
+        matches!(
+            feature,
+            Feature::OpalV2(_)
+                | Feature::Ruby(_)
+                | Feature::OpalV1(_)
+                | Feature::Opalite(_)
+                | Feature::PyriteV2(_)
+                | Feature::PyriteV1(_)
+                | Feature::Enterprise(_)
+        )
+    };
+    discovery.features.iter().filter(is_ssc).map(Feature::name).collect()
+}
+
+/// Refuses a drive of a standard that we can only read of.
+pub(super) fn must_be_opal(path: &Path, discovery: &Discovery) -> Result<(), Failure> {
+    let standards = standards(discovery);
+    let name = path.display();
+    let (what, hint) = match standards.as_slice() {
+        [] => (
+            format!("{name} keeps to no standard of self-encryption that Keyway knows"),
+            "encrypt it with `keyway create` instead",
+        ),
+        ["Enterprise"] => (
+            format!("{name} keeps to the Enterprise standard, which Keyway reads but does not manage"),
+            "use sedutil-cli, or encrypt it with `keyway create`",
+        ),
+        _ => return Ok(()),
+    };
+    Err(Failure::new(Exit::NotPermitted, what, hint).kind("unsupported"))
+}
