@@ -16,6 +16,8 @@
 mod cell;
 mod error;
 mod histogram;
+mod interleave;
+mod judge;
 pub mod load;
 mod result;
 mod sectors;
@@ -26,6 +28,8 @@ pub mod workload;
 pub use cell::{Cell, Direction, Mix, Pattern};
 pub use error::LabError;
 pub use histogram::{Histogram, Recorder};
+pub use interleave::{Outcome, Place, Watch, interleave};
+pub use judge::{CellFacts, EntrantFacts, judge};
 pub use result::{Comparison, Document, Flag, Machine, Metric, Sample, Series, Verdict};
 pub use sectors::{Sectors, Subject, Window};
 pub use target::{PathKind, Target};

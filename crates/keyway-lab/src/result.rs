@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 /// One cell on one subject for one turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
+    /// Which of the workload's runs it is a part of, from 0.
+    pub run: u32,
     /// How long it took, in seconds.
     pub seconds: f64,
     /// Bytes read.
@@ -19,9 +21,10 @@ pub struct Sample {
     pub cpu_seconds: f64,
     /// Energy of the processor package, where the machine tells it.
     pub joules: Option<f64>,
-    /// Each request's time.
+    /// Each request's time. Kept once for all turns of a series, see [`Series::latency`].
+    #[serde(skip)]
     pub latency: Histogram,
-    /// Values of a workload that is not measured in requests: seconds, a score.
+    /// Values that do not follow from the others: mean latency, seconds, a score.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<Metric, f64>,
     /// What was noticed while it ran.
@@ -44,8 +47,7 @@ impl Sample {
         match metric {
             Metric::MbS => rate(self.bytes() as f64 / 1e6),
             Metric::Iops => rate(self.operations as f64),
-            Metric::LatencyUs => (self.latency.count() > 0).then(|| self.latency.mean_us()),
-            Metric::Seconds | Metric::Score => None,
+            Metric::LatencyUs | Metric::Seconds | Metric::Score => None,
             Metric::CpuSPerGib => {
                 (self.bytes() > 0).then(|| self.cpu_seconds / (self.bytes() as f64 / f64::from(1u32 << 30)))
             }
@@ -259,6 +261,28 @@ pub struct Series {
     pub target: String,
     /// The turns.
     pub samples: Vec<Sample>,
+    /// The times of all requests of all turns.
+    pub latency: Histogram,
+}
+
+impl Series {
+    /// The values of a metric in the order of the turns; empty where a turn has none.
+    pub fn values(&self, metric: Metric) -> Vec<f64> {
+        self.samples.iter().map(|s| s.value(metric)).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// Each run's value, its slices taken together.
+    pub fn per_run(&self, metric: Metric) -> Vec<f64> {
+        let mut runs: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
+        self.samples.iter().for_each(|s| runs.entry(s.run).or_default().push(s));
+        let value = |samples: &Vec<&Sample>| {
+            let values: Option<Vec<f64>> = samples.iter().map(|s| s.value(metric)).collect();
+            let weighted = |(value, s): (f64, &&Sample)| value * s.seconds.max(1e-9);
+            let seconds: f64 = samples.iter().map(|s| s.seconds.max(1e-9)).sum();
+            Some(values?.into_iter().zip(samples).map(weighted).sum::<f64>() / seconds)
+        };
+        runs.values().filter_map(value).collect()
+    }
 }
 
 /// Everything a run found, as it is stored and merged.

@@ -5,6 +5,7 @@
 mod blkdev;
 mod fuse_ring;
 mod fusedev;
+mod io_ring;
 mod loopdev;
 mod mounts;
 mod nvme;
@@ -16,6 +17,7 @@ mod sg;
 pub use blkdev::{discard_blocks, reread_partitions};
 pub use fuse_ring::{FuseRing, RingRequest};
 pub use fusedev::fuse_clone;
+pub use io_ring::{IoRing, Transfer};
 pub use loopdev::{LoopStatus, loop_attach, loop_detach, loop_status};
 pub use mounts::{Mount, Use, claim_device, mounts, uses};
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};

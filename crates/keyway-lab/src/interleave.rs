@@ -1,0 +1,188 @@
+//! Turns: every entrant runs every cell, in one order and then in the other (A B B A).
+
+use crate::workload::Turns;
+use crate::{LabError, Sample, Series};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Which turn it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the cell.
+    pub cell: usize,
+    /// Number of the entrant; 0 is the baseline.
+    pub entrant: usize,
+    /// Number of the run; `None` while the runs are made that are thrown away.
+    pub run: Option<u32>,
+    /// The same for all entrants in the same slice: they touch the same blocks.
+    pub seed: u64,
+}
+
+/// Told of each turn before it begins.
+pub trait Watch {
+    /// This turn begins; so many of so many are done.
+    fn turn(&self, place: Place, done: usize, all: usize);
+}
+
+/// Nobody watches.
+impl Watch for () {
+    fn turn(&self, _: Place, _: usize, _: usize) {}
+}
+
+/// What came of it.
+pub struct Outcome {
+    /// A series per cell and entrant, cells first.
+    pub series: Vec<Series>,
+    /// What was not done, in words; empty when all was.
+    pub missing: Vec<String>,
+    /// Why it ended early.
+    pub error: Option<LabError>,
+}
+
+/// Runs everything. `turn` makes one turn of a slice's length.
+///
+/// A turn that fails or is stopped ends it; what was measured until then is in the outcome.
+pub fn interleave(
+    workload: &str,
+    cells: &[String],
+    entrants: &[String],
+    turns: Turns,
+    stop: &AtomicBool,
+    watch: &dyn Watch,
+    mut turn: impl FnMut(Place) -> Result<Sample, LabError>,
+) -> Outcome {
+    let mut series: Vec<Series> = cells
+        .iter()
+        .flat_map(|cell| {
+            entrants.iter().map(|target| Series {
+                workload: workload.to_owned(),
+                cell: cell.clone(),
+                target: target.clone(),
+                samples: Vec::new(),
+                latency: Default::default(),
+            })
+        })
+        .collect();
+    let order: Vec<Place> = places(cells.len(), entrants.len(), turns);
+    let (mut missing, mut error) = (Vec::new(), None);
+    for (done, place) in order.iter().enumerate() {
+        watch.turn(*place, done, order.len());
+        let pause = turns.pause_seconds > 0.0 && done > 0 && starts_run(&order, done);
+        let rested = !pause || rest(Duration::from_secs_f64(turns.pause_seconds), stop);
+        let sample = if rested { turn(*place) } else { Err(LabError::Stopped) };
+        match sample {
+            Ok(mut sample) => {
+                let Some(run) = place.run else { continue };
+                sample.run = run;
+                if let Some(series) = series.get_mut(place.cell * entrants.len() + place.entrant) {
+                    series.latency.merge(&sample.latency);
+                    sample.latency = Default::default();
+                    series.samples.push(sample);
+                }
+            }
+            Err(e) => {
+                error = Some(e);
+                break;
+            }
+        }
+    }
+    if error.is_some() {
+        let full = (turns.runs * turns.slices) as usize;
+        for series in &series {
+            if series.samples.len() < full {
+                let (cell, target) = (&series.cell, &series.target);
+                missing.push(format!("{cell} on {target}: {} of {full} turns done", series.samples.len()));
+            }
+        }
+    }
+    Outcome { series, missing, error }
+}
+
+/// All turns in their order: cell by cell, run by run.
+fn places(cells: usize, entrants: usize, turns: Turns) -> Vec<Place> {
+    let mut order = Vec::new();
+    for cell in 0..cells {
+        let discarded = (0..turns.discarded.min(1)).map(|_| (None, 1));
+        let counted = (0..turns.runs).map(|run| (Some(run), turns.slices));
+        for (run, slices) in discarded.chain(counted) {
+            for slice in 0..slices {
+                // Two neighbours of a slice pair touch the same blocks in the same order.
+                let seed = (cell as u64) << 32 | u64::from(run.map_or(0, |r| r + 1)) << 16 | u64::from(slice);
+                let place = |entrant| Place { cell, entrant, run, seed };
+                if slice % 2 == 0 {
+                    order.extend((0..entrants).map(place));
+                } else {
+                    order.extend((0..entrants).rev().map(place));
+                }
+            }
+        }
+    }
+    order
+}
+
+/// Whether a new run starts here.
+fn starts_run(order: &[Place], at: usize) -> bool {
+    let key = |n: usize| order.get(n).map(|p| (p.cell, p.run));
+    key(at) != key(at.wrapping_sub(1))
+}
+
+/// Sleeps; says whether nobody stopped it.
+fn rest(time: Duration, stop: &AtomicBool) -> bool {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(50).min(until.saturating_duration_since(Instant::now())));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(runs: u32, slices: u32, discarded: u32) -> Turns {
+        Turns { runs, seconds: 0.0, pause_seconds: 0.0, discarded, slices }
+    }
+
+    fn names(words: &[&str]) -> Vec<String> {
+        words.iter().map(|w| (*w).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_b_c_c_b_a() {
+        let order: Vec<_> = places(1, 3, turns(1, 2, 1)).iter().map(|p| (p.entrant, p.run)).collect();
+        let (thrown, counted) = order.split_at(3);
+        assert_eq!(thrown, [(0, None), (1, None), (2, None)]);
+        assert_eq!(counted.iter().map(|p| p.0).collect::<Vec<_>>(), [0, 1, 2, 2, 1, 0]);
+    }
+
+    #[test]
+    fn what_was_measured_before_an_error_is_kept_and_the_rest_named() {
+        let stop = AtomicBool::new(false);
+        let mut made = 0;
+        let outcome = interleave(
+            "w",
+            &names(&["one", "two"]),
+            &names(&["plain", "other"]),
+            turns(2, 2, 1),
+            &stop,
+            &(),
+            |_| {
+                made += 1;
+                if made > 13 {
+                    Err(LabError::Stopped)
+                } else {
+                    Ok(Sample { seconds: 1.0, ..Sample::default() })
+                }
+            },
+        );
+        let counts: Vec<_> = outcome.series.iter().map(|s| s.samples.len()).collect();
+        // 2 thrown away, 8 counted, then 2 thrown away and 1 counted.
+        assert_eq!(counts, [4, 4, 1, 0]);
+        assert_eq!(outcome.missing, ["two on plain: 1 of 4 turns done", "two on other: 0 of 4 turns done"]);
+        assert!(matches!(outcome.error, Some(LabError::Stopped)));
+        assert_eq!(outcome.series[0].samples.iter().map(|s| s.run).collect::<Vec<_>>(), [0, 0, 1, 1]);
+    }
+}

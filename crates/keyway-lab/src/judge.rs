@@ -1,0 +1,234 @@
+//! From series to comparisons: values, ratios, verdicts, and what speaks against believing them.
+
+use crate::stats::{self, median};
+use crate::{Cell, Comparison, Flag, Metric, Series};
+
+/// What is known of a cell besides its samples.
+#[derive(Debug, Clone)]
+pub struct CellFacts {
+    /// The metric that the workload's original tells.
+    pub metric: Metric,
+    /// The cell, where it is made of requests.
+    pub cell: Option<Cell>,
+    /// What holds for it on every target.
+    pub flags: Vec<Flag>,
+    /// Whether the best run is told beside the median.
+    pub best: bool,
+}
+
+/// What is known of an entrant.
+#[derive(Debug, Clone, Default)]
+pub struct EntrantFacts {
+    /// Decryption of all cores together in MB/s, as measured on this machine; nothing to decrypt
+    /// is `None`.
+    pub ceiling_mb_s: Option<f64>,
+    /// What holds for it in every cell.
+    pub flags: Vec<Flag>,
+}
+
+/// Reads that are faster than this times the drive's own, past the cache, came from memory.
+const FASTER_THAN_DIRECT: f64 = 1.3;
+/// Reads that are faster than this times what the cipher can do were never decrypted.
+const FASTER_THAN_CIPHER: f64 = 1.1;
+/// A baseline that moved so far during a cell moved for other reasons than encryption.
+const DRIFT: f64 = 0.05;
+/// And so many times its turns' jitter, which a few turns show by chance.
+const DRIFT_JITTERS: f64 = 3.0;
+/// Turns that differ so much among themselves.
+const NOISE: f64 = 0.10;
+
+/// Compares the entrants of each cell with the first one. `direct` is the number of the entrant that
+/// is the bare drive past every cache, where there is one.
+pub fn judge(
+    series: &[Series],
+    cells: &[CellFacts],
+    entrants: &[EntrantFacts],
+    direct: Option<usize>,
+) -> Vec<Comparison> {
+    let comparisons = cells.len() * entrants.len().saturating_sub(1).max(1);
+    let mut rows = Vec::new();
+    for (facts, group) in cells.iter().zip(series.chunks(entrants.len().max(1))) {
+        let Some(baseline) = group.first() else { continue };
+        let drive = direct.and_then(|n| group.get(n)).map(|s| s.values(Metric::MbS));
+        let drive_best = drive.and_then(|values| values.into_iter().max_by(f64::total_cmp));
+        // A single entrant is told against itself, so that its figures have a place.
+        let others = if group.len() > 1 { group.get(1..).unwrap_or_default() } else { group };
+        let first = usize::from(group.len() > 1);
+        for (place, side) in others.iter().enumerate() {
+            let entrant = entrants.get(place + first).cloned().unwrap_or_default();
+            let mut flags = facts.flags.clone();
+            flags.extend(&entrant.flags);
+            flags.extend(side.samples.iter().chain(&baseline.samples).flat_map(|s| s.flags.iter().copied()));
+            if from_memory(facts, side, &entrant, drive_best.filter(|_| direct != Some(place + first))) {
+                flags.push(Flag::PageCache);
+            }
+            for metric in metrics(facts, side) {
+                if let Some(row) = row(facts, baseline, side, metric, comparisons, &flags) {
+                    rows.push(row);
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// The primary metric first, then what else is known.
+fn metrics(facts: &CellFacts, side: &Series) -> Vec<Metric> {
+    let all = [Metric::MbS, Metric::Iops, Metric::LatencyUs, Metric::Seconds, Metric::Score];
+    let others = all.into_iter().filter(|m| *m != facts.metric);
+    std::iter::once(facts.metric).chain(others).filter(|m| !side.values(*m).is_empty()).collect()
+}
+
+fn from_memory(facts: &CellFacts, side: &Series, entrant: &EntrantFacts, drive_best: Option<f64>) -> bool {
+    let Some(cell) = facts.cell.as_ref().filter(|cell| cell.mix == crate::Mix::Read) else { return false };
+    let speed = median(&side.values(Metric::MbS));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let at_once = (cell.in_flight() as usize).min(cores) as f64 / cores as f64;
+    // A request may be spread over cores, so that one in flight has at least half of them.
+    let ceiling = entrant.ceiling_mb_s.map(|all| all * at_once.max(0.5) * FASTER_THAN_CIPHER);
+    ceiling.is_some_and(|ceiling| speed > ceiling)
+        || drive_best.is_some_and(|drive| speed > drive * FASTER_THAN_DIRECT)
+}
+
+fn row(
+    facts: &CellFacts,
+    baseline: &Series,
+    side: &Series,
+    metric: Metric,
+    comparisons: usize,
+    noticed: &[Flag],
+) -> Option<Comparison> {
+    let (base, values) = (baseline.values(metric), side.values(metric));
+    if base.is_empty() || values.is_empty() {
+        return None;
+    }
+    let told = stats::compare(&base, &values, comparisons);
+    let mut flags = noticed.to_vec();
+    if !told.enough {
+        flags.push(Flag::TooFewTurns);
+    }
+    let spread = stats::spread(&base);
+    if told.enough && stats::drift(&base).abs() > DRIFT.max(DRIFT_JITTERS * stats::jitter(&base)) {
+        flags.push(Flag::Drift);
+    }
+    if spread > NOISE || stats::spread(&values) > NOISE {
+        flags.push(Flag::Noise);
+    }
+    flags.sort_unstable();
+    flags.dedup();
+    let better = |values: Vec<f64>| {
+        let order = |a: &f64, b: &f64| if metric.more_is_better() { a.total_cmp(b) } else { b.total_cmp(a) };
+        values.into_iter().max_by(order)
+    };
+    let best = |series: &Series| better(series.per_run(metric)).filter(|_| facts.best);
+    let cpu = |series: &Series| {
+        let values = series.values(Metric::CpuSPerGib);
+        (!values.is_empty()).then(|| median(&values))
+    };
+    let joules = || {
+        let per_gib = |s: &crate::Sample| Some(s.joules? / (s.bytes() as f64 / f64::from(1u32 << 30)));
+        let values: Option<Vec<f64>> = side.samples.iter().map(per_gib).collect();
+        values.filter(|v| !v.is_empty() && v.iter().all(|j| j.is_finite())).map(|v| median(&v))
+    };
+    Some(Comparison {
+        workload: side.workload.clone(),
+        cell: side.cell.clone(),
+        target: side.target.clone(),
+        baseline: baseline.target.clone(),
+        metric,
+        primary: metric == facts.metric,
+        value: told.value,
+        baseline_value: told.baseline,
+        value_low: told.value_interval.low,
+        value_high: told.value_interval.high,
+        ratio: told.ratio,
+        ratio_low: told.interval.low,
+        ratio_high: told.interval.high,
+        verdict: told.verdict(metric.more_is_better()),
+        flags,
+        best: best(side),
+        baseline_best: best(baseline),
+        cpu_s_per_gib: cpu(side),
+        baseline_cpu_s_per_gib: cpu(baseline),
+        joules_per_gib: joules(),
+        turns: values.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Mix, Pattern, Sample, Verdict};
+
+    fn series(target: &str, speeds: &[f64]) -> Series {
+        let sample = |(n, speed): (usize, &f64)| Sample {
+            run: n as u32 / 4,
+            seconds: 1.0,
+            bytes_read: (speed * 1e6) as u64,
+            operations: (speed * 10.0) as u64,
+            cpu_seconds: 0.1,
+            ..Sample::default()
+        };
+        let samples = speeds.iter().enumerate().map(sample).collect();
+        let [workload, cell, target] = ["w", "c", target].map(str::to_owned);
+        Series { workload, cell, target, samples, latency: Default::default() }
+    }
+
+    fn facts(mix: Mix) -> CellFacts {
+        let cell = Cell {
+            name: "c".into(),
+            pattern: Pattern::Random,
+            mix,
+            block_bytes: 4096,
+            queue_depth: 32,
+            threads: 1,
+            span_bytes: 1 << 30,
+        };
+        CellFacts { metric: Metric::MbS, cell: Some(cell), flags: vec![], best: true }
+    }
+
+    fn wobbling(level: f64) -> Vec<f64> {
+        (0..20).map(|n| level * (1.0 + 0.002 * f64::from(n * 7 % 5))).collect()
+    }
+
+    #[test]
+    fn a_row_says_what_the_numbers_say() {
+        let all = [series("plain", &wobbling(1000.0)), series("veracrypt:aes", &wobbling(900.0))];
+        let rows =
+            judge(&all, &[facts(Mix::Read)], &[EntrantFacts::default(), EntrantFacts::default()], None);
+        assert_eq!(rows.iter().map(|r| r.metric).collect::<Vec<_>>(), [Metric::MbS, Metric::Iops]);
+        let row = &rows[0];
+        assert!((row.ratio - 0.9).abs() < 1e-3 && row.verdict == Verdict::Slower && row.primary);
+        assert!(row.flags.is_empty(), "{:?}", row.flags);
+        assert!((row.best.expect("told") - 900.0 * 1.005).abs() < 3.0, "{:?}", row.best);
+        assert!(row.cpu_s_per_gib.is_some_and(|c| (c - 0.1 / (900e6 / 1073741824.0)).abs() < 0.01));
+    }
+
+    #[test]
+    fn reads_beyond_the_cipher_or_the_drive_are_flagged_and_writes_are_not() {
+        let all = [series("plain", &wobbling(1000.0)), series("veracrypt:kuznyechik", &wobbling(4000.0))];
+        let slow = EntrantFacts { ceiling_mb_s: Some(560.0), flags: vec![] };
+        let fast = EntrantFacts { ceiling_mb_s: Some(20_000.0), flags: vec![] };
+        let none = EntrantFacts::default();
+        let flagged = |mix, side: &EntrantFacts, direct| {
+            let rows = judge(&all, &[facts(mix)], &[none.clone(), side.clone()], direct);
+            rows[0].flags.contains(&Flag::PageCache)
+        };
+        assert!(flagged(Mix::Read, &slow, None));
+        assert!(!flagged(Mix::Read, &fast, None));
+        assert!(flagged(Mix::Read, &fast, Some(0)), "the drive itself reads 1000");
+        assert!(!flagged(Mix::Write, &slow, Some(0)));
+    }
+
+    #[test]
+    fn drift_and_noise_are_named() {
+        let hot: Vec<f64> = (0..20).map(|n| 1000.0 - f64::from(n) * 4.0).collect();
+        let wild: Vec<f64> = (0..20).map(|n| if n % 2 == 0 { 700.0 } else { 1300.0 }).collect();
+        let none = [EntrantFacts::default(), EntrantFacts::default()];
+        let rows = judge(&[series("plain", &hot), series("x", &hot)], &[facts(Mix::Read)], &none, None);
+        assert!(rows[0].flags.contains(&Flag::Drift), "{:?}", rows[0].flags);
+        assert_eq!(rows[0].verdict, Verdict::NoDifference);
+        let rows = judge(&[series("plain", &wild), series("x", &wild)], &[facts(Mix::Read)], &none, None);
+        assert!(rows[0].flags.contains(&Flag::Noise), "{:?}", rows[0].flags);
+    }
+}

@@ -1,0 +1,96 @@
+//! Whether the page cache answered: the kernel counts the bytes that a process had fetched from
+//! block devices (`read_bytes` in `/proc/self/io`, proc(5)). Where fewer were fetched than were
+//! read, memory answered.
+//!
+//! Not every file's bytes come from a block device (FUSE, network file systems, tmpfs); whether they
+//! do is found out by fetching one block past the cache and looking whether it was counted.
+
+use crate::{Cell, Mix, Subject};
+use keyway_store::AlignedBuf;
+use rustix::fs::OFlags;
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The part of what was read that must have been fetched; the rest allows for what the ramp read
+/// before, and for blocks that were read twice in a moment.
+const FETCHED: f64 = 0.8;
+
+/// Watches one turn.
+pub(super) struct CacheWatch {
+    /// Bytes fetched until now, where that tells anything.
+    before: Option<u64>,
+}
+
+impl CacheWatch {
+    pub(super) fn start(subject: &Subject, cell: &Cell) -> Self {
+        let counted = match subject {
+            Subject::File { path, start, .. } if cell.mix != Mix::Write => counts(path, *start),
+            _ => false,
+        };
+        Self { before: counted.then(fetched).flatten() }
+    }
+
+    /// Whether fewer bytes were fetched than `bytes_read`.
+    pub(super) fn answered(&self, bytes_read: u64) -> bool {
+        let fetched = self.before.zip(fetched()).map(|(before, now)| now.saturating_sub(before));
+        fetched.is_some_and(|fetched| (fetched as f64) < bytes_read as f64 * FETCHED)
+    }
+}
+
+/// Bytes this process had fetched from block devices since it was started.
+fn fetched() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/io").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()
+}
+
+/// Whether reading this file past the cache is counted as fetched.
+fn counts(path: &Path, start: u64) -> bool {
+    let open = OpenOptions::new().read(true).custom_flags(OFlags::DIRECT.bits() as i32).open(path);
+    let (Ok(file), Some(before)) = (open, fetched()) else { return false };
+    let mut block = AlignedBuf::zeroed(4096);
+    let read = file.read_exact_at(&mut block, start.next_multiple_of(4096));
+    read.is_ok() && fetched().is_some_and(|now| now >= before + 4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Turn, run};
+    use crate::workload::Data;
+    use crate::{Cell, Flag, Mix, Pattern, Subject};
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    /// What was just written lies in the page cache; read through the cache it comes from there.
+    #[test]
+    fn a_planted_page_cache_read_is_flagged_every_time_and_a_direct_one_never() {
+        // A temporary folder may be in memory; the build folder is on a disk.
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, vec![5; 8 << 20]).expect("written");
+        if !super::counts(&path, 0) {
+            eprintln!("SKIP: reads of {} are not counted as fetched", path.display());
+            return;
+        }
+        let stop = AtomicBool::new(false);
+        for round in 0..20 {
+            for direct in [false, true] {
+                let subject = Subject::File { path: path.clone(), start: 0, len: 8 << 20, direct };
+                let pattern = if round % 2 == 0 { Pattern::Random } else { Pattern::Sequential };
+                let cell = Cell {
+                    name: "test".into(),
+                    pattern,
+                    mix: Mix::Read,
+                    block_bytes: 4096 << (round % 5),
+                    queue_depth: 1 + round,
+                    threads: 1,
+                    span_bytes: 8 << 20,
+                };
+                let (time, ramp) = (Duration::from_millis(20), Duration::from_millis(2));
+                let turn = Turn { time, ramp, data: Data::Random, seed: 1, stop: &stop };
+                let sample = run(&subject, &cell, turn).expect("it runs");
+                assert_eq!(sample.flags.contains(&Flag::PageCache), !direct, "{cell:?} direct: {direct}");
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Which block comes next.
+
+use crate::{Cell, Direction, Mix, Pattern};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// SplitMix64 (Steele, Lea, Flood 2014): fast, and good enough for addresses and filling.
+#[derive(Clone)]
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Any of `0..n`, each as likely as the others to within `n / 2^64`.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+}
+
+/// The next block of a queue in order, shared by whoever keeps that queue up.
+pub(super) struct Cursor(AtomicU64);
+
+impl Cursor {
+    /// Where queue number `thread` of a cell starts: the queues are spread over the span, so that
+    /// two of them never read the same blocks one after the other.
+    pub(super) fn new(cell: &Cell, thread: u32) -> Self {
+        let blocks = blocks(cell);
+        let from = u128::from(blocks) * u128::from(thread) / u128::from(cell.threads.max(1));
+        Self(AtomicU64::new(from as u64))
+    }
+
+    fn next(&self, blocks: u64) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) % blocks
+    }
+}
+
+fn blocks(cell: &Cell) -> u64 {
+    (cell.span_bytes / cell.block_bytes.max(1)).max(1)
+}
+
+/// The byte at which the next request starts, and its direction.
+pub(super) fn next(cell: &Cell, cursor: &Cursor, rng: &mut Rng) -> (u64, Direction) {
+    let blocks = blocks(cell);
+    let block = match cell.pattern {
+        Pattern::Sequential => cursor.next(blocks),
+        Pattern::Random => rng.below(blocks),
+    };
+    let direction = match cell.mix {
+        Mix::Read => Direction::Read,
+        Mix::Write => Direction::Write,
+        mix if rng.below(100) < u64::from(mix.reads_percent()) => Direction::Read,
+        _ => Direction::Write,
+    };
+    (block * cell.block_bytes, direction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(pattern: Pattern, mix: Mix, threads: u32) -> Cell {
+        let name = String::new();
+        Cell { name, pattern, mix, block_bytes: 512, queue_depth: 1, threads, span_bytes: 512 * 10 }
+    }
+
+    #[test]
+    fn a_sequence_starts_again_at_the_end_and_queues_are_spread() {
+        let cell = cell(Pattern::Sequential, Mix::Read, 2);
+        let (cursor, mut rng) = (Cursor::new(&cell, 1), Rng::new(1));
+        let all: Vec<u64> = (0..7).map(|_| next(&cell, &cursor, &mut rng).0 / 512).collect();
+        assert_eq!(all, [5, 6, 7, 8, 9, 0, 1]);
+    }
+
+    #[test]
+    fn random_blocks_reach_every_block_alike() {
+        let cell = cell(Pattern::Random, Mix::Mix70, 1);
+        let (cursor, mut rng) = (Cursor::new(&cell, 0), Rng::new(7));
+        let (mut seen, mut reads) = ([0u32; 10], 0);
+        for _ in 0..20_000 {
+            let (at, direction) = next(&cell, &cursor, &mut rng);
+            seen[(at / 512) as usize] += 1;
+            reads += u32::from(direction == Direction::Read);
+        }
+        assert!(seen.iter().all(|n| (1800..2200).contains(n)), "{seen:?}");
+        assert!((13_700..14_300).contains(&reads), "{reads}");
+    }
+}

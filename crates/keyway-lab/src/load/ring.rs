@@ -1,0 +1,142 @@
+//! Files and devices: a ring per thread, filled up again whenever a request is finished.
+
+use super::offsets::{Cursor, Rng, next};
+use super::{Tally, Times, Turn, fill};
+use crate::{Cell, Direction, LabError, Recorder};
+use keyway_sys::{IoRing, Transfer};
+use rustix::fs::OFlags;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+pub(super) fn run(
+    path: &Path,
+    start: u64,
+    direct: bool,
+    cell: &Cell,
+    turn: Turn<'_>,
+) -> Result<(Vec<Tally>, f64), LabError> {
+    let fail = |doing| move |e: io::Error| LabError::io(doing, path, e);
+    let mut options = OpenOptions::new();
+    options.read(true).write(cell.mix.writes());
+    if direct {
+        options.custom_flags(OFlags::DIRECT.bits() as i32);
+    }
+    let files = (0..cell.threads.max(1)).map(|_| options.open(path)).collect::<io::Result<Vec<_>>>();
+    let files = files.map_err(fail("open"))?;
+    // A queue longer than the span has blocks would have two requests on one block.
+    let depth = u64::from(cell.queue_depth).min(cell.span_bytes / cell.block_bytes).clamp(1, 4096) as u16;
+    let ready = Barrier::new(files.len());
+    let failed = AtomicBool::new(false);
+    let results = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0u32..)
+            .zip(files)
+            .map(|(thread, file)| {
+                let (ready, failed) = (&ready, &failed);
+                scope.spawn(move || {
+                    let ring = prepare(file, depth, cell, turn, thread);
+                    ready.wait();
+                    let queue = Queue { cell, turn, thread, start, depth, failed };
+                    let result = ring.and_then(|ring| queue.keep_up(ring));
+                    if result.is_err() {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                    result
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join()).collect::<Vec<_>>()
+    });
+    let mut tallies = Vec::new();
+    let mut seconds = 0f64;
+    for result in results {
+        let (tally, took) = result
+            .unwrap_or_else(|_| Err(io::Error::other("a thread of the load generator died")))
+            .map_err(fail(if cell.mix.writes() { "read or write" } else { "read" }))?;
+        tallies.push(tally);
+        seconds = seconds.max(took);
+    }
+    Ok((tallies, seconds))
+}
+
+/// Everything that takes time and is not to be measured.
+fn prepare(file: std::fs::File, depth: u16, cell: &Cell, turn: Turn<'_>, thread: u32) -> io::Result<IoRing> {
+    let mut ring = IoRing::new(file.into(), depth, cell.block_bytes as usize)?;
+    if cell.mix.writes() {
+        let mut rng = Rng::new(turn.seed ^ (u64::from(thread) << 32) ^ 0xda7a);
+        for slot in 0..depth {
+            if let Some(buffer) = ring.buffer_mut(slot) {
+                fill(buffer, turn.data, &mut rng);
+            }
+        }
+    }
+    Ok(ring)
+}
+
+struct Queue<'a> {
+    cell: &'a Cell,
+    turn: Turn<'a>,
+    thread: u32,
+    start: u64,
+    depth: u16,
+    failed: &'a AtomicBool,
+}
+
+impl Queue<'_> {
+    /// Keeps the queue full until the time is over; then waits for what is in flight, which does
+    /// not count.
+    fn keep_up(&self, mut ring: IoRing) -> io::Result<(Tally, f64)> {
+        let began = Instant::now();
+        let times =
+            Times { counted_from: began + self.turn.ramp, until: began + self.turn.ramp + self.turn.time };
+        let cursor = Cursor::new(self.cell, self.thread);
+        let mut rng = Rng::new(self.turn.seed ^ (u64::from(self.thread) << 48));
+        let mut under_way = vec![(began, Direction::Read); usize::from(self.depth)];
+        let mut begin = |ring: &mut IoRing, slot: u16, under_way: &mut [(Instant, Direction)]| {
+            let (at, direction) = next(self.cell, &cursor, &mut rng);
+            let transfer = match direction {
+                Direction::Read => Transfer::Read,
+                Direction::Write => Transfer::Write,
+            };
+            if let Some(entry) = under_way.get_mut(usize::from(slot)) {
+                *entry = (Instant::now(), direction);
+            }
+            ring.start(slot, transfer, self.start + at, self.cell.block_bytes as usize)
+        };
+        for slot in 0..self.depth {
+            begin(&mut ring, slot, &mut under_way)?;
+        }
+        let mut tally = Tally::default();
+        let mut recorder = Recorder::default();
+        let mut last = began;
+        while last < times.until
+            && !self.turn.stop.load(Ordering::Relaxed)
+            && !self.failed.load(Ordering::Relaxed)
+        {
+            ring.submit(1)?;
+            while let Some((slot, moved)) = ring.finished() {
+                if moved? as u64 != self.cell.block_bytes {
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends too early"));
+                }
+                last = Instant::now();
+                let (since, direction) =
+                    under_way.get(usize::from(slot)).copied().unwrap_or((last, Direction::Read));
+                if last >= times.counted_from && last <= times.until {
+                    recorder.record(last.duration_since(since).as_nanos() as u64);
+                    match direction {
+                        Direction::Read => tally.reads += 1,
+                        Direction::Write => tally.writes += 1,
+                    }
+                }
+                begin(&mut ring, slot, &mut under_way)?;
+            }
+        }
+        tally.latency = recorder.finish();
+        let counted = times.until.min(last).saturating_duration_since(times.counted_from);
+        Ok((tally, counted.as_secs_f64().max(1e-9)))
+    }
+}
