@@ -34,6 +34,8 @@ const FASTER_THAN_CIPHER: f64 = 1.1;
 const DRIFT: f64 = 0.05;
 /// And so many times its turns' jitter, which a few turns show by chance.
 const DRIFT_JITTERS: f64 = 3.0;
+/// A machine that was too busy in one of so many turns was too busy.
+const BUSY_TURNS: usize = 4;
 /// Turns that differ so much among themselves.
 const NOISE: f64 = 0.10;
 
@@ -58,7 +60,8 @@ pub fn judge(
             let entrant = entrants.get(place + first).cloned().unwrap_or_default();
             let mut flags = facts.flags.clone();
             flags.extend(&entrant.flags);
-            flags.extend(side.samples.iter().chain(&baseline.samples).flat_map(|s| s.flags.iter().copied()));
+            flags.extend(noticed(side));
+            flags.extend(noticed(baseline));
             if from_memory(facts, side, &entrant, drive_best.filter(|_| direct != Some(place + first))) {
                 flags.push(Flag::PageCache);
             }
@@ -70,6 +73,17 @@ pub fn judge(
         }
     }
     rows
+}
+
+/// What was noticed during the turns. One read from memory is enough to doubt a figure; that the
+/// machine was busy for a moment, the median forgives.
+fn noticed(series: &Series) -> Vec<Flag> {
+    let count = |flag: Flag| series.samples.iter().filter(|s| s.flags.contains(&flag)).count();
+    let mut all: Vec<Flag> = series.samples.iter().flat_map(|s| s.flags.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.retain(|flag| *flag != Flag::BusyMachine || count(*flag) * BUSY_TURNS > series.samples.len());
+    all
 }
 
 /// The primary metric first, then what else is known.

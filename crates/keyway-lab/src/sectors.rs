@@ -1,7 +1,8 @@
 //! What a cell is run on: a file or device, or sectors that live in this process.
 
+use crate::load::OpenQueue;
 use keyway_engine::Device;
-use keyway_store::{FileStore, MemStore, Store};
+use keyway_store::Store;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,32 +51,29 @@ fn refused(errno: i32, error: impl std::error::Error + Send + Sync + 'static) ->
     io::Error::new(io::Error::from_raw_os_error(errno).kind(), error)
 }
 
-/// Every store has sectors.
-macro_rules! sectors_of_stores {
-    ($($store:ty),*) => {$(
-        impl Sectors for $store {
-            fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-                Store::read_at(self, buf, offset).map_err(|e| refused(e.errno(), e))
-            }
-            fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
-                Store::write_at(self, buf, offset).map_err(|e| refused(e.errno(), e))
-            }
-            fn flush(&self) -> io::Result<()> {
-                Store::flush(self).map_err(|e| refused(e.errno(), e))
-            }
-            fn size(&self) -> u64 {
-                Store::size(self)
-            }
-            fn sector_bytes(&self) -> u32 {
-                Store::sector_bytes(self)
-            }
-            fn is_read_only(&self) -> bool {
-                Store::is_read_only(self)
-            }
-        }
-    )*};
+/// A store's sectors as they are.
+pub struct Stored(pub Arc<dyn Store>);
+
+impl Sectors for Stored {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.read_at(buf, offset).map_err(|e| refused(e.errno(), e))
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        self.0.write_at(buf, offset).map_err(|e| refused(e.errno(), e))
+    }
+    fn flush(&self) -> io::Result<()> {
+        self.0.flush().map_err(|e| refused(e.errno(), e))
+    }
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+    fn sector_bytes(&self) -> u32 {
+        self.0.sector_bytes()
+    }
+    fn is_read_only(&self) -> bool {
+        self.0.is_read_only()
+    }
 }
-sectors_of_stores!(FileStore, MemStore, Arc<dyn Store>);
 
 /// A part of other sectors, counted from 0: where a volume keeps its data and nothing else.
 pub struct Window {
@@ -136,13 +134,22 @@ pub enum Subject {
     },
     /// Sectors in this process, driven by as many threads as requests are in flight.
     InProcess(Arc<dyn Sectors>),
+    /// A store, or a volume on one, that takes many requests from one thread.
+    Queued {
+        /// Makes a queue for the thread that calls it.
+        open: Arc<OpenQueue>,
+        /// First byte that may be touched.
+        start: u64,
+        /// Bytes that may be touched.
+        len: u64,
+    },
 }
 
 impl Subject {
     /// Bytes that may be touched.
     pub fn size(&self) -> u64 {
         match self {
-            Self::File { len, .. } => *len,
+            Self::File { len, .. } | Self::Queued { len, .. } => *len,
             Self::InProcess(sectors) => sectors.size(),
         }
     }

@@ -1,18 +1,22 @@
 //! The load generator: keeps up a fixed number of requests and times each.
 //!
-//! Files and devices are driven through io_uring, a ring per thread; sectors in this process by a
-//! thread per request in flight. Both draw their offsets from the same generator and stop at the
+//! Files and devices are driven through io_uring, a ring per thread; stores that have a queue of their
+//! own (modelled drives) by a queue per thread; other sectors in this process by a thread per request
+//! in flight. All draw their offsets from the same generator and stop at the
 //! same moment: a request counts when it is finished before the end.
 
 mod cache_watch;
 mod offsets;
+mod queued;
 mod ring;
 mod workers;
 
 use crate::workload::Data;
 use crate::{Cell, Flag, Histogram, LabError, Metric, Sample, Subject};
+pub use queued::OpenQueue;
+
 use cache_watch::CacheWatch;
-use offsets::Rng;
+pub(crate) use offsets::Rng;
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -63,6 +67,7 @@ pub fn run(subject: &Subject, cell: &Cell, turn: Turn<'_>) -> Result<Sample, Lab
     let (tallies, seconds) = match subject {
         Subject::File { path, start, direct, .. } => ring::run(path, *start, *direct, &cell, turn)?,
         Subject::InProcess(sectors) => workers::run(sectors.as_ref(), &cell, turn)?,
+        Subject::Queued { open, start, .. } => queued::run(open.as_ref(), *start, &cell, turn)?,
     };
     if turn.stop.load(Ordering::Relaxed) {
         return Err(LabError::Stopped);
@@ -132,7 +137,7 @@ fn package_joules() -> Option<f64> {
 }
 
 /// Fills a buffer with what the workload writes.
-fn fill(buf: &mut [u8], data: Data, rng: &mut Rng) {
+pub(crate) fn fill(buf: &mut [u8], data: Data, rng: &mut Rng) {
     match data {
         Data::Zero => buf.fill(0),
         Data::Pattern => {
@@ -170,7 +175,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         std::fs::write(&path, vec![1; 1 << 20]).expect("written");
-        let memory: Arc<dyn crate::Sectors> = Arc::new(MemStore::new(1 << 20));
+        let memory: Arc<dyn crate::Sectors> = Arc::new(crate::Stored(Arc::new(MemStore::new(1 << 20))));
         vec![
             (Subject::InProcess(memory), None),
             (Subject::File { path, start: 0, len: 1 << 20, direct: false }, Some(folder)),
@@ -204,7 +209,8 @@ mod tests {
     #[test]
     fn a_failing_medium_and_a_stop_are_told() {
         let stop = AtomicBool::new(false);
-        let read_only: Arc<dyn crate::Sectors> = Arc::new(MemStore::new(1 << 20).read_only());
+        let read_only: Arc<dyn crate::Sectors> =
+            Arc::new(crate::Stored(Arc::new(MemStore::new(1 << 20).read_only())));
         let failed =
             run(&Subject::InProcess(read_only), &cell(Pattern::Random, Mix::Write, 2, 2), turn(&stop));
         assert!(matches!(failed, Err(LabError::Io { .. })), "{failed:?}");

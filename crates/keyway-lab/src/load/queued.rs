@@ -1,0 +1,130 @@
+//! Stores that take many requests from one thread: a queue per thread of the cell, kept full.
+
+use super::offsets::{Cursor, Rng, next};
+use super::{Tally, Turn, fill};
+use crate::{Cell, Direction, LabError, Recorder};
+use keyway_store::{Action, AlignedBuf, Queue, Request, StoreError};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Makes a queue for the thread that calls it.
+pub type OpenQueue = dyn Fn() -> Box<dyn Queue> + Send + Sync;
+
+pub(super) fn run(
+    open: &OpenQueue,
+    start: u64,
+    cell: &Cell,
+    turn: Turn<'_>,
+) -> Result<(Vec<Tally>, f64), LabError> {
+    let threads = cell.threads.max(1);
+    let ready = Barrier::new(threads as usize);
+    let failed = AtomicBool::new(false);
+    let results = std::thread::scope(|scope| {
+        let keeper = |thread| Keeper { open, start, cell, turn, thread, ready: &ready, failed: &failed };
+        // The first queue is this thread's own.
+        let others: Vec<_> = (1..threads)
+            .map(|n| {
+                let k = keeper(n);
+                scope.spawn(move || k.run())
+            })
+            .collect();
+        let mut all = vec![Ok(keeper(0).run())];
+        all.extend(others.into_iter().map(|t| t.join()));
+        all
+    });
+    let mut tallies = Vec::new();
+    let mut seconds = 0f64;
+    for result in results {
+        let died = |_| LabError::Unsuited("a thread of the load generator died".to_owned());
+        let (tally, took) = result.map_err(died)??;
+        tallies.push(tally);
+        seconds = seconds.max(took);
+    }
+    Ok((tallies, seconds))
+}
+
+struct Keeper<'a> {
+    open: &'a OpenQueue,
+    start: u64,
+    cell: &'a Cell,
+    turn: Turn<'a>,
+    thread: u32,
+    ready: &'a Barrier,
+    failed: &'a AtomicBool,
+}
+
+impl Keeper<'_> {
+    fn run(&self) -> Result<(Tally, f64), StoreError> {
+        let mut queue = (self.open)();
+        let blocks = self.cell.span_bytes / self.cell.block_bytes;
+        let depth = u64::from(self.cell.queue_depth).min(blocks).clamp(1, 4096);
+        let mut rng = Rng::new(self.turn.seed ^ (u64::from(self.thread) << 48));
+        let mut buffers: Vec<AlignedBuf> = Vec::new();
+        for _ in 0..depth {
+            let mut buffer = AlignedBuf::zeroed(self.cell.block_bytes as usize);
+            if self.cell.mix.writes() {
+                fill(&mut buffer, self.turn.data, &mut Rng::new(rng.next()));
+            }
+            buffers.push(buffer);
+        }
+        self.ready.wait();
+        let result = self.keep_up(&mut queue, buffers, &mut rng);
+        if result.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn keep_up(
+        &self,
+        queue: &mut dyn Queue,
+        buffers: Vec<AlignedBuf>,
+        rng: &mut Rng,
+    ) -> Result<(Tally, f64), StoreError> {
+        let cursor = Cursor::new(self.cell, self.thread);
+        let counted_from = queue.now() + self.turn.ramp.as_nanos() as u64;
+        let until = counted_from + self.turn.time.as_nanos() as u64;
+        let mut since = vec![0u64; buffers.len()];
+        let mut begin = |queue: &mut dyn Queue, tag: u64, buf: AlignedBuf, since: &mut [u64]| {
+            let (at, direction) = next(self.cell, &cursor, rng);
+            let action = match direction {
+                Direction::Read => Action::Read,
+                Direction::Write => Action::Write,
+            };
+            if let Some(since) = since.get_mut(tag as usize) {
+                *since = queue.now();
+            }
+            queue.submit(Request { tag, action, offset: self.start + at, buf })
+        };
+        for (tag, buffer) in (0..).zip(buffers) {
+            begin(queue, tag, buffer, &mut since)?;
+        }
+        let mut tally = Tally::default();
+        let mut recorder = Recorder::default();
+        let mut done = Vec::new();
+        let mut now = queue.now();
+        while now < until && !self.turn.stop.load(Ordering::Relaxed) && !self.failed.load(Ordering::Relaxed) {
+            queue.complete(1, &mut done)?;
+            for completion in done.drain(..) {
+                completion.result?;
+                now = queue.now();
+                if now >= counted_from && now <= until {
+                    let began = since.get(completion.tag as usize).copied().unwrap_or(now);
+                    recorder.record(now.saturating_sub(began));
+                    match completion.action {
+                        Action::Read => tally.reads += 1,
+                        Action::Write => tally.writes += 1,
+                        Action::Flush => {}
+                    }
+                }
+                begin(queue, completion.tag, completion.buf, &mut since)?;
+            }
+        }
+        while queue.in_flight() > 0 {
+            queue.complete(queue.in_flight(), &mut done)?;
+            done.clear();
+        }
+        tally.latency = recorder.finish();
+        Ok((tally, (now.min(until).saturating_sub(counted_from) as f64 / 1e9).max(1e-9)))
+    }
+}

@@ -1,0 +1,393 @@
+//! The rig: a drive (modelled, or a file or device), and the volumes that are compared on it.
+//!
+//! All volumes of a comparison lie on the same bytes of the same drive, one over the other: where on
+//! the drive something lies can then not be what makes the difference. A volume is known by its
+//! layout, which stays in memory; that another volume's headers overwrite its own does not matter.
+
+use crate::load::{Rng, fill};
+use crate::workload::Data;
+use crate::{LabError, Sectors, Stored, Subject, Target, Window};
+use keyway_cipher::SectorCipher;
+use keyway_engine::{Access, Device, Layout, LayoutQueue, Mapping, Segment};
+use keyway_secret::SecretBytes;
+use keyway_store::model::{Clock, DriveModel, ModelDrive, SparseStore};
+use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Queue, Store};
+use keyway_volume::Secrets;
+use keyway_volume::bitlocker::{self, Method, NewProtectors, StartupKey};
+use keyway_volume::veracrypt::{self, Fill, HashName};
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Beside the span: headers and metadata of the volumes, and what alignment takes.
+const MARGIN: u64 = 16 << 20;
+
+/// Volumes start here on the drive, plain ones as well: behind VeraCrypt's headers (128 KiB).
+const DATA_START: u64 = 128 << 10;
+
+/// A modelled drive's bytes are kept once for each so many: more memory than this is not needed to
+/// see what a cipher costs, and nobody reads the bytes.
+const MODEL_WINDOW: u64 = 1 << 30;
+
+/// Bytes written at a time when the drive is prepared.
+const PIECE: usize = 1 << 20;
+
+/// A drive to measure on, in the words of `--drive`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Drive {
+    /// `model:NAME`.
+    Model(String),
+    /// A folder, in which a file is made and removed; or a file or block device.
+    Path(PathBuf),
+}
+
+impl From<&str> for Drive {
+    fn from(words: &str) -> Self {
+        match words.strip_prefix("model:") {
+            Some(name) => Self::Model(name.to_owned()),
+            None => Self::Path(words.into()),
+        }
+    }
+}
+
+/// A drive that is set up.
+pub struct Rig {
+    store: Arc<dyn Store>,
+    model: Option<ModelDrive>,
+    file: Option<PathBuf>,
+    /// Removed at the end.
+    scratch: Option<PathBuf>,
+    title: String,
+}
+
+/// A volume on the rig.
+#[derive(Clone)]
+pub struct Volume {
+    /// Where its bytes are.
+    pub layout: Arc<Layout>,
+    /// The part that is measured: one segment, as large as can be had.
+    pub start: u64,
+    /// Its bytes.
+    pub len: u64,
+    /// Decryption by all cores together in MB/s; `None` where nothing is encrypted.
+    pub ceiling_mb_s: Option<f64>,
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        if let Some(path) = &self.scratch {
+            // It was ours and is of no use to anybody; what can't be removed is told by its name.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Rig {
+    /// Sets up a drive with at least `span` bytes for a volume's data. `destroy` says that a file or
+    /// device may be overwritten. Everything that will be touched is written once before.
+    ///
+    /// # Errors
+    /// There is no such model; the path is in use, too small, read-only, full, or holds data that
+    /// nobody said may be overwritten; it was stopped.
+    pub fn open(drive: &Drive, span: u64, destroy: bool, stop: &AtomicBool) -> Result<Self, LabError> {
+        match drive {
+            Drive::Model(name) => Self::model(name, span),
+            Drive::Path(path) => Self::path(path, span, destroy, stop),
+        }
+    }
+
+    fn model(name: &str, span: u64) -> Result<Self, LabError> {
+        let model = DriveModel::named(name).ok_or_else(|| {
+            let all: Vec<String> =
+                DriveModel::shipped().unwrap_or_default().into_iter().map(|m| m.name).collect();
+            LabError::Unsuited(format!("there is no drive model {name:?}; there are {}", all.join(", ")))
+        })?;
+        if model.capacity_bytes < span + MARGIN {
+            let what = model.title.clone();
+            return Err(LabError::TooSmall { what, present: model.capacity_bytes, needed: span + MARGIN });
+        }
+        let window = MODEL_WINDOW.min((span + MARGIN).next_power_of_two());
+        let bytes = SparseStore::new(model.capacity_bytes, model.sector_bytes).folded(window);
+        // Memory that was never touched costs a page fault at its first write, which is no drive's.
+        let mut piece = AlignedBuf::zeroed(PIECE);
+        let mut rng = Rng::new(1);
+        for at in (0..window).step_by(PIECE) {
+            fill(&mut piece, Data::Random, &mut rng);
+            bytes.write_at(&piece, at)?;
+        }
+        let title = format!("model of {}", model.title);
+        let drive = ModelDrive::over(model, Clock::real(), Box::new(bytes));
+        let store: Arc<dyn Store> = Arc::new(drive.clone());
+        Ok(Self { store, model: Some(drive), file: None, scratch: None, title })
+    }
+
+    fn path(path: &Path, span: u64, destroy: bool, stop: &AtomicBool) -> Result<Self, LabError> {
+        let meta = path.metadata().map_err(|e| LabError::io("open", path, e))?;
+        let kind = meta.file_type();
+        let needed = span + MARGIN;
+        let name = path.display().to_string();
+        if meta.is_dir() {
+            let scratch = path.join(format!(".keyway-lab-{}", std::process::id()));
+            let rig = Self::scratch(scratch, needed)?;
+            rig.prepare(needed, stop)?;
+            return Ok(rig);
+        }
+        if !kind.is_file() && !kind.is_block_device() {
+            return Err(LabError::Unsuited(format!(
+                "{name} is neither a folder nor a file nor a block device"
+            )));
+        }
+        let uses = keyway_sys::uses(path).map_err(|e| LabError::io("look at", path, e))?;
+        if let Some(first) = uses.first() {
+            return Err(LabError::InUse { what: name, how: first.to_string() });
+        }
+        if !destroy {
+            return Err(LabError::WouldDestroy { what: name });
+        }
+        let store =
+            FileStore::open(path, OpenMode::ReadWrite, Caching::Direct).map_err(|e| refusal(path, e))?;
+        if store.size() < needed {
+            return Err(LabError::TooSmall { what: name, present: store.size(), needed });
+        }
+        let title = drive_title(path).unwrap_or(name);
+        let file = Some(path.to_owned());
+        let rig = Self { store: Arc::new(store), model: None, file, scratch: None, title };
+        rig.prepare(needed, stop)?;
+        Ok(rig)
+    }
+
+    /// A file of our own, as large as is needed.
+    fn scratch(path: PathBuf, needed: u64) -> Result<Self, LabError> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
+        let file = file.map_err(|e| LabError::io("make", &path, e))?;
+        // From here on it is removed whatever happens.
+        let scratch = Scratch(path);
+        match fallocate(&file, FallocateFlags::empty(), 0, needed) {
+            Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => {
+                return Err(LabError::NoSpace { what: scratch.0.display().to_string(), needed });
+            }
+            // A file system without it: the writes will tell.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+                file.set_len(needed).map_err(|e| LabError::io("make", &scratch.0, e))?;
+            }
+            other => other.map_err(|e| LabError::io("make", &scratch.0, e.into()))?,
+        }
+        drop(file);
+        let store = FileStore::open(&scratch.0, OpenMode::ReadWrite, Caching::Direct)?;
+        let folder = scratch.0.parent().unwrap_or(Path::new("/"));
+        let title = drive_title(folder).unwrap_or_else(|| folder.display().to_string());
+        let path = scratch.keep();
+        Ok(Self { store: Arc::new(store), model: None, file: Some(path.clone()), scratch: Some(path), title })
+    }
+
+    /// Writes every byte once, so that the medium has to look for it when it is read.
+    fn prepare(&self, bytes: u64, stop: &AtomicBool) -> Result<(), LabError> {
+        let what = || self.file.as_ref().map_or_else(String::new, |p| p.display().to_string());
+        let mut piece = AlignedBuf::zeroed(PIECE);
+        let mut rng = Rng::new(0x5eed);
+        for at in (0..bytes).step_by(PIECE) {
+            if stop.load(Ordering::Relaxed) {
+                return Err(LabError::Stopped);
+            }
+            piece.resize(PIECE.min((bytes - at) as usize));
+            fill(&mut piece, Data::Random, &mut rng);
+            self.store.write_at(&piece, at).map_err(|e| full(e, what(), bytes))?;
+        }
+        self.store.flush().map_err(|e| full(e, what(), bytes))
+    }
+
+    /// What the drive calls itself.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The modelled drive, where it is one.
+    pub fn modelled(&self) -> Option<&ModelDrive> {
+        self.model.as_ref()
+    }
+
+    /// The drive without any of our code between: io_uring on the file or device, or the model's own
+    /// queue.
+    pub fn bare(&self) -> Subject {
+        let len = self.store.size().saturating_sub(DATA_START);
+        match (&self.model, &self.file) {
+            (Some(model), _) => {
+                let model = model.clone();
+                Subject::Queued { open: Arc::new(move || Box::new(model.queue())), start: DATA_START, len }
+            }
+            (None, Some(path)) => Subject::File { path: path.clone(), start: DATA_START, len, direct: true },
+            (None, None) => Subject::InProcess(Arc::new(Stored(self.store.clone()))),
+        }
+    }
+
+    /// Makes a volume for a target, over whatever was there.
+    ///
+    /// # Errors
+    /// The target is no volume of ours, has no such cipher, or could not be made.
+    pub fn volume(&self, target: &Target) -> Result<Volume, LabError> {
+        let wrong = |why: String| LabError::Target(target.to_string(), why);
+        let layout = match target {
+            Target::Plain => {
+                let len = self.store.size().saturating_sub(2 * DATA_START);
+                let segment = Segment { start: 0, len, mapping: Mapping::Plain { store_offset: DATA_START } };
+                Layout::new(self.store.sector_bytes(), vec![segment])?
+            }
+            Target::VeraCrypt(cipher) => {
+                let cipher = cipher.parse().map_err(|e| wrong(format!("{e}")))?;
+                let secrets = secrets();
+                let new = veracrypt::NewVolume {
+                    secrets: &secrets,
+                    cipher,
+                    hash: HashName::Sha512,
+                    fill: Fill::Quick,
+                };
+                let made = veracrypt::create(self.store.as_ref(), &new, &());
+                made.map_err(|e| LabError::Volume(e.to_string()))?.layout
+            }
+            Target::BitLocker(cipher) => {
+                let methods = [Method::Xts128, Method::Xts256, Method::Cbc128, Method::Cbc256];
+                let method = methods.into_iter().find(|m| m.name() == cipher).ok_or_else(|| {
+                    let names: Vec<_> = methods.iter().map(|m| m.name()).collect();
+                    wrong(format!("BitLocker's ciphers are {}", names.join(", ")))
+                })?;
+                let key = StartupKey::random().map_err(|e| LabError::Volume(e.to_string()))?;
+                let protectors = NewProtectors { startup_key: Some(key), ..NewProtectors::default() };
+                let new = bitlocker::NewVolume {
+                    protectors: &protectors,
+                    method,
+                    fill: bitlocker::Fill::UsedSpaceOnly,
+                    filesystem: None,
+                    to_go: false,
+                    description: "keyway lab",
+                };
+                let made = bitlocker::create(&self.store, &new, &());
+                made.map_err(|e| LabError::Volume(e.to_string()))?.layout
+            }
+            Target::Hardware(_) | Target::At(_) => return Err(wrong("it is not made here".to_owned())),
+        };
+        // The longest stretch that is kept in one way: a BitLocker volume also has places that it moves or refuses.
+        let longest = layout
+            .segments()
+            .iter()
+            .filter(|s| !matches!(s.mapping, Mapping::Zero))
+            .max_by_key(|s| s.len)
+            .map(|s| (s.start, s.len, s.mapping.clone()));
+        let (from, len, mapping) = longest.ok_or_else(|| LabError::Volume("it has no data".to_owned()))?;
+        let start = from.next_multiple_of(1 << 20);
+        let len = len.saturating_sub(start - from);
+        let ceiling_mb_s = match mapping {
+            Mapping::Encrypted { cipher, .. } => Some(ceiling(&cipher)),
+            _ => None,
+        };
+        Ok(Volume { layout: Arc::new(layout), start, len, ceiling_mb_s })
+    }
+
+    /// A volume as the device that attachments serve.
+    ///
+    /// # Errors
+    /// The layout does not fit, which one made here does.
+    pub fn device(&self, volume: &Volume) -> Result<Arc<Device>, LabError> {
+        let layout = Layout::clone(&volume.layout);
+        Ok(Arc::new(Device::new(Box::new(self.store.clone()), layout, Access::ReadWrite)?))
+    }
+
+    /// A volume called in this process.
+    ///
+    /// # Errors
+    /// As [`Rig::device`].
+    pub fn in_process(&self, volume: &Volume) -> Result<Subject, LabError> {
+        if let Some(model) = &self.model {
+            let (model, layout) = (model.clone(), volume.layout.clone());
+            let open = move || Box::new(LayoutQueue::new(layout.clone(), model.queue())) as Box<dyn Queue>;
+            return Ok(Subject::Queued { open: Arc::new(open), start: volume.start, len: volume.len });
+        }
+        let device: Arc<dyn Sectors> = self.device(volume)?;
+        Ok(Subject::InProcess(Arc::new(Window::new(device, volume.start, volume.len))))
+    }
+}
+
+/// A file that is removed unless it is kept.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn keep(mut self) -> PathBuf {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+}
+
+fn secrets() -> Secrets {
+    // PIM 1 makes the key derivation short; the volume holds nothing and lives for minutes.
+    Secrets { password: SecretBytes::copy_of(b"keyway laboratory"), keyfiles: Vec::new(), pim: Some(1) }
+}
+
+fn refusal(path: &Path, error: keyway_store::StoreError) -> LabError {
+    // Linux's EACCES and EROFS.
+    match error.errno() {
+        13 | 30 => LabError::ReadOnly(path.display().to_string()),
+        _ => error.into(),
+    }
+}
+
+fn full(error: keyway_store::StoreError, what: String, needed: u64) -> LabError {
+    // Linux's ENOSPC and EDQUOT.
+    match error.errno() {
+        28 | 122 => LabError::NoSpace { what, needed },
+        _ => error.into(),
+    }
+}
+
+/// The drive under a path as it calls itself: model and size from sysfs.
+fn drive_title(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = path.metadata().ok()?;
+    let device = if meta.file_type().is_block_device() { meta.rdev() } else { meta.dev() };
+    let folder = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+    let folder = std::fs::canonicalize(folder).ok()?;
+    // A partition's folder lies inside the drive's.
+    let drive = if folder.join("partition").exists() { folder.parent()?.to_owned() } else { folder };
+    let text = |name: &str| std::fs::read_to_string(drive.join(name)).ok().map(|t| t.trim().to_owned());
+    let name = drive.file_name()?.to_string_lossy().into_owned();
+    let model = text("device/model").filter(|m| !m.is_empty());
+    let gb = text("size")?.parse::<u64>().ok()? * 512 / 1_000_000_000;
+    Some(match model {
+        Some(model) => format!("{model} ({name}, {gb} GB)"),
+        None => format!("{name}, {gb} GB"),
+    })
+}
+
+/// How many MB/s all cores together decrypt, each in its own cache: nothing reads faster.
+fn ceiling(cipher: &SectorCipher) -> f64 {
+    const TIME: Duration = Duration::from_millis(30);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let one = || {
+        let mut buffer = AlignedBuf::zeroed(128 << 10);
+        let mut best = 0f64;
+        let until = Instant::now() + TIME;
+        // The best of many short stretches: what a neighbour takes is not the cipher's limit.
+        while Instant::now() < until {
+            let began = Instant::now();
+            for round in 0..8 {
+                cipher.decrypt_sectors(&mut buffer, round);
+            }
+            best = best.max(8.0 * buffer.len() as f64 / began.elapsed().as_secs_f64() / 1e6);
+        }
+        best
+    };
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..cores).map(|_| scope.spawn(one)).collect();
+        all.into_iter().filter_map(|t| t.join().ok()).sum()
+    })
+}
