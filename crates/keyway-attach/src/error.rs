@@ -95,6 +95,9 @@ pub enum AttachError {
     /// The NBD server.
     #[error(transparent)]
     Nbd(#[from] crate::nbd::NbdError),
+    /// The server for virtual machines.
+    #[error(transparent)]
+    Vhost(#[from] crate::vhost_user::VhostError),
     /// Anything else the system said.
     #[error("could not {doing}: {source}")]
     Io {
@@ -127,6 +130,7 @@ impl AttachError {
             | Self::ClosedBadly { .. }
             | Self::Device(_)
             | Self::Nbd(_)
+            | Self::Vhost(_)
             | Self::Io { .. } => 1,
         }
     }

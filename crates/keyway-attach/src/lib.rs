@@ -1,4 +1,4 @@
-//! How a sector device reaches the user: FUSE, loop, NBD.
+//! How a sector device reaches the user: FUSE, loop, NBD, vhost-user.
 //!
 //! An attachment gets a [`Device`](keyway_engine::Device) and serves it; it never sees a key.
 //! [`session`] is the whole: one process serves one volume until it is told to stop.
@@ -12,6 +12,7 @@ pub mod nbd;
 pub mod session;
 mod stop;
 mod users;
+pub mod vhost_user;
 
 pub use error::{AttachError, User};
 pub use stop::Stop;

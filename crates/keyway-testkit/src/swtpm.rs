@@ -92,6 +92,16 @@ fn launch(program: &Path, folder: &Path, start: u32) -> Child {
     spawn(program, folder, &socket, options)
 }
 
+/// Whether somebody listens on the socket. Its file is there a moment before, and a connection to find
+/// out would be swtpm's first client.
+fn listens(socket: &Path) -> bool {
+    // `SO_ACCEPTCON` of `linux/net.h`, among the flags of `/proc/net/unix`.
+    const LISTENING: &str = "00010000";
+    let sockets = std::fs::read_to_string("/proc/net/unix").expect("the system's list of sockets");
+    let path = socket.to_str().expect("a path in UTF-8");
+    sockets.lines().any(|line| line.ends_with(path) && line.split_whitespace().nth(3) == Some(LISTENING))
+}
+
 fn spawn(program: &Path, folder: &Path, socket: &Path, options: impl IntoIterator<Item = String>) -> Child {
     let state = folder.join("state");
     std::fs::create_dir_all(&state).expect("a folder for its state");
@@ -104,7 +114,7 @@ fn spawn(program: &Path, folder: &Path, socket: &Path, options: impl IntoIterato
         .spawn()
         .expect("swtpm starts");
     let started = Instant::now();
-    while !socket.exists() {
+    while !listens(socket) {
         assert!(process.try_wait().expect("its state").is_none(), "swtpm ended at once");
         assert!(started.elapsed() < Duration::from_secs(30), "swtpm made no socket");
         std::thread::sleep(Duration::from_millis(5));

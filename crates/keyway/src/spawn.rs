@@ -73,6 +73,7 @@ enum WireAttachment {
     NbdSession,
     NbdUnix(OsString),
     NbdTcp(SocketAddr),
+    VhostUser(Option<OsString>),
 }
 
 /// What opens the volume.
@@ -228,6 +229,9 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
             Attachment::Nbd(NbdAddress::Session) => WireAttachment::NbdSession,
             Attachment::Nbd(NbdAddress::Unix(path)) => WireAttachment::NbdUnix(path.clone().into_os_string()),
             Attachment::Nbd(NbdAddress::Tcp(at)) => WireAttachment::NbdTcp(*at),
+            Attachment::VhostUser(path) => {
+                WireAttachment::VhostUser(path.clone().map(PathBuf::into_os_string))
+            }
         },
         mountpoint: request.mountpoint.clone().map(PathBuf::into_os_string),
         own: match &secrets.own {
@@ -352,6 +356,7 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
             WireAttachment::NbdSession => Attachment::Nbd(NbdAddress::Session),
             WireAttachment::NbdUnix(path) => Attachment::Nbd(NbdAddress::Unix(path.into())),
             WireAttachment::NbdTcp(at) => Attachment::Nbd(NbdAddress::Tcp(at)),
+            WireAttachment::VhostUser(path) => Attachment::VhostUser(path.map(PathBuf::from)),
         },
         mountpoint: wire.mountpoint.map(PathBuf::from),
     };

@@ -22,6 +22,7 @@ mod transmission;
 mod wire;
 
 pub use listen::Listen;
+pub(crate) use listen::Listener;
 pub use server::{Options, Server, ServerCounters};
 pub use wire::Wire;
 

@@ -70,6 +70,10 @@ impl SessionFolder {
         self.path.join("mnt")
     }
 
+    pub(super) fn vhost_user(&self) -> PathBuf {
+        self.path.join("vhost-user")
+    }
+
     pub(super) fn nbd(&self) -> PathBuf {
         self.path.join("nbd")
     }

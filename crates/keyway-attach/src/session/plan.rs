@@ -27,6 +27,8 @@ pub enum Attachment {
     },
     /// A server for network block device clients.
     Nbd(NbdAddress),
+    /// A disk for virtual machines, on a unix socket; `None`: in the session's own folder.
+    VhostUser(Option<PathBuf>),
 }
 
 /// Where NBD clients connect.

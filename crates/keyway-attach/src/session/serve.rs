@@ -6,7 +6,8 @@ use super::folder::{SessionFolder, runtime_folder};
 use super::plan::{AttachPlan, Attachment, NbdAddress};
 use super::state::{SessionState, SessionStatus};
 use crate::fuse::{FuseMount, Transport};
-use crate::nbd::{self, Listen, NbdError, Server};
+use crate::nbd::{self, Listen, Server};
+use crate::vhost_user::VhostServer;
 use crate::{AttachError, Stop, loopdev, mount};
 use keyway_engine::Device;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -80,11 +81,7 @@ struct Session {
     state: SessionState,
     gone: Arc<Stop>,
     fuse: Option<FuseMount>,
-    nbd: Option<NbdServer>,
-}
-
-struct NbdServer {
-    thread: JoinHandle<Result<(), NbdError>>,
+    server: Option<JoinHandle<Result<(), AttachError>>>,
 }
 
 impl Session {
@@ -101,6 +98,7 @@ impl Session {
             attachment: match plan.attachment {
                 Attachment::Fuse { .. } => "fuse".into(),
                 Attachment::Nbd(_) => "nbd".into(),
+                Attachment::VhostUser(_) => "vhost-user".into(),
             },
             device: None,
             file: None,
@@ -117,7 +115,7 @@ impl Session {
             details: plan.details.clone(),
         };
         let gone = Stop::new().map_err(|e| AttachError::io("make an event", e))?;
-        Ok(Self { device, folder, _lock: lock, state, gone: Arc::new(gone), fuse: None, nbd: None })
+        Ok(Self { device, folder, _lock: lock, state, gone: Arc::new(gone), fuse: None, server: None })
     }
 
     fn start(&mut self, plan: &AttachPlan) -> Result<UnixListener, AttachError> {
@@ -133,6 +131,7 @@ impl Session {
         match &plan.attachment {
             Attachment::Fuse { loop_device } => self.start_fuse(plan, *loop_device)?,
             Attachment::Nbd(address) => self.start_nbd(address)?,
+            Attachment::VhostUser(path) => self.start_vhost_user(path.as_deref())?,
         }
         self.state.write(&self.folder.state())?;
         Ok(listener)
@@ -179,17 +178,34 @@ impl Session {
             Listen::Unix(path) => path.display().to_string(),
             Listen::Tcp(address) => address.to_string(),
         });
+        self.start_server("keyway-nbd", move |device, gone| Ok(server.run(device, gone)?))
+    }
+
+    fn start_vhost_user(&mut self, path: Option<&Path>) -> Result<(), AttachError> {
+        let own = self.folder.vhost_user();
+        let server = VhostServer::bind(path.unwrap_or(&own))?;
+        self.state.transport = "vhost-user".into();
+        self.state.socket = Some(server.path().display().to_string());
+        self.start_server("keyway-vhost", move |device, gone| Ok(server.run(&device, gone)?))
+    }
+
+    /// Serves in a thread until the session's end; where it ends by itself, the session does.
+    fn start_server(
+        &mut self,
+        name: &str,
+        run: impl FnOnce(Arc<Device>, &Stop) -> Result<(), AttachError> + Send + 'static,
+    ) -> Result<(), AttachError> {
         let (device, gone) = (Arc::clone(&self.device), Arc::clone(&self.gone));
         let thread = std::thread::Builder::new()
-            .name("keyway-nbd".into())
+            .name(name.into())
             .spawn(move || {
-                let result = server.run(device, &gone);
+                let result = run(device, &gone);
                 // However it ended, it is over.
                 gone.request();
                 result
             })
             .map_err(|e| AttachError::io("start a thread", e))?;
-        self.nbd = Some(NbdServer { thread });
+        self.server = Some(thread);
         Ok(())
     }
 
@@ -276,13 +292,10 @@ impl Session {
             keep_first(&mut first, fuse.unmount())?;
             self.fuse = None;
         }
-        if let Some(nbd) = self.nbd.take() {
+        if let Some(server) = self.server.take() {
             self.gone.request();
-            let ended = match nbd.thread.join() {
-                Ok(result) => result.map_err(AttachError::from),
-                Err(_) => Err(AttachError::io("serve NBD", io::Error::other("its thread panicked"))),
-            };
-            keep_first(&mut first, ended)?;
+            let panicked = || Err(AttachError::io("serve", io::Error::other("the server's thread panicked")));
+            keep_first(&mut first, server.join().unwrap_or_else(|_| panicked()))?;
         }
         keep_first(&mut first, self.device.flush().map_err(AttachError::from))?;
         keep_first(&mut first, self.folder.remove())?;

@@ -59,6 +59,8 @@ enum AttachArg {
     Fuse,
     /// A socket for network block device clients
     Nbd,
+    /// A socket for virtual machines (vhost-user-blk)
+    VhostUser,
 }
 
 /// What `open` and `serve` print.
@@ -196,9 +198,9 @@ fn attachment(wanted: AttachArg, mount: bool, out: Output) -> Result<Attachment,
     let fuse = machine::fuse();
     let loop_device = machine::loop_devices();
     if mount {
-        if wanted == AttachArg::Nbd {
+        if matches!(wanted, AttachArg::Nbd | AttachArg::VhostUser) {
             return Err(Failure::usage(
-                "a mount point needs a block device, which --attach nbd does not make",
+                "a mount point needs a block device, which --attach nbd and vhost-user do not make",
                 "leave out --attach, or the mount point",
             ));
         }
@@ -212,6 +214,7 @@ fn attachment(wanted: AttachArg, mount: bool, out: Output) -> Result<Attachment,
     }
     match (wanted, fuse) {
         (AttachArg::Nbd, _) => Ok(Attachment::Nbd(NbdAddress::Session)),
+        (AttachArg::VhostUser, _) => Ok(Attachment::VhostUser(None)),
         (AttachArg::Auto | AttachArg::Fuse, Ok(())) => {
             Ok(Attachment::Fuse { loop_device: loop_device.is_ok() })
         }

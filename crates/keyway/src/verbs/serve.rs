@@ -1,4 +1,4 @@
-//! `serve`: a volume for a virtual machine or another program, over NBD.
+//! `serve`: a volume for virtual machines and other programs, over NBD or vhost-user.
 
 use super::open;
 use crate::failure::Failure;
@@ -12,17 +12,22 @@ use keyway_attach::session::{Attachment, NbdAddress};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Serve a volume to NBD clients until it is closed or Ctrl-C comes
+/// Serve a volume to virtual machines or NBD clients until it is closed or Ctrl-C comes
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ keyway serve secret.hc --nbd unix:/run/user/1000/secret.sock
-  $ keyway serve /dev/sdb1 --nbd tcp:127.0.0.1:10809 --read-only --password-file pw.txt")]
+  $ keyway serve /dev/sdb1 --nbd tcp:127.0.0.1:10809 --read-only --password-file pw.txt
+  $ keyway serve secret.hc --vhost-user /run/user/1000/disk.sock")]
+#[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user"])]
 pub(crate) struct Args {
     /// The volume's file or block device
     volume: PathBuf,
     /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
-    nbd: NbdAddress,
+    nbd: Option<NbdAddress>,
+    /// A disk for a virtual machine, on a unix socket at this path (vhost-user-blk)
+    #[arg(long, value_name = "PATH")]
+    vhost_user: Option<PathBuf>,
     /// Refuse every write
     #[arg(long)]
     read_only: bool,
@@ -50,15 +55,16 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     open::refuse_if_open(&args.volume)?;
     let which = Which::new(&args.volume, &args.narrow).absolute()?;
     let own = Given::read(&which, &args.secret.source(), &args.keys)?;
-    let address = match &args.nbd {
-        NbdAddress::Unix(path) => NbdAddress::Unix(spawn::absolute(path)?),
-        other => other.clone(),
+    let attachment = match (&args.nbd, &args.vhost_user) {
+        (_, Some(path)) => Attachment::VhostUser(Some(spawn::absolute(path)?)),
+        (Some(NbdAddress::Unix(path)), None) => Attachment::Nbd(NbdAddress::Unix(spawn::absolute(path)?)),
+        (other, None) => Attachment::Nbd(other.clone().unwrap_or(NbdAddress::Session)),
     };
     let request = ServeRequest {
         which,
         read_only: args.read_only,
         discards: args.allow_discards,
-        attachment: Attachment::Nbd(address),
+        attachment,
         mountpoint: None,
     };
     open::serve(&request, ServeSecrets { own, protect: None }, !args.background, out)

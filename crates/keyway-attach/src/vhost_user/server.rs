@@ -1,0 +1,139 @@
+//! The socket: one machine at a time, and the next one when it has gone.
+
+use super::backend::Backend;
+use crate::Stop;
+use crate::nbd::{Listen, NbdError};
+use keyway_engine::Device;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vhost::vhost_user::Listener as Connections;
+use vhost_user_backend::VhostUserDaemon;
+use vm_memory::{GuestMemoryAtomic, GuestMemoryMmap};
+
+/// A vhost-user server that could not be made or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum VhostError {
+    /// The socket.
+    #[error(transparent)]
+    Socket(#[from] NbdError),
+    /// Anything else the system said.
+    #[error("could not serve virtual machines on {}: {source}", .at.display())]
+    System {
+        /// The socket.
+        at: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A bound server.
+pub struct VhostServer {
+    listener: crate::nbd::Listener,
+    path: PathBuf,
+}
+
+impl VhostServer {
+    /// Takes the path; a socket left there by a dead server is replaced. Only this user may connect.
+    ///
+    /// # Errors
+    /// The path is taken or can't be used.
+    pub fn bind(path: &Path) -> Result<Self, VhostError> {
+        let listener = crate::nbd::Listener::bind(&Listen::Unix(path.to_owned()), false)?;
+        Ok(Self { listener, path: path.to_owned() })
+    }
+
+    /// Where it listens.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Serves one machine after the other until `stop` is requested, then lets running requests
+    /// finish and returns. Does not flush the device; whoever closes it does.
+    ///
+    /// # Errors
+    /// The system refuses threads, descriptors or the socket.
+    pub fn run(&self, device: &Arc<Device>, stop: &Stop) -> Result<(), VhostError> {
+        let fail = |source: io::Error| VhostError::System { at: self.path.clone(), source };
+        let socket = self.listener.fd.try_clone().map_err(fail)?;
+        let socket = UnixListener::from(socket);
+        socket.set_nonblocking(true).map_err(fail)?;
+        let mut connections = Connections::from(socket);
+        loop {
+            if wait(&self.listener.fd, stop).map_err(fail)? {
+                return Ok(());
+            }
+            self.one_machine(device, &mut connections, stop).map_err(fail)?;
+        }
+    }
+
+    fn one_machine(
+        &self,
+        device: &Arc<Device>,
+        connections: &mut Connections,
+        stop: &Stop,
+    ) -> io::Result<()> {
+        let memory = GuestMemoryAtomic::new(GuestMemoryMmap::new());
+        let (backend, helpers) = Backend::new(Arc::clone(device), memory.clone())?;
+        let mut daemon = VhostUserDaemon::new("keyway-vhost".into(), backend, memory).map_err(other)?;
+        daemon.start(connections).map_err(other)?;
+        let ended = Stop::new()?;
+        let waited = std::thread::scope(|scope| {
+            if let Some(handle) = daemon.shutdown_handle() {
+                let ended = &ended;
+                scope.spawn(move || {
+                    // Until we are to stop, or the machine has gone by itself.
+                    let _ = wait(ended, stop);
+                    handle.shutdown();
+                });
+            }
+            // However a machine ends its connection, it is gone and the next one may come.
+            let waited = daemon.wait();
+            ended.request();
+            waited
+        });
+        if let Err(e) = waited {
+            tell(&e.to_string());
+        }
+        // Ends the queues' threads, and with the last sender the helpers.
+        drop(daemon);
+        helpers.join();
+        Ok(())
+    }
+}
+
+/// A machine that spoke nonsense is worth a line in the log, not an end.
+fn tell(why: &str) {
+    // QEMU closes in the middle of a message when it ends.
+    if !why.contains("isconnected") && !why.contains("partial message") {
+        eprintln!("keyway: a virtual machine's connection ended: {why}");
+    }
+}
+
+/// Waits until `first` is readable or `stop` is requested; says whether it was the latter.
+fn wait(first: impl AsFd, stop: &Stop) -> io::Result<bool> {
+    loop {
+        let mut ready = [
+            PollFd::from_borrowed_fd(first.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN),
+        ];
+        match poll(&mut ready, None) {
+            Ok(_) => {
+                let [_, stopped] = &ready;
+                return Ok(!stopped.revents().is_empty());
+            }
+            Err(Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+}
+
+/// The crate's errors are no `std::error::Error`.
+fn other(error: vhost_user_backend::Error) -> io::Error {
+    io::Error::other(error.to_string())
+}
