@@ -23,12 +23,15 @@ pub struct LayoutQueue<Q> {
     done: Vec<Completion>,
 }
 
+/// A cipher, and the first unit of the request it is for.
+type Keyed = (Arc<SectorCipher>, u64);
+
 /// A request as the submitter knows it.
 struct Flying {
     tag: u64,
     offset: u64,
     /// What decrypts it when it is back.
-    opening: Option<(Arc<SectorCipher>, u64)>,
+    opening: Option<Keyed>,
 }
 
 impl<Q: Queue> LayoutQueue<Q> {
@@ -38,7 +41,7 @@ impl<Q: Queue> LayoutQueue<Q> {
     }
 
     /// Where a request's bytes are in the store, and the cipher and its first unit.
-    fn place(&self, offset: u64, len: u64) -> Option<(u64, Option<(Arc<SectorCipher>, u64)>)> {
+    fn place(&self, offset: u64, len: u64) -> Option<(u64, Option<Keyed>)> {
         let segment = self.layout.find(offset)?;
         let within = offset - segment.start;
         if len > segment.len - within {

@@ -1,5 +1,6 @@
 //! What can go wrong in the laboratory, sorted by whose fault it is.
 
+use crate::trace::TraceError;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_store::StoreError;
 use std::io;
@@ -21,6 +22,9 @@ pub enum LabError {
     /// No workload of this name is shipped, and no such file is there.
     #[error("there is no workload {0:?}; `keyway lab run --list` names them all, or give a file's path")]
     NoSuchWorkload(String),
+    /// No trace of this name is shipped.
+    #[error("there is no trace {0:?}; `keyway lab replay --help` says what a trace may be")]
+    NoSuchTrace(String),
     /// A target's words make no sense.
     #[error(
         "{0:?} is not a target: {1}; write `plain`, `veracrypt:CIPHER`, `bitlocker:CIPHER` or `hardware:PATH`"
@@ -86,6 +90,9 @@ pub enum LabError {
     /// The volume failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A trace that can't be used.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// A layout that does not fit its store.
     #[error(transparent)]
     Layout(#[from] LayoutError),
@@ -106,8 +113,12 @@ impl LabError {
     /// The command line's exit code for it.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Workload { .. } | Self::NoSuchWorkload(_) | Self::Target(..) | Self::Unsuited(_) => 2,
-            Self::WouldDestroy { .. } => 2,
+            Self::Workload { .. }
+            | Self::NoSuchWorkload(_)
+            | Self::NoSuchTrace(_)
+            | Self::Target(..)
+            | Self::Unsuited(_) => 2,
+            Self::WouldDestroy { .. } | Self::Trace(_) => 2,
             Self::ReadOnly(_) => 5,
             Self::InUse { .. } => 6,
             Self::Io { source, .. } => match source.kind() {

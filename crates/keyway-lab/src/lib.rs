@@ -13,6 +13,7 @@
 //! Units are in the names: bytes, seconds, microseconds; MB are 10^6 bytes.
 #![forbid(unsafe_code)]
 
+pub mod calibration;
 mod cell;
 mod error;
 mod histogram;
@@ -24,6 +25,7 @@ mod rig;
 mod sectors;
 pub mod stats;
 mod target;
+pub mod trace;
 pub mod workload;
 
 pub use cell::{Cell, Direction, Mix, Pattern};

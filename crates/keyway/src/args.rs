@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::{
-    bench, cat, close, create, demo, doctor, drive, erase, header, info, open, protector, serve,
+    bench, cat, close, create, demo, doctor, drive, erase, header, info, lab, open, protector, serve,
     serve_volume, status,
 };
 use clap::{Parser, Subcommand};
@@ -46,6 +46,7 @@ pub(crate) enum Verb {
     Drive(drive::Args),
     Serve(serve::Args),
     Bench(bench::Args),
+    Lab(lab::Args),
     Doctor(doctor::Args),
     #[command(hide = true)]
     ServeVolume(serve_volume::Args),
@@ -68,6 +69,7 @@ impl Verb {
             Self::Drive(args) => drive::run(args, out),
             Self::Serve(args) => serve::run(args, out),
             Self::Bench(args) => bench::run(args, out),
+            Self::Lab(args) => lab::run(args, out),
             Self::Doctor(args) => doctor::run(args, out),
             Self::ServeVolume(args) => serve_volume::run(args, out),
         }

@@ -2,6 +2,7 @@
 
 use keyway_attach::AttachError;
 use keyway_engine::{DeviceError, LayoutError};
+use keyway_lab::LabError;
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::{self, BitLockerError};
@@ -374,6 +375,12 @@ impl From<AttachError> for Failure {
             }
             _ => told,
         }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        Self::told(error.exit_code(), &error.to_string())
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod drive;
 pub(crate) mod erase;
 pub(crate) mod header;
 pub(crate) mod info;
+pub(crate) mod lab;
 pub(crate) mod open;
 pub(crate) mod protector;
 pub(crate) mod serve;

@@ -1,0 +1,66 @@
+//! Modelled drives beside what was published of them, traces included.
+
+use crate::LabError;
+use crate::trace::{self, Replay};
+use keyway_store::Store;
+use keyway_store::model::{Clock, DriveModel, Load, Measured, ModelDrive, SparseStore, calibrate};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::AtomicBool;
+
+/// A published figure and what the model makes of the same load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The model's name.
+    pub model: String,
+    /// The load, for people.
+    pub load: String,
+    /// The figure's unit.
+    pub unit: String,
+    /// What was published.
+    pub published: f64,
+    /// Where.
+    pub source: String,
+    /// What the model gives.
+    pub modelled: f64,
+    /// How far that is off, in percent of what was published.
+    pub deviation_percent: f64,
+    /// Whether the model is held to it (to 5 %).
+    pub binding: bool,
+}
+
+/// All figures of a model, in its file's order.
+///
+/// # Errors
+/// A trace that the model names is not shipped, or reaches past its end.
+pub fn table(model: &DriveModel) -> Result<Vec<Row>, LabError> {
+    let mut loads = calibrate(model)?.into_iter();
+    let mut rows = Vec::new();
+    for figure in &model.figures {
+        let modelled = match &figure.load {
+            Load::Trace { name } => on_trace(model, name)?.in_unit(figure.unit),
+            _ => loads.next().map_or(f64::NAN, |row| row.modelled),
+        };
+        rows.push(Row {
+            model: model.name.clone(),
+            load: figure.load.to_string(),
+            unit: figure.unit.name().to_owned(),
+            published: figure.published,
+            source: figure.source.clone(),
+            modelled,
+            deviation_percent: (modelled / figure.published - 1.0) * 100.0,
+            binding: figure.binding,
+        });
+    }
+    Ok(rows)
+}
+
+/// A shipped trace on a fresh drive and the simulated clock, think time removed.
+fn on_trace(model: &DriveModel, name: &str) -> Result<Measured, LabError> {
+    let trace = trace::named(name).ok_or_else(|| LabError::NoSuchTrace(name.to_owned()))?;
+    let store = SparseStore::new(model.capacity_bytes, model.sector_bytes).folded(64 << 20);
+    let drive = ModelDrive::over(model.clone(), Clock::simulated(), Box::new(store));
+    let mut replay = Replay::new(&trace, drive.size(), drive.sector_bytes())?;
+    let replayed = replay.run(&mut drive.queue(), &AtomicBool::new(false))?;
+    let iops = replayed.operations as f64 / replayed.busy_seconds;
+    Ok(Measured { iops, mb_s: replayed.mb_s(), latency_us: replayed.access_us })
+}

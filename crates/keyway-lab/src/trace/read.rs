@@ -1,0 +1,112 @@
+//! Reads a trace from a file, whichever of the known kinds it is.
+
+use super::{Trace, blkparse, fio_log};
+use keyway_store::trace::{LONGEST_FILE, MOST_RECORDS, TraceFormatError};
+use std::io::Read;
+use std::path::Path;
+
+/// A trace that can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file can't be read.
+    #[error("could not read {0}: {1}")]
+    Io(String, #[source] std::io::Error),
+    /// The file is longer than is taken.
+    #[error("the trace is longer than {LONGEST_FILE} bytes; cut it, or record a shorter time")]
+    TooLarge,
+    /// More requests than are taken.
+    #[error("the trace holds more than {MOST_RECORDS} requests; cut it, or record a shorter time")]
+    TooLong,
+    /// A recording of our own that is damaged.
+    #[error("the trace can't be used: {0}")]
+    Recording(#[from] TraceFormatError),
+    /// No kind of trace that we know.
+    #[error(
+        "this is no trace we know; give a recording of `keyway lab record`, a fio iolog of version 2 or 3, or the text blkparse prints"
+    )]
+    Unknown,
+    /// A line that makes no sense.
+    #[error("line {line} of the trace: {what}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it, and what to do.
+        what: String,
+    },
+    /// Nothing to replay.
+    #[error("the trace holds no request")]
+    Empty,
+    /// It reaches past the end of the volume it shall be replayed on.
+    #[error(
+        "the trace reaches to byte {needed}, but the volume ends at {present}; name a larger one, or fold the trace with --fold"
+    )]
+    PastEnd {
+        /// First byte after the trace's last.
+        needed: u64,
+        /// The volume's size.
+        present: u64,
+    },
+}
+
+impl TraceError {
+    /// A line that makes no sense.
+    pub(super) fn line(line: usize, what: impl Into<String>) -> Self {
+        Self::Line { line, what: what.into() }
+    }
+}
+
+/// Reads a trace's file.
+///
+/// # Errors
+/// See [`TraceError`].
+pub fn read(path: &Path) -> Result<Trace, TraceError> {
+    let fail = |e| TraceError::Io(path.display().to_string(), e);
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(fail)?;
+    file.take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(fail)?;
+    parse(&bytes)
+}
+
+/// Reads a trace from a file's bytes.
+///
+/// # Errors
+/// See [`TraceError`].
+pub fn parse(bytes: &[u8]) -> Result<Trace, TraceError> {
+    if bytes.len() as u64 > LONGEST_FILE {
+        return Err(TraceError::TooLarge);
+    }
+    let trace = if bytes.starts_with(b"KWTRACE") {
+        Trace::from_bytes(bytes)?
+    } else {
+        let text = std::str::from_utf8(bytes).map_err(|_| TraceError::Unknown)?;
+        match text.lines().next() {
+            Some(first) if first.starts_with("fio version ") => fio_log::parse(text)?,
+            Some(first) if blkparse::is_event(first) => blkparse::parse(text)?,
+            _ => return Err(TraceError::Unknown),
+        }
+    };
+    if trace.records.is_empty() {
+        return Err(TraceError::Empty);
+    }
+    Ok(trace)
+}
+
+/// Keeps a text from growing past what is replayed.
+pub(super) fn room(records: usize) -> Result<(), TraceError> {
+    if records as u64 >= MOST_RECORDS { Err(TraceError::TooLong) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_trace_is_told() {
+        for bytes in [&b""[..], b"hello\n", b"\xff\xfe", b"1 2 3 4 5 6 7"] {
+            assert!(matches!(parse(bytes), Err(TraceError::Unknown)), "{bytes:?}");
+        }
+        assert!(matches!(parse(b"KWTRACE2"), Err(TraceError::Recording(TraceFormatError::Magic))));
+        assert!(matches!(parse(&Trace::default().to_bytes()), Err(TraceError::Empty)));
+        assert!(matches!(parse(b"fio version 3 iolog\n"), Err(TraceError::Empty)));
+    }
+}

@@ -1,0 +1,73 @@
+//! The traces that are shipped, and mixes of them.
+
+use super::{Trace, TraceRecord};
+use serde::Deserialize;
+
+/// Recorded by `keyway lab record` while the work was done on ext4; docs/lab-models.md says how.
+const TRACES: [(&str, &[u8]); 0] = [];
+
+/// Mixes, one readable file each.
+const MIXES: [&str; 1] = [include_str!("../../traces/pcmark-like.toml")];
+
+/// Traces one after the other.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mix {
+    /// Its name.
+    pub name: String,
+    /// What it stands for, and how the parts were chosen.
+    pub note: String,
+    /// The parts, in order.
+    #[serde(rename = "part")]
+    pub parts: Vec<Part>,
+}
+
+/// A trace in a mix.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// A shipped trace.
+    pub trace: String,
+    /// How often it is replayed.
+    pub times: u32,
+}
+
+/// Names of the shipped traces and mixes.
+pub fn names() -> Vec<String> {
+    TRACES.iter().map(|(name, _)| (*name).to_owned()).chain(mixes().into_iter().map(|m| m.name)).collect()
+}
+
+/// The shipped mixes.
+pub fn mixes() -> Vec<Mix> {
+    MIXES.iter().filter_map(|text| toml::from_str(text).ok()).collect()
+}
+
+/// A shipped trace, or a mix as one trace.
+pub fn named(name: &str) -> Option<Trace> {
+    match TRACES.iter().find(|(known, _)| *known == name) {
+        Some((_, bytes)) => Trace::from_bytes(bytes).ok(),
+        None => mixes().iter().find(|m| m.name == name).and_then(mix),
+    }
+}
+
+/// A mix's parts as one trace, each beginning when the one before is done. `None` if a part is not
+/// shipped.
+pub fn mix(mix: &Mix) -> Option<Trace> {
+    let mut whole = Trace::default();
+    let mut end = 0;
+    for part in &mix.parts {
+        let trace = TRACES.iter().find(|(name, _)| *name == part.trace)?;
+        let trace = Trace::from_bytes(trace.1).ok()?;
+        whole.volume_bytes = whole.volume_bytes.max(trace.volume_bytes);
+        for _ in 0..part.times {
+            let first = trace.records.first().map_or(0, |r| r.start_us);
+            let begin = end;
+            for record in &trace.records {
+                let record = TraceRecord { start_us: begin + (record.start_us - first), ..*record };
+                end = end.max(record.end_us().max(record.start_us + 1));
+                whole.records.push(record);
+            }
+        }
+    }
+    Some(whole)
+}
