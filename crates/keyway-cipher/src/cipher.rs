@@ -4,7 +4,7 @@ use crate::Algorithm;
 #[cfg(target_arch = "aarch64")]
 use crate::Kernel;
 use crate::bitlocker;
-use crate::kernels::{self, Cbc, Pass, Ready, Xts};
+use crate::kernels::{self, Cbc, Pass, Ready, Work, Xts};
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 use crate::xts;
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
@@ -78,8 +78,18 @@ impl Cipher {
     /// Each block on its own, in place; the length is a whole number of blocks.
     pub(crate) fn blocks(&self, direction: Direction, bytes: &mut [u8]) {
         let blocks = bytes.as_chunks_mut().0;
-        if !self.kernel(Pass { direction, blocks, xts: None }) {
+        if !self.kernel(Pass { direction, blocks, work: Work::Blocks }) {
             self.portable(direction, bytes);
+        }
+    }
+
+    /// The first tweaks of the units from `first_unit` on. Only for blocks of 16 bytes.
+    #[inline]
+    pub(crate) fn first_tweaks(&self, first_unit: u64, tweaks: &mut [[u8; 16]]) {
+        let direction = Direction::Encrypt;
+        if !self.kernel(Pass { direction, blocks: tweaks, work: Work::Numbers(first_unit) }) {
+            xts::unit_numbers(first_unit, tweaks);
+            self.portable(direction, tweaks.as_flattened_mut());
         }
     }
 
@@ -87,7 +97,7 @@ impl Cipher {
     #[inline]
     pub(crate) fn xts(&self, direction: Direction, units: &mut [u8], xts: Xts<'_>) {
         let blocks = units.as_chunks_mut().0;
-        if !self.kernel(Pass { direction, blocks, xts: Some(xts) }) {
+        if !self.kernel(Pass { direction, blocks, work: Work::Xts(xts) }) {
             xts::run(units, xts, |batch| self.portable(direction, batch));
         }
     }

@@ -5,7 +5,6 @@ use crate::cbc::{self, UnitIv};
 use crate::cipher::{Cipher, Direction};
 use crate::kernels::{Ready, Xts};
 use crate::lrw::{Field, LrwKey};
-use crate::xts;
 use crate::{Algorithm, CipherError, Kernel, LayerKey, Mode, Spec};
 use keyway_secret::Locked;
 
@@ -268,8 +267,7 @@ fn run_xts<const UNITS: usize>(
     for batch in units.chunks_mut(units_at_once * unit_bytes) {
         let tweaks = &mut tweaks[..batch.len() / unit_bytes];
         let mut layer_run = |layer: &XtsLayer| {
-            xts::unit_numbers(number, tweaks);
-            layer.tweak.blocks(Direction::Encrypt, tweaks.as_flattened_mut());
+            layer.tweak.first_tweaks(number, tweaks);
             layer.data.xts(direction, batch, Xts { first_tweaks: tweaks, unit_blocks: unit_bytes / 16 });
         };
         match direction {

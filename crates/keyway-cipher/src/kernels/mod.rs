@@ -36,8 +36,18 @@ impl Ready {
 pub(crate) struct Pass<'a> {
     pub(crate) direction: Direction,
     pub(crate) blocks: &'a mut [[u8; 16]],
-    /// For XTS; without it each block stands alone.
-    pub(crate) xts: Option<Xts<'a>>,
+    pub(crate) work: Work<'a>,
+}
+
+/// What is done with the blocks of a pass.
+#[derive(Clone, Copy)]
+pub(crate) enum Work<'a> {
+    /// Each block stands alone.
+    Blocks,
+    /// The blocks become numbers from this one on before they pass, as IEEE 1619 makes first tweaks
+    /// of units' numbers: after [`u64::MAX`] comes 0.
+    Numbers(u64),
+    Xts(Xts<'a>),
 }
 
 /// The tweaks of a run of units.

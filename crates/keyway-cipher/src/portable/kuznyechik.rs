@@ -41,7 +41,7 @@ pub(crate) const PI_INVERSE: [u8; 256] = {
 const FACTORS: [u8; 16] = [148, 32, 133, 16, 194, 192, 1, 251, 1, 192, 194, 16, 133, 32, 148, 1];
 
 /// Product modulo x^8 + x^7 + x^6 + x + 1 (RFC 7801, 4.1.2).
-fn times(mut a: u8, mut b: u8) -> u8 {
+pub(crate) const fn times(mut a: u8, mut b: u8) -> u8 {
     let mut product = 0;
     while b != 0 {
         product ^= a & 0u8.wrapping_sub(b & 1);
@@ -52,11 +52,20 @@ fn times(mut a: u8, mut b: u8) -> u8 {
 }
 
 /// The linear transformation L, sixteen times R.
-fn linear(block: &mut [u8; 16]) {
-    for _ in 0..16 {
-        let sum = block.iter().zip(FACTORS).fold(0, |sum, (byte, factor)| sum ^ times(*byte, factor));
-        block.rotate_right(1);
+pub(crate) const fn linear(block: &mut [u8; 16]) {
+    let mut step = 0;
+    while step < 16 {
+        let (mut sum, mut i) = (0, 16);
+        while i > 0 {
+            i -= 1;
+            sum ^= times(block[i], FACTORS[i]);
+            // Each byte moves to the next place, when it was read there.
+            if i < 15 {
+                block[i + 1] = block[i];
+            }
+        }
         block[0] = sum;
+        step += 1;
     }
 }
 

@@ -12,7 +12,10 @@ mod twofish;
 
 pub(crate) use aes::AesKeys;
 pub(crate) use camellia::{Camellia, Subkeys as CamelliaSubkeys};
-pub(crate) use kuznyechik::{Kuznyechik, PI as KUZNYECHIK_PI, PI_INVERSE as KUZNYECHIK_PI_INVERSE};
+pub(crate) use kuznyechik::{
+    Kuznyechik, PI as KUZNYECHIK_PI, PI_INVERSE as KUZNYECHIK_PI_INVERSE, linear as kuznyechik_linear,
+    times as kuznyechik_times,
+};
 pub(crate) use serpent::Serpent;
 pub(crate) use twofish::Twofish;
 

@@ -8,4 +8,4 @@ use std::arch::x86_64::*;
 
 aes_lanes!(__m128i, _mm_aesenc_si128, _mm_aesenclast_si128, _mm_aesdec_si128, _mm_aesdeclast_si128);
 
-entry_point!("sse4.1,aes,pclmulqdq", [const R: usize], AesKeys<R>, __m128i, 8, Encrypt, Decrypt);
+entry_point!("sse4.1,aes,pclmulqdq", [const R: usize], AesKeys<R>, __m128i, 8, 8, Encrypt, Decrypt);

@@ -13,4 +13,4 @@ aes_lanes!(
     _mm256_aesdeclast_epi128
 );
 
-entry_point!("avx2,vaes", [const R: usize], AesKeys<R>, __m256i, 8, Encrypt, Decrypt);
+entry_point!("avx2,vaes", [const R: usize], AesKeys<R>, __m256i, 8, 4, Encrypt, Decrypt);

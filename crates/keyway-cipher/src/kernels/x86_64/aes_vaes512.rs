@@ -18,7 +18,7 @@ entry_point!(
     [const R: usize],
     AesKeys<R>,
     __m512i,
-    8,
+    8, 2,
     Encrypt,
     Decrypt
 );

@@ -23,7 +23,7 @@ pub(super) trait Boxes<L> {
 
 /// Both directions: only the order of the subkeys differs.
 pub(super) struct Sliced<'a, S> {
-    subkeys: &'a CamelliaSubkeys<[u32; 8]>,
+    pub(super) subkeys: &'a CamelliaSubkeys<[u32; 8]>,
     boxes: PhantomData<S>,
 }
 

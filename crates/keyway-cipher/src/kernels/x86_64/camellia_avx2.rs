@@ -21,4 +21,4 @@ impl LastRound for __m256i {
 
 with_aes_boxes!();
 
-entry_point!("avx2,aes", [], Camellia, __m256i, 16, encrypt, decrypt);
+entry_point!("avx2,aes", [], Camellia, __m256i, 16, 16, encrypt, decrypt);

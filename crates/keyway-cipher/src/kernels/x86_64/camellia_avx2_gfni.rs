@@ -23,4 +23,4 @@ fn decrypt(keys: &Camellia) -> Sliced<'_, Gfni> {
     Sliced::new(&keys.decrypt_bytes)
 }
 
-entry_point!("avx2,gfni", [], Camellia, __m256i, 16, encrypt, decrypt);
+entry_point!("avx2,gfni", [], Camellia, __m256i, 16, 16, encrypt, decrypt);

@@ -16,4 +16,4 @@ impl LastRound for __m128i {
 
 with_aes_boxes!();
 
-entry_point!("sse4.1,aes,pclmulqdq", [], Camellia, __m128i, 16, encrypt, decrypt);
+entry_point!("sse4.1,aes,pclmulqdq", [], Camellia, __m128i, 16, 16, encrypt, decrypt);

@@ -9,4 +9,4 @@ use std::marker::PhantomData;
 
 with_parts!(Shuffles);
 
-entry_point!("avx2", [], Kuznyechik, __m256i, 16, encrypt, decrypt);
+entry_point!("avx2", [], Kuznyechik, __m256i, 16, 16, encrypt, decrypt);

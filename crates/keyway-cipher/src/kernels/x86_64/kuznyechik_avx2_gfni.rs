@@ -48,4 +48,4 @@ impl Parts<__m256i> for Gfni {
 
 with_parts!(Gfni);
 
-entry_point!("avx2,gfni", [], Kuznyechik, __m256i, 16, encrypt, decrypt);
+entry_point!("avx2,gfni", [], Kuznyechik, __m256i, 16, 16, encrypt, decrypt);

@@ -9,4 +9,4 @@ use std::marker::PhantomData;
 
 with_parts!(Shuffles);
 
-entry_point!("sse4.1,pclmulqdq", [], Kuznyechik, __m128i, 16, encrypt, decrypt);
+entry_point!("sse4.1,pclmulqdq", [], Kuznyechik, __m128i, 16, 16, encrypt, decrypt);

@@ -17,6 +17,8 @@ pub(super) trait Lanes: Copy {
     unsafe fn store(self, to: *mut [u8; 16]);
     /// The same block in every lane.
     unsafe fn splat(block: &[u8; 16]) -> Self;
+    /// `first` and the numbers after it, each a block: little-endian, counted in the lower 64 bits.
+    unsafe fn numbers(first: u64) -> Self;
     unsafe fn xor(self, other: Self) -> Self;
     /// `first`, and in each further lane times x: the tweaks of consecutive blocks.
     unsafe fn tweaks_from(first: &[u8; 16]) -> Self;
@@ -43,6 +45,12 @@ impl Lanes for __m128i {
     unsafe fn splat(block: &[u8; 16]) -> Self {
         // SAFETY: the trait's contract; the block is one vector long.
         unsafe { Self::load(block) }
+    }
+
+    #[inline(always)]
+    unsafe fn numbers(first: u64) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm_set_epi64x(0, first as i64) }
     }
 
     #[inline(always)]
@@ -93,6 +101,17 @@ impl Lanes for __m256i {
     unsafe fn splat(block: &[u8; 16]) -> Self {
         // SAFETY: the trait's contract.
         unsafe { _mm256_broadcastsi128_si256(<__m128i as Lanes>::load(block)) }
+    }
+
+    #[inline(always)]
+    unsafe fn numbers(first: u64) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            _mm256_add_epi64(
+                _mm256_setr_epi64x(first as i64, 0, first as i64, 0),
+                _mm256_setr_epi64x(0, 0, 1, 0),
+            )
+        }
     }
 
     #[inline(always)]
@@ -160,6 +179,17 @@ impl Lanes for __m512i {
     unsafe fn splat(block: &[u8; 16]) -> Self {
         // SAFETY: the trait's contract.
         unsafe { _mm512_broadcast_i32x4(<__m128i as Lanes>::load(block)) }
+    }
+
+    #[inline(always)]
+    unsafe fn numbers(first: u64) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            _mm512_add_epi64(
+                _mm512_maskz_set1_epi64(0b0101_0101, first as i64),
+                _mm512_setr_epi64(0, 0, 1, 0, 2, 0, 3, 0),
+            )
+        }
     }
 
     #[inline(always)]

@@ -7,7 +7,8 @@
 //!
 //! Shape of a kernel file: the rounds of its cipher over an array of vectors (`Rounds`), written
 //! `#[inline(always)]` so that they become part of the one entry point that turns the instruction
-//! set on; `entry_point!` makes that.
+//! set on; `entry_point!` makes that. Where a group is large, rounds over a few vectors as well, for the
+//! tweaks of short runs.
 //!
 //! No kernel has a branch or an address in memory that depends on a key or a text.
 #![allow(unsafe_code, reason = "intrinsics; see the module's documentation")]
@@ -27,6 +28,7 @@ mod cbc;
 mod cbc_avx2;
 mod cbc_avx512;
 mod cbc_sse;
+mod eight;
 mod elephant;
 mod elephant_avx2;
 mod elephant_avx512;
@@ -51,7 +53,7 @@ mod twofish;
 mod twofish_avx2;
 mod twofish_avx512;
 
-use super::{Cbc, Pass, Ready, Xts};
+use super::{Cbc, Pass, Ready, Work, Xts};
 use crate::Kernel;
 use crate::cipher::Direction;
 use crate::elephant::SectorKey;
@@ -59,7 +61,7 @@ use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 
 /// Makes `pass`, a kernel's entry point: safe to call where the named features are present.
 macro_rules! entry_point {
-    ($features:literal, [$($generics:tt)*], $keys:ty, $lanes:ty, $width:literal, $encrypt:ident, $decrypt:ident) => {
+    ($features:literal, [$($generics:tt)*], $keys:ty, $lanes:ty, $width:literal, $few:literal, $encrypt:ident, $decrypt:ident) => {
         #[target_feature(enable = $features)]
         pub(super) fn pass<$($generics)*>(keys: &$keys, pass: $crate::kernels::Pass<'_>) {
             use $crate::cipher::Direction;
@@ -67,10 +69,11 @@ macro_rules! entry_point {
             unsafe {
                 match pass.direction {
                     Direction::Encrypt => {
-                        $crate::kernels::x86_64::run::run::<$lanes, $width, _>(pass, &$encrypt(keys));
+                        $crate::kernels::x86_64::run::run::<$lanes, $width, $few, _>(pass, &$encrypt(keys));
                     }
+                    // Tweaks are encrypted whichever way the data goes.
                     Direction::Decrypt => {
-                        $crate::kernels::x86_64::run::run::<$lanes, $width, _>(pass, &$decrypt(keys));
+                        $crate::kernels::x86_64::run::run::<$lanes, $width, $width, _>(pass, &$decrypt(keys));
                     }
                 }
             }
@@ -125,7 +128,7 @@ pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
         }
         // SAFETY: the token says that the processor has AVX2 and AES-NI.
         Kernel::Avx2 => unsafe { camellia_avx2::pass(keys, pass) },
-        // SAFETY: the token says that the processor has AVX-512 with GFNI and VPCLMULQDQ.
+        // SAFETY: the token says that the processor has AVX-512 with VBMI, GFNI and VPCLMULQDQ.
         Kernel::Avx512 => unsafe { camellia_avx512::pass(keys, pass) },
         Kernel::Portable | Kernel::Neon => return false,
     }
@@ -241,12 +244,19 @@ mod tests {
             let (mut expected, mut blocks) = (plain.clone(), plain.clone());
             camellia.blocks(direction, &mut expected);
             // SAFETY: AVX2 and AES-NI are there, as the token says.
-            unsafe { camellia_avx2::pass(&camellia, Pass { direction, blocks: &mut blocks, xts: None }) };
+            unsafe {
+                camellia_avx2::pass(&camellia, Pass { direction, blocks: &mut blocks, work: Work::Blocks })
+            };
             assert_eq!(blocks, expected);
             let (mut expected, mut blocks) = (plain.clone(), plain);
             kuznyechik.blocks(direction, &mut expected);
             // SAFETY: AVX2 is there, as the token says.
-            unsafe { kuznyechik_avx2::pass(&kuznyechik, Pass { direction, blocks: &mut blocks, xts: None }) };
+            unsafe {
+                kuznyechik_avx2::pass(
+                    &kuznyechik,
+                    Pass { direction, blocks: &mut blocks, work: Work::Blocks },
+                )
+            };
             assert_eq!(blocks, expected);
         }
     }

@@ -1,7 +1,7 @@
 //! Drives a cipher's rounds over runs of blocks, a fixed number of vectors at a time.
 
 use super::lanes::Lanes;
-use super::{Pass, Xts};
+use super::{Pass, Work, Xts};
 use crate::xts::double;
 
 /// Most blocks that any kernel takes at a time.
@@ -16,44 +16,94 @@ pub(super) trait Rounds<L: Lanes, const V: usize> {
 }
 
 /// Runs over the blocks of `pass`, in groups of `V` vectors; a last, shorter group is filled up.
+/// Blocks that fit into `FEW` vectors go through rounds over so many, unless XTS is asked for: a page's
+/// eight tweaks should not cost as much as a group.
 ///
 /// # Safety
 /// The caller has turned on what `L` and `rounds` need.
 #[inline(always)]
-pub(super) unsafe fn run<L: Lanes, const V: usize, R: Rounds<L, V>>(pass: Pass<'_>, rounds: &R) {
+pub(super) unsafe fn run<L, const V: usize, const FEW: usize, R>(pass: Pass<'_>, rounds: &R)
+where
+    L: Lanes,
+    R: Rounds<L, V> + Rounds<L, FEW>,
+{
+    let Pass { blocks, mut work, .. } = pass;
+    let xts = if let Work::Xts(xts) = work { Some(xts) } else { None };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if FEW < V && blocks.len() <= FEW * L::BLOCKS && xts.is_none() {
+            return group::<L, FEW, R>(blocks, &mut work, &mut None, rounds);
+        }
+        let mut tweaks = xts.map(Tweaks::new);
+        // One loop for all cases: the rounds are long, and become part of it only once.
+        for blocks in blocks.chunks_mut(V * L::BLOCKS) {
+            group::<L, V, R>(blocks, &mut work, &mut tweaks, rounds);
+        }
+    }
+}
+
+/// One group of `V` vectors, or less.
+///
+/// # Safety
+/// The caller has turned on what `L` and `rounds` need.
+#[inline(always)]
+unsafe fn group<L: Lanes, const V: usize, R: Rounds<L, V>>(
+    blocks: &mut [[u8; 16]],
+    work: &mut Work<'_>,
+    tweaks: &mut Option<Tweaks<'_, L, V>>,
+    rounds: &R,
+) {
     const { assert!(V * L::BLOCKS <= LARGEST_GROUP) };
-    let Pass { blocks, xts, .. } = pass;
-    let mut tweaks = xts.map(Tweaks::<L, V>::new);
-    // One loop for all cases: the rounds are long, and become part of it only once.
-    for group in blocks.chunks_mut(V * L::BLOCKS) {
-        let mut room = None;
-        let at = if group.len() == V * L::BLOCKS {
-            group.as_mut_ptr()
-        } else {
-            let room = room.insert([[0u8; 16]; LARGEST_GROUP]);
-            room[..group.len()].copy_from_slice(group);
-            room.as_mut_ptr()
+    let mut room = None;
+    let at = if blocks.len() == V * L::BLOCKS {
+        blocks.as_mut_ptr()
+    } else {
+        let room = room.insert([[0u8; 16]; LARGEST_GROUP]);
+        room[..blocks.len()].copy_from_slice(blocks);
+        room.as_mut_ptr()
+    };
+    // SAFETY: the caller has what L needs; `at` is good for V vectors, in either case.
+    unsafe {
+        let mut x: [L; V] = match work {
+            Work::Numbers(next) => {
+                let first = *next;
+                *next = next.wrapping_add((V * L::BLOCKS) as u64);
+                numbers(first)
+            }
+            _ => load(at),
         };
-        // SAFETY: the caller has what L needs; `at` is good for V vectors, in either case.
-        unsafe {
-            let mut x: [L; V] = load(at);
-            if let Some(tweaks) = &mut tweaks {
-                tweaks.advance(group.len());
-                for (x, tweak) in x.iter_mut().zip(&tweaks.now) {
-                    *x = x.xor(*tweak);
-                }
+        if let Some(tweaks) = tweaks {
+            tweaks.advance(blocks.len());
+            for (x, tweak) in x.iter_mut().zip(&tweaks.now) {
+                *x = x.xor(*tweak);
             }
-            rounds.apply(&mut x);
-            if let Some(tweaks) = &tweaks {
-                for (x, tweak) in x.iter_mut().zip(&tweaks.now) {
-                    *x = x.xor(*tweak);
-                }
+        }
+        rounds.apply(&mut x);
+        if let Some(tweaks) = tweaks {
+            for (x, tweak) in x.iter_mut().zip(&tweaks.now) {
+                *x = x.xor(*tweak);
             }
-            store(&x, at);
         }
-        if let Some(room) = &room {
-            group.copy_from_slice(&room[..group.len()]);
+        store(&x, at);
+    }
+    if let Some(room) = &room {
+        blocks.copy_from_slice(&room[..blocks.len()]);
+    }
+}
+
+/// The blocks that the numbers from `first` on are.
+///
+/// # Safety
+/// The caller has what `L` needs.
+#[inline(always)]
+unsafe fn numbers<L: Lanes, const V: usize>(first: u64) -> [L; V] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut x = [L::numbers(first); V];
+        for (i, x) in x.iter_mut().enumerate() {
+            *x = L::numbers(first.wrapping_add((i * L::BLOCKS) as u64));
         }
+        x
     }
 }
 
@@ -99,10 +149,11 @@ impl<'a, L: Lanes, const V: usize> Tweaks<'a, L, V> {
                 }
                 self.left = self.left.saturating_sub(group_blocks);
             } else if 2 * self.unit_blocks == group_blocks
-                && len == group_blocks
-                && let [one, two, rest @ ..] = self.first_tweaks
+                && let [one, rest @ ..] = self.first_tweaks
             {
-                // Two units to a group: 512 bytes for the kernels that take 64 blocks.
+                // Two units to a group: 512 bytes for the kernels that take 64 blocks. Where the last one
+                // is alone, nobody wants what the other half becomes.
+                let (two, rest) = rest.split_first().unwrap_or((one, rest));
                 self.first_tweaks = rest;
                 let (left, right) = self.now.split_at_mut(V / 2);
                 fill(left, one);

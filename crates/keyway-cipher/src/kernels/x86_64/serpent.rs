@@ -6,10 +6,6 @@ use crate::portable::Serpent;
 use crate::portable::serpent::{self as two_operand, Word};
 use std::ops::{BitAndAssign, BitOrAssign, BitXorAssign, Not};
 
-/// Vectors side by side. Each result takes two cycles on recent processors, which do four operations in
-/// one, and many rounds depend on each other: it takes four to keep them busy.
-const GROUPS: usize = 4;
-
 /// Vectors of 32-bit words.
 ///
 /// # Safety
@@ -130,9 +126,9 @@ impl<L: Words, const G: usize> Word for Wide<L, G> {
 /// # Safety
 /// As for the methods of `L`.
 #[inline(always)]
-unsafe fn words_of<L: Words, const V: usize>(x: &[L; V]) -> [Wide<L, GROUPS>; 4] {
-    const { assert!(V == 4 * GROUPS) };
-    let mut words = [Wide([x[0]; GROUPS]); 4];
+unsafe fn words_of<L: Words, const V: usize, const G: usize>(x: &[L; V]) -> [Wide<L, G>; 4] {
+    const { assert!(V == 4 * G) };
+    let mut words = [Wide([x[0]; G]); 4];
     for (g, four) in x.as_chunks::<4>().0.iter().enumerate() {
         // SAFETY: the caller's promise.
         let four = unsafe { L::transpose(*four) };
@@ -148,7 +144,7 @@ unsafe fn words_of<L: Words, const V: usize>(x: &[L; V]) -> [Wide<L, GROUPS>; 4]
 /// # Safety
 /// As for the methods of `L`.
 #[inline(always)]
-unsafe fn blocks_of<L: Words, const V: usize>(words: [Wide<L, GROUPS>; 4], x: &mut [L; V]) {
+unsafe fn blocks_of<L: Words, const V: usize, const G: usize>(words: [Wide<L, G>; 4], x: &mut [L; V]) {
     for (g, four) in x.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         // SAFETY: the caller's promise.
         *four = unsafe { L::transpose([words[0].0[g], words[1].0[g], words[2].0[g], words[3].0[g]]) };
@@ -156,21 +152,24 @@ unsafe fn blocks_of<L: Words, const V: usize>(words: [Wide<L, GROUPS>; 4], x: &m
 }
 
 pub(super) struct Encrypt<'a>(pub(super) &'a Serpent);
-
-impl<L: Words, const V: usize> Rounds<L, V> for Encrypt<'_> {
-    #[inline(always)]
-    unsafe fn apply(&self, x: &mut [L; V]) {
-        // SAFETY: the caller's promise.
-        unsafe { blocks_of(self.0.encrypt(words_of(x)), x) }
-    }
-}
-
 pub(super) struct Decrypt<'a>(pub(super) &'a Serpent);
 
-impl<L: Words, const V: usize> Rounds<L, V> for Decrypt<'_> {
-    #[inline(always)]
-    unsafe fn apply(&self, x: &mut [L; V]) {
-        // SAFETY: the caller's promise.
-        unsafe { blocks_of(self.0.decrypt(words_of(x)), x) }
-    }
+/// A direction's rounds over `$vectors`, four for each of `$groups`.
+macro_rules! rounds {
+    ($direction:ident, $rounds:ident, $vectors:literal, $groups:literal) => {
+        impl<L: Words> Rounds<L, $vectors> for $direction<'_> {
+            #[inline(always)]
+            unsafe fn apply(&self, x: &mut [L; $vectors]) {
+                // SAFETY: the caller's promise.
+                unsafe { blocks_of(self.0.$rounds(words_of::<L, $vectors, $groups>(x)), x) }
+            }
+        }
+    };
 }
+
+// Four groups, as each result takes two cycles on recent processors, which do four operations in one,
+// and many rounds depend on each other: that keeps them busy. One for the few blocks of tweaks.
+rounds!(Encrypt, encrypt, 16, 4);
+rounds!(Decrypt, decrypt, 16, 4);
+rounds!(Encrypt, encrypt, 4, 1);
+rounds!(Decrypt, decrypt, 4, 1);

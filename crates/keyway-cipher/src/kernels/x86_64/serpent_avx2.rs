@@ -58,4 +58,4 @@ impl Words for __m256i {
     }
 }
 
-entry_point!("avx2", [], Serpent, __m256i, 16, Encrypt, Decrypt);
+entry_point!("avx2", [], Serpent, __m256i, 16, 4, Encrypt, Decrypt);

@@ -108,4 +108,4 @@ impl Words for __m512i {
     }
 }
 
-entry_point!("avx512f,avx512bw,avx512dq,avx512vl,vpclmulqdq", [], Serpent, __m512i, 16, Encrypt, Decrypt);
+entry_point!("avx512f,avx512bw,avx512dq,avx512vl,vpclmulqdq", [], Serpent, __m512i, 16, 4, Encrypt, Decrypt);

@@ -58,4 +58,4 @@ impl Words for __m128i {
     }
 }
 
-entry_point!("sse4.1,pclmulqdq", [], Serpent, __m128i, 16, Encrypt, Decrypt);
+entry_point!("sse4.1,pclmulqdq", [], Serpent, __m128i, 16, 4, Encrypt, Decrypt);

@@ -195,6 +195,54 @@ impl<L: Parts> Rounds<L, 16> for Encrypt<'_> {
     }
 }
 
+/// As many blocks as one vector has 32-bit lanes. Both words of F go through its S-boxes together, in the
+/// lanes that are left.
+impl<L: Parts> Rounds<L, 4> for Encrypt<'_> {
+    #[inline(always)]
+    unsafe fn apply(&self, x: &mut [L; 4]) {
+        let keys = self.0;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut words = L::transpose(*x);
+            for (word, key) in words.iter_mut().zip(keys.input) {
+                *word = word.xor(L::splat_word(key));
+            }
+            let [mut a, mut b, mut c, mut d] = words;
+            for &[k0, k1, k2, k3] in &keys.rounds {
+                few_round(keys, [a, b], [&mut c, &mut d], [k0, k1]);
+                few_round(keys, [c, d], [&mut a, &mut b], [k2, k3]);
+            }
+            words = [c, d, a, b];
+            for (word, key) in words.iter_mut().zip(keys.output) {
+                *word = word.xor(L::splat_word(key));
+            }
+            *x = L::transpose(words);
+        }
+    }
+}
+
+/// # Safety
+/// As for the methods of `L`.
+#[inline(always)]
+unsafe fn few_round<L: Parts>(keys: &Twofish, [a, b]: [L; 2], [c, d]: [&mut L; 2], subkeys: [u32; 2]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let b = b.rotate::<8, 24>();
+        let [x0, x1, x2, x3] = slice([a, b, a, b]);
+        // What is there twice is computed once.
+        let ([x0, _], [x1, _]) = (L::s_box::<0>(keys, [x0; 2]), L::s_box::<1>(keys, [x1; 2]));
+        let ([x2, _], [x3, _]) = (L::s_box::<2>(keys, [x2; 2]), L::s_box::<3>(keys, [x3; 2]));
+        let [t0, t1, ..] = mds([x0, x1, x2, x3]);
+        let sum = t0.add_words(t1);
+        let (f0, f1) = (
+            sum.add_words(L::splat_word(subkeys[0])),
+            sum.add_words(t1).add_words(L::splat_word(subkeys[1])),
+        );
+        *c = c.xor(f0).rotate::<31, 1>();
+        *d = d.rotate::<1, 31>().xor(f1);
+    }
+}
+
 pub(super) struct Decrypt<'a>(pub(super) &'a Twofish);
 
 impl<L: Parts> Rounds<L, 16> for Decrypt<'_> {

@@ -58,4 +58,4 @@ impl Parts for __m256i {
     }
 }
 
-entry_point!("avx2", [], Twofish, __m256i, 16, Encrypt, Decrypt);
+entry_point!("avx2", [], Twofish, __m256i, 16, 4, Encrypt, Decrypt);

@@ -65,6 +65,7 @@ entry_point!(
     Twofish,
     __m512i,
     16,
+    4,
     Encrypt,
     Decrypt
 );
