@@ -15,6 +15,7 @@
 pub(crate) mod argon2;
 mod blake2s;
 mod chain;
+mod fips180;
 #[cfg(target_arch = "x86_64")]
 mod gfni;
 #[cfg(target_arch = "x86_64")]

@@ -82,33 +82,32 @@ unsafe fn chains<L: AesLanes + Apart, const V: usize, const R: usize, const WHOL
     unsafe {
         let mut state = [L::splat(&[0; 16]); V];
         for (v, state) in state.iter_mut().enumerate() {
-            let mut from = [ivs.as_ptr(); 4];
-            for (lane, from) in from.iter_mut().enumerate().take(L::BLOCKS) {
-                *from = ivs.as_ptr().add((v * L::BLOCKS + lane).min(last));
-            }
-            *state = L::gather(from);
+            // An IV is a unit of one block here, and only read.
+            let places = places::<L>(ivs.as_ptr().cast_mut(), [v * L::BLOCKS, 1], last, 1, 0);
+            *state = L::gather(places.map(<*mut _>::cast_const));
         }
         for at in 0..unit_blocks {
             for (v, state) in state.iter_mut().enumerate() {
-                let places = places::<L>(units, v, last, unit_blocks, at);
+                let places = places::<L>(units, [v * L::BLOCKS, 1], last, unit_blocks, at);
                 *state = state.xor(L::gather(places.map(<*mut _>::cast_const)));
             }
             Encrypt(keys).apply(&mut state);
             for (v, state) in state.iter().enumerate() {
-                state.scatter(places::<L>(units, v, last, unit_blocks, at));
+                state.scatter(places::<L>(units, [v * L::BLOCKS, 1], last, unit_blocks, at));
             }
         }
     }
 }
 
-/// Block `at` of each unit of vector `v`.
+/// Block `at` of each unit of a vector: of the `first` one, and as many as there are lanes, `step` apart,
+/// but none beyond the `last`.
 ///
 /// # Safety
 /// `units` is good for `last` + 1 units, and `at` less than `unit_blocks`.
 #[inline(always)]
-unsafe fn places<L: Lanes>(
+pub(super) unsafe fn places<L: Lanes>(
     units: *mut [u8; 16],
-    v: usize,
+    [first, step]: [usize; 2],
     last: usize,
     unit_blocks: usize,
     at: usize,
@@ -116,7 +115,7 @@ unsafe fn places<L: Lanes>(
     let mut places = [units; 4];
     for (lane, place) in places.iter_mut().enumerate().take(L::BLOCKS) {
         // SAFETY: the caller's promise.
-        *place = unsafe { units.add((v * L::BLOCKS + lane).min(last) * unit_blocks + at) };
+        *place = unsafe { units.add((first + step * lane).min(last) * unit_blocks + at) };
     }
     places
 }

@@ -4,7 +4,7 @@
 //! A lane is a unit, so that units are transposed on the way in and out: a vector's blocks come from
 //! units four apart, and four such vectors transposed by 4 by 4 words have the units in order.
 
-use super::cbc::{Apart, UNIT_BLOCKS};
+use super::cbc::{Apart, UNIT_BLOCKS, places};
 use super::serpent::Words;
 use crate::cipher::Direction;
 use crate::elephant::{self, LARGEST_UNIT, SectorKey, Word};
@@ -131,13 +131,13 @@ unsafe fn mix<L: Arithmetic, const ALL: bool, const ROOM: usize>(
         let mut sector_keys = [[zero; 4]; 2];
         for (half, key) in sector_keys.iter_mut().enumerate() {
             for (k, key) in key.iter_mut().enumerate() {
-                *key = L::gather(places::<L>(keys, k, last, 2, half).map(<*mut _>::cast_const));
+                *key = L::gather(places::<L>(keys, [k, 4], last, 2, half).map(<*mut _>::cast_const));
             }
         }
         for (at, words) in words.iter_mut().enumerate() {
             let mut x = [zero; 4];
             for (k, x) in x.iter_mut().enumerate() {
-                *x = L::gather(places::<L>(units, k, last, unit_blocks, at).map(<*mut _>::cast_const));
+                *x = L::gather(places::<L>(units, [k, 4], last, unit_blocks, at).map(<*mut _>::cast_const));
                 if direction == Direction::Encrypt {
                     *x = x.xor(sector_keys[at % 2][k]);
                 }
@@ -151,30 +151,10 @@ unsafe fn mix<L: Arithmetic, const ALL: bool, const ROOM: usize>(
                 if direction == Direction::Decrypt {
                     x = x.xor(sector_keys[at % 2][k]);
                 }
-                x.scatter(places::<L>(units, k, last, unit_blocks, at));
+                x.scatter(places::<L>(units, [k, 4], last, unit_blocks, at));
             }
         }
     }
-}
-
-/// Block `at` of each unit of vector `k` of four.
-///
-/// # Safety
-/// `units` is good for `last` + 1 units, and `at` less than `unit_blocks`.
-#[inline(always)]
-unsafe fn places<L: Arithmetic>(
-    units: *mut [u8; 16],
-    k: usize,
-    last: usize,
-    unit_blocks: usize,
-    at: usize,
-) -> [*mut [u8; 16]; 4] {
-    let mut places = [units; 4];
-    for (lane, place) in places.iter_mut().enumerate().take(L::BLOCKS) {
-        // SAFETY: the caller's promise.
-        *place = unsafe { units.add((4 * lane + k).min(last) * unit_blocks + at) };
-    }
-    places
 }
 
 /// Makes `pass`, an instruction set's entry point: safe to call where the named features are present.
