@@ -16,10 +16,12 @@
 pub mod calibration;
 mod cell;
 mod error;
+mod experiment;
 mod histogram;
 mod interleave;
 mod judge;
 pub mod load;
+pub mod report;
 mod result;
 mod rig;
 mod sectors;
@@ -30,6 +32,7 @@ pub mod workload;
 
 pub use cell::{Cell, Direction, Mix, Pattern};
 pub use error::LabError;
+pub use experiment::{Changes, Entrant, Findings, measure};
 pub use histogram::{Histogram, Recorder};
 pub use interleave::{Outcome, Place, Watch, interleave};
 pub use judge::{CellFacts, EntrantFacts, judge};

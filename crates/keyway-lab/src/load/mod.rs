@@ -12,7 +12,7 @@ mod ring;
 mod workers;
 
 use crate::workload::Data;
-use crate::{Cell, Flag, Histogram, LabError, Metric, Sample, Subject};
+use crate::{Cell, Direction, Flag, Histogram, LabError, Metric, Sample, Subject};
 pub use queued::OpenQueue;
 
 use cache_watch::CacheWatch;
@@ -36,6 +36,10 @@ pub struct Turn<'a> {
     pub stop: &'a AtomicBool,
 }
 
+/// A turn goes on until every thread of the generator has finished so many requests, however long
+/// they take: a turn of no request has no speed.
+const LEAST: u64 = 2;
+
 /// What one thread of the generator counted.
 #[derive(Default)]
 struct Tally {
@@ -44,11 +48,42 @@ struct Tally {
     latency: Histogram,
 }
 
+impl Tally {
+    fn count(&mut self, direction: Direction) {
+        match direction {
+            Direction::Read => self.reads += 1,
+            Direction::Write => self.writes += 1,
+        }
+    }
+
+    fn has_enough(&self) -> bool {
+        self.reads + self.writes >= LEAST
+    }
+}
+
 /// The moments of a turn, the same for all its threads.
 #[derive(Clone, Copy)]
 struct Times {
     counted_from: Instant,
     until: Instant,
+}
+
+impl Times {
+    fn of(turn: Turn<'_>, began: Instant) -> Self {
+        let counted_from = began + turn.ramp;
+        Self { counted_from, until: counted_from + turn.time }
+    }
+
+    /// Whether a request that was finished at `at` counts.
+    fn counts(&self, at: Instant, tally: &Tally) -> bool {
+        at >= self.counted_from && (at <= self.until || !tally.has_enough())
+    }
+
+    /// How long requests were counted, in seconds, where the last that counts was finished at `last`:
+    /// to the end, or longer where it had to wait for that one.
+    fn seconds(&self, last: Instant) -> f64 {
+        self.until.max(last).saturating_duration_since(self.counted_from).as_secs_f64().max(1e-9)
+    }
 }
 
 /// Runs a cell on a subject for one turn.

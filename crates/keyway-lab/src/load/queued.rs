@@ -103,19 +103,21 @@ impl Keeper<'_> {
         let mut recorder = Recorder::default();
         let mut done = Vec::new();
         let mut now = queue.now();
-        while now < until && !self.turn.stop.load(Ordering::Relaxed) && !self.failed.load(Ordering::Relaxed) {
+        let mut counted = until;
+        while (now < until || !tally.has_enough())
+            && !self.turn.stop.load(Ordering::Relaxed)
+            && !self.failed.load(Ordering::Relaxed)
+        {
             queue.complete(1, &mut done)?;
             for completion in done.drain(..) {
                 completion.result?;
                 now = queue.now();
-                if now >= counted_from && now <= until {
+                if now >= counted_from && (now <= until || !tally.has_enough()) {
+                    counted = until.max(now);
                     let began = since.get(completion.tag as usize).copied().unwrap_or(now);
                     recorder.record(now.saturating_sub(began));
-                    match completion.action {
-                        Action::Read => tally.reads += 1,
-                        Action::Write => tally.writes += 1,
-                        Action::Flush => {}
-                    }
+                    let read = completion.action == Action::Read;
+                    tally.count(if read { Direction::Read } else { Direction::Write });
                 }
                 begin(queue, completion.tag, completion.buf, &mut since)?;
             }
@@ -125,6 +127,6 @@ impl Keeper<'_> {
             done.clear();
         }
         tally.latency = recorder.finish();
-        Ok((tally, (now.min(until).saturating_sub(counted_from) as f64 / 1e9).max(1e-9)))
+        Ok((tally, (counted.saturating_sub(counted_from) as f64 / 1e9).max(1e-9)))
     }
 }

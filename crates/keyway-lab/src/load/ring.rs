@@ -91,8 +91,7 @@ impl Queue<'_> {
     /// not count.
     fn keep_up(&self, mut ring: IoRing) -> io::Result<(Tally, f64)> {
         let began = Instant::now();
-        let times =
-            Times { counted_from: began + self.turn.ramp, until: began + self.turn.ramp + self.turn.time };
+        let times = Times::of(self.turn, began);
         let cursor = Cursor::new(self.cell, self.thread);
         let mut rng = Rng::new(self.turn.seed ^ (u64::from(self.thread) << 48));
         let mut under_way = vec![(began, Direction::Read); usize::from(self.depth)];
@@ -113,7 +112,8 @@ impl Queue<'_> {
         let mut tally = Tally::default();
         let mut recorder = Recorder::default();
         let mut last = began;
-        while last < times.until
+        let mut counted = began;
+        while (last < times.until || !tally.has_enough())
             && !self.turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
@@ -125,18 +125,15 @@ impl Queue<'_> {
                 last = Instant::now();
                 let (since, direction) =
                     under_way.get(usize::from(slot)).copied().unwrap_or((last, Direction::Read));
-                if last >= times.counted_from && last <= times.until {
+                if times.counts(last, &tally) {
                     recorder.record(last.duration_since(since).as_nanos() as u64);
-                    match direction {
-                        Direction::Read => tally.reads += 1,
-                        Direction::Write => tally.writes += 1,
-                    }
+                    tally.count(direction);
+                    counted = last;
                 }
                 begin(&mut ring, slot, &mut under_way)?;
             }
         }
         tally.latency = recorder.finish();
-        let counted = times.until.min(last).saturating_duration_since(times.counted_from);
-        Ok((tally, counted.as_secs_f64().max(1e-9)))
+        Ok((tally, times.seconds(counted)))
     }
 }

@@ -122,12 +122,12 @@ impl Worker<'_> {
 
     /// One request after the other until the time is over.
     fn work(&self, buffer: &mut [u8], rng: &mut Rng, began: Instant) -> io::Result<(Tally, f64)> {
-        let counted_from = began + self.turn.ramp;
-        let times = Times { counted_from, until: counted_from + self.turn.time };
+        let times = Times::of(self.turn, began);
         let mut tally = Tally::default();
         let mut recorder = Recorder::default();
         let mut since = Instant::now();
-        while since < times.until
+        let mut counted = began;
+        while (since < times.until || !tally.has_enough())
             && !self.turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
@@ -137,17 +137,14 @@ impl Worker<'_> {
                 Direction::Write => self.sectors.write_at(buffer, at)?,
             }
             let done = Instant::now();
-            if done >= times.counted_from && done <= times.until {
+            if times.counts(done, &tally) {
                 recorder.record(done.duration_since(since).as_nanos() as u64);
-                match direction {
-                    Direction::Read => tally.reads += 1,
-                    Direction::Write => tally.writes += 1,
-                }
+                tally.count(direction);
+                counted = done;
             }
             since = done;
         }
         tally.latency = recorder.finish();
-        let counted = times.until.min(since).saturating_duration_since(times.counted_from);
-        Ok((tally, counted.as_secs_f64().max(1e-9)))
+        Ok((tally, times.seconds(counted)))
     }
 }

@@ -1,17 +1,27 @@
-//! `lab`: the laboratory, what encryption costs on a drive.
+//! `lab`: what encryption costs on a drive, measured so that it can be believed.
 
+mod args;
+mod compare;
+mod entrants;
+mod machine;
 mod models;
+mod nbd_sectors;
 mod record;
 mod replay;
+mod report;
+mod stop;
+mod table;
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::Output;
+use keyway_lab::LabError;
 
 /// Measure what encryption costs on a drive, modelled or real
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
+  $ keyway lab compare --with veracrypt:aes --with bitlocker:aes-xts-128 --drive model:samsung-990-pro --quick
+  $ keyway lab compare --with veracrypt:aes-twofish-serpent --drive /mnt/disk --workload cdm --html report.html
   $ keyway lab models
-  $ keyway lab record secret.hc --output work.trace
   $ keyway lab replay work.trace --drive model:samsung-990-pro --with aes")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -20,6 +30,9 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
+    Run(args::Run),
+    Compare(args::Compare),
+    Report(report::Args),
     /// List the modelled drives, each beside what was published of it
     #[command(after_help = "Examples:
   $ keyway lab models
@@ -40,8 +53,28 @@ enum Action {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     match &args.action {
+        Action::Run(args) => compare::run(args, out),
+        Action::Compare(args) => compare::compare(args, out),
+        Action::Report(args) => report::run(args, out),
         Action::Models(args) => models::run(args, out),
         Action::Record(args) => record::run(args, out),
         Action::Replay(args) => replay::run(args, out),
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            LabError::Device(error) => error.into(),
+            LabError::Store(error) => error.into(),
+            LabError::WouldDestroy { .. } => told.kind("would-destroy"),
+            LabError::TooSmall { .. } => told.kind("too-small"),
+            LabError::NoSpace { .. } => told.kind("no-space"),
+            LabError::Workload { .. } => told.kind("workload"),
+            LabError::NoSuchWorkload(_) => told.kind("no-such-workload"),
+            LabError::Stopped => Self::new(Exit::Failed, "stopped", "").kind("interrupted"),
+            _ => told,
+        }
     }
 }

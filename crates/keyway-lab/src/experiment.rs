@@ -1,0 +1,248 @@
+//! A workload on several entrants: each cell's turns, then the comparisons.
+
+use crate::interleave::{Outcome, Place, Watch, interleave};
+use crate::judge::{CellFacts, EntrantFacts, judge};
+use crate::load::{self, Turn};
+use crate::workload::{Data, Kind, Requests, Turns, Workload};
+use crate::{Cell, Comparison, Flag, LabError, Metric, Mix, Sample, Series, Subject};
+use keyway_store::model::ModelDrive;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// One side of a comparison, ready to be measured.
+pub struct Entrant {
+    /// The target's words.
+    pub name: String,
+    /// What is measured.
+    pub subject: Subject,
+    /// What is known of it.
+    pub facts: EntrantFacts,
+    /// The modelled drive under it, whose lateness is watched.
+    pub model: Option<ModelDrive>,
+}
+
+/// What a user changes in a workload.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Changes {
+    /// Another span, in bytes.
+    pub span_bytes: Option<u64>,
+    /// Another length of a run, in seconds.
+    pub seconds: Option<f64>,
+    /// Another number of runs.
+    pub runs: Option<u32>,
+    /// Short runs without rests: a first look.
+    pub quick: bool,
+    /// Leave out everything that writes.
+    pub reads_only: bool,
+}
+
+/// Length of a run, number of runs and of slices for a first look.
+const QUICK: (f64, u32, u32) = (0.2, 5, 4);
+
+/// Before a slice counts, requests are made for this part of it, but no longer than the second value.
+const RAMP: (f64, Duration) = (0.1, Duration::from_millis(100));
+
+impl Changes {
+    /// The workload with these changes.
+    ///
+    /// # Errors
+    /// Nothing is left of it, or what is left does not fit the span.
+    pub fn apply(&self, workload: &Workload) -> Result<Workload, LabError> {
+        let mut workload = workload.clone();
+        let turns = &mut workload.turns;
+        if self.quick {
+            let (seconds, runs, slices) = QUICK;
+            *turns =
+                Turns { runs, seconds: seconds.min(turns.seconds), pause_seconds: 0.0, discarded: 1, slices };
+        }
+        turns.seconds = self.seconds.unwrap_or(turns.seconds);
+        turns.runs = self.runs.unwrap_or(turns.runs);
+        if let Kind::Requests(requests) = &mut workload.kind {
+            if let Some(span) = self.span_bytes {
+                requests.span_bytes = span;
+            }
+            let span = requests.span_bytes;
+            let kept = |cell: &Cell| cell.block_bytes <= span && !(self.reads_only && cell.mix.writes());
+            let (cells, metrics) = std::mem::take(&mut requests.cells)
+                .into_iter()
+                .zip(std::mem::take(&mut requests.metrics))
+                .filter(|(cell, _)| kept(cell))
+                .map(|(cell, metric)| (Cell { span_bytes: span, ..cell }, metric))
+                .unzip();
+            (requests.cells, requests.metrics) = (cells, metrics);
+            if requests.cells.is_empty() {
+                return Err(LabError::Unsuited(format!(
+                    "nothing is left of {} with these options",
+                    workload.name
+                )));
+            }
+        } else if self.reads_only && workload.writes() {
+            return Err(LabError::Unsuited(format!("{} writes, and --reads-only was given", workload.name)));
+        }
+        Ok(workload)
+    }
+}
+
+/// What came of a workload.
+pub struct Findings {
+    /// The rows.
+    pub comparisons: Vec<Comparison>,
+    /// The samples behind them.
+    pub series: Vec<Series>,
+    /// What was not done.
+    pub missing: Vec<String>,
+    /// Why it ended early.
+    pub error: Option<LabError>,
+}
+
+/// Measures a workload of requests on all entrants, the first of which is the baseline. `original` is
+/// the workload before it was changed. `direct` is the number of the entrant that is the bare drive.
+pub fn measure(
+    original: &Workload,
+    workload: &Workload,
+    requests: &Requests,
+    entrants: &[Entrant],
+    direct: Option<usize>,
+    stop: &AtomicBool,
+    watch: &dyn Watch,
+) -> Findings {
+    let names: Vec<String> = entrants.iter().map(|e| e.name.clone()).collect();
+    let cells: Vec<String> = requests.cells.iter().map(|c| c.name.clone()).collect();
+    let slice = workload.turns.seconds / f64::from(workload.turns.slices.max(1));
+    let time = Duration::from_secs_f64(slice.clamp(0.001, 86_400.0));
+    let ramp = time.mul_f64(RAMP.0).min(RAMP.1);
+    let outcome = interleave(&workload.name, &cells, &names, workload.turns, stop, watch, |place: Place| {
+        let (Some(cell), Some(entrant)) = (requests.cells.get(place.cell), entrants.get(place.entrant))
+        else {
+            return Err(LabError::Stopped);
+        };
+        // The data's seed is the run's: a drive that notices repetition would otherwise be helped.
+        let turn = Turn {
+            time,
+            ramp,
+            data: requests.data,
+            seed: place.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            stop,
+        };
+        one_turn(entrant, cell, turn)
+    });
+    let compressed = outcome.error.is_none() && compresses(requests, entrants, stop);
+    let small = original.span_bytes().is_some_and(|span| requests.span_bytes < span);
+    let facts: Vec<CellFacts> = requests
+        .cells
+        .iter()
+        .zip(&requests.metrics)
+        .map(|(cell, metric)| {
+            let mut flags = Vec::new();
+            if small {
+                flags.push(Flag::TooSmallFile);
+            }
+            if compressed && cell.mix.writes() {
+                flags.push(Flag::Compressible);
+            }
+            CellFacts { metric: *metric, cell: Some(cell.clone()), flags, best: true }
+        })
+        .collect();
+    let known: Vec<EntrantFacts> = entrants.iter().map(|e| e.facts.clone()).collect();
+    let Outcome { series, missing, error } = outcome;
+    let mut comparisons = judge(&series, &facts, &known, direct);
+    if error.is_some() {
+        let short = |row: &Comparison| missing.iter().any(|m| m.starts_with(&format!("{} on ", row.cell)));
+        for row in &mut comparisons {
+            if short(row) {
+                row.flags.push(Flag::Incomplete);
+            }
+        }
+    }
+    Findings { comparisons, series, missing, error }
+}
+
+/// One turn, with a look at whether the modelled drive's times were kept.
+fn one_turn(entrant: &Entrant, cell: &Cell, turn: Turn<'_>) -> Result<Sample, LabError> {
+    if let Some(model) = &entrant.model {
+        model.forget_lateness();
+    }
+    let mut sample = load::run(&entrant.subject, cell, turn)?;
+    if entrant.model.as_ref().is_some_and(|model| !model.lateness().is_kept()) {
+        sample.flags.push(Flag::BusyMachine);
+    }
+    Ok(sample)
+}
+
+/// Writes of zeros or a pattern that are faster than random ones by more than this factor are
+/// compressed by the drive.
+const COMPRESSED: f64 = 1.15;
+
+/// Whether the baseline's drive compresses what a workload with compressible data writes.
+fn compresses(requests: &Requests, entrants: &[Entrant], stop: &AtomicBool) -> bool {
+    let writes = requests.cells.iter().filter(|c| c.mix == Mix::Write);
+    let Some(cell) = writes.max_by_key(|c| c.block_bytes.min(1 << 20)) else { return false };
+    let Some(baseline) = entrants.first().filter(|e| e.model.is_none()) else { return false };
+    if requests.data == Data::Random {
+        return false;
+    }
+    let (mut plain, mut random) = (Vec::new(), Vec::new());
+    for round in 0..16u32 {
+        let first = round % 4 == 0 || round % 4 == 3;
+        let data = if first { requests.data } else { Data::Random };
+        let (time, ramp) = (Duration::from_millis(60), Duration::from_millis(10));
+        let turn = Turn { time, ramp, data, seed: u64::from(round / 2), stop };
+        let Ok(sample) = load::run(&baseline.subject, cell, turn) else { return false };
+        let Some(speed) = sample.value(Metric::MbS) else { return false };
+        if first { plain.push(speed) } else { random.push(speed) }
+    }
+    crate::stats::median(&plain) > COMPRESSED * crate::stats::median(&random)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Drive, Rig, Target, workload};
+
+    #[test]
+    fn changes_are_applied_and_nonsense_is_refused() {
+        let cdm = workload::find("cdm").expect("shipped");
+        let changes =
+            Changes { span_bytes: Some(1 << 20), quick: true, reads_only: true, ..Changes::default() };
+        let changed = changes.apply(&cdm).expect("reads are left");
+        let Kind::Requests(requests) = &changed.kind else { panic!("requests") };
+        assert!(requests.cells.iter().all(|c| c.mix == Mix::Read && c.span_bytes == 1 << 20));
+        assert_eq!((requests.cells.len(), requests.metrics.len()), (4, 4));
+        assert_eq!((changed.turns.runs, changed.turns.pause_seconds), (5, 0.0));
+        let anand = workload::find("anand-4k-qd32").expect("shipped");
+        assert!(Changes { reads_only: true, ..Changes::default() }.apply(&anand).is_err());
+        assert!(Changes { span_bytes: Some(512), ..Changes::default() }.apply(&cdm).is_err());
+    }
+
+    /// Every target that is made here, on a modelled drive: all cells come out, and what is written
+    /// through one layout is not seen through another.
+    #[test]
+    fn volumes_of_every_format_run_on_a_modelled_drive() {
+        let stop = AtomicBool::new(false);
+        let span = 64 << 20;
+        let rig = Rig::open(&Drive::from("model:samsung-990-pro"), span, false, &stop).expect("a rig");
+        let targets = ["plain", "veracrypt:serpent", "bitlocker:aes-xts-128"];
+        let entrants: Vec<Entrant> = targets
+            .iter()
+            .map(|words| {
+                let target: Target = words.parse().expect("a target");
+                let volume = rig.volume(&target).expect("a volume");
+                assert!(volume.len >= span, "{words}: {}", volume.len);
+                assert_eq!(volume.ceiling_mb_s.is_none(), target == Target::Plain);
+                let facts = EntrantFacts { ceiling_mb_s: volume.ceiling_mb_s, flags: vec![] };
+                let subject = rig.in_process(&volume).expect("a subject");
+                Entrant { name: (*words).to_owned(), subject, facts, model: rig.modelled().cloned() }
+            })
+            .collect();
+        let cdm = workload::find("cdm").expect("shipped");
+        let changes =
+            Changes { span_bytes: Some(span), seconds: Some(0.04), quick: true, ..Changes::default() };
+        let changed = changes.apply(&cdm).expect("it fits");
+        let Kind::Requests(requests) = &changed.kind else { panic!("requests") };
+        let found = measure(&cdm, &changed, requests, &entrants, None, &stop, &());
+        assert!(found.error.is_none() && found.missing.is_empty(), "{:?}", found.error);
+        assert_eq!(found.comparisons.iter().filter(|c| c.primary).count(), 12 * 2);
+        assert!(found.comparisons.iter().all(|c| c.value > 0.0 && c.flags.contains(&Flag::TooSmallFile)));
+        assert!(found.series.iter().all(|s| s.samples.len() == 20 && s.latency.count() > 0));
+    }
+}

@@ -1,0 +1,54 @@
+//! The cost of every cell and target as a map: pale where nothing was found, redder the more it costs.
+
+use super::words::{cells, cost, cost_words, interval_words, is_told, percent};
+use crate::Comparison;
+use maud::{Markup, html};
+
+/// The cost at which the colour is at its strongest, in percent.
+const STRONGEST: f64 = 40.0;
+
+/// The map; nothing where nothing is compared.
+pub(super) fn map(rows: &[&Comparison]) -> Markup {
+    let mut targets: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|r| r.target != r.baseline) {
+        if !targets.contains(&row.target.as_str()) {
+            targets.push(&row.target);
+        }
+    }
+    html! {
+        @if !targets.is_empty() {
+            h3 { "Cost" }
+            div.scroll { table.heat {
+                tr { th { "test" } @for target in &targets { th { (target) } } }
+                @for cell in cells(rows) {
+                    tr {
+                        td { (cell) }
+                        @for target in &targets {
+                            @if let Some(row) = rows.iter().find(|r| r.cell == cell && r.target == *target) {
+                                td class=(class(row)) style=(format!("--strength: {:.2}", strength(row)))
+                                    title=(format!("{} ({})", percent(cost(row)), interval_words(row))) {
+                                    (cost_words(row))
+                                    @if !row.flags.is_empty() { sup { "!" } }
+                                }
+                            } @else { td { "–" } }
+                        }
+                    }
+                }
+            } }
+            p.dim { "Cost in percent of " (rows.first().map_or("the baseline", |r| r.baseline.as_str()))
+                "; less throughput or more time is a cost. “No difference” is within the noise of this run; “!” has a doubt, named below." }
+        }
+    }
+}
+
+fn class(row: &Comparison) -> &'static str {
+    match (is_told(row), cost(row) > 0.0) {
+        (false, _) => "same",
+        (true, true) => "cost",
+        (true, false) => "gain",
+    }
+}
+
+fn strength(row: &Comparison) -> f64 {
+    (cost(row).abs() / STRONGEST).clamp(0.08, 1.0)
+}

@@ -1,0 +1,194 @@
+//! One page that needs nothing else: what was measured, drawn.
+
+mod bars;
+mod curves;
+mod heat;
+mod latency;
+mod published;
+mod style;
+mod words;
+
+use crate::{Comparison, Document, Flag, PathKind};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use std::collections::BTreeSet;
+use words::{cost_words, interval_words, number, percent};
+
+/// The page for documents of one or several machines.
+pub fn html(documents: &[Document]) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "What encryption costs" @if let [only] = documents { " on " (only.drive) } }
+                style { (PreEscaped(style::STYLE)) }
+            }
+            body {
+                h1 { "What encryption costs" }
+                p.lead {
+                    "Turns of all sides were interleaved (A B B A). Each figure is a median; intervals hold with 95 % for "
+                    "all verdicts of a run together. A cost is told only where its interval leaves out zero."
+                }
+                @if documents.len() > 1 { (beside_each_other(documents)) }
+                @for document in documents { (section(document, documents.len() > 1)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn section(document: &Document, many: bool) -> Markup {
+    let machine = &document.machine;
+    let gib = machine.memory_bytes as f64 / f64::from(1u32 << 30);
+    html! {
+        section {
+            @if many { h2.machine { (document.drive) ", " (machine.processor) } }
+            dl {
+                dt { "Drive" } dd { (document.drive) }
+                dt { "Path" } dd { (path_words(document.path)) }
+                dt { "Machine" } dd { (machine.processor) ", " (machine.cores) " cores, " (format!("{gib:.0}")) " GiB; " (machine.kernel) }
+                dt { "Date" } dd { (document.date) }
+                dt { "Command" } dd { code { (document.command) } " (Keyway " (machine.keyway) ")" }
+            }
+            (at_a_glance(document))
+            @for note in &document.notes { p.note { (note) } }
+            @if !document.missing.is_empty() {
+                div.warning {
+                    p { strong { "This run was not finished." } }
+                    ul { @for line in &document.missing { li { (line) } } }
+                }
+            }
+            @for workload in workloads(document) { (drawn(document, workload)) }
+            (doubts(document))
+            (figures(document))
+        }
+    }
+}
+
+fn path_words(path: PathKind) -> &'static str {
+    match path {
+        PathKind::InProcess => "in process: the engine is called by the load generator",
+        PathKind::Fuse => "through the file of a FUSE mount",
+        PathKind::FuseLoop => "through a loop device on the file of a FUSE mount",
+        PathKind::Nbd => "through an NBD server on a unix socket",
+    }
+}
+
+fn workloads(document: &Document) -> Vec<&str> {
+    let mut all: Vec<&str> = Vec::new();
+    for row in &document.cells {
+        if !all.contains(&row.workload.as_str()) {
+            all.push(&row.workload);
+        }
+    }
+    all
+}
+
+/// A card for each target: what it costs on the whole.
+fn at_a_glance(document: &Document) -> Markup {
+    let mut targets: Vec<&str> = Vec::new();
+    for row in document.cells.iter().filter(|r| r.target != r.baseline) {
+        if !targets.contains(&row.target.as_str()) {
+            targets.push(&row.target);
+        }
+    }
+    html! {
+        div.cards {
+            @for target in targets {
+                @let rows: Vec<&Comparison> = document.cells.iter().filter(|r| r.primary && r.target == target).collect();
+                @let told: Vec<&&Comparison> = rows.iter().filter(|r| words::is_told(r)).collect();
+                @let worst = told.iter().max_by(|a, b| words::cost(a).total_cmp(&words::cost(b)));
+                div.card {
+                    h3 { (target) }
+                    p.big { (rows.len() - told.len()) span { " of " (rows.len()) } }
+                    p { "tests show no measurable difference from " (rows.first().map_or("", |r| r.baseline.as_str())) "." }
+                    @if let Some(worst) = worst.filter(|r| words::cost(r) > 0.0) {
+                        p { "Most it costs: " strong { (percent(words::cost(worst))) } " on " (worst.cell) "." }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn drawn(document: &Document, workload: &str) -> Markup {
+    let rows: Vec<&Comparison> =
+        document.cells.iter().filter(|r| r.workload == workload && r.primary).collect();
+    let every: Vec<&Comparison> = document.cells.iter().filter(|r| r.workload == workload).collect();
+    html! {
+        h2 { (workload) }
+        (heat::map(&rows))
+        @if curves::fit(&rows) { (curves::charts(&rows)) } @else { (bars::charts(&rows)) }
+        (latency::charts(document, workload))
+        (published::beside(document, workload, &every))
+    }
+}
+
+/// The same cells on several machines.
+fn beside_each_other(documents: &[Document]) -> Markup {
+    let mut keys: Vec<(&str, &str, &str)> = Vec::new();
+    for row in documents.iter().flat_map(|d| &d.cells).filter(|r| r.primary && r.target != r.baseline) {
+        let key = (row.workload.as_str(), row.cell.as_str(), row.target.as_str());
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    html! {
+        h2 { "Machines beside each other: cost" }
+        div.scroll { table {
+            tr { th { "test" } th { "target" } @for d in documents { th { (d.drive) br; span.dim { (d.machine.processor) } } } }
+            @for (workload, cell, target) in keys {
+                tr {
+                    td { (workload) ": " (cell) } td { (target) }
+                    @for d in documents {
+                        @let row = d.cells.iter().find(|r| r.primary && r.workload == workload && r.cell == cell && r.target == target);
+                        td { @if let Some(row) = row { (cost_words(row)) } @else { "–" } }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn doubts(document: &Document) -> Markup {
+    let flags: BTreeSet<Flag> = document.cells.iter().flat_map(|r| r.flags.iter().copied()).collect();
+    html! {
+        @if !flags.is_empty() {
+            h2 { "What speaks against believing it" }
+            dl.flags {
+                @for flag in flags {
+                    @let n = document.cells.iter().filter(|r| r.primary && r.flags.contains(&flag)).count();
+                    dt { span.flag { (flag.name()) } } dd { (flag.meaning()) " (" (n) " rows)" }
+                }
+            }
+        }
+    }
+}
+
+/// Every row, folded away.
+fn figures(document: &Document) -> Markup {
+    html! {
+        details {
+            summary { "Every figure" }
+            div.scroll { table {
+                tr {
+                    th { "test" } th { "target" } th { "unit" } th { "baseline" } th { "target" } th { "cost" } th { "95 % interval" }
+                    th { "best run" } th { "CPU s/GiB" } th { "J/GiB" } th { "verdict" } th { "flags" }
+                }
+                @for r in &document.cells {
+                    tr {
+                        td { (r.workload) ": " (r.cell) } td { (r.target) } td { (r.metric.unit()) }
+                        td { (number(r.baseline_value)) } td { (number(r.value)) }
+                        td { (percent(words::cost(r))) } td { (interval_words(r)) }
+                        td { @if let Some(best) = r.best { (number(best)) } }
+                        td { @if let (Some(a), Some(b)) = (r.baseline_cpu_s_per_gib, r.cpu_s_per_gib) { (format!("{a:.2} → {b:.2}")) } }
+                        td { @if let Some(j) = r.joules_per_gib { (format!("{j:.1}")) } }
+                        td { (r.verdict.name()) } td { @for f in &r.flags { span.flag { (f.name()) } " " } }
+                    }
+                }
+            } }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The words of `lab run` and `lab compare`.
+
+use crate::size;
+use keyway_lab::{PathKind, Target};
+use std::path::PathBuf;
+
+/// What is measured, on what, for how long.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Common {
+    /// The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost
+    #[arg(long, value_name = "model:NAME|PATH", default_value = ".")]
+    pub(super) drive: String,
+    /// How requests reach the volumes
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) path: PathArg,
+    /// A workload's name, or the file that describes one [repeatable; `lab run --list` names them]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(super) workload: Vec<String>,
+    /// Short runs without rests: a first look, in a minute instead of a quarter of an hour
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Touch so many bytes instead of the workload's own
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(super) size: Option<u64>,
+    /// Make each run this long, in seconds
+    #[arg(long, value_name = "N", value_parser = seconds)]
+    pub(super) seconds: Option<f64>,
+    /// Make so many runs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) runs: Option<u32>,
+    /// Leave out everything that writes
+    #[arg(long)]
+    pub(super) reads_only: bool,
+    /// Go through the page cache where a file is read: what many benchmarks do by mistake
+    #[arg(long)]
+    pub(super) buffered: bool,
+    /// Do not measure the drive without Keyway's code between as well
+    #[arg(long)]
+    pub(super) no_bare: bool,
+    /// Overwrite the file or device that is named as the drive
+    #[arg(long)]
+    pub(super) destroy_data: bool,
+    /// Write a report with charts: one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+    /// Keep everything that was measured, for `lab report`
+    #[arg(long, value_name = "FILE.json")]
+    pub(super) save: Option<PathBuf>,
+}
+
+/// Measure one target
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway lab run --drive /mnt/disk --workload cdm
+  $ keyway lab run --target veracrypt:aes --drive model:samsung-840-pro --quick")]
+pub(crate) struct Run {
+    /// What is measured: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path
+    #[arg(long, value_name = "TARGET", default_value = "plain")]
+    pub(super) target: Target,
+    /// Name the workloads that are shipped, and do nothing
+    #[arg(long)]
+    pub(super) list: bool,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+/// Measure targets against a baseline, taking turns
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway lab compare --with veracrypt:aes --drive model:samsung-990-pro --workload cdm
+  $ keyway lab compare --baseline plain --with veracrypt:aes --with bitlocker:aes-xts-128 --path fuse --html report.html")]
+pub(crate) struct Compare {
+    /// What the others are held against
+    #[arg(long, value_name = "TARGET", default_value = "plain")]
+    pub(super) baseline: Target,
+    /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path [repeatable]
+    #[arg(long, value_name = "TARGET", required = true)]
+    pub(super) with: Vec<Target>,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+/// How requests reach the volumes.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, Default)]
+pub(crate) enum PathArg {
+    /// The engine is called in this process
+    #[default]
+    InProcess,
+    /// Through the file of a FUSE mount
+    Fuse,
+    /// Through a loop device on that file (root)
+    FuseLoop,
+    /// Through an NBD server and a client of our own
+    Nbd,
+}
+
+impl From<PathArg> for PathKind {
+    fn from(path: PathArg) -> Self {
+        match path {
+            PathArg::InProcess => Self::InProcess,
+            PathArg::Fuse => Self::Fuse,
+            PathArg::FuseLoop => Self::FuseLoop,
+            PathArg::Nbd => Self::Nbd,
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(n) if (0.001..=86_400.0).contains(&n) => Ok(n),
+        _ => Err(format!("{text:?} is not a number of seconds from 0.001 to 86400")),
+    }
+}

@@ -1,0 +1,143 @@
+//! `lab run` and `lab compare`: sets up, measures, tells.
+
+use super::args::{Common, Compare, Run};
+use super::entrants::Field;
+use super::{machine, report, stop, table};
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, stderr_is_terminal};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use keyway_lab::workload::{self, Kind};
+use keyway_lab::{Changes, Document, LabError, PathKind, Place, Target, Watch, Workload, measure};
+use std::sync::atomic::AtomicBool;
+
+/// What is measured where nothing else is asked for.
+const DEFAULT_WORKLOAD: &str = "cdm";
+
+/// Runs `lab run`.
+pub(super) fn run(args: &Run, out: Output) -> Result<(), Failure> {
+    if args.list {
+        let all = workload::shipped()?;
+        return out.result(&all, || table::workloads(&all));
+    }
+    go(std::slice::from_ref(&args.target), &args.common, out)
+}
+
+/// Runs `lab compare`.
+pub(super) fn compare(args: &Compare, out: Output) -> Result<(), Failure> {
+    let mut targets = vec![args.baseline.clone()];
+    targets.extend(args.with.iter().cloned());
+    go(&targets, &args.common, out)
+}
+
+fn go(targets: &[Target], common: &Common, out: Output) -> Result<(), Failure> {
+    let stop = stop::on_signals()?;
+    let (document, error) = find_out(targets, common, out, &stop)?;
+    if let Some(path) = &common.save {
+        let text = serde_json::to_vec(&document).map_err(|e| Failure::io("write", path, &e.into()))?;
+        std::fs::write(path, text).map_err(|e| Failure::io("write", path, &e))?;
+    }
+    if let Some(path) = &common.html {
+        report::write(path, std::slice::from_ref(&document))?;
+    }
+    out.result(&document, || table::words(&document))?;
+    match error {
+        None => Ok(()),
+        Some(LabError::Stopped) => {
+            let hint = "what was measured until then is told, with what is missing";
+            Err(Failure::new(Exit::Failed, "stopped before everything was measured", hint)
+                .kind("interrupted"))
+        }
+        Some(error) => Err(error.into()),
+    }
+}
+
+/// Measures, and gives what was found even where not everything could be.
+pub(crate) fn find_out(
+    targets: &[Target],
+    common: &Common,
+    out: Output,
+    stop: &AtomicBool,
+) -> Result<(Document, Option<LabError>), Failure> {
+    let changes = Changes {
+        span_bytes: common.size,
+        seconds: common.seconds,
+        runs: common.runs,
+        quick: common.quick,
+        reads_only: common.reads_only,
+    };
+    let mut names = common.workload.clone();
+    if names.is_empty() {
+        names.push(DEFAULT_WORKLOAD.to_owned());
+    }
+    // Everything that can be refused is refused before the first byte is written.
+    let mut works: Vec<(Workload, Workload)> = Vec::new();
+    for name in &names {
+        let original = workload::find(name)?;
+        let changed = changes.apply(&original)?;
+        works.push((original, changed));
+    }
+    let span = works.iter().filter_map(|(_, changed)| changed.span_bytes()).max().unwrap_or(1 << 30);
+    let field = Field::set_up(targets, common, span, out, stop)?;
+    let mut document = Document {
+        cells: Vec::new(),
+        series: Vec::new(),
+        machine: machine::here(),
+        drive: field.title.clone(),
+        path: PathKind::from(common.path),
+        date: machine::date(),
+        command: machine::command(),
+        missing: Vec::new(),
+        notes: field.notes.clone(),
+    };
+    for (original, changed) in &works {
+        let Kind::Requests(requests) = &changed.kind else {
+            return Err(Failure::usage(
+                format!("the workload {} is not one of requests", changed.name),
+                "`keyway lab run --list` names the others",
+            ));
+        };
+        let watch = Bar::new(&changed.name, requests.cells.iter().map(|c| c.name.clone()).collect());
+        let found = measure(original, changed, requests, &field.entrants, field.direct, stop, &watch);
+        watch.done();
+        document.cells.extend(found.comparisons);
+        document.series.extend(found.series);
+        document.missing.extend(found.missing);
+        if found.error.is_some() {
+            return Ok((document, found.error));
+        }
+    }
+    Ok((document, None))
+}
+
+/// A bar on a terminal: which cell, how many turns, how long still.
+struct Bar {
+    bar: ProgressBar,
+    cells: Vec<String>,
+}
+
+impl Bar {
+    fn new(label: &str, cells: Vec<String>) -> Self {
+        let target =
+            if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) =
+            ProgressStyle::with_template("{prefix}  {msg} {wide_bar} {pos}/{len} turns  {eta} left")
+        {
+            bar.set_style(style);
+        }
+        bar.set_prefix(label.to_owned());
+        Self { bar, cells }
+    }
+
+    fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watch for Bar {
+    fn turn(&self, place: Place, done: usize, all: usize) {
+        self.bar.set_length(all as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(self.cells.get(place.cell).cloned().unwrap_or_default());
+    }
+}
