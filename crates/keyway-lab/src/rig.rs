@@ -63,6 +63,8 @@ pub struct Rig {
     /// Removed at the end.
     scratch: Option<PathBuf>,
     title: String,
+    /// Whether requests go past the page cache.
+    direct: bool,
 }
 
 /// A volume on the rig.
@@ -123,7 +125,7 @@ impl Rig {
         let title = format!("model of {}", model.title);
         let drive = ModelDrive::over(model, Clock::real(), Box::new(bytes));
         let store: Arc<dyn Store> = Arc::new(drive.clone());
-        Ok(Self { store, model: Some(drive), file: None, scratch: None, title })
+        Ok(Self { store, model: Some(drive), file: None, scratch: None, title, direct: true })
     }
 
     fn path(path: &Path, span: u64, destroy: bool, stop: &AtomicBool) -> Result<Self, LabError> {
@@ -156,7 +158,8 @@ impl Rig {
         }
         let title = drive_title(path).unwrap_or(name);
         let file = Some(path.to_owned());
-        let rig = Self { store: Arc::new(store), model: None, file, scratch: None, title };
+        let direct = store.is_direct();
+        let rig = Self { store: Arc::new(store), model: None, file, scratch: None, title, direct };
         rig.prepare(needed, stop)?;
         Ok(rig)
     }
@@ -182,7 +185,9 @@ impl Rig {
         let folder = scratch.0.parent().unwrap_or(Path::new("/"));
         let title = drive_title(folder).unwrap_or_else(|| folder.display().to_string());
         let path = scratch.keep();
-        Ok(Self { store: Arc::new(store), model: None, file: Some(path.clone()), scratch: Some(path), title })
+        let direct = store.is_direct();
+        let file = Some(path.clone());
+        Ok(Self { store: Arc::new(store), model: None, file, scratch: Some(path), title, direct })
     }
 
     /// Writes every byte once, so that the medium has to look for it when it is read.
@@ -206,6 +211,12 @@ impl Rig {
         &self.title
     }
 
+    /// Whether requests go past the page cache; where the file system has no direct I/O, memory
+    /// answers them, and nothing that is measured is the drive's.
+    pub fn is_direct(&self) -> bool {
+        self.direct
+    }
+
     /// The modelled drive, where it is one.
     pub fn modelled(&self) -> Option<&ModelDrive> {
         self.model.as_ref()
@@ -220,7 +231,9 @@ impl Rig {
                 let model = model.clone();
                 Subject::Queued { open: Arc::new(move || Box::new(model.queue())), start: DATA_START, len }
             }
-            (None, Some(path)) => Subject::File { path: path.clone(), start: DATA_START, len, direct: true },
+            (None, Some(path)) => {
+                Subject::File { path: path.clone(), start: DATA_START, len, direct: self.direct }
+            }
             (None, None) => Subject::InProcess(Arc::new(Stored(self.store.clone()))),
         }
     }

@@ -380,7 +380,18 @@ impl From<AttachError> for Failure {
 
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
-        Self::told(error.exit_code(), &error.to_string())
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            LabError::Device(error) => error.into(),
+            LabError::Store(error) => error.into(),
+            LabError::WouldDestroy { .. } => told.kind("would-destroy"),
+            LabError::TooSmall { .. } => told.kind("too-small"),
+            LabError::NoSpace { .. } => told.kind("no-space"),
+            LabError::Workload { .. } => told.kind("workload"),
+            LabError::NoSuchWorkload(_) => told.kind("no-such-workload"),
+            LabError::Stopped => Self::new(Exit::Failed, "stopped", "").kind("interrupted"),
+            _ => told,
+        }
     }
 }
 

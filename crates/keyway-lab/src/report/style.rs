@@ -39,7 +39,7 @@ th { color: var(--dim); font-weight: 600; } th:first-child, td:first-child, th:n
 .warning { border: 1px solid rgb(var(--bad)); border-radius: .6rem; padding: 0 1rem; } .note { color: var(--dim); font-size: .9rem; }
 code { overflow-wrap: anywhere; font-size: .85rem; } summary { cursor: pointer; margin-top: 2rem; font-weight: 600; }
 @media (max-width: 34rem) { body { font-size: 14px; margin-top: 1rem; } dl { grid-template-columns: 1fr; } dt { margin-top: .4rem; }
-  .chart { min-width: 24rem; } .small .chart { min-width: 0; } }
+  .chart { min-width: 36rem; } .small .chart { min-width: 0; } }
 @media print { :root { --ink: #000; --dim: #444; --paper: #fff; --card: #fff; } body { max-width: none; margin: 0; font-size: 11px; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } .scroll { overflow: visible; } figure, .card, tr, svg { break-inside: avoid; }
   h2, h3 { break-after: avoid; } details { display: none; } }

@@ -9,6 +9,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("cdm.toml", include_str!("../../workloads/cdm.toml")),
     ("cdm-nvme.toml", include_str!("../../workloads/cdm-nvme.toml")),
     ("cdm-qd256.toml", include_str!("../../workloads/cdm-qd256.toml")),
+    ("quick.toml", include_str!("../../workloads/quick.toml")),
     ("atto.toml", include_str!("../../workloads/atto.toml")),
     ("anand-4k-qd32.toml", include_str!("../../workloads/anand-4k-qd32.toml")),
 ];

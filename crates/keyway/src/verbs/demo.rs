@@ -1,6 +1,6 @@
 //! `demo`: a tour that makes volumes in a temporary folder, uses them, measures and cleans up.
 
-use super::bench;
+use super::{bench, lab};
 use crate::failure::{Exit, Failure};
 use crate::given::Given;
 use crate::machine;
@@ -40,8 +40,12 @@ const HIDDEN_PASSWORD: &[u8] = b"what the tour does not show";
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ keyway demo
-  $ keyway demo --json")]
-pub(crate) struct Args {}
+  $ keyway demo --report /tmp/report.html --json")]
+pub(crate) struct Args {
+    /// Where the page with the measurements goes
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    report: PathBuf,
+}
 
 /// What the tour tells with `--json`.
 #[derive(Serialize)]
@@ -51,6 +55,9 @@ struct Document {
     unlock_ms: Option<f64>,
     ciphers: Vec<bench::CipherRow>,
     memcpy_mb_s: f64,
+    /// What encryption costs on the drive under the temporary folder, as `lab compare` tells it.
+    laboratory: Option<keyway_lab::Document>,
+    report: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -115,7 +122,7 @@ impl Drop for Opened {
 }
 
 /// Runs the verb.
-pub(crate) fn run(_: &Args, out: Output) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let began = Instant::now();
     let document = Document {
         steps: Vec::new(),
@@ -123,6 +130,8 @@ pub(crate) fn run(_: &Args, out: Output) -> Result<(), Failure> {
         unlock_ms: None,
         ciphers: Vec::new(),
         memcpy_mb_s: 0.0,
+        laboratory: None,
+        report: None,
     };
     let mut tour = Tour { out, folder: Folder::new()?, document };
     tour.say(&format!(
@@ -134,6 +143,7 @@ pub(crate) fn run(_: &Args, out: Output) -> Result<(), Failure> {
     tour.hidden()?;
     tour.mounted()?;
     tour.speed()?;
+    tour.laboratory(&args.report)?;
     let Tour { folder, document, .. } = tour;
     drop(folder);
     out.result(&document, || {
@@ -383,6 +393,28 @@ impl Tour {
             self.document.ciphers.push(row);
         }
         self.say(&format!("{lines}\n\n"))
+    }
+
+    /// What encryption costs on the drive under the temporary folder.
+    fn laboratory(&mut self, report: &Path) -> Result<(), Failure> {
+        let with = ["veracrypt:aes", "bitlocker:aes-xts-128"];
+        let folder = self.folder.0.clone();
+        let out = self.out;
+        let (document, table) = self.step(
+            "laboratory",
+            "Compare encrypted volumes with a plain one on this drive, taking turns (A B B A).",
+            || {
+                let (document, table) = lab::quick(&folder, &with, out)?;
+                lab::write_report(report, &document)?;
+                let shown = std::path::absolute(report).unwrap_or_else(|_| report.to_owned());
+                let found = format!("{} tests; charts are in {}", lab::tests_of(&document), shown.display());
+                Ok(((document, table), found))
+            },
+        )?;
+        self.say(&format!("{table}\n"))?;
+        self.document.laboratory = Some(document);
+        self.document.report = Some(report.to_owned());
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::size;
 use keyway_lab::{PathKind, Target};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is measured, on what, for how long.
 #[derive(clap::Args, Debug)]
@@ -46,6 +46,27 @@ pub(crate) struct Common {
     /// Keep everything that was measured, for `lab report`
     #[arg(long, value_name = "FILE.json")]
     pub(super) save: Option<PathBuf>,
+}
+
+impl Common {
+    /// A few short tests on a small file in a folder.
+    pub(super) fn for_the_tour(folder: &Path) -> Self {
+        Self {
+            drive: folder.display().to_string(),
+            path: PathArg::InProcess,
+            workload: vec!["quick".to_owned()],
+            quick: false,
+            size: None,
+            seconds: None,
+            runs: None,
+            reads_only: false,
+            buffered: false,
+            no_bare: false,
+            destroy_data: false,
+            html: None,
+            save: None,
+        }
+    }
 }
 
 /// Measure one target

@@ -116,6 +116,9 @@ impl Field {
             }
         }
         field._folder = folder;
+        if field._rigs.iter().any(|rig| !rig.is_direct()) {
+            field.entrants.iter_mut().for_each(|e| e.facts.flags.push(Flag::PageCache));
+        }
         if let Some(rig) = field._rigs.first() {
             field.title = rig.title().to_owned();
             if let Some(model) = rig.modelled().map(|m| m.model()) {

@@ -12,9 +12,11 @@ mod report;
 mod stop;
 mod table;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::Output;
-use keyway_lab::LabError;
+use keyway_lab::{Document, Target};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// Measure what encryption costs on a drive, modelled or real
 #[derive(clap::Args, Debug)]
@@ -62,19 +64,29 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
 }
 
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Self {
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            LabError::Device(error) => error.into(),
-            LabError::Store(error) => error.into(),
-            LabError::WouldDestroy { .. } => told.kind("would-destroy"),
-            LabError::TooSmall { .. } => told.kind("too-small"),
-            LabError::NoSpace { .. } => told.kind("no-space"),
-            LabError::Workload { .. } => told.kind("workload"),
-            LabError::NoSuchWorkload(_) => told.kind("no-such-workload"),
-            LabError::Stopped => Self::new(Exit::Failed, "stopped", "").kind("interrupted"),
-            _ => told,
-        }
+/// A first look at a drive for the tour: the file is made in `folder`. Gives the table as well.
+pub(crate) fn quick(folder: &Path, with: &[&str], out: Output) -> Result<(Document, String), Failure> {
+    let mut targets = vec![Target::Plain];
+    for words in with {
+        targets.push(words.parse()?);
     }
+    let common = args::Common::for_the_tour(folder);
+    let stop = AtomicBool::new(false);
+    let (mut document, error) = compare::find_out(&targets, &common, out, &stop)?;
+    if let Some(error) = error {
+        return Err(error.into());
+    }
+    document.command = "keyway demo".to_owned();
+    let table = table::words(&document);
+    Ok((document, table))
+}
+
+/// How many tests a document tells.
+pub(crate) fn tests_of(document: &Document) -> usize {
+    document.cells.iter().filter(|c| c.primary).count()
+}
+
+/// Writes the page for one document.
+pub(crate) fn write_report(path: &Path, document: &Document) -> Result<(), Failure> {
+    report::write(path, std::slice::from_ref(document))
 }
