@@ -1,4 +1,4 @@
-//! How a sector device reaches the user: FUSE, loop, NBD, vhost-user.
+//! How a sector device reaches the user: FUSE, loop, NBD, vhost-user, NVMe/TCP.
 //!
 //! An attachment gets a [`Device`](keyway_engine::Device) and serves it; it never sees a key.
 //! [`session`] is the whole: one process serves one volume until it is told to stop.
@@ -9,6 +9,7 @@ pub mod fuse;
 pub mod loopdev;
 pub mod mount;
 pub mod nbd;
+pub mod nvme_tcp;
 pub mod session;
 mod stop;
 mod users;

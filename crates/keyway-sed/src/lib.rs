@@ -22,6 +22,7 @@ pub mod packet;
 pub mod password;
 pub mod status;
 pub mod token;
+pub mod tper;
 pub mod transport;
 pub mod uid;
 

@@ -1,0 +1,220 @@
+//! One connection: a queue, from its first PDU to its end.
+
+use super::command::{Command, Status, completion, fabrics, opcode};
+use super::controller::{Answer, Controller};
+use super::identify::{ASYNC_EVENTS, IO_QUEUES, MAX_TRANSFER, QUEUE_ENTRIES};
+use super::pdu::{self, FromHost};
+use super::server::Subsystem;
+use super::{Breach, ConnectionError};
+use std::collections::{HashMap, VecDeque};
+use std::io::{BufWriter, Read, Write};
+use std::sync::Arc;
+use zeroize::Zeroize;
+
+/// Writes whose data may be on its way at a time: 8 times 1 MiB of memory.
+const TRANSFERS: usize = 8;
+/// Bytes of Connect's data (NVMe over Fabrics 1.1, 3.3).
+const CONNECT_BYTES: usize = 1024;
+
+/// A write that waits for its data.
+struct Transfer {
+    command: Command,
+    bytes: Vec<u8>,
+    received: usize,
+}
+
+struct Queue<'s, W> {
+    subsystem: &'s Subsystem,
+    to: BufWriter<W>,
+    controller: Option<Arc<Controller>>,
+    id: u16,
+    entries: u16,
+    head: u16,
+    /// By command identifier, which is also the transfer's tag.
+    transfers: HashMap<u16, Transfer>,
+    waiting: VecDeque<Command>,
+    async_events: Vec<u16>,
+}
+
+/// Serves a connection until it ends or fails.
+pub(super) fn serve(
+    subsystem: &Subsystem,
+    mut from: impl Read,
+    to: impl Write,
+) -> Result<(), ConnectionError> {
+    let mut queue = Queue {
+        subsystem,
+        to: BufWriter::with_capacity(64 * 1024, to),
+        controller: None,
+        id: 0,
+        entries: QUEUE_ENTRIES,
+        head: 0,
+        transfers: HashMap::new(),
+        waiting: VecDeque::new(),
+        async_events: Vec::new(),
+    };
+    let served = queue.run(&mut from);
+    // The admin queue's end is the controller's.
+    if let Some(controller) = queue.controller.take()
+        && queue.id == 0
+    {
+        subsystem.forget(controller.id);
+    }
+    served
+}
+
+impl<W: Write> Queue<'_, W> {
+    fn run(&mut self, from: &mut impl Read) -> Result<(), ConnectionError> {
+        pdu::handshake(from, &mut self.to)?;
+        loop {
+            self.to.flush()?;
+            match pdu::receive(from)? {
+                FromHost::Command(entry, data) => self.command(Command::new(entry), data)?,
+                FromHost::Data { cid, tag, offset, mut bytes } => {
+                    self.data(cid, tag, offset, &bytes)?;
+                    bytes.zeroize();
+                }
+            }
+        }
+    }
+
+    fn command(&mut self, command: Command, mut data: Vec<u8>) -> Result<(), ConnectionError> {
+        let len = command.data_len();
+        if command.takes_data() && len > 0 && !command.in_capsule() {
+            if len > MAX_TRANSFER {
+                return self.finish(&command, Err(Status::INVALID_FIELD));
+            }
+            // One identifier is one command: a second one is the host's mistake.
+            if self.transfers.contains_key(&command.cid()) || self.waiting.len() >= usize::from(QUEUE_ENTRIES)
+            {
+                return Err(Breach::Identifier(command.cid()).into());
+            }
+            self.waiting.push_back(command);
+            return self.ask();
+        }
+        if command.takes_data() && data.len() < len {
+            return self.finish(&command, Err(Status::SGL_LENGTH));
+        }
+        data.truncate(len);
+        let done = self.carry_out(&command, &data);
+        // PINs come this way.
+        data.zeroize();
+        match done {
+            Some(done) => self.finish(&command, done),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks for the data of the next writes, as far as there is room.
+    fn ask(&mut self) -> Result<(), ConnectionError> {
+        while self.transfers.len() < TRANSFERS
+            && let Some(command) = self.waiting.pop_front()
+        {
+            let (cid, len) = (command.cid(), command.data_len());
+            if self.transfers.contains_key(&cid) {
+                return Err(Breach::Identifier(cid).into());
+            }
+            self.transfers.insert(cid, Transfer { command, bytes: vec![0; len], received: 0 });
+            pdu::ask_for_data(&mut self.to, cid, cid, len as u32)?;
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, cid: u16, tag: u16, offset: u32, bytes: &[u8]) -> Result<(), ConnectionError> {
+        let wrong = Breach::Identifier(cid);
+        let transfer = self.transfers.get_mut(&cid).filter(|_| tag == cid).ok_or(wrong)?;
+        // In order, as the transport demands (3.6.2.6).
+        if offset as usize != transfer.received {
+            return Err(Breach::DataOffset(offset).into());
+        }
+        let end = transfer.received + bytes.len();
+        transfer
+            .bytes
+            .get_mut(transfer.received..end)
+            .ok_or(Breach::DataOffset(offset))?
+            .copy_from_slice(bytes);
+        transfer.received = end;
+        if end < transfer.bytes.len() {
+            return Ok(());
+        }
+        let Some(mut transfer) = self.transfers.remove(&cid) else { return Err(wrong.into()) };
+        let done = self.carry_out(&transfer.command, &transfer.bytes);
+        transfer.bytes.zeroize();
+        if let Some(done) = done {
+            self.finish(&transfer.command, done)?;
+        }
+        self.ask()
+    }
+
+    /// Carries a command out; none where it is not answered yet.
+    fn carry_out(&mut self, command: &Command, data: &[u8]) -> Option<Result<Answer, Status>> {
+        let Some(controller) = self.controller.clone() else {
+            let connects = command.opcode() == opcode::FABRICS && command.fabrics_type() == fabrics::CONNECT;
+            return Some(if connects { self.connect(command, data) } else { Err(Status::SEQUENCE) });
+        };
+        Some(match (command.opcode(), self.id) {
+            (opcode::FABRICS, 0) => controller.fabrics(command),
+            (opcode::FABRICS, _) => Err(Status::INVALID_OPCODE),
+            _ if !controller.is_ready() => Err(Status::SEQUENCE),
+            (opcode::ASYNC_EVENT, 0) => {
+                if self.async_events.len() > usize::from(ASYNC_EVENTS) {
+                    Err(Status::ASYNC_EVENT_LIMIT)
+                } else {
+                    // Nothing ever happens that a host must be told.
+                    self.async_events.push(command.cid());
+                    return None;
+                }
+            }
+            (_, 0) => controller.admin(command, data),
+            _ => controller.io(command, data),
+        })
+    }
+
+    fn connect(&mut self, command: &Command, data: &[u8]) -> Result<Answer, Status> {
+        let text = |from: usize| {
+            let field = data.get(from..from + 256).unwrap_or_default();
+            let end = field.iter().position(|b| *b == 0).unwrap_or(field.len());
+            field.get(..end).unwrap_or_default()
+        };
+        let (queue, entries) = (command.u16_at(42), command.u16_at(44));
+        if data.len() != CONNECT_BYTES
+            || command.u16_at(40) != 0
+            || text(256) != self.subsystem.nqn.as_bytes()
+            || queue > IO_QUEUES
+            || entries >= QUEUE_ENTRIES
+        {
+            return Err(Status::CONNECT_INVALID);
+        }
+        let wanted = data.get(16..18).and_then(|b| b.try_into().ok()).map_or(0, u16::from_le_bytes);
+        let controller = if queue == 0 {
+            // 0xffff: any; this is a dynamic controller (Fabrics 1.1, 4.2).
+            if wanted != 0xffff {
+                return Err(Status::CONNECT_INVALID);
+            }
+            self.subsystem.admit().ok_or(Status::CONNECT_BUSY)?
+        } else {
+            self.subsystem.find(wanted).ok_or(Status::CONNECT_INVALID)?
+        };
+        self.id = queue;
+        self.entries = entries.saturating_add(1);
+        let id = controller.id;
+        self.controller = Some(controller);
+        Ok(Answer { result: id.into(), data: Vec::new() })
+    }
+
+    fn finish(&mut self, command: &Command, done: Result<Answer, Status>) -> Result<(), ConnectionError> {
+        self.head = (self.head + 1) % self.entries.max(1);
+        let cid = command.cid();
+        let (result, status) = match done {
+            Ok(answer) => {
+                let data = answer.data.get(..command.data_len()).unwrap_or(&answer.data);
+                if !data.is_empty() {
+                    pdu::send_data(&mut self.to, cid, data)?;
+                }
+                (answer.result, Ok(()))
+            }
+            Err(status) => (0, Err(status)),
+        };
+        pdu::complete(&mut self.to, &completion(result, self.head, self.id, cid, status))
+    }
+}

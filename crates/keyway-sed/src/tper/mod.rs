@@ -1,0 +1,229 @@
+//! A virtual drive that encrypts itself: an Opal 2 TPer and its blocks, over one store.
+//!
+//! [`Drive`] has what a controller needs: [`Drive::security_send`] and [`Drive::security_receive`] (IF-SEND
+//! and IF-RECV), [`Drive::read`], [`Drive::write`], [`Drive::flush`], and [`Drive::power_cycle`].
+//!
+//! # What is honest about it
+//! Blocks are encrypted with AES-256-XTS under media keys. A range that is locked has its key nowhere
+//! but on the medium, under keys that come from PINs (see `keys`): without a PIN that may unlock it
+//! nobody reads it, this program included. A range that asks for no PIN after a power cycle has its key
+//! on the medium as it is, as in any drive. The MBR and DataStore tables are not encrypted: the specification
+//! guards them by access control alone, and so does this drive.
+//!
+//! # What is not there
+//! Single User Mode, further DataStore tables, trusted sessions, and more than one session at a time. What is
+//! written to byte tables in a transaction stays when the transaction is aborted.
+
+mod cell;
+mod config;
+mod keys;
+mod locking;
+mod media;
+mod methods;
+mod session;
+mod slots;
+mod state;
+mod tables;
+#[allow(clippy::module_inception, reason = "the TPer proper, in a drive around it")]
+mod tper;
+
+pub use config::{DriveConfig, Label};
+pub use media::IoError;
+
+use crate::discovery::Discovery;
+use keyway_store::{Store, StoreError};
+use media::Media;
+use slots::Slots;
+use state::State;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tper::Tper;
+
+/// Bytes of a PIN at most (Opal SSC 2.01, 4.2.1.8).
+pub const MAX_PIN: usize = 32;
+
+/// Why a drive can't be made, opened or used any more.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The medium failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No state is on the medium.
+    #[error("this is not a virtual drive; make one with `keyway drive emulate FILE --size …`")]
+    NotADrive,
+    /// The state was written by a newer program.
+    #[error("the drive's state has version {0}, which this program does not know; use a newer one")]
+    Version(u32),
+    /// The state is whole, but not one that this program writes.
+    #[error("the drive's state makes no sense; it was not written by this program")]
+    Damaged,
+    /// The state does not fit into its slot.
+    #[error("the drive's state has {0} bytes, more than there is room for")]
+    StateTooLarge(usize),
+    /// A drive that can't be.
+    #[error("no such drive can be made: {0}")]
+    Config(&'static str),
+    /// The medium is too small.
+    #[error("the drive needs a medium of {needed} bytes, this one has {present}")]
+    TooSmall {
+        /// What the drive needs.
+        needed: u64,
+        /// What there is.
+        present: u64,
+    },
+    /// The machine gives no random numbers.
+    #[error("this machine gives no random numbers")]
+    NoRandom,
+}
+
+/// A security command that the drive refuses before it looks at its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SecurityError {
+    /// Not 0, 1 or 2.
+    #[error("security protocol {0:#04x} is not supported")]
+    Protocol(u8),
+    /// Nothing listens there.
+    #[error("ComID {0:#06x} is not in use")]
+    ComId(u16),
+    /// More than the drive takes.
+    #[error("a transfer of {0} bytes is longer than the drive takes")]
+    TransferLength(usize),
+    /// The answer to the command before was not fetched (synchronous protocol violation).
+    #[error("the answer to the command before has not been fetched")]
+    AnswerWaiting,
+    /// TPER_RESET is not enabled, or Block SID finds the owner's PIN changed or blocked already.
+    #[error("the drive does not do that in the state it is in")]
+    NotNow,
+    /// The medium failed.
+    #[error("the drive has failed")]
+    Failed,
+}
+
+/// A drive under power.
+pub struct Drive {
+    store: Arc<dyn Store>,
+    tper: Mutex<Tper>,
+    /// Read by every access to blocks for as long as it takes; written when something is locked or unlocked.
+    media: RwLock<Media>,
+}
+
+impl Drive {
+    /// Makes a drive on a medium, whatever was there before.
+    ///
+    /// # Errors
+    /// A configuration that can't be, a medium that is too small or fails.
+    pub fn create(store: Arc<dyn Store>, config: &DriveConfig) -> Result<Self, DriveError> {
+        if let Some(fault) = config.fault() {
+            return Err(DriveError::Config(fault));
+        }
+        let (needed, present) = (config.medium_bytes(), store.size());
+        if present < needed {
+            return Err(DriveError::TooSmall { needed, present });
+        }
+        let state = State::factory(config).map_err(|_| DriveError::NoRandom)?;
+        Slots::fresh().save(&*store, state.encode().as_bytes())?;
+        Self::open(store)
+    }
+
+    /// Powers a drive up that was made before.
+    ///
+    /// # Errors
+    /// A medium that holds none, or fails.
+    pub fn open(store: Arc<dyn Store>) -> Result<Self, DriveError> {
+        let (tper, media) = power_up(&store)?;
+        Ok(Self { store, tper: Mutex::new(tper), media: RwLock::new(media) })
+    }
+
+    /// Takes the power away and gives it back.
+    ///
+    /// # Errors
+    /// As [`Drive::open`]; the drive stays as it was then, but every range is locked that a power cycle locks.
+    pub fn power_cycle(&self) -> Result<(), DriveError> {
+        let mut tper = self.tper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut media = self.media.write().unwrap_or_else(PoisonError::into_inner);
+        self.store.flush()?;
+        let (new_tper, new_media) = power_up(&self.store)?;
+        *tper = new_tper;
+        *media = new_media;
+        Ok(())
+    }
+
+    /// IF-SEND: a security protocol, a ComID (NVMe's SPSP, SCSI's security protocol specific) and bytes.
+    ///
+    /// # Errors
+    /// What the drive refuses. What is wrong inside the bytes is answered inside the protocol, or dropped.
+    pub fn security_send(&self, protocol: u8, com_id: u16, bytes: &[u8]) -> Result<(), SecurityError> {
+        let mut tper = self.tper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut media = self.media.write().unwrap_or_else(PoisonError::into_inner);
+        tper.send(protocol, com_id, bytes, &mut media)
+    }
+
+    /// IF-RECV: what the drive has to say, at most `len` bytes. The controller pads with zeros.
+    ///
+    /// # Errors
+    /// What the drive refuses.
+    pub fn security_receive(&self, protocol: u8, com_id: u16, len: usize) -> Result<Vec<u8>, SecurityError> {
+        self.tper.lock().unwrap_or_else(PoisonError::into_inner).receive(protocol, com_id, len)
+    }
+
+    /// What Level 0 discovery says.
+    pub fn discovery(&self) -> Discovery {
+        self.tper.lock().unwrap_or_else(PoisonError::into_inner).discovery()
+    }
+
+    /// What it was made as.
+    pub fn config(&self) -> DriveConfig {
+        self.tper.lock().unwrap_or_else(PoisonError::into_inner).state.config.clone()
+    }
+
+    /// Logical blocks.
+    pub fn blocks(&self) -> u64 {
+        self.media.read().unwrap_or_else(PoisonError::into_inner).blocks
+    }
+
+    /// Bytes of a logical block.
+    pub fn block_bytes(&self) -> u32 {
+        self.media.read().unwrap_or_else(PoisonError::into_inner).block_bytes
+    }
+
+    /// Reads whole blocks from `lba` on.
+    ///
+    /// # Errors
+    /// A range that is locked; nothing of it is in `buf` then.
+    pub fn read(&self, lba: u64, buf: &mut [u8]) -> Result<(), IoError> {
+        self.media.read().unwrap_or_else(PoisonError::into_inner).read(&*self.store, lba, buf)
+    }
+
+    /// Writes whole blocks from `lba` on.
+    ///
+    /// # Errors
+    /// A range that is locked; nothing was written then.
+    pub fn write(&self, lba: u64, bytes: &[u8]) -> Result<(), IoError> {
+        self.media.read().unwrap_or_else(PoisonError::into_inner).write(&*self.store, lba, bytes)
+    }
+
+    /// Says that blocks are no longer needed; what they read as afterwards is not defined.
+    ///
+    /// # Errors
+    /// As [`Drive::write`].
+    pub fn discard(&self, lba: u64, blocks: u64) -> Result<(), IoError> {
+        self.media.read().unwrap_or_else(PoisonError::into_inner).discard(&*self.store, lba, blocks)
+    }
+
+    /// Puts everything written on the medium.
+    ///
+    /// # Errors
+    /// The medium's.
+    pub fn flush(&self) -> Result<(), IoError> {
+        Ok(self.store.flush().map_err(DriveError::from)?)
+    }
+}
+
+fn power_up(store: &Arc<dyn Store>) -> Result<(Tper, Media), DriveError> {
+    let (slots, bytes) = Slots::load(&**store)?;
+    let state = State::decode(&bytes)?;
+    let (needed, present) = (state.config.medium_bytes(), store.size());
+    if present < needed {
+        return Err(DriveError::TooSmall { needed, present });
+    }
+    Tper::new(store.clone(), state, slots)
+}

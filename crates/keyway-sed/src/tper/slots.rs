@@ -1,0 +1,124 @@
+//! The drive's state on its medium: two copies, one of which is always whole.
+//!
+//! ```text
+//! offset size
+//!      0    8  "KEYWYSED"
+//!      8    4  version of the format, 1
+//!     12    4  bytes of the state
+//!     16    8  sequence number
+//!     24    …  the state, then zeros
+//!  end-32   32  SHA-256 of everything before
+//! ```
+//!
+//! Integers are little-endian. A change is written to the older slot, flushed, then to the other one and
+//! flushed. Power that fails in between leaves the old state or the new one, never a mixture; when both
+//! writes are done nothing of the old state, and of its keys, is left in either.
+//! What is assumed of the medium: a flush puts on it what was written before, and a write that is cut off
+//! damages nothing outside its own range.
+
+use super::DriveError;
+use keyway_store::Store;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+/// Bytes of a slot.
+pub(super) const SLOT: u64 = 256 * 1024;
+/// Bytes of both.
+pub(super) const SLOTS: u64 = 2 * SLOT;
+
+const MAGIC: &[u8; 8] = b"KEYWYSED";
+const VERSION: u32 = 1;
+const HEAD: usize = 24;
+const SUM: usize = 32;
+
+/// Where the next change goes.
+pub(super) struct Slots {
+    sequence: u64,
+    /// The slot that holds the older copy, or a damaged one.
+    older: u64,
+}
+
+/// The largest state, in bytes.
+pub(super) const MAX_STATE: usize = SLOT as usize - HEAD - SUM;
+
+impl Slots {
+    /// Slots that hold nothing.
+    pub(super) const fn fresh() -> Self {
+        Self { sequence: 0, older: 0 }
+    }
+
+    /// Finds the newest whole state; makes the other slot the same if a change was cut off.
+    pub(super) fn load(store: &dyn Store) -> Result<(Self, Zeroizing<Vec<u8>>), DriveError> {
+        let mut found: Option<(u64, u64, Zeroizing<Vec<u8>>)> = None;
+        let mut same = true;
+        for slot in 0..2 {
+            let read = read(store, slot)?;
+            same &= match (&read, &found) {
+                (Some((sequence, _)), Some((other, ..))) => sequence == other,
+                (None, _) => false,
+                (Some(_), None) => slot == 0,
+            };
+            if let Some((sequence, state)) = read
+                && found.as_ref().is_none_or(|(best, ..)| sequence > *best)
+            {
+                found = Some((sequence, slot, state));
+            }
+        }
+        let (sequence, slot, state) = found.ok_or(DriveError::NotADrive)?;
+        let slots = Self { sequence, older: 1 - slot };
+        if !same && !store.is_read_only() {
+            slots.write(store, slots.older, &state)?;
+        }
+        Ok((slots, state))
+    }
+
+    /// Puts a state on the medium, in both slots.
+    pub(super) fn save(&mut self, store: &dyn Store, state: &[u8]) -> Result<(), DriveError> {
+        self.sequence += 1;
+        let first = self.older;
+        self.write(store, first, state)?;
+        self.older = 1 - first;
+        self.write(store, self.older, state)
+    }
+
+    fn write(&self, store: &dyn Store, slot: u64, state: &[u8]) -> Result<(), DriveError> {
+        if state.len() > MAX_STATE {
+            return Err(DriveError::StateTooLarge(state.len()));
+        }
+        let mut bytes = Zeroizing::new(vec![0; SLOT as usize]);
+        let (body, sum) = bytes.split_at_mut(SLOT as usize - SUM);
+        let head = [
+            &MAGIC[..],
+            &VERSION.to_le_bytes(),
+            &(state.len() as u32).to_le_bytes(),
+            &self.sequence.to_le_bytes(),
+        ];
+        let fields = head.into_iter().flatten().chain(state);
+        body.iter_mut().zip(fields).for_each(|(to, from)| *to = *from);
+        sum.copy_from_slice(&Sha256::digest(&*body));
+        store.write_at(&bytes, slot * SLOT)?;
+        store.flush()?;
+        Ok(())
+    }
+}
+
+/// The state of a slot and its sequence number, if it is whole.
+fn read(store: &dyn Store, slot: u64) -> Result<Option<(u64, Zeroizing<Vec<u8>>)>, DriveError> {
+    if store.size() < SLOTS {
+        return Err(DriveError::NotADrive);
+    }
+    let mut bytes = Zeroizing::new(vec![0; SLOT as usize]);
+    store.read_at(&mut bytes, slot * SLOT)?;
+    let (body, sum) = bytes.split_at(SLOT as usize - SUM);
+    let field = |from: usize, to: usize| body.get(from..to).unwrap_or_default();
+    let u32_at = |at| field(at, at + 4).try_into().map(u32::from_le_bytes).unwrap_or_default();
+    if field(0, 8) != MAGIC || Sha256::digest(body)[..] != *sum {
+        return Ok(None);
+    }
+    if u32_at(8) != VERSION {
+        return Err(DriveError::Version(u32_at(8)));
+    }
+    let sequence = field(16, 24).try_into().map(u64::from_le_bytes).unwrap_or_default();
+    let state = body.get(HEAD..HEAD.saturating_add(u32_at(12) as usize));
+    Ok(state.map(|state| (sequence, Zeroizing::new(state.to_vec()))))
+}

@@ -1,0 +1,225 @@
+//! Everything about a drive that outlives its power: kept as one value, in the codec's own tokens.
+
+use super::DriveError;
+use super::cell::Cell;
+use super::config::{DriveConfig, Label};
+use super::keys::{KEY_BYTES, MEDIA_KEY_BYTES, NoRandom, PinRecord, Sealed, random_key};
+use super::tables::Sp;
+use crate::Uid;
+use crate::token::{Budget, Encoder, Tokens, Value};
+use keyway_secret::SecretBytes;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A cell: SP, row, column.
+pub(super) type Place = (Sp, Uid, u64);
+
+/// What a drive keeps.
+pub(super) struct State {
+    pub(super) config: DriveConfig,
+    /// Whether the Locking SP is activated.
+    pub(super) active: bool,
+    /// Whether the owner's PIN is still the factory's.
+    pub(super) sid_is_msid: bool,
+    /// Cells that are no longer as the factory left them.
+    pub(super) cells: BTreeMap<Place, Cell>,
+    /// PINs, by row of C_PIN.
+    pub(super) pins: BTreeMap<(Sp, Uid), PinRecord>,
+    /// The keys of each range, the global one first.
+    pub(super) ranges: Vec<RangeKeys>,
+}
+
+/// The keys of one range.
+pub(super) struct RangeKeys {
+    /// The media key under the range's key.
+    pub(super) media: Sealed,
+    /// The range's key under the admins', once the Locking SP is active.
+    pub(super) by_admins: Option<Sealed>,
+    /// The range's key under the joint keys of users, for every way an ACE admits some of them.
+    pub(super) grants: Vec<(BTreeSet<Uid>, Sealed)>,
+    /// The range's key as it is: where the range can be read or written without any PIN after a power
+    /// cycle, its key must be there without any PIN too.
+    pub(super) open: Option<SecretBytes>,
+}
+
+impl RangeKeys {
+    /// New keys, open.
+    pub(super) fn generate() -> Result<Self, NoRandom> {
+        let (key, media) = (random_key(KEY_BYTES)?, random_key(MEDIA_KEY_BYTES)?);
+        let media = Sealed::new(&key, &media)?;
+        Ok(Self { media, by_admins: None, grants: Vec::new(), open: Some(key) })
+    }
+}
+
+impl State {
+    /// The cell, if it was changed.
+    pub(super) fn cell(&self, sp: Sp, row: Uid, column: u64) -> Option<&Cell> {
+        self.cells.get(&(sp, row, column))
+    }
+
+    /// As tokens. They hold keys: the encoder wipes itself.
+    pub(super) fn encode(&self) -> Encoder {
+        let mut to = Encoder::new();
+        let c = &self.config;
+        for n in [
+            c.blocks,
+            c.block_bytes.into(),
+            c.ranges.into(),
+            c.admins.into(),
+            c.users.into(),
+            c.mbr_bytes,
+            c.data_store_bytes,
+            c.pin_iterations.into(),
+        ] {
+            to.uint(n);
+        }
+        for text in [&c.label.serial, &c.label.msid, &c.label.psid] {
+            to.bytes(text.as_bytes());
+        }
+        to.boolean(self.active).boolean(self.sid_is_msid);
+        to.list(|to| {
+            for ((sp, row, column), cell) in &self.cells {
+                to.list(|to| {
+                    to.uint(*sp as u64).uid(*row).uint(*column);
+                    cell.store(to);
+                });
+            }
+        });
+        to.list(|to| {
+            for ((sp, row), pin) in &self.pins {
+                to.list(|to| {
+                    to.uint(*sp as u64).uid(*row).bytes(&pin.salt).uint(pin.iterations.into());
+                    to.bytes(pin.key.as_bytes());
+                    optional(to, pin.escrow.as_ref());
+                    optional(to, pin.admins.as_ref());
+                });
+            }
+        });
+        to.list(|to| {
+            for range in &self.ranges {
+                to.list(|to| {
+                    to.bytes(range.media.as_bytes());
+                    optional(to, range.by_admins.as_ref());
+                    to.list(|to| {
+                        for (who, sealed) in &range.grants {
+                            to.list(|to| {
+                                to.bytes(sealed.as_bytes());
+                                who.iter().for_each(|uid| {
+                                    to.uid(*uid);
+                                });
+                            });
+                        }
+                    });
+                    to.list(|to| {
+                        if let Some(key) = &range.open {
+                            to.bytes(key);
+                        }
+                    });
+                });
+            }
+        });
+        to.end_list();
+        to
+    }
+
+    /// Reads it back.
+    ///
+    /// # Errors
+    /// What no version of this program wrote.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, DriveError> {
+        let values = Budget::new().list(&mut Tokens::new(bytes)).map_err(|_| DriveError::Damaged)?;
+        let state = Self::from_values(&values).ok_or(DriveError::Damaged)?;
+        if state.config.fault().is_some() || state.ranges.len() != usize::from(state.config.ranges) + 1 {
+            return Err(DriveError::Damaged);
+        }
+        Ok(state)
+    }
+
+    fn from_values(values: &[Value<'_>]) -> Option<Self> {
+        let mut values = values.iter();
+        let mut next = || values.next();
+        let mut number = || next()?.uint();
+        let blocks = number()?;
+        let block_bytes = number()?.try_into().ok()?;
+        let (ranges, admins, users) =
+            (number()?.try_into().ok()?, number()?.try_into().ok()?, number()?.try_into().ok()?);
+        let (mbr_bytes, data_store_bytes) = (number()?, number()?);
+        let pin_iterations = number()?.try_into().ok()?;
+        let mut text = || String::from_utf8(next()?.bytes()?.to_vec()).ok();
+        let label = Label { serial: text()?, msid: text()?, psid: text()? };
+        let config = DriveConfig {
+            blocks,
+            block_bytes,
+            ranges,
+            admins,
+            users,
+            mbr_bytes,
+            data_store_bytes,
+            pin_iterations,
+            label,
+        };
+        let (active, sid_is_msid) = (next()?.boolean()?, next()?.boolean()?);
+        let cells = next()?.list()?.iter().map(cell).collect::<Option<_>>()?;
+        let pins = next()?.list()?.iter().map(pin).collect::<Option<_>>()?;
+        let ranges = next()?.list()?.iter().map(range).collect::<Option<_>>()?;
+        Some(Self { config, active, sid_is_msid, cells, pins, ranges })
+    }
+}
+
+fn optional(to: &mut Encoder, sealed: Option<&Sealed>) {
+    to.list(|to| {
+        if let Some(sealed) = sealed {
+            to.bytes(sealed.as_bytes());
+        }
+    });
+}
+
+fn which(value: &Value<'_>) -> Option<Sp> {
+    [Sp::Admin, Sp::Locking].into_iter().find(|sp| value.uint() == Some(*sp as u64))
+}
+
+fn sealed(value: &Value<'_>) -> Option<Sealed> {
+    value.bytes().map(Sealed::from_bytes)
+}
+
+fn optional_sealed(value: &Value<'_>) -> Option<Option<Sealed>> {
+    match value.list()? {
+        [] => Some(None),
+        [one] => Some(Some(sealed(one)?)),
+        _ => None,
+    }
+}
+
+fn cell(value: &Value<'_>) -> Option<(Place, Cell)> {
+    let [sp, row, column, kind, value] = value.list()? else { return None };
+    Some(((which(sp)?, row.uid()?, column.uint()?), Cell::load(kind, value)?))
+}
+
+fn pin(value: &Value<'_>) -> Option<((Sp, Uid), PinRecord)> {
+    let [sp, row, salt, iterations, key, escrow, admins] = value.list()? else { return None };
+    let record = PinRecord {
+        salt: salt.bytes()?.to_vec(),
+        iterations: iterations.uint()?.try_into().ok()?,
+        key: sealed(key)?,
+        escrow: optional_sealed(escrow)?,
+        admins: optional_sealed(admins)?,
+    };
+    Some(((which(sp)?, row.uid()?), record))
+}
+
+fn range(value: &Value<'_>) -> Option<RangeKeys> {
+    let [media, by_admins, grants, open] = value.list()? else { return None };
+    let grant = |value: &Value<'_>| {
+        let (key, who) = value.list()?.split_first()?;
+        Some((who.iter().map(Value::uid).collect::<Option<_>>()?, sealed(key)?))
+    };
+    Some(RangeKeys {
+        media: sealed(media)?,
+        by_admins: optional_sealed(by_admins)?,
+        grants: grants.list()?.iter().map(grant).collect::<Option<_>>()?,
+        open: match open.list()? {
+            [] => None,
+            [key] => Some(SecretBytes::copy_of(key.bytes()?)),
+            _ => return None,
+        },
+    })
+}

@@ -1,0 +1,495 @@
+//! The trusted peripheral: its channel, its one session at a time, and what a call does to the state.
+
+use super::cell::Cell;
+use super::config::{DriveConfig, Label};
+use super::keys::{NoRandom, PinRecord, Sealed};
+use super::media::Media;
+use super::session::Session;
+use super::slots::Slots;
+use super::state::{RangeKeys, State};
+use super::tables::{ByteTable, RESET_POWER_CYCLE, RESET_PROGRAMMATIC, Sp, Tables, life_cycle};
+use super::{DriveError, SecurityError};
+use crate::comid::{self, ComIdState, Request, Response};
+use crate::discovery::{
+    BlockSid, DataRemoval, DataStore, Discovery, Feature, Geometry, LockingFeature, Ssc, TPerFeature,
+};
+use crate::message::{Message, write_answer, write_call};
+use crate::packet::{self, ComPacket, HEADERS};
+use crate::token::{Encoder, Token};
+use crate::uid::{authority, c_pin, column, method, sp};
+use crate::{Status, Uid};
+use keyway_cipher::SectorCipher;
+use keyway_store::Store;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The drive's only channel. Opal SSC 2.01, 3.3.3: at least one, above 0x0fff.
+pub(super) const COM_ID: u16 = 0x1000;
+/// The largest ComPacket that the drive takes or sends, in bytes.
+pub(super) const MAX_COMPACKET: usize = 64 * 1024;
+/// What every host can take (Opal SSC 2.01, 4.1.1.1).
+pub(super) const MIN_HOST_COMPACKET: usize = 2048;
+/// Milliseconds that a session may be silent: by itself, and at the least and most that a host may ask for.
+pub(super) const SESSION_TIMEOUT: (u64, u64, u64) = (120_000, 5_000, 600_000);
+/// The first number of a session; below are reserved ones (Core 2.01, 3.3.7.1.3).
+const FIRST_TSN: u32 = 0x1000;
+
+pub(super) struct Tper {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) state: State,
+    pub(super) slots: Slots,
+    pub(super) admin_tables: Tables,
+    pub(super) locking_tables: Tables,
+    pub(super) session: Option<Session>,
+    pub(super) next_tsn: u32,
+    /// Wrong PINs in a row.
+    pub(super) tries: BTreeMap<(Sp, Uid), u64>,
+    /// The owner can't be proved until a reset; and whether a hardware reset is one.
+    pub(super) sid_blocked: Option<bool>,
+    /// Bytes of a ComPacket that the host takes.
+    pub(super) host_compacket: usize,
+    /// The ciphers of ranges that are not locked, with what their key was unwrapped from.
+    pub(super) ciphers: Vec<Option<(Sealed, Arc<SectorCipher>)>>,
+    /// An answer that waits to be fetched.
+    answer: Option<Zeroizing<Vec<u8>>>,
+    /// An answer about the ComID that waits to be fetched.
+    com_id_answer: Option<Vec<u8>>,
+    /// The medium failed in mid-change: nothing is known for certain, and nothing is done any more.
+    pub(super) failed: bool,
+}
+
+/// What follows a method's answer.
+pub(super) enum After {
+    /// Nothing.
+    Stay,
+    /// The session ends: the SP that it was with is no longer what it was.
+    Close,
+}
+
+/// The PINs of the Admin SP as they leave the factory.
+pub(super) fn factory_pins(config: &DriveConfig) -> Result<Vec<((Sp, Uid), PinRecord)>, NoRandom> {
+    let Label { msid, psid, .. } = &config.label;
+    let pins =
+        [(c_pin::SID, msid.as_bytes()), (c_pin::PSID, psid.as_bytes()), (c_pin::admin_sp_admin(1), &[])];
+    pins.into_iter()
+        .map(|(row, pin)| Ok(((Sp::Admin, row), PinRecord::new(pin, config.pin_iterations)?.0)))
+        .collect()
+}
+
+impl State {
+    /// As it leaves the factory.
+    pub(super) fn factory(config: &DriveConfig) -> Result<Self, NoRandom> {
+        let ranges = (0..=config.ranges).map(|_| RangeKeys::generate()).collect::<Result<_, _>>()?;
+        let pins = factory_pins(config)?.into_iter().collect();
+        let config = config.clone();
+        Ok(Self { config, active: false, sid_is_msid: true, cells: BTreeMap::new(), pins, ranges })
+    }
+}
+
+impl Tper {
+    /// Powers the drive up.
+    pub(super) fn new(
+        store: Arc<dyn Store>,
+        state: State,
+        slots: Slots,
+    ) -> Result<(Self, Media), DriveError> {
+        let ciphers = (0..=state.config.ranges).map(|_| None).collect();
+        let mut tper = Self {
+            admin_tables: Tables::admin_sp(&state.config),
+            locking_tables: Tables::locking_sp(&state.config),
+            store,
+            state,
+            slots,
+            session: None,
+            next_tsn: FIRST_TSN,
+            tries: BTreeMap::new(),
+            sid_blocked: None,
+            host_compacket: MIN_HOST_COMPACKET,
+            ciphers,
+            answer: None,
+            com_id_answer: None,
+            failed: false,
+        };
+        tper.reset_locks(RESET_POWER_CYCLE);
+        let media = tper.map_media(None).map_err(|_| DriveError::Damaged)?;
+        Ok((tper, media))
+    }
+
+    pub(super) fn tables(&self, sp: Sp) -> &Tables {
+        match sp {
+            Sp::Admin => &self.admin_tables,
+            Sp::Locking => &self.locking_tables,
+        }
+    }
+
+    /// A cell as it is now.
+    pub(super) fn cell(&self, sp: Sp, row: Uid, column: u64) -> Option<Cell> {
+        if (sp, row, column) == (Sp::Admin, sp::LOCKING, column::sp::LIFE_CYCLE) {
+            let active = self.state.active;
+            let state = if active { life_cycle::MANUFACTURED } else { life_cycle::MANUFACTURED_INACTIVE };
+            return Some(Cell::Uint(state));
+        }
+        if row.table() == crate::uid::table::C_PIN && column == column::c_pin::TRIES {
+            return Some(Cell::Uint(self.tries.get(&(sp, row)).copied().unwrap_or(0)));
+        }
+        let changed = self.state.cell(sp, row, column);
+        changed.or_else(|| self.tables(sp).rows.get(&row)?.get(&column)).cloned()
+    }
+
+    /// IF-SEND: bytes from the host.
+    pub(super) fn send(
+        &mut self,
+        protocol: u8,
+        com_id: u16,
+        bytes: &[u8],
+        media: &mut Media,
+    ) -> Result<(), SecurityError> {
+        if bytes.len() > MAX_COMPACKET {
+            return Err(SecurityError::TransferLength(bytes.len()));
+        }
+        match (protocol, com_id) {
+            (comid::PROTOCOL_TCG, COM_ID) => self.take_compacket(bytes, media),
+            (comid::PROTOCOL_COMID, COM_ID) => {
+                self.com_id_answer = Some(self.com_id_request(bytes));
+                Ok(())
+            }
+            (comid::PROTOCOL_COMID, comid::TPER_RESET) => self.programmatic_reset(media),
+            (comid::PROTOCOL_COMID, comid::BLOCK_SID) => {
+                if !self.state.sid_is_msid || self.sid_blocked.is_some() {
+                    return Err(SecurityError::NotNow);
+                }
+                self.sid_blocked = Some(bytes.first().is_some_and(|b| b & 1 == 1));
+                self.close_if(|session| session.proved.contains_key(&authority::SID));
+                Ok(())
+            }
+            (comid::PROTOCOL_TCG | comid::PROTOCOL_COMID, _) => Err(SecurityError::ComId(com_id)),
+            _ => Err(SecurityError::Protocol(protocol)),
+        }
+    }
+
+    /// IF-RECV: at most `len` bytes for the host.
+    pub(super) fn receive(
+        &mut self,
+        protocol: u8,
+        com_id: u16,
+        len: usize,
+    ) -> Result<Vec<u8>, SecurityError> {
+        let whole = match (protocol, com_id) {
+            // SPC-4, 7.7.1.3: the list of protocols; and that there are no certificates.
+            (0, 0) => vec![0, 0, 0, 0, 0, 0, 0, 3, 0, 1, 2],
+            (0, 1) => vec![0; 4],
+            (comid::PROTOCOL_TCG, comid::DISCOVERY) => self.discovery().write(),
+            (comid::PROTOCOL_TCG, COM_ID) => {
+                let waiting = self.answer.as_ref().map_or(0, |a| a.len());
+                if waiting == 0 {
+                    packet::empty(COM_ID, 0, 0, 0).to_vec()
+                } else if waiting > len {
+                    let waiting = waiting as u32;
+                    packet::empty(COM_ID, 0, waiting, waiting).to_vec()
+                } else {
+                    self.answer.take().map(|answer| answer.to_vec()).unwrap_or_default()
+                }
+            }
+            (comid::PROTOCOL_COMID, COM_ID) => self
+                .com_id_answer
+                .take()
+                .unwrap_or_else(|| Response::Pending.write(COM_ID, 0, Request::Other(0))),
+            // None is given out: the drive has its own.
+            (comid::PROTOCOL_COMID, comid::GET_COMID) => vec![0; 4],
+            (comid::PROTOCOL_TCG | comid::PROTOCOL_COMID, _) => return Err(SecurityError::ComId(com_id)),
+            _ => return Err(SecurityError::Protocol(protocol)),
+        };
+        let mut whole = whole;
+        whole.truncate(len);
+        Ok(whole)
+    }
+
+    fn com_id_request(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let Ok((com_id, extension, request)) = Request::parse(bytes) else {
+            return Response::Pending.write(COM_ID, 0, Request::Other(0));
+        };
+        let response = match request {
+            Request::Verify if (com_id, extension) != (COM_ID, 0) => Response::State(ComIdState::Invalid),
+            Request::Verify if self.session.is_some() => Response::State(ComIdState::Associated),
+            Request::Verify => Response::State(ComIdState::Issued),
+            Request::StackReset if (com_id, extension) == (COM_ID, 0) => {
+                self.stack_reset();
+                Response::Reset(true)
+            }
+            Request::StackReset => Response::Reset(false),
+            Request::Other(_) => Response::Pending,
+        };
+        response.write(com_id, extension, request)
+    }
+
+    /// Forgets what is going on at the ComID.
+    pub(super) fn stack_reset(&mut self) {
+        self.close_if(|_| true);
+        self.answer = None;
+        self.host_compacket = MIN_HOST_COMPACKET;
+    }
+
+    fn programmatic_reset(&mut self, media: &mut Media) -> Result<(), SecurityError> {
+        let enabled = self.cell(Sp::Admin, Uid::row(0x0201, 0x0003_0001), 8);
+        if enabled != Some(Cell::Uint(1)) {
+            return Err(SecurityError::NotNow);
+        }
+        self.stack_reset();
+        self.com_id_answer = None;
+        self.reset_locks(RESET_PROGRAMMATIC);
+        self.finish(media).map_err(|_| SecurityError::Failed)
+    }
+
+    /// Ends the session, as if it had never had an open transaction, if the condition holds.
+    pub(super) fn close_if(&mut self, condition: impl FnOnce(&Session) -> bool) {
+        if self.session.as_ref().is_some_and(condition)
+            && let Some(session) = self.session.take()
+            && let Some(before) = session.transaction
+        {
+            self.restore(&before);
+        }
+    }
+
+    pub(super) fn restore(&mut self, before: &[u8]) {
+        match State::decode(before) {
+            Ok(state) => self.state = state,
+            // It was encoded by this very process.
+            Err(_) => self.failed = true,
+        }
+    }
+
+    fn take_compacket(&mut self, bytes: &[u8], media: &mut Media) -> Result<(), SecurityError> {
+        if self.answer.is_some() {
+            return Err(SecurityError::AnswerWaiting);
+        }
+        if self.session.as_ref().is_some_and(Session::expired) {
+            self.close_if(|_| true);
+        }
+        // What is no ComPacket for this channel with one packet of one subpacket (the drive's own
+        // limits) is dropped: Core 2.01, 3.3.10.3.
+        let Ok(compacket) = ComPacket::parse(bytes) else { return Ok(()) };
+        if (compacket.com_id, compacket.com_id_extension) != (COM_ID, 0) {
+            return Ok(());
+        }
+        let Ok(Some((packet, payload))) = compacket.single() else { return Ok(()) };
+        let mut answer = Encoder::new();
+        let (tsn, hsn) = (packet.tsn, packet.hsn);
+        if (tsn, hsn) == (0, 0) {
+            self.session_manager(payload, &mut answer);
+            self.reply(0, 0, &answer);
+        } else if let Some(session) = self.session.take_if(|s| (s.tsn, s.hsn) == (tsn, hsn)) {
+            self.in_session(session, payload, &mut answer, media);
+        }
+        Ok(())
+    }
+
+    fn reply(&mut self, tsn: u32, hsn: u32, answer: &Encoder) {
+        if answer.is_empty() {
+            return;
+        }
+        let padded = answer.len().next_multiple_of(4);
+        if HEADERS + padded > self.host_compacket {
+            let mut short = Encoder::new();
+            write_answer(&mut short, |_| Err(Status::ResponseOverflow));
+            self.answer = Some(packet::wrap(COM_ID, 0, tsn, hsn, short.as_bytes()));
+        } else {
+            self.answer = Some(packet::wrap(COM_ID, 0, tsn, hsn, answer.as_bytes()));
+        }
+    }
+
+    /// Bytes of an answer's tokens that the host can take.
+    pub(super) const fn room(&self) -> usize {
+        self.host_compacket - HEADERS
+    }
+
+    fn in_session(&mut self, mut session: Session, payload: &[u8], answer: &mut Encoder, media: &mut Media) {
+        session.last = std::time::Instant::now();
+        let (tsn, hsn) = (session.tsn, session.hsn);
+        let message = Message::parse(payload);
+        let mut stay = true;
+        match message {
+            Ok(Message::EndOfSession) => {
+                if let Some(before) = session.transaction.take() {
+                    self.restore(&before);
+                }
+                // What was written to byte tables.
+                if self.store.flush().is_err() {
+                    self.failed = true;
+                }
+                stay = false;
+                answer.token(Token::EndOfSession);
+            }
+            Ok(Message::StartTransaction(_)) => {
+                let status = u64::from(session.transaction.is_some() || !session.write);
+                if status == 0 {
+                    session.transaction = Some(Zeroizing::new(self.state.encode().as_bytes().to_vec()));
+                }
+                answer.token(Token::StartTransaction).uint(status);
+            }
+            Ok(Message::EndTransaction(status)) => {
+                let done = match session.transaction.take() {
+                    None => Err(()),
+                    Some(before) if status != 0 => {
+                        self.restore(&before);
+                        Ok(())
+                    }
+                    Some(before) => {
+                        self.change(&mut session, media, Some(before), |_, _| Ok(())).map_err(|_| ())
+                    }
+                };
+                answer.token(Token::EndTransaction).uint(u64::from(done.is_err()));
+            }
+            Ok(Message::Call(call)) => match self.call(&call, &mut session, answer, media) {
+                After::Stay => {}
+                After::Close => stay = false,
+            },
+            // Not a call: the session is over (Core 2.01, 3.3.7.1.5), and the host is told.
+            Ok(Message::Answer(_)) | Err(_) => {
+                if let Some(before) = session.transaction.take() {
+                    self.restore(&before);
+                }
+                write_call(answer, Uid::SESSION_MANAGER, method::CLOSE_SESSION, |to| {
+                    to.uint(hsn.into()).uint(tsn.into());
+                });
+                self.reply(0, 0, answer);
+                return;
+            }
+        }
+        if stay {
+            self.session = Some(session);
+        }
+        self.reply(tsn, hsn, answer);
+    }
+
+    /// Carries a change out: the state, the keys, the medium, the data path, in this order; or not at all.
+    /// `before` is the state to go back to, if it is not the one there is now.
+    pub(super) fn change<T>(
+        &mut self,
+        session: &mut Session,
+        media: &mut Media,
+        before: Option<Zeroizing<Vec<u8>>>,
+        change: impl FnOnce(&mut Self, &mut Session) -> Result<T, Status>,
+    ) -> Result<T, Status> {
+        if self.failed {
+            return Err(Status::TPerMalfunction);
+        }
+        let now = self.state.encode();
+        let before = before.unwrap_or_else(|| Zeroizing::new(now.as_bytes().to_vec()));
+        let in_transaction = session.transaction.is_some();
+        let result = change(self, session).and_then(|value| {
+            self.refresh_keys(Some(session))?;
+            let new = if in_transaction { None } else { Some(self.map_media(Some(session))?) };
+            Ok((value, new))
+        });
+        let (value, new) = match result {
+            Ok(done) => done,
+            Err(status) => {
+                self.restore(&before);
+                return Err(status);
+            }
+        };
+        if let Some(new) = new {
+            let after = self.state.encode();
+            if after.as_bytes() != &before[..] && self.slots.save(&*self.store, after.as_bytes()).is_err() {
+                self.fail(media);
+                return Err(Status::TPerMalfunction);
+            }
+            *media = new;
+        }
+        Ok(value)
+    }
+
+    /// As [`Tper::change`], without a session: after a reset.
+    pub(super) fn finish(&mut self, media: &mut Media) -> Result<(), Status> {
+        // Whatever can't be mapped any more is locked.
+        match self.map_media(None) {
+            Ok(new) => *media = new,
+            Err(status) => {
+                self.fail(media);
+                return Err(status);
+            }
+        }
+        if self.slots.save(&*self.store, self.state.encode().as_bytes()).is_err() {
+            self.fail(media);
+            return Err(Status::TPerMalfunction);
+        }
+        Ok(())
+    }
+
+    /// Gives up: everything is locked until the next power cycle.
+    fn fail(&mut self, media: &mut Media) {
+        self.failed = true;
+        self.ciphers.iter_mut().for_each(|c| *c = None);
+        for range in media.ranges.iter_mut().chain([&mut media.global]) {
+            range.cipher = None;
+        }
+    }
+
+    /// Fills a byte table with zeros, leaving alone what is zero.
+    pub(super) fn clear_bytes(&self, table: ByteTable) -> Result<(), Status> {
+        let mut piece = vec![0; 1024 * 1024];
+        let zeros = vec![0; 1024 * 1024];
+        let mut done = 0;
+        while done < table.len {
+            let len = (table.len - done).min(piece.len() as u64) as usize;
+            let (Some(piece), Some(zeros)) = (piece.get_mut(..len), zeros.get(..len)) else { break };
+            let at = table.offset + done;
+            self.store.read_at(piece, at).map_err(|_| Status::TPerMalfunction)?;
+            if piece.iter().any(|b| *b != 0) {
+                self.store.write_at(zeros, at).map_err(|_| Status::TPerMalfunction)?;
+            }
+            done += len as u64;
+        }
+        self.store.flush().map_err(|_| Status::TPerMalfunction)
+    }
+
+    /// What the drive says of itself.
+    pub(super) fn discovery(&self) -> Discovery {
+        let config = &self.state.config;
+        let (mbr_enabled, mbr_done) = self.mbr_flags();
+        let features = vec![
+            Feature::TPer(TPerFeature { sync: true, streaming: true, ..TPerFeature::default() }),
+            Feature::Locking(LockingFeature {
+                supported: true,
+                enabled: self.state.active,
+                locked: self.any_locked(),
+                media_encryption: true,
+                mbr_enabled,
+                mbr_done,
+                mbr_shadowing_not_supported: false,
+                hardware_reset_supported: false,
+            }),
+            Feature::Geometry(Geometry {
+                align_required: true,
+                logical_block_bytes: config.block_bytes,
+                alignment_granularity: config.alignment_blocks(),
+                lowest_aligned_lba: 0,
+            }),
+            Feature::DataStore(DataStore {
+                max_tables: 1,
+                max_bytes: u32::try_from(config.data_store_bytes).unwrap_or(u32::MAX),
+                alignment: 1,
+            }),
+            Feature::OpalV2(Ssc {
+                minor_version: 1,
+                base_com_id: COM_ID,
+                com_ids: 1,
+                range_crossing_fails: false,
+                admins: config.admins,
+                users: config.users,
+                initial_sid_pin: 0,
+                reverted_sid_pin: 0,
+            }),
+            Feature::BlockSid(BlockSid {
+                sid_differs_from_msid: !self.state.sid_is_msid,
+                blocked: self.sid_blocked.is_some(),
+                hardware_reset_clears: self.sid_blocked == Some(true),
+            }),
+            Feature::DataRemoval(DataRemoval { mechanisms: 1 << 2, ..DataRemoval::default() }),
+        ];
+        let mut vendor = [0; 32];
+        vendor.iter_mut().zip(b"Keyway virtual drive").for_each(|(to, from)| *to = *from);
+        Discovery { revision: (0, 1), vendor, features }
+    }
+}

@@ -1,0 +1,10 @@
+//! The virtual drive, as a host finds it.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
+mod hostile;
+mod life;
+mod locking;
+mod power;
+mod rig;
+mod wire;
