@@ -512,7 +512,7 @@ mod tests {
         let read = |bytes: &[u8]| Budget::new().list(&mut Tokens::new(bytes)).map(|l| l.len());
         assert_eq!(read(&deep), Err(CodecError::TooDeep(MAX_DEPTH)));
         assert_eq!(read(&vec![0u8; 100_000]), Err(CodecError::TooMany(MAX_VALUES)));
-        assert_eq!(read(&[0xf2, 1, 2, 3, 0xf3, 0xf1]).is_err(), true);
+        assert!(read(&[0xf2, 1, 2, 3, 0xf3, 0xf1]).is_err());
     }
 
     fn leaf() -> impl Strategy<Value = Owned> {

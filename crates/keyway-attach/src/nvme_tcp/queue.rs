@@ -23,7 +23,7 @@ struct Transfer {
     received: usize,
 }
 
-struct Queue<'s, W> {
+struct Queue<'s, W: Write> {
     subsystem: &'s Subsystem,
     to: BufWriter<W>,
     controller: Option<Arc<Controller>>,

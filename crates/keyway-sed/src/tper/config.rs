@@ -108,11 +108,11 @@ impl DriveConfig {
             Some("a block has 512 or 4096 bytes")
         } else if self.blocks == 0 || self.blocks > MOST / u64::from(self.block_bytes) {
             Some("it has no blocks, or more than there can be")
-        } else if self.blocks % self.alignment_blocks() != 0 {
+        } else if !self.blocks.is_multiple_of(self.alignment_blocks()) {
             Some("its size is not a multiple of 4096 bytes")
         } else if self.mbr_bytes > MOST || self.data_store_bytes > MOST {
             Some("its tables are larger than there can be")
-        } else if self.mbr_bytes % u64::from(self.block_bytes) != 0 {
+        } else if !self.mbr_bytes.is_multiple_of(self.block_bytes.into()) {
             Some("its MBR table is not a whole number of blocks")
         } else if [self.ranges, self.admins, self.users].iter().any(|n| !(1..=32).contains(n)) {
             Some("ranges, admins and users are 1 to 32 each")

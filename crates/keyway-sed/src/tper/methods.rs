@@ -479,7 +479,7 @@ impl Tper {
         for n in 1..=self.state.config.ranges {
             let range = self.range_state(n);
             let end = range.start.checked_add(range.len).ok_or(Status::InvalidParameter)?;
-            let aligned = range.start % granule == 0 && range.len % granule == 0;
+            let aligned = range.start.is_multiple_of(granule) && range.len.is_multiple_of(granule);
             if !aligned || end > self.state.config.blocks {
                 return Err(Status::InvalidParameter);
             }

@@ -102,8 +102,11 @@ impl Slots {
     }
 }
 
-/// The state of a slot and its sequence number, if it is whole.
-fn read(store: &dyn Store, slot: u64) -> Result<Option<(u64, Zeroizing<Vec<u8>>)>, DriveError> {
+/// A sequence number and a state.
+type Copy = (u64, Zeroizing<Vec<u8>>);
+
+/// What is in a slot, if it is whole.
+fn read(store: &dyn Store, slot: u64) -> Result<Option<Copy>, DriveError> {
     if store.size() < SLOTS {
         return Err(DriveError::NotADrive);
     }

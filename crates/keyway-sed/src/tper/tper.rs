@@ -68,7 +68,7 @@ pub(super) enum After {
 }
 
 /// The PINs of the Admin SP as they leave the factory.
-pub(super) fn factory_pins(config: &DriveConfig) -> Result<Vec<((Sp, Uid), PinRecord)>, NoRandom> {
+pub(super) fn factory_pins(config: &DriveConfig) -> Result<BTreeMap<(Sp, Uid), PinRecord>, NoRandom> {
     let Label { msid, psid, .. } = &config.label;
     let pins =
         [(c_pin::SID, msid.as_bytes()), (c_pin::PSID, psid.as_bytes()), (c_pin::admin_sp_admin(1), &[])];
@@ -81,7 +81,7 @@ impl State {
     /// As it leaves the factory.
     pub(super) fn factory(config: &DriveConfig) -> Result<Self, NoRandom> {
         let ranges = (0..=config.ranges).map(|_| RangeKeys::generate()).collect::<Result<_, _>>()?;
-        let pins = factory_pins(config)?.into_iter().collect();
+        let pins = factory_pins(config)?;
         let config = config.clone();
         Ok(Self { config, active: false, sid_is_msid: true, cells: BTreeMap::new(), pins, ranges })
     }

@@ -9,41 +9,38 @@ use keyway_sed::{Status, Uid};
 use keyway_store::{MemStore, Store};
 use std::sync::Arc;
 
-pub const COM_ID: u16 = 0x1000;
-pub const MSID: &str = "factory-pin-of-this-drive";
-pub const PSID: &str = "PSIDOFTHISDRIVE0123456789ABCDEFG";
+pub(crate) const COM_ID: u16 = 0x1000;
+pub(crate) const MSID: &str = "factory-pin-of-this-drive";
+pub(crate) const PSID: &str = "PSIDOFTHISDRIVE0123456789ABCDEFG";
 
 /// A small drive, of 2048 blocks.
-pub fn config() -> DriveConfig {
+pub(crate) fn config() -> DriveConfig {
     let label = Label { serial: "KW0000000001".into(), msid: MSID.into(), psid: PSID.into() };
     let opal = DriveConfig::opal(2048, 512, label);
     DriveConfig { mbr_bytes: 64 * 1024, data_store_bytes: 16 * 1024, pin_iterations: 1, ..opal }
 }
 
-pub fn store() -> Arc<MemStore> {
+pub(crate) fn store() -> Arc<MemStore> {
     Arc::new(MemStore::new(config().medium_bytes() as usize))
 }
 
-pub fn drive() -> Drive {
+pub(crate) fn drive() -> Drive {
     Drive::create(store(), &config()).expect("a drive")
 }
 
-/// The results of an answer, owned: what was in it as it would be printed.
-pub type Results = Result<Vec<u8>, Status>;
-
-pub struct Host<'d> {
-    pub drive: &'d Drive,
-    pub tsn: u32,
-    pub hsn: u32,
+pub(crate) struct Host<'d> {
+    pub(crate) drive: &'d Drive,
+    pub(crate) tsn: u32,
+    pub(crate) hsn: u32,
 }
 
 impl<'d> Host<'d> {
-    pub fn new(drive: &'d Drive) -> Self {
+    pub(crate) fn new(drive: &'d Drive) -> Self {
         Self { drive, tsn: 0, hsn: 0 }
     }
 
     /// Sends a payload and fetches the answer's payload, empty if there is none.
-    pub fn exchange(&self, tsn: u32, hsn: u32, payload: &[u8]) -> Vec<u8> {
+    pub(crate) fn exchange(&self, tsn: u32, hsn: u32, payload: &[u8]) -> Vec<u8> {
         self.drive.security_send(1, COM_ID, &wrap(COM_ID, 0, tsn, hsn, payload)).expect("it is taken");
         let answer = self.drive.security_receive(1, COM_ID, 65536).expect("it answers");
         let answer = ComPacket::parse(&answer).expect("a ComPacket");
@@ -51,7 +48,12 @@ impl<'d> Host<'d> {
         answer.single().expect("one packet").map(|(_, payload)| payload.to_vec()).unwrap_or_default()
     }
 
-    pub fn start_with(&mut self, sp: Uid, write: bool, who: Option<(Uid, &[u8])>) -> Result<(), Status> {
+    pub(crate) fn start_with(
+        &mut self,
+        sp: Uid,
+        write: bool,
+        who: Option<(Uid, &[u8])>,
+    ) -> Result<(), Status> {
         let mut call = Encoder::new();
         write_call(&mut call, Uid::SESSION_MANAGER, method::START_SESSION, |to| {
             to.uint(0x41).uid(sp).boolean(write);
@@ -78,25 +80,25 @@ impl<'d> Host<'d> {
     }
 
     /// A session as an authority.
-    pub fn login(drive: &'d Drive, sp: Uid, who: Uid, pin: &[u8]) -> Result<Self, Status> {
+    pub(crate) fn login(drive: &'d Drive, sp: Uid, who: Uid, pin: &[u8]) -> Result<Self, Status> {
         let mut host = Self::new(drive);
         host.start_with(sp, true, Some((who, pin)))?;
         Ok(host)
     }
 
     /// A session as nobody in particular.
-    pub fn anybody(drive: &'d Drive, sp: Uid) -> Result<Self, Status> {
+    pub(crate) fn anybody(drive: &'d Drive, sp: Uid) -> Result<Self, Status> {
         let mut host = Self::new(drive);
         host.start_with(sp, true, None)?;
         Ok(host)
     }
 
-    pub fn raw(&self, payload: &[u8]) -> Vec<u8> {
+    pub(crate) fn raw(&self, payload: &[u8]) -> Vec<u8> {
         self.exchange(self.tsn, self.hsn, payload)
     }
 
     /// Calls a method; hands its results to `read`.
-    pub fn call_with<T>(
+    pub(crate) fn call_with<T>(
         &self,
         object: Uid,
         method: Uid,
@@ -116,12 +118,17 @@ impl<'d> Host<'d> {
         }
     }
 
-    pub fn call(&self, object: Uid, method: Uid, arguments: impl FnOnce(&mut Encoder)) -> Result<(), Status> {
+    pub(crate) fn call(
+        &self,
+        object: Uid,
+        method: Uid,
+        arguments: impl FnOnce(&mut Encoder),
+    ) -> Result<(), Status> {
         self.call_with(object, method, arguments, |_| ())
     }
 
     /// All columns that are told, as (column, tokens).
-    pub fn get_row(&self, row: Uid) -> Result<Vec<(u64, Vec<u8>)>, Status> {
+    pub(crate) fn get_row(&self, row: Uid) -> Result<Vec<(u64, Vec<u8>)>, Status> {
         self.call_with(
             row,
             method::GET,
@@ -144,7 +151,7 @@ impl<'d> Host<'d> {
     }
 
     /// One column's tokens, none where it is not told.
-    pub fn get(&self, row: Uid, column: u64) -> Result<Option<Vec<u8>>, Status> {
+    pub(crate) fn get(&self, row: Uid, column: u64) -> Result<Option<Vec<u8>>, Status> {
         self.call_with(
             row,
             method::GET,
@@ -170,7 +177,7 @@ impl<'d> Host<'d> {
         )
     }
 
-    pub fn get_uint(&self, row: Uid, column: u64) -> u64 {
+    pub(crate) fn get_uint(&self, row: Uid, column: u64) -> u64 {
         let tokens = self.get(row, column).expect("readable").expect("there");
         match keyway_sed::token::Tokens::new(&tokens).take() {
             Ok(Some(keyway_sed::token::Token::Uint(n))) => n,
@@ -178,7 +185,7 @@ impl<'d> Host<'d> {
         }
     }
 
-    pub fn set(&self, row: Uid, cells: &[(u64, Cell<'_>)]) -> Result<(), Status> {
+    pub(crate) fn set(&self, row: Uid, cells: &[(u64, Cell<'_>)]) -> Result<(), Status> {
         self.call(row, method::SET, |to| {
             to.named(parameter::VALUES, |to| {
                 to.list(|to| {
@@ -216,22 +223,22 @@ impl<'d> Host<'d> {
         })
     }
 
-    pub fn set_uint(&self, row: Uid, column: u64, n: u64) -> Result<(), Status> {
+    pub(crate) fn set_uint(&self, row: Uid, column: u64, n: u64) -> Result<(), Status> {
         self.set(row, &[(column, Cell::Uint(n))])
     }
 
-    pub fn set_pin(&self, row: Uid, pin: &[u8]) -> Result<(), Status> {
+    pub(crate) fn set_pin(&self, row: Uid, pin: &[u8]) -> Result<(), Status> {
         self.set(row, &[(3, Cell::Bytes(pin))])
     }
 
-    pub fn end(self) {
+    pub(crate) fn end(self) {
         assert_eq!(self.raw(&[0xfa]), [0xfa]);
     }
 }
 
 /// What `set` sets: for expressions, authorities (`Ok`) and operators (`Err`).
 #[allow(dead_code, reason = "not every test sets every kind")]
-pub enum Cell<'a> {
+pub(crate) enum Cell<'a> {
     Uint(u64),
     Bytes(&'a [u8]),
     Uints(&'a [u64]),
@@ -239,7 +246,7 @@ pub enum Cell<'a> {
 }
 
 /// Takes ownership and activates the Locking SP: owner and Admin1 have that PIN.
-pub fn activated(store: Arc<dyn Store>, pin: &[u8]) -> Drive {
+pub(crate) fn activated(store: Arc<dyn Store>, pin: &[u8]) -> Drive {
     use keyway_sed::uid::{authority, c_pin, sp};
     let drive = Drive::create(store, &config()).expect("a drive");
     let host = Host::login(&drive, sp::ADMIN, authority::SID, MSID.as_bytes()).expect("the factory's PIN");
@@ -252,7 +259,7 @@ pub fn activated(store: Arc<dyn Store>, pin: &[u8]) -> Drive {
 }
 
 /// Enables a user with a PIN and lets it unlock a range, as Linux's sed-opal does.
-pub fn add_user(drive: &Drive, admin_pin: &[u8], user: u16, pin: &[u8], range: u16) {
+pub(crate) fn add_user(drive: &Drive, admin_pin: &[u8], user: u16, pin: &[u8], range: u16) {
     use keyway_sed::uid::{authority, c_pin, locking, sp};
     let admin = Host::login(drive, sp::LOCKING, authority::admin(1), admin_pin).expect("an admin");
     admin.set_uint(authority::user(user), 5, 1).expect("enabled");
@@ -265,7 +272,7 @@ pub fn add_user(drive: &Drive, admin_pin: &[u8], user: u16, pin: &[u8], range: u
 }
 
 /// Makes a range that can be locked.
-pub fn set_up_range(drive: &Drive, admin_pin: &[u8], range: u16, start: u64, len: u64) {
+pub(crate) fn set_up_range(drive: &Drive, admin_pin: &[u8], range: u16, start: u64, len: u64) {
     use keyway_sed::uid::{authority, locking, sp};
     let admin = Host::login(drive, sp::LOCKING, authority::admin(1), admin_pin).expect("an admin");
     let mut cells = vec![(5, Cell::Uint(1)), (6, Cell::Uint(1))];
@@ -277,7 +284,14 @@ pub fn set_up_range(drive: &Drive, admin_pin: &[u8], range: u16, start: u64, len
 }
 
 /// Locks or unlocks a range, for reading and writing.
-pub fn lock(drive: &Drive, who: Uid, pin: &[u8], range: u16, read: bool, write: bool) -> Result<(), Status> {
+pub(crate) fn lock(
+    drive: &Drive,
+    who: Uid,
+    pin: &[u8],
+    range: u16,
+    read: bool,
+    write: bool,
+) -> Result<(), Status> {
     use keyway_sed::uid::{locking, sp};
     let host = Host::login(drive, sp::LOCKING, who, pin)?;
     let done =

@@ -1,6 +1,7 @@
 //! `drive`: drives that encrypt by themselves (TCG Opal and its relatives), and virtual ones to try
 //! everything on first.
 
+mod emulate;
 mod erase;
 mod info;
 mod list;
@@ -53,6 +54,7 @@ enum Action {
     Revert(revert::Args),
     Block(revert::BlockArgs),
     Reset(revert::ResetArgs),
+    Emulate(emulate::Args),
 }
 
 /// Runs the verb.
@@ -71,5 +73,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         Action::Revert(args) => revert::run(args, out),
         Action::Block(args) => revert::block(args, out),
         Action::Reset(args) => revert::reset(args, out),
+        Action::Emulate(args) => emulate::run(args, out),
     }
 }

@@ -1,0 +1,265 @@
+//! `drive emulate`: a virtual drive that encrypts itself, as a disk of a real kernel's.
+
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::size;
+use keyway_attach::Stop;
+use keyway_attach::nvme_tcp::{Namespace, NamespaceError, NvmeError, Options, SecurityRefusal, Server};
+use keyway_sed::tper::{Drive, DriveConfig, DriveError, IoError, Label, SecurityError};
+use keyway_store::{Caching, FileStore, OpenMode};
+use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A virtual drive that encrypts itself (TCG Opal 2), to try everything on first
+///
+/// FILE holds the whole drive: its state, which survives power cuts, and its blocks, encrypted. With --size it is
+/// made; with --nvme-tcp it is served until Ctrl-C comes, and each start is a power-on. SIGUSR1 takes the power away
+/// for a moment: everything that locks on a power cycle is locked then.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway drive emulate drive.img --size 1G --nvme-tcp 127.0.0.1:4420
+  $ sudo nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2026-11.keyway:drive
+  $ sudo keyway drive setup /dev/nvme0n1 --recovery-sheet sheet.txt")]
+pub(super) struct Args {
+    /// The virtual drive's file
+    file: PathBuf,
+    /// Make the file, a drive of this size: 512M, 1G
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    size: Option<u64>,
+    /// Bytes of a logical block of the drive that is made
+    #[arg(long, value_name = "BYTES", default_value = "512", value_parser = ["512", "4096"], requires = "size")]
+    block_size: String,
+    /// Serve it as an NVMe/TCP controller at this loopback address; port 0 chooses one
+    #[arg(long, value_name = "ADDRESS", required_unless_present = "size")]
+    nvme_tcp: Option<SocketAddr>,
+    /// The name that hosts connect to
+    #[arg(long, value_name = "NQN", requires = "nvme_tcp")]
+    nqn: Option<String>,
+}
+
+/// Runs the verb.
+pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let drive = match args.size {
+        Some(size) => create(&args.file, size, if args.block_size == "4096" { 4096 } else { 512 })?,
+        None => open(&args.file)?,
+    };
+    let drive = Arc::new(drive);
+    let Some(address) = args.nvme_tcp else { return tell(args, &drive, None, out) };
+    let mut options = Options::default();
+    if let Some(nqn) = &args.nqn {
+        options.nqn.clone_from(nqn);
+    }
+    let serial = drive.config().label.serial;
+    let namespace = Arc::new(DriveNamespace { drive: drive.clone(), serial });
+    let server = Server::bind(address, namespace, &options).map_err(|e| unserved(&e))?;
+    let system = |e: io::Error| Failure::io("listen for", Path::new("signals"), &e);
+    let stop = Arc::new(Stop::new().map_err(system)?);
+    let stopping = stop.clone();
+    on_signals(&[SIGINT, SIGTERM, SIGHUP], move || stopping.request()).map_err(system)?;
+    let cycled = drive.clone();
+    on_signals(&[SIGUSR1], move || match cycled.power_cycle() {
+        Ok(()) => out.warn("the power was cycled"),
+        Err(e) => out.warn(&format!("the power was cycled, and the drive did not come back: {e}")),
+    })
+    .map_err(system)?;
+    tell(args, &drive, Some(&server), out)?;
+    server.run(&stop).map_err(|e| unserved(&e))?;
+    drive.flush().map_err(|e| Failure::new(Exit::Failed, e.to_string(), "check the disk that holds the file"))
+}
+
+/// Says what there is now, and how to get to it.
+fn tell(args: &Args, drive: &Drive, server: Option<&Server>, out: Output) -> Result<(), Failure> {
+    let config = drive.config();
+    let label = &config.label;
+    let (address, nqn) = (server.map(|s| s.address().to_string()), server.map(|s| s.nqn().to_owned()));
+    let document = json!({
+        "file": args.file,
+        "created": args.size.is_some(),
+        "size_bytes": config.data_bytes(),
+        "block_bytes": config.block_bytes,
+        "serial": label.serial,
+        "msid": label.msid,
+        "psid": label.psid,
+        "address": address,
+        "nqn": nqn,
+    });
+    out.result(&document, || {
+        let mut words = format!(
+            "Virtual drive {}, {} bytes, in {}\n  label: MSID {} (the factory's PIN), PSID {} (erases everything)\n",
+            label.serial,
+            config.data_bytes(),
+            args.file.display(),
+            label.msid,
+            label.psid,
+        );
+        if let Some(server) = server {
+            let at = server.address();
+            words += &format!(
+                "Served at {at} as {nqn}. Connect to it as root:\n  modprobe nvme-tcp; nvme connect -t tcp -a {ip} -s {port} -n {nqn}\nCtrl-C switches it off.\n",
+                nqn = server.nqn(),
+                ip = at.ip(),
+                port = at.port(),
+            );
+        }
+        words
+    })
+}
+
+fn create(path: &Path, bytes: u64, block_bytes: u32) -> Result<Drive, Failure> {
+    if bytes == 0 || !bytes.is_multiple_of(4096) {
+        return Err(Failure::usage("the size must be a multiple of 4096 bytes", "write it like 512M or 1G"));
+    }
+    let config = DriveConfig::opal(bytes / u64::from(block_bytes), block_bytes, label()?);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(|e| Failure::io("make", path, &e))?;
+    let made = file
+        .set_len(config.medium_bytes())
+        .map_err(|e| Failure::io("enlarge", path, &e))
+        .and_then(|()| Ok(FileStore::open(path, OpenMode::ReadWrite, Caching::Buffered)?))
+        .and_then(|store| Drive::create(Arc::new(store), &config).map_err(unusable));
+    if made.is_err() {
+        // It is ours, and no drive: nobody misses it.
+        let _ = std::fs::remove_file(path);
+    }
+    made
+}
+
+/// Powers on the drive that is in the file.
+fn open(path: &Path) -> Result<Drive, Failure> {
+    let store = FileStore::open(path, OpenMode::ReadWrite, Caching::Buffered)?;
+    Drive::open(Arc::new(store)).map_err(unusable)
+}
+
+/// What is printed on a new drive.
+fn label() -> Result<Label, Failure> {
+    let mut random = [0; 76];
+    getrandom::fill(&mut random)
+        .map_err(|e| Failure::new(Exit::Failed, format!("this machine gives no random numbers: {e}"), ""))?;
+    // 32 letters that can't be taken for one another.
+    let letter = |byte: &u8| char::from(b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789"[usize::from(byte & 31)]);
+    let mut letters = random.iter().map(letter);
+    let mut text = |len: usize| letters.by_ref().take(len).collect::<String>();
+    Ok(Label { serial: format!("KW{}", text(12)), msid: text(32), psid: text(32) })
+}
+
+fn unusable(error: DriveError) -> Failure {
+    let text = error.to_string();
+    let exit = match error {
+        DriveError::Store(error) => return error.into(),
+        DriveError::NotADrive
+        | DriveError::Damaged
+        | DriveError::Version(_)
+        | DriveError::TooSmall { .. } => Exit::NotAVolume,
+        DriveError::StateTooLarge(_) | DriveError::NoRandom => Exit::Failed,
+        DriveError::Config(_) => Exit::Usage,
+    };
+    Failure::told(exit as u8, &text)
+}
+
+fn unserved(error: &NvmeError) -> Failure {
+    let text = error.to_string();
+    match error {
+        NvmeError::Remote(_) | NvmeError::Name(_) => Failure::told(Exit::Usage as u8, &text),
+        NvmeError::System { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+            Failure::new(Exit::Busy, text, "choose another port; 0 takes a free one")
+        }
+        NvmeError::System { .. } => Failure::new(Exit::Failed, text, ""),
+    }
+}
+
+/// Calls `act` on a thread of its own each time one of the signals comes.
+fn on_signals(signals: &[i32], act: impl Fn() + Send + 'static) -> io::Result<()> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    for signal in signals {
+        signal_hook::low_level::pipe::register(*signal, theirs.try_clone()?)?;
+    }
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        let mut byte = [0; 1];
+        while ours.read_exact(&mut byte).is_ok() {
+            act();
+        }
+    })?;
+    Ok(())
+}
+
+/// The drive as a controller serves it.
+struct DriveNamespace {
+    drive: Arc<Drive>,
+    serial: String,
+}
+
+fn fault(error: IoError) -> NamespaceError {
+    match error {
+        IoError::Locked { .. } | IoError::Shadowed { .. } => NamespaceError::AccessDenied,
+        IoError::OutOfRange { .. } => NamespaceError::OutOfRange,
+        IoError::Drive(_) => NamespaceError::Medium,
+    }
+}
+
+fn refusal(error: SecurityError) -> SecurityRefusal {
+    match error {
+        SecurityError::Protocol(_) | SecurityError::ComId(_) | SecurityError::TransferLength(_) => {
+            SecurityRefusal::Field
+        }
+        SecurityError::AnswerWaiting | SecurityError::NotNow => SecurityRefusal::Sequence,
+        SecurityError::Failed => SecurityRefusal::Failed,
+    }
+}
+
+impl Namespace for DriveNamespace {
+    fn serial(&self) -> String {
+        self.serial.clone()
+    }
+
+    fn model(&self) -> &str {
+        "Keyway virtual drive"
+    }
+
+    fn blocks(&self) -> u64 {
+        self.drive.blocks()
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.drive.block_bytes()
+    }
+
+    fn read(&self, lba: u64, buf: &mut [u8]) -> Result<(), NamespaceError> {
+        self.drive.read(lba, buf).map_err(fault)
+    }
+
+    fn write(&self, lba: u64, bytes: &[u8]) -> Result<(), NamespaceError> {
+        self.drive.write(lba, bytes).map_err(fault)
+    }
+
+    fn flush(&self) -> Result<(), NamespaceError> {
+        self.drive.flush().map_err(fault)
+    }
+
+    fn discard(&self, lba: u64, blocks: u64) -> Result<(), NamespaceError> {
+        self.drive.discard(lba, blocks).map_err(fault)
+    }
+
+    fn has_security(&self) -> bool {
+        true
+    }
+
+    fn security_send(&self, protocol: u8, com_id: u16, bytes: &[u8]) -> Result<(), SecurityRefusal> {
+        self.drive.security_send(protocol, com_id, bytes).map_err(refusal)
+    }
+
+    fn security_receive(&self, protocol: u8, com_id: u16, len: usize) -> Result<Vec<u8>, SecurityRefusal> {
+        self.drive.security_receive(protocol, com_id, len).map_err(refusal)
+    }
+}
