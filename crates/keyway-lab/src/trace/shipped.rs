@@ -4,7 +4,15 @@ use super::{Trace, TraceRecord};
 use serde::Deserialize;
 
 /// Recorded by `keyway lab record` while the work was done on ext4; docs/lab-models.md says how.
-const TRACES: [(&str, &[u8]); 0] = [];
+const TRACES: [(&str, &[u8]); 7] = [
+    ("boot", include_bytes!("../../traces/boot.kwtrace")),
+    ("install", include_bytes!("../../traces/install.kwtrace")),
+    ("compile", include_bytes!("../../traces/compile.kwtrace")),
+    ("photo-import", include_bytes!("../../traces/photo-import.kwtrace")),
+    ("photo-view", include_bytes!("../../traces/photo-view.kwtrace")),
+    ("database", include_bytes!("../../traces/database.kwtrace")),
+    ("database-read", include_bytes!("../../traces/database-read.kwtrace")),
+];
 
 /// Mixes, one readable file each.
 const MIXES: [&str; 1] = [include_str!("../../traces/pcmark-like.toml")];
@@ -70,4 +78,34 @@ pub fn mix(mix: &Mix) -> Option<Trace> {
         }
     }
     Some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_name_is_a_trace_in_order() {
+        let names = names();
+        assert_eq!(names.len(), TRACES.len() + MIXES.len(), "{names:?}");
+        for name in names {
+            let trace = named(&name).unwrap_or_else(|| panic!("{name}"));
+            assert!(trace.records.is_sorted_by_key(|r| r.start_us), "{name}");
+            assert_eq!(trace.lost, 0);
+            assert!(trace.records.len() > 500, "{name}");
+            assert!(trace.records.iter().all(|r| r.took_us.is_some()), "{name}");
+        }
+        assert!(named("nothing of the kind").is_none());
+    }
+
+    #[test]
+    fn a_mix_is_its_parts_one_after_the_other() {
+        let whole = named("pcmark-like").unwrap();
+        let mixed = mixes().remove(0);
+        let count: usize =
+            mixed.parts.iter().map(|p| named(&p.trace).unwrap().records.len() * p.times as usize).sum();
+        assert_eq!(whole.records.len(), count);
+        let unknown = Mix { parts: vec![Part { trace: "x".into(), times: 1 }], ..mixed };
+        assert!(mix(&unknown).is_none());
+    }
 }

@@ -27,6 +27,7 @@ mod disk;
 mod drive_queue;
 mod flash;
 mod lateness;
+mod null;
 mod parameters;
 mod sparse;
 mod timing;
@@ -35,6 +36,7 @@ pub use calibration::{Calibration, Measured, calibrate, measure};
 pub use clock::Clock;
 pub use drive_queue::ModelQueue;
 pub use lateness::LatenessSummary;
+pub use null::NullStore;
 pub use parameters::{
     Direction, DiskParameters, DriveModel, Figure, FlashParameters, FlashRead, FlashWrite, Load, Mechanism,
     ModelError, Unit,
