@@ -27,7 +27,10 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     let pro = "samsung-990-pro";
-    println!("{:38} {:>12} {:>12} {:>22} {:>8}  waits", "load", "plain", "aes", "cost (95 % interval)", "target");
+    println!(
+        "{:38} {:>12} {:>12} {:>22} {:>8}  waits",
+        "load", "plain", "aes", "cost (95 % interval)", "target"
+    );
     let reads = |drive: &ModelDrive, layout| one_at_a_time(drive, layout, Action::Read);
     compare("990 Pro, 4 KiB random read QD1, µs", pro, 1 << 30, 3.0, true, reads)?;
     let writes = |drive: &ModelDrive, layout| one_at_a_time(drive, layout, Action::Write).map(|us| 1e6 / us);
@@ -155,7 +158,8 @@ impl Places {
     }
 
     fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.state >> 20) % self.blocks * BLOCK as u64
     }
 }

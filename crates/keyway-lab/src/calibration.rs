@@ -79,7 +79,12 @@ mod tests {
                 let Load::Trace { name } = &figure.load else { continue };
                 let modelled = on_trace(&model, name).unwrap().in_unit(figure.unit);
                 let off = modelled / figure.published - 1.0;
-                println!("{} {name}: {modelled:.1} for {:.1}, {:+.1} %", model.name, figure.published, off * 100.0);
+                println!(
+                    "{} {name}: {modelled:.1} for {:.1}, {:+.1} %",
+                    model.name,
+                    figure.published,
+                    off * 100.0
+                );
                 assert!(off.abs() <= 0.05, "{} {name}: {modelled}", model.name);
                 seen += 1;
             }
