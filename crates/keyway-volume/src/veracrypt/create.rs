@@ -16,6 +16,7 @@ use super::header::{Flags, Header, KEY_AREA_BYTES};
 use super::params::{Derivation, Format, HashName};
 use super::place::{BACKUP_GROUP_BYTES, HEADERS_BYTES, Place};
 use super::random::{self, Noise};
+use super::sealed::SealedHeader;
 use super::suite::Suite;
 use crate::{Progress, Secrets, Stage, VolumeError};
 use keyway_cipher::Chain;
@@ -203,6 +204,29 @@ impl Keyed {
         })
     }
 
+    /// The header under two fresh salts, proven to open.
+    pub(super) fn seal(&self, header: &Header) -> Result<[SealedHeader; 2], CreateError> {
+        let seal = self.sealing();
+        let sealed = seal.fresh::<2>(header)?;
+        for one in &sealed {
+            let opens = seal.open(one)?;
+            if !opens.is_some_and(|read| read.serialise().same_as(&header.serialise())) {
+                return Err(CreateError::ReadBack);
+            }
+        }
+        Ok(sealed)
+    }
+
+    fn sealing(&self) -> Seal<'_> {
+        Seal {
+            password: &self.password,
+            format: Format::VeraCrypt,
+            hash: self.hash,
+            derivation: self.derivation,
+            suite: self.suite,
+        }
+    }
+
     /// Writes the header to both places, the one that counts last, and proves that it opens.
     pub(super) fn finish(
         &self,
@@ -210,13 +234,7 @@ impl Keyed {
         header: &Header,
         places: [Place; 2],
     ) -> Result<(), CreateError> {
-        let seal = Seal {
-            password: &self.password,
-            format: Format::VeraCrypt,
-            hash: self.hash,
-            derivation: self.derivation,
-            suite: self.suite,
-        };
+        let seal = self.sealing();
         let sealed = seal.fresh::<2>(header)?;
         for (place, sealed) in places.into_iter().zip(&sealed) {
             let size = store.size();

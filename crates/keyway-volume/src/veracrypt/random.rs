@@ -30,14 +30,17 @@ pub(crate) fn secret(len: usize) -> Result<SecretBytes, RandomError> {
 /// An endless run of bytes that nobody can tell from random ones, nor from encrypted data: zeros
 /// encrypted with AES-256 in XTS mode under two random keys that are forgotten at the end, as
 /// VeraCrypt fills its volumes.
-pub(crate) struct Noise {
+pub struct Noise {
     cipher: SectorCipher,
     next_unit: u64,
 }
 
 impl Noise {
     /// A new run under new keys.
-    pub(crate) fn new() -> Result<Self, RandomError> {
+    ///
+    /// # Errors
+    /// The system gives no random bytes.
+    pub fn new() -> Result<Self, RandomError> {
         let keys = secret(2 * Algorithm::Aes256.key_bytes())?;
         let (key, tweak_key) = keys.split_at(Algorithm::Aes256.key_bytes());
         let spec = Spec { chain: Chain::single(Algorithm::Aes256), mode: Mode::Xts, unit_bytes: UNIT_BYTES };
@@ -45,7 +48,7 @@ impl Noise {
     }
 
     /// The next bytes; `out` is a multiple of 512 bytes long.
-    pub(crate) fn fill(&mut self, out: &mut [u8]) {
+    pub fn fill(&mut self, out: &mut [u8]) {
         out.fill(0);
         self.cipher.encrypt_sectors(out, self.next_unit);
         self.next_unit += out.len() as u64 / u64::from(UNIT_BYTES);

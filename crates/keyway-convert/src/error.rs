@@ -1,0 +1,86 @@
+//! Why a conversion could not begin or go on, sorted by whose fault it is.
+
+use keyway_store::StoreError;
+use keyway_volume::VolumeError;
+use keyway_volume::veracrypt::{CreateError, RandomError};
+
+/// A conversion that could not begin or go on. What was converted stays converted: after each of
+/// these `resume` goes on from there.
+#[derive(Debug, thiserror::Error)]
+pub enum ConvertError {
+    /// The medium failed. Nothing more was written after that.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Neither slot of the journal holds a record of this conversion.
+    #[error(
+        "the journal of this conversion is damaged or is not the right one; \
+         bring back the file that the conversion was begun with"
+    )]
+    NoJournal,
+    /// The journal's record can't be true of this conversion.
+    #[error("the journal's newest record can't be true; the medium can't be trusted: copy it whole before anything else")]
+    ImpossibleRecord,
+    /// The marker in front is gone in the middle of a conversion.
+    #[error(
+        "the beginning of the medium was overwritten while it was half converted, by a mkfs perhaps; \
+         copy it whole before anything else"
+    )]
+    Overwritten,
+    /// The medium has another size than when the conversion began.
+    #[error("the file or device has {present} bytes, and had {expected} when the conversion began; bring back its size")]
+    Size {
+        /// Bytes it had.
+        expected: u64,
+        /// Bytes it has.
+        present: u64,
+    },
+    /// There is no room for headers and journal.
+    #[error("{missing} bytes are missing for headers and journal; make the file system smaller by that much, or the device larger")]
+    NoRoom {
+        /// How many.
+        missing: u64,
+    },
+    /// A volume of a kind whose conversion is not offered.
+    #[error("{0}")]
+    Unsupported(&'static str),
+    /// The volume does not open.
+    #[error(transparent)]
+    Volume(#[from] VolumeError),
+    /// The new volume's headers could not be made.
+    #[error(transparent)]
+    Headers(#[from] CreateError),
+    /// Random bytes can't be had.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+}
+
+impl From<getrandom::Error> for ConvertError {
+    fn from(e: getrandom::Error) -> Self {
+        Self::Random(e.into())
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// Everything is converted, and nothing of the conversion is left on the medium.
+    Done,
+    /// Somebody wanted it to stop. Everything so far is on the medium.
+    Paused,
+}
+
+impl ConvertError {
+    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret,
+    /// 4 not a volume or a damaged one, 5 not permitted or this machine lacks what it needs.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoRoom { .. } => 2,
+            Self::NoJournal | Self::Overwritten | Self::ImpossibleRecord | Self::Size { .. } => 4,
+            Self::Unsupported(_) => 5,
+            Self::Volume(e) => e.exit_code(),
+            Self::Headers(e) => e.exit_code(),
+            Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
+            Self::Store(_) | Self::Random(_) => 1,
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Conversions in place: a file system becomes an encrypted volume with the same content, an
+//! encrypted volume becomes a plain one again or gets another cipher and other keys, and losing
+//! power at any instant harms nothing.
+//!
+//! From below upwards:
+//!
+//! - [`Journal`] keeps the segment in flight twice: two slots, written in turn, checksummed.
+//! - [`Conversion`] carries [`Step`]s out: [`Move`]s of bytes from one mapping to another, and small
+//!   writes that may be repeated. It knows no format. [`Conversion::run`] begins where the journal says
+//!   that the last run ended, whatever ended it.
+//! - [`Marker`] is what lies on the medium for as long as a conversion is under way: what it is, and
+//!   where its journal is. It stands where a file system or a header would be looked for, so that
+//!   nobody takes what is half converted for something whole.
+//! - [`veracrypt`] plans the conversions of VeraCrypt volumes.
+//! - [`room`] asks a file system how large it is and has its own tools make it smaller.
+//!
+//! The protocol, what it assumes of the medium and why every instant is harmless are written down in
+//! `docs/conversion.md`; `tests/model.rs` explores it exhaustively, `tests/powercut.rs` cuts the power
+//! of the real code.
+#![forbid(unsafe_code)]
+
+mod error;
+mod journal;
+mod marker;
+mod mover;
+mod pipeline;
+pub mod room;
+mod step;
+pub mod veracrypt;
+
+pub use error::{ConvertError, Stopped};
+pub use journal::{Journal, Place, RECORD_BYTES, Record};
+pub use marker::{Found, JournalPlace, Kind, MARKER_BYTES, Marker, find};
+pub use mover::{Conversion, Progress};
+pub use step::{Keyed, Move, Side, Step, Wipe};

@@ -1,0 +1,307 @@
+//! The marker: what lies in front of a medium, and once more at its end, while it is being converted.
+//!
+//! Where it stands a file system's superblock or a volume's header would be, so nobody opens or mounts
+//! what is half converted. It holds what a resumed conversion needs to know, the old and the new
+//! header among it, which are encrypted as ever.
+//!
+//! ```text
+//! eight sectors of 512 bytes, each: the conversion's identifier (16), 480 bytes, the identifier (16)
+//!
+//! the 480 bytes of all, joined; integers little-endian
+//! offset size
+//!      0   16  "KEYWAY-CONVERTS" 1
+//!     16    1  kind: 1 encryption, 2 decryption, 3 re-encryption
+//!     17    1  journal: 0 on the medium, 1 in a file
+//!     18    2  bytes of the file's path
+//!     20    4  0
+//!     24    8  bytes of the medium
+//!     32    8  bytes that are moved
+//!     40    8  where the moved first bytes are parked
+//!     48   16  the journal's records
+//!     64   16  the journal's segments
+//!     80    8  bytes of a segment
+//!     88    8  0
+//!     96  512  the old header
+//!    608  512  the new primary header
+//!   1120  512  the new backup header
+//!   1632 1024  the file's path
+//!   3836    4  CRC-32 of the 3836 bytes before
+//! ```
+//!
+//! The identifiers at the ends of each sector tell a marker that was torn from a sector that
+//! somebody else has written.
+
+use crate::journal::Place;
+use keyway_store::{AlignedBuf, Store, StoreError};
+use keyway_volume::veracrypt::{HEADER_BYTES, SealedHeader};
+use serde::Serialize;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+/// Bytes of a marker: a page.
+pub const MARKER_BYTES: usize = 4096;
+
+const MAGIC: [u8; 16] = *b"KEYWAY-CONVERTS\x01";
+const SECTOR: usize = 512;
+const FRAME: usize = 16;
+const PAYLOAD: usize = (SECTOR - 2 * FRAME) * (MARKER_BYTES / SECTOR);
+const CRC_AT: usize = PAYLOAD - 4;
+const PATH_AT: usize = 1632;
+const LONGEST_PATH: usize = 1024;
+
+/// Which conversion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A file system becomes a volume.
+    Encryption,
+    /// A volume becomes a file system.
+    Decryption,
+    /// A volume gets another cipher and other keys.
+    Reencryption,
+}
+
+/// Where a conversion's journal is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalPlace {
+    /// On the medium that is converted.
+    OnMedium,
+    /// In a file.
+    File(PathBuf),
+}
+
+/// What a resumed conversion needs to know.
+#[derive(Clone)]
+pub struct Marker {
+    /// Which conversion this is: random.
+    pub id: [u8; 16],
+    /// What is done.
+    pub kind: Kind,
+    /// Where the journal is.
+    pub journal: JournalPlace,
+    /// Bytes of the medium.
+    pub size: u64,
+    /// Bytes that are moved.
+    pub moved: u64,
+    /// Where the moved first bytes are parked; 0 where there is nothing to park.
+    pub park: u64,
+    /// Where the journal's slots are.
+    pub place: Place,
+    /// The header of the volume as it was; zeros where there was none.
+    pub old: SealedHeader,
+    /// The headers of the volume as it shall be, primary and backup; zeros where there is to be none.
+    pub new: [SealedHeader; 2],
+}
+
+/// A marker that was found.
+pub struct Found {
+    /// What it says.
+    pub marker: Marker,
+    /// Whether it is in front, or was begun to be put there. If it is not, the medium is whole: the
+    /// conversion has not touched it yet, or is through but for its own traces.
+    pub in_front: bool,
+}
+
+impl Marker {
+    /// The page as it is put on the medium.
+    ///
+    /// The path of the journal's file must not be longer than 1024 bytes; what is longer is cut.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut payload = MAGIC.to_vec();
+        let (where_, path) = match &self.journal {
+            JournalPlace::OnMedium => (0, &[][..]),
+            JournalPlace::File(path) => (1, path.as_os_str().as_bytes()),
+        };
+        let path = path.get(..LONGEST_PATH).unwrap_or(path);
+        payload.extend([self.kind.code(), where_]);
+        payload.extend((path.len() as u16).to_le_bytes());
+        payload.extend([0; 4]);
+        let ([even, odd], [first, second]) = (self.place.records, self.place.segments);
+        for field in [self.size, self.moved, self.park, even, odd, first, second, self.place.segment_bytes, 0]
+        {
+            payload.extend(field.to_le_bytes());
+        }
+        let [primary, backup] = &self.new;
+        for header in [&self.old, primary, backup] {
+            payload.extend(header.bytes());
+        }
+        payload.extend(path);
+        payload.resize(CRC_AT, 0);
+        let crc = crc32fast::hash(&payload);
+        payload.extend(crc.to_le_bytes());
+        let sectors = payload.chunks(SECTOR - 2 * FRAME);
+        sectors.flat_map(|part| [&self.id, part, &self.id].concat()).collect()
+    }
+
+    /// Reads a page; `None` where it holds no whole marker.
+    pub fn parse(page: &[u8]) -> Option<Self> {
+        let id: [u8; FRAME] = *page.first_chunk()?;
+        let mut payload = Vec::with_capacity(PAYLOAD);
+        for sector in page.get(..MARKER_BYTES)?.chunks(SECTOR) {
+            (sector.starts_with(&id) && sector.ends_with(&id)).then_some(())?;
+            payload.extend(sector.get(FRAME..SECTOR - FRAME)?);
+        }
+        let (body, crc) = payload.split_at_checked(CRC_AT)?;
+        (crc32fast::hash(body).to_le_bytes() == *crc && body.starts_with(&MAGIC)).then_some(())?;
+        let number = |at: usize| Some(u64::from_le_bytes(*body.get(at..)?.first_chunk()?));
+        let header = |at: usize| Some(SealedHeader::from_bytes(*body.get(at..)?.first_chunk()?));
+        let journal = match body.get(17)? {
+            0 => JournalPlace::OnMedium,
+            1 => {
+                let len = usize::from(u16::from_le_bytes(*body.get(18..)?.first_chunk()?));
+                let path = body.get(PATH_AT..PATH_AT.checked_add(len)?).filter(|_| len <= LONGEST_PATH)?;
+                JournalPlace::File(std::ffi::OsString::from_vec(path.to_vec()).into())
+            }
+            _ => return None,
+        };
+        Some(Self {
+            id,
+            kind: Kind::from_code(*body.get(16)?)?,
+            journal,
+            size: number(24)?,
+            moved: number(32)?,
+            park: number(40)?,
+            place: Place {
+                records: [number(48)?, number(56)?],
+                segments: [number(64)?, number(72)?],
+                segment_bytes: number(80)?,
+            },
+            old: header(96)?,
+            new: [header(96 + HEADER_BYTES)?, header(96 + 2 * HEADER_BYTES)?],
+        })
+    }
+
+    /// Whether any part of the marker has been written over this page: an identifier is at an end of
+    /// one of its sectors.
+    fn has_touched(&self, page: &[u8]) -> bool {
+        page.chunks(SECTOR).any(|sector| sector.starts_with(&self.id) || sector.ends_with(&self.id))
+    }
+
+    /// Whether it can be this medium's.
+    fn fits(&self, store_bytes: u64) -> bool {
+        let inside = |at: u64, len: u64| at.checked_add(len).is_some_and(|end| end <= store_bytes);
+        let on_medium = self.journal == JournalPlace::OnMedium;
+        let page = MARKER_BYTES as u64;
+        let slots = self.place.records.iter().map(|at| (*at, page));
+        let mut slots =
+            slots.chain(self.place.segments.iter().map(|at| (*at, self.place.segment_bytes)));
+        self.size == store_bytes
+            && self.place.segment_bytes > 0
+            && self.place.segment_bytes <= 1 << 30
+            && inside(self.moved, 0)
+            && inside(self.park, 0)
+            && (!on_medium || slots.all(|(at, len)| inside(at, len)))
+    }
+}
+
+impl Kind {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Encryption => 1,
+            Self::Decryption => 2,
+            Self::Reencryption => 3,
+        }
+    }
+
+    const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            1 => Some(Self::Encryption),
+            2 => Some(Self::Decryption),
+            3 => Some(Self::Reencryption),
+            _ => None,
+        }
+    }
+
+    /// The word for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Encryption => "encryption",
+            Self::Decryption => "decryption",
+            Self::Reencryption => "re-encryption",
+        }
+    }
+}
+
+/// Where the second marker is: the last page.
+pub(crate) fn tail(store_bytes: u64) -> u64 {
+    store_bytes.saturating_sub(MARKER_BYTES as u64)
+}
+
+/// Looks for a conversion that is under way. Nothing is written.
+///
+/// # Errors
+/// The medium failed.
+pub fn find(store: &dyn Store) -> Result<Option<Found>, StoreError> {
+    let size = store.size();
+    if size < 4 * MARKER_BYTES as u64 {
+        return Ok(None);
+    }
+    let read = |at: u64| {
+        let mut page = AlignedBuf::zeroed(MARKER_BYTES);
+        store.read_at(&mut page, at).map(|()| page)
+    };
+    let front = read(0)?;
+    if let Some(marker) = Marker::parse(&front).filter(|marker| marker.fits(size)) {
+        return Ok(Some(Found { marker, in_front: true }));
+    }
+    let Some(marker) = Marker::parse(&read(tail(size))?).filter(|marker| marker.fits(size)) else {
+        return Ok(None);
+    };
+    let in_front = marker.has_touched(&front);
+    Ok(Some(Found { marker, in_front }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_store::MemStore;
+
+    fn marker(size: u64) -> Marker {
+        let header = |n| SealedHeader::from_bytes([n; HEADER_BYTES]);
+        Marker {
+            id: [7; 16],
+            kind: Kind::Decryption,
+            journal: JournalPlace::File("/somewhere/else".into()),
+            size,
+            moved: 4096,
+            park: 8192,
+            place: Place { records: [1, 2], segments: [3, 4], segment_bytes: 5 },
+            old: header(1),
+            new: [header(2), header(3)],
+        }
+    }
+
+    #[test]
+    fn a_marker_comes_back_and_no_byte_of_it_may_differ() {
+        let bytes = marker(1 << 20).to_bytes();
+        assert_eq!(bytes.len(), MARKER_BYTES);
+        let back = Marker::parse(&bytes).expect("whole");
+        assert_eq!(back.to_bytes(), bytes);
+        assert_eq!(back.journal, JournalPlace::File("/somewhere/else".into()));
+        for at in 0..MARKER_BYTES {
+            let mut bad = bytes.clone();
+            bad[at] ^= 4;
+            assert!(Marker::parse(&bad).is_none(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn it_is_found_in_front_torn_or_at_the_end() {
+        let page = marker(1 << 20).to_bytes();
+        let medium = |front: &[u8], end: &[u8]| {
+            let mut bytes = vec![1; 1 << 20];
+            bytes[..front.len()].copy_from_slice(front);
+            let at = bytes.len() - MARKER_BYTES;
+            bytes[at..at + end.len()].copy_from_slice(end);
+            find(&MemStore::from_vec(bytes)).expect("read").map(|found| found.in_front)
+        };
+        assert_eq!(medium(&[], &[]), None);
+        assert_eq!(medium(&page, &[]), Some(true));
+        assert_eq!(medium(&[], &page), Some(false));
+        assert_eq!(medium(&page[..512], &page), Some(true));
+        assert_eq!(medium(&page[..100], &page), Some(true));
+        assert_eq!(medium(&page[..512], &[]), None);
+        // Of another size: somebody's copy of the beginning.
+        assert_eq!(medium(&marker(1 << 21).to_bytes(), &[]), None);
+    }
+}

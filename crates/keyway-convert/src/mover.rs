@@ -1,0 +1,266 @@
+//! Carries the steps of a conversion out, from wherever the journal says that it is.
+//!
+//! For each segment of a [`Move`], in this order:
+//!
+//! 1. its source is read and transformed (several segments ahead of what follows);
+//! 2. the segment, as it shall lie at its target, is written to the journal's slot whose turn it is;
+//! 3. flush;
+//! 4. it is written to its target.
+//!
+//! The flush of one segment puts the target of the segment before on the medium, so one flush per
+//! segment is enough. Recovery writes the segments of both records to their targets again. Which of the
+//! unflushed writes the medium kept, lost or tore makes no difference:
+//!
+//! - Until the flush (3) of segment *n* the slot that is written is that of *n-2*, whose target is on the
+//!   medium since the flush of *n-1*. The record of *n-1* is whole, so the target of *n-1*, which may be
+//!   torn, is written again; the record of *n* is whole or it is not: then its target was not touched and
+//!   its source is as it was.
+//! - After it the record of *n* is whole, and its target is written again.
+//!
+//! A step begins with a record without a segment, and a flush. After an error nothing more is written.
+
+use crate::journal::Journal;
+use crate::pipeline::Pipeline;
+use crate::step::{Move, Step, Wipe};
+use crate::{ConvertError, Record, Stopped};
+use keyway_store::{AlignedBuf, Store};
+use keyway_volume::veracrypt::Noise;
+use std::ops::ControlFlow;
+
+/// Bytes that are wiped at a time.
+const PIECE: u64 = 1 << 20;
+
+/// After so many wiped bytes the journal notes how far it is.
+const NOTE_EVERY: u64 = 1 << 30;
+
+/// Somebody who is told how far a conversion is, and may stop it. `()` listens to nothing.
+pub trait Progress: Sync {
+    /// `done` of `total` bytes are converted. Called after each segment. `Break` pauses.
+    fn at(&self, done: u64, total: u64) -> ControlFlow<()>;
+}
+
+impl Progress for () {
+    fn at(&self, _done: u64, _total: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl<F: Fn(u64, u64) -> ControlFlow<()> + Sync> Progress for F {
+    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
+        self(done, total)
+    }
+}
+
+/// A conversion: what is to be done to a store, and where its journal is.
+pub struct Conversion<'a> {
+    /// What is converted.
+    pub store: &'a dyn Store,
+    /// The journal.
+    pub journal: Journal<'a>,
+    /// What is done, in order.
+    pub steps: Vec<Step>,
+    /// The step that puts the marker in front. Up to it nothing has been changed that counts.
+    pub marking: u32,
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    step: u32,
+    done: u64,
+    /// The number of the next record.
+    sequence: u64,
+}
+
+impl Conversion<'_> {
+    /// Writes the first record. From then on [`Conversion::run`] works; it is on the medium when this
+    /// returns.
+    ///
+    /// # Errors
+    /// The medium failed.
+    pub fn begin(&self) -> Result<(), ConvertError> {
+        self.journal.note(0, 0, 0)?;
+        Ok(self.journal.store().flush()?)
+    }
+
+    /// Bytes of work in all.
+    pub fn total(&self) -> u64 {
+        self.steps.iter().map(Step::bytes).sum()
+    }
+
+    /// Bytes of work that the journal says are done.
+    ///
+    /// # Errors
+    /// The journal is damaged, or the medium failed.
+    pub fn done(&self) -> Result<u64, ConvertError> {
+        let found = self.journal.read()?;
+        let (newest, _) = found.last().ok_or(ConvertError::NoJournal)?;
+        Ok(self.before(newest.step).saturating_add(newest.done).saturating_add(newest.len))
+    }
+
+    fn before(&self, step: u32) -> u64 {
+        self.steps.iter().take(step as usize).map(Step::bytes).sum()
+    }
+
+    /// Goes on from where the journal says that the last run ended. `marked`: whether the marker is, or
+    /// has begun to be, in front. If it is not yet, whoever uses the medium may have changed what the
+    /// first steps have read, and these are done anew. If it is no longer, everything has been whole
+    /// since, and only what is left of the conversion itself is wiped.
+    ///
+    /// # Errors
+    /// See [`ConvertError`].
+    pub fn run(&self, marked: bool, progress: &dyn Progress) -> Result<Stopped, ConvertError> {
+        let last = self.steps.len().saturating_sub(1);
+        let mut at = match self.recover() {
+            // The records come before the marker, and are wiped before it.
+            Err(ConvertError::NoJournal) if !marked => {
+                At { step: u32::try_from(last).unwrap_or(u32::MAX), done: 0, sequence: 0 }
+            }
+            found => found?,
+        };
+        if !marked {
+            (at.step, at.done) = match at.step {
+                before if before <= self.marking => (0, 0),
+                // The step before the last one overwrites the marker with what is to be there.
+                after if after as usize + 1 >= last => (u32::try_from(last).unwrap_or(u32::MAX), 0),
+                _ => return Err(ConvertError::Overwritten),
+            };
+        }
+        let total = self.total();
+        for (number, step) in self.steps.iter().enumerate().skip(at.step as usize) {
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            if number != at.step {
+                at = At { step: number, done: 0, ..at };
+            }
+            self.note(&mut at)?;
+            let before = self.before(number);
+            // Before the marker is in front there is nothing that a pause could keep.
+            let watch = |done: u64| match progress.at(before + done, total) {
+                ControlFlow::Break(()) if number > self.marking => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            };
+            let stopped = match step {
+                Step::Move(m) => self.carry(m, &mut at, &watch)?,
+                Step::Wipe(wipe) => self.wipe(wipe, &mut at, &watch, number as usize == last)?,
+                Step::Put(writes) => {
+                    for (offset, bytes) in writes {
+                        let mut aligned = AlignedBuf::zeroed(bytes.len());
+                        aligned.copy_from_slice(bytes);
+                        self.store.write_at(&aligned, *offset)?;
+                        self.store.flush()?;
+                    }
+                    Stopped::Done
+                }
+            };
+            if stopped == Stopped::Paused {
+                return Ok(Stopped::Paused);
+            }
+        }
+        Ok(Stopped::Done)
+    }
+
+    /// Puts on the medium what the journal holds, and finds out how far everything is.
+    fn recover(&self) -> Result<At, ConvertError> {
+        let found = self.journal.read()?;
+        for (record, segment) in found.iter().filter(|(record, _)| record.len > 0) {
+            self.check(record)?;
+            self.store.write_at(segment, record.target)?;
+        }
+        self.flush()?;
+        let (newest, _) = found.last().ok_or(ConvertError::NoJournal)?;
+        if newest.step as usize >= self.steps.len() {
+            return Err(ConvertError::ImpossibleRecord);
+        }
+        let done = newest.done.saturating_add(newest.len);
+        Ok(At { step: newest.step, done, sequence: newest.sequence + 1 })
+    }
+
+    /// A record names the place of its segment twice: as itself, and by step and number of bytes.
+    fn check(&self, record: &Record) -> Result<(), ConvertError> {
+        let Some(Step::Move(m)) = self.steps.get(record.step as usize) else {
+            return Err(ConvertError::ImpossibleRecord);
+        };
+        let end = record.done.checked_add(record.len).filter(|end| *end <= m.len);
+        let target = m.to.offset.checked_add(m.segment(record.done, record.len));
+        if end.is_none() || target != Some(record.target) {
+            return Err(ConvertError::ImpossibleRecord);
+        }
+        Ok(())
+    }
+
+    /// Everything written is on the medium, in the journal's store too.
+    fn flush(&self) -> Result<(), ConvertError> {
+        self.store.flush()?;
+        if !std::ptr::addr_eq(self.store, self.journal.store()) {
+            self.journal.store().flush()?;
+        }
+        Ok(())
+    }
+
+    /// Everything before is on the medium, then the record that says so.
+    fn note(&self, at: &mut At) -> Result<(), ConvertError> {
+        self.store.flush()?;
+        self.journal.note(at.sequence, at.step, at.done)?;
+        self.journal.store().flush()?;
+        at.sequence += 1;
+        Ok(())
+    }
+
+    fn carry(
+        &self,
+        m: &Move,
+        at: &mut At,
+        watch: &dyn Fn(u64) -> ControlFlow<()>,
+    ) -> Result<Stopped, ConvertError> {
+        let pipeline = Pipeline { store: self.store, m, from: at.done, segment: self.journal.segment_bytes() };
+        let stopped = pipeline.run(|done, segment| {
+            let len = segment.len() as u64;
+            let target = m.to.offset + m.segment(done, len);
+            let record = Record { sequence: at.sequence, step: at.step, done, target, len };
+            self.journal.write(&record, segment)?;
+            self.flush()?;
+            self.store.write_at(segment, target)?;
+            at.sequence += 1;
+            at.done = done + len;
+            Ok(watch(at.done))
+        })?;
+        self.store.flush()?;
+        // Who stops it at the very end stops it before the next step.
+        Ok(stopped)
+    }
+
+    fn wipe(
+        &self,
+        wipe: &Wipe,
+        at: &mut At,
+        watch: &dyn Fn(u64) -> ControlFlow<()>,
+        last: bool,
+    ) -> Result<Stopped, ConvertError> {
+        let mut noise = Noise::new()?;
+        let mut buf = AlignedBuf::zeroed(PIECE as usize);
+        let (mut skip, mut noted) = (at.done, at.done);
+        for range in &wipe.ranges {
+            let len = range.end.saturating_sub(range.start);
+            let mut from = range.start + skip.min(len);
+            skip -= skip.min(len);
+            while from < range.end {
+                buf.resize((range.end - from).min(PIECE) as usize);
+                if wipe.noise { noise.fill(&mut buf) } else { buf.fill(0) }
+                self.store.write_at(&buf, from)?;
+                from += buf.len() as u64;
+                at.done += buf.len() as u64;
+                // The last step wipes the journal, too: nothing is noted in it any more.
+                let paused = watch(at.done).is_break() && !last;
+                if !last && (paused || at.done - noted >= NOTE_EVERY) {
+                    self.note(at)?;
+                    noted = at.done;
+                }
+                if paused {
+                    return Ok(Stopped::Paused);
+                }
+            }
+            self.store.flush()?;
+        }
+        Ok(Stopped::Done)
+    }
+}

@@ -1,0 +1,310 @@
+//! The power of the real code fails before every write and flush, over and over, of all conversions;
+//! afterwards the conversion is resumed and every byte is right.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
+
+mod support;
+
+use keyway_convert::veracrypt::{self, Plan};
+use keyway_convert::{ConvertError, Kind, Marker, Stopped, find};
+use keyway_engine::{Access, Device};
+use keyway_secret::SecretBytes;
+use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
+use keyway_testkit::Rng;
+use keyway_volume::veracrypt::{
+    Fill, HEADERS_BYTES, HashName, NewVolume, Place, UnlockRequest, Unlocked, create, unlock,
+};
+use keyway_volume::{Format, Secrets};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use support::{Loss, Power};
+
+const SIZE: usize = 1 << 20;
+const OLD: &str = "the old password of the volume";
+const NEW: &str = "the new password of the volume";
+
+fn secrets(password: &str) -> Secrets {
+    Secrets { password: SecretBytes::copy_of(password.as_bytes()), keyfiles: vec![], pim: Some(1) }
+}
+
+fn wish<'a>(secrets: &'a Secrets, cipher: &str) -> NewVolume<'a> {
+    let cipher = cipher.parse().expect("a cipher");
+    NewVolume { secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick }
+}
+
+fn opened(store: &dyn Store, password: &str) -> Unlocked {
+    let secrets = secrets(password);
+    let (format, hash) = (Some(Format::VeraCrypt), Some(HashName::Sha512));
+    unlock(store, &UnlockRequest { format, hash, ..UnlockRequest::new(&secrets) }).expect("opens")
+}
+
+/// A conversion, what it begins with, and what its content is.
+struct Case {
+    plan: Plan,
+    image: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl Case {
+    fn new(kind: Kind) -> Self {
+        let plan = match kind {
+            Kind::Encryption => Self::encryption(),
+            Kind::Decryption => Self::of_a_volume(|store, opened| veracrypt::decryption(store, opened, None)),
+            Kind::Reencryption => Self::of_a_volume(|store, opened| {
+                let new = secrets(NEW);
+                veracrypt::reencryption(store, opened, &wish(&new, "serpent"), None)
+            }),
+        };
+        // Small segments, so that there are many of them.
+        let mut plan = plan;
+        plan.plan.marker.place.segment_bytes = 48 << 10;
+        plan
+    }
+
+    fn encryption() -> Self {
+        let moved = veracrypt::room(SIZE as u64, true);
+        let image = Rng::new(1).bytes(SIZE);
+        let plain = image[..moved as usize].to_vec();
+        let (store, new) = (MemStore::from_vec(image.clone()), secrets(NEW));
+        let plan = veracrypt::encryption(&store, moved, &wish(&new, "aes"), None).expect("planned");
+        Self { plan, image, plain }
+    }
+
+    fn of_a_volume(plan: impl Fn(&dyn Store, &Unlocked) -> Result<Plan, ConvertError>) -> Self {
+        let store = Arc::new(MemStore::from_vec(Rng::new(2).bytes(SIZE)));
+        create(&store, &wish(&secrets(OLD), "aes"), &()).expect("created");
+        let unlocked = opened(&store, OLD);
+        let device = Device::new(Box::new(store.clone()), unlocked.layout.clone(), Access::ReadWrite);
+        let device = device.expect("fits");
+        let plain = Rng::new(3).bytes(device.size() as usize);
+        device.write_at(&plain, 0).expect("written");
+        let plan = plan(&store, &unlocked).expect("planned");
+        Self { plan, image: store.snapshot(), plain }
+    }
+
+    /// From the beginning to wherever it ends.
+    fn begin(&self, store: &dyn Store) -> Result<Stopped, ConvertError> {
+        let conversion = self.plan.conversion(store, None)?;
+        self.plan.begin(&conversion)?;
+        conversion.run(false, &())
+    }
+
+    /// Goes on with what is found; `None` where nothing is.
+    fn resume(&self, store: &dyn Store) -> Option<Result<Stopped, ConvertError>> {
+        let found = match find(store) {
+            Ok(found) => found?,
+            Err(e) => return Some(Err(e.into())),
+        };
+        assert_eq!(found.marker.to_bytes(), self.plan.marker.to_bytes());
+        let conversion = self.plan.conversion(store, None).expect("random");
+        Some(conversion.run(found.in_front, &()))
+    }
+
+    /// Whether it is as it was before, data and headers.
+    fn is_untouched(&self, medium: &[u8]) -> bool {
+        // What the journal is in was nobody's: padding, or behind the file system.
+        let kept = match self.plan.marker.kind {
+            Kind::Encryption => 0..self.plain.len(),
+            Kind::Decryption => 0..SIZE - 131_072 + 512,
+            Kind::Reencryption => HEADERS_BYTES as usize..SIZE - 131_072 + 512,
+        };
+        medium[kept.clone()] == self.image[kept] && medium[..512] == self.image[..512]
+    }
+
+    /// Everything is converted, and nothing of the conversion is left.
+    fn is_done(&self, medium: &[u8]) -> Result<(), String> {
+        let Marker { kind, new, .. } = &self.plan.marker;
+        let check = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+        if *kind == Kind::Decryption {
+            let (content, rest) = medium.split_at(self.plain.len());
+            check(content == self.plain, "the content is wrong")?;
+            let (rest, last) = rest.split_at(rest.len() - 4096);
+            check(rest.iter().all(|byte| *byte == 0), "something is left behind the content")?;
+            return check(Marker::parse(last).is_none(), "the conversion is still found");
+        }
+        let key = self.plan.keys.new.as_ref().expect("a cipher");
+        let mut content = medium[HEADERS_BYTES as usize..][..self.plain.len()].to_vec();
+        key.cipher.decrypt_sectors(&mut content, key.first_unit);
+        check(content == self.plain, "the content is wrong")?;
+        for (place, header) in [Place::Primary, Place::BackupPrimary].into_iter().zip(new) {
+            let at = place.offset(SIZE as u64).expect("large enough") as usize;
+            check(medium[at..at + 512] == *header.bytes(), &format!("the {place} is wrong"))?;
+        }
+        // A last page that was torn while it was wiped is found by nobody and tells nothing.
+        let found = find(&MemStore::from_vec(medium.to_vec())).expect("read");
+        check(found.is_none(), "the conversion is still found")?;
+        let id = &self.plan.marker.id;
+        check(medium[..4096].windows(16).all(|w| w != id), "something of the marker is left in front")?;
+        self.is_secret(medium)
+    }
+
+    /// No sector of the content, and none of the noise that was around it, lies open anywhere.
+    fn is_secret(&self, medium: &[u8]) -> Result<(), String> {
+        let starts = |bytes: &[u8]| {
+            bytes.chunks(512).filter_map(|s| s.first_chunk::<16>().copied()).collect::<std::collections::HashSet<_>>()
+        };
+        let plain = starts(&self.plain);
+        let open = medium.chunks(512).position(|s| s.first_chunk::<16>().is_some_and(|s| plain.contains(s)));
+        open.map_or(Ok(()), |at| Err(format!("sector {at} lies open")))
+    }
+}
+
+const KINDS: [Kind; 3] = [Kind::Encryption, Kind::Decryption, Kind::Reencryption];
+
+/// Cuts that each kind of conversion is put through, at least.
+fn cuts_wanted() -> u64 {
+    if std::env::var_os("KEYWAY_SLOW").is_some() { 40_000 } else { 600 }
+}
+
+/// Resumes, cutting the power again and again while the seed says so; gives the medium.
+fn recovered(case: &Case, mut medium: Vec<u8>, rng: &mut Rng, cuts: &AtomicU64, when: &str) -> Vec<u8> {
+    for round in 0..4 {
+        let again = (round < 3 && rng.below(3) == 0).then(|| rng.below(30));
+        let power = Power::new(medium, again);
+        match case.resume(&power) {
+            None => return power.left(Loss::Nothing),
+            Some(Ok(Stopped::Done)) => return power.left(Loss::All),
+            Some(Ok(Stopped::Paused)) => panic!("{when}: nobody paused it"),
+            Some(Err(e)) => {
+                assert!(again.is_some_and(|at| power.steps() > at), "{when}, round {round}: {e}");
+                cuts.fetch_add(1, Ordering::Relaxed);
+                medium = power.left(Loss::Some(rng.next_u64()));
+            }
+        }
+    }
+    unreachable!("the last round is not cut")
+}
+
+#[test]
+fn every_byte_is_right_after_any_loss_of_power() {
+    for kind in KINDS {
+        let case = Case::new(kind);
+        let whole = Power::new(case.image.clone(), None);
+        assert_eq!(case.begin(&whole).expect("nothing fails"), Stopped::Done);
+        let steps = whole.steps();
+        case.is_done(&whole.left(Loss::All)).expect("converted");
+        let (cuts, wanted) = (AtomicU64::new(0), cuts_wanted());
+        let next = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while cuts.load(Ordering::Relaxed) < wanted {
+                        let turn = next.fetch_add(1, Ordering::Relaxed);
+                        let (cut, seed) = (turn % steps, turn / steps);
+                        let loss = match seed {
+                            0 => Loss::Some(turn),
+                            1 => Loss::All,
+                            2 => Loss::Nothing,
+                            _ => Loss::Some(turn),
+                        };
+                        let when = format!("{kind:?}, cut before {cut} of {steps}, {loss:?}");
+                        let power = Power::new(case.image.clone(), Some(cut));
+                        assert!(case.begin(&power).is_err(), "{when}: a cut is an error");
+                        cuts.fetch_add(1, Ordering::Relaxed);
+                        let left = power.left(loss);
+                        if find(&MemStore::from_vec(left.clone())).expect("read").is_none() {
+                            let done = case.is_done(&left);
+                            assert!(case.is_untouched(&left) || done.is_ok() || cut + 8 > steps, "{when}: {done:?}");
+                            continue;
+                        }
+                        let mut rng = Rng::new(turn ^ 0x5eed);
+                        let medium = recovered(&case, left, &mut rng, &cuts, &when);
+                        if let Err(wrong) = case.is_done(&medium) {
+                            panic!("{when}: {wrong}");
+                        }
+                    }
+                });
+            }
+        });
+        eprintln!("{kind:?}: {} cuts over {steps} writes and flushes", cuts.into_inner());
+    }
+}
+
+#[test]
+fn every_single_error_is_an_error_and_resume_goes_on() {
+    for kind in KINDS {
+        let case = Case::new(kind);
+        let whole = FaultStore::new(MemStore::from_vec(case.image.clone()), FaultPlan::default());
+        case.begin(&whole).expect("nothing fails");
+        let steps = whole.steps();
+        for n in (0..steps).step_by(if cuts_wanted() > 1000 { 1 } else { 3 }) {
+            let plans = [
+                FaultPlan { writes_fail_from: Some((n, 5)), survivors: Some(n), ..FaultPlan::default() },
+                FaultPlan { flushes_fail_from: Some(n), survivors: Some(n), ..FaultPlan::default() },
+                FaultPlan { reads_fail_from: Some(n), survivors: Some(n), ..FaultPlan::default() },
+            ];
+            for plan in plans {
+                let faulty = FaultStore::new(MemStore::from_vec(case.image.clone()), plan.clone());
+                let result = case.begin(&faulty);
+                let left = faulty.into_medium().expect("a medium");
+                match result {
+                    // There are fewer of these than steps.
+                    Ok(done) => assert_eq!(done, Stopped::Done),
+                    Err(e) => assert!(matches!(e, ConvertError::Store(_)), "{kind:?}, {plan:?}: {e}"),
+                }
+                match case.resume(&left) {
+                    Some(done) => assert_eq!(done.expect("goes on"), Stopped::Done),
+                    None if case.is_untouched(&left.snapshot()) => continue,
+                    None => {}
+                }
+                let near_the_end = n + 8 > steps;
+                let done = case.is_done(&left.snapshot());
+                assert!(done.is_ok() || near_the_end || find(&left).expect("read").is_none(), "{plan:?}: {done:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pausing_after_every_segment_changes_nothing() {
+    for kind in KINDS {
+        let case = Case::new(kind);
+        let store = MemStore::from_vec(case.image.clone());
+        let conversion = case.plan.conversion(&store, None).expect("planned");
+        case.plan.begin(&conversion).expect("begun");
+        let (mut marked, mut runs, mut last) = (false, 0, 0);
+        while conversion.run(marked, &|_: u64, _: u64| ControlFlow::Break(())).expect("runs") == Stopped::Paused {
+            let found = find(&store).expect("read").expect("under way");
+            marked = found.in_front;
+            let done = conversion.done().expect("a journal");
+            assert!(done > last || last == 0, "{kind:?}: it goes on");
+            (runs, last) = (runs + 1, done);
+            assert!(runs < 100);
+        }
+        assert!(runs > 10);
+        case.is_done(&store.snapshot()).expect("converted");
+    }
+}
+
+#[test]
+fn what_came_out_opens_with_the_new_secret_only() {
+    for kind in [Kind::Encryption, Kind::Reencryption] {
+        let case = Case::new(kind);
+        let store = Arc::new(MemStore::from_vec(case.image.clone()));
+        case.begin(&store).expect("converted");
+        let unlocked = opened(&store, NEW);
+        let device = Device::new(Box::new(store.clone()), unlocked.layout, Access::ReadOnly).expect("fits");
+        let mut content = vec![0; case.plain.len()];
+        device.read_at(&mut content, 0).expect("read");
+        assert!(content == case.plain);
+        let old = secrets(OLD);
+        let request = UnlockRequest { hash: Some(HashName::Sha512), ..UnlockRequest::new(&old) };
+        assert!(unlock(&store, &request).is_err());
+    }
+}
+
+#[test]
+fn a_marker_that_is_overwritten_in_the_middle_stops_everything() {
+    let case = Case::new(Kind::Encryption);
+    let whole = Power::new(case.image.clone(), None);
+    case.begin(&whole).expect("converted");
+    let power = Power::new(case.image.clone(), Some(whole.steps() / 2));
+    assert!(case.begin(&power).is_err());
+    let mut left = power.left(Loss::All);
+    left[..4096].fill(0);
+    let before = left.clone();
+    let store = MemStore::from_vec(left);
+    assert!(matches!(case.resume(&store), Some(Err(ConvertError::Overwritten))));
+    // What the journal held is where it belongs, nothing else has changed but the journal.
+    assert!(store.snapshot()[4096..65_536] == before[4096..65_536]);
+}

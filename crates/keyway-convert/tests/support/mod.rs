@@ -1,0 +1,148 @@
+//! A medium whose power fails: what was flushed stays, of the rest each sector is old, new or torn.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use keyway_store::{Operation, Store, StoreError};
+use keyway_testkit::Rng;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const SECTOR: usize = 512;
+
+/// What is lost of the sectors that were not flushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// All of them.
+    All,
+    /// None of them.
+    Nothing,
+    /// Some are old, some new, some torn, as the generator of this seed says.
+    Some(u64),
+}
+
+struct State {
+    medium: Vec<u8>,
+    /// What was written to each sector since the last flush, in order.
+    pending: BTreeMap<usize, Vec<[u8; SECTOR]>>,
+    steps: u64,
+    dies_at: Option<u64>,
+    dead: bool,
+}
+
+/// A medium with a cache, and a moment at which its power fails.
+pub(crate) struct Power {
+    state: Mutex<State>,
+    size: u64,
+}
+
+impl Power {
+    /// The power fails just before the write or flush of that number.
+    pub(crate) fn new(medium: Vec<u8>, dies_at: Option<u64>) -> Self {
+        let size = medium.len() as u64;
+        let state = State { medium, pending: BTreeMap::new(), steps: 0, dies_at, dead: false };
+        Self { state: Mutex::new(state), size }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes and flushes so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.lock().steps
+    }
+
+    /// What is left on the medium.
+    pub(crate) fn left(self, loss: Loss) -> Vec<u8> {
+        let State { mut medium, pending, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut rng = match loss {
+            Loss::All => return medium,
+            Loss::Some(seed) => Some(Rng::new(seed)),
+            Loss::Nothing => None,
+        };
+        for (number, versions) in pending {
+            let old = &mut medium[number * SECTOR..][..SECTOR];
+            let Some(rng) = &mut rng else {
+                old.copy_from_slice(versions.last().expect("written"));
+                continue;
+            };
+            let new = &versions[rng.below(versions.len() as u64) as usize];
+            let at = rng.below(SECTOR as u64 + 1) as usize;
+            match rng.below(6) {
+                0 | 1 => {}
+                2 | 3 => old.copy_from_slice(new),
+                // Torn: the beginning or the end of it arrived.
+                4 => old[..at].copy_from_slice(&new[..at]),
+                _ => old[at..].copy_from_slice(&new[at..]),
+            }
+        }
+        medium
+    }
+}
+
+fn gone(op: Operation) -> StoreError {
+    StoreError::new(op, "the store without power", 0, 0, std::io::Error::from_raw_os_error(5))
+}
+
+impl State {
+    fn step(&mut self, op: Operation) -> Result<(), StoreError> {
+        if self.dies_at == Some(self.steps) {
+            self.dead = true;
+        }
+        self.steps += 1;
+        if self.dead { Err(gone(op)) } else { Ok(()) }
+    }
+}
+
+impl Store for Power {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        let state = self.lock();
+        if state.dead {
+            return Err(gone(Operation::Read));
+        }
+        let at = offset as usize;
+        buf.copy_from_slice(&state.medium[at..at + buf.len()]);
+        let sectors = at / SECTOR..(at + buf.len()).div_ceil(SECTOR);
+        assert!(at.is_multiple_of(SECTOR) && buf.len().is_multiple_of(SECTOR), "whole sectors only");
+        for (number, versions) in state.pending.range(sectors) {
+            buf[number * SECTOR - at..][..SECTOR].copy_from_slice(versions.last().expect("written"));
+        }
+        Ok(())
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.step(Operation::Write)?;
+        assert!(offset.is_multiple_of(SECTOR as u64) && offset + buf.len() as u64 <= self.size);
+        let (sectors, odd) = buf.as_chunks::<SECTOR>();
+        assert!(odd.is_empty(), "whole sectors only");
+        for (i, sector) in sectors.iter().enumerate() {
+            state.pending.entry(offset as usize / SECTOR + i).or_default().push(*sector);
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.step(Operation::Flush)?;
+        for (number, versions) in std::mem::take(&mut state.pending) {
+            state.medium[number * SECTOR..][..SECTOR].copy_from_slice(versions.last().expect("written"));
+        }
+        Ok(())
+    }
+
+    fn discard(&self, _: u64, _: u64) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        512
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+}
