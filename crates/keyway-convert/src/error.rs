@@ -18,7 +18,9 @@ pub enum ConvertError {
     )]
     NoJournal,
     /// The journal's record can't be true of this conversion.
-    #[error("the journal's newest record can't be true; the medium can't be trusted: copy it whole before anything else")]
+    #[error(
+        "the journal's newest record can't be true; the medium can't be trusted: copy it whole before anything else"
+    )]
     ImpossibleRecord,
     /// The marker in front is gone in the middle of a conversion.
     #[error(
@@ -27,7 +29,9 @@ pub enum ConvertError {
     )]
     Overwritten,
     /// The medium has another size than when the conversion began.
-    #[error("the file or device has {present} bytes, and had {expected} when the conversion began; bring back its size")]
+    #[error(
+        "the file or device has {present} bytes, and had {expected} when the conversion began; bring back its size"
+    )]
     Size {
         /// Bytes it had.
         expected: u64,
@@ -35,7 +39,9 @@ pub enum ConvertError {
         present: u64,
     },
     /// There is no room for headers and journal.
-    #[error("{missing} bytes are missing for headers and journal; make the file system smaller by that much, or the device larger")]
+    #[error(
+        "{missing} bytes are missing for headers and journal; make the file system smaller by that much, or the device larger"
+    )]
     NoRoom {
         /// How many.
         missing: u64,

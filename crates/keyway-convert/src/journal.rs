@@ -237,7 +237,10 @@ mod tests {
         let found = journal.read().expect("read");
         assert_eq!(found[1].0, Record { sequence: 4, step: 3, done: 5, target: 7, len: 8192 });
         assert_eq!(found[1].1[..], Rng::new(4).bytes(8192));
-        assert!(Journal::new(&store, PLACE, [8; 16]).read().expect("read").is_empty(), "another conversion's");
+        assert!(
+            Journal::new(&store, PLACE, [8; 16]).read().expect("read").is_empty(),
+            "another conversion's"
+        );
     }
 
     #[test]

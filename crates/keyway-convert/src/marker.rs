@@ -183,8 +183,7 @@ impl Marker {
         let on_medium = self.journal == JournalPlace::OnMedium;
         let page = MARKER_BYTES as u64;
         let slots = self.place.records.iter().map(|at| (*at, page));
-        let mut slots =
-            slots.chain(self.place.segments.iter().map(|at| (*at, self.place.segment_bytes)));
+        let mut slots = slots.chain(self.place.segments.iter().map(|at| (*at, self.place.segment_bytes)));
         self.size == store_bytes
             && self.place.segment_bytes > 0
             && self.place.segment_bytes <= 1 << 30

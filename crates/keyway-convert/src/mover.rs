@@ -212,7 +212,8 @@ impl Conversion<'_> {
         at: &mut At,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Result<Stopped, ConvertError> {
-        let pipeline = Pipeline { store: self.store, m, from: at.done, segment: self.journal.segment_bytes() };
+        let pipeline =
+            Pipeline { store: self.store, m, from: at.done, segment: self.journal.segment_bytes() };
         let stopped = pipeline.run(|done, segment| {
             let len = segment.len() as u64;
             let target = m.to.offset + m.segment(done, len);
@@ -245,7 +246,11 @@ impl Conversion<'_> {
             skip -= skip.min(len);
             while from < range.end {
                 buf.resize((range.end - from).min(PIECE) as usize);
-                if wipe.noise { noise.fill(&mut buf) } else { buf.fill(0) }
+                if wipe.noise {
+                    noise.fill(&mut buf)
+                } else {
+                    buf.fill(0)
+                }
                 self.store.write_at(&buf, from)?;
                 from += buf.len() as u64;
                 at.done += buf.len() as u64;

@@ -68,7 +68,9 @@ pub enum RoomError {
         said: String,
     },
     /// The tool refused to change the size.
-    #[error("{program} did not change the file system's size: {said}; make room in it, or take a larger device")]
+    #[error(
+        "{program} did not change the file system's size: {said}; make room in it, or take a larger device"
+    )]
     Refused {
         /// The program.
         program: &'static str,
@@ -106,7 +108,8 @@ pub fn find(store: &dyn Store) -> Result<Option<FileSystem>, StoreError> {
 
 fn parse(head: &[u8]) -> Option<FileSystem> {
     let is = |at: usize, magic: &[u8]| head.get(at..at + magic.len()) == Some(magic);
-    let shifted = |n: u64, by: u64| u32::try_from(by).ok().filter(|by| *by < 26).and_then(|by| n.checked_mul(1 << by));
+    let shifted =
+        |n: u64, by: u64| u32::try_from(by).ok().filter(|by| *by < 26).and_then(|by| n.checked_mul(1 << by));
     let (kind, bytes) = if is(0, b"XFSB") {
         let (block, blocks) = (head.get(4..8)?, head.get(8..16)?);
         let block = u64::from(u32::from_be_bytes(*block.first_chunk()?));
@@ -194,7 +197,8 @@ impl Kind {
     const fn checker(self) -> ((&'static str, &'static str), &'static [&'static str], i32) {
         match self {
             Self::Ext => (("e2fsck", "e2fsprogs"), &["-f", "-n"], 0),
-            Self::Ntfs => (("ntfsfix", "ntfs-3g"), &["-n"], 0),
+            // It looks through all of it; ntfsfix wants the file system to end with the device.
+            Self::Ntfs => (("ntfsresize", "ntfs-3g"), &["--info", "--force", "--no-progress-bar"], 0),
             Self::ExFat => (("fsck.exfat", "exfatprogs"), &["-n"], 0),
             Self::Fat => (("fsck.fat", "dosfstools"), &["-n"], 0),
             Self::Xfs => (("xfs_repair", "xfsprogs"), &["-n", "-f"], 0),
@@ -236,7 +240,12 @@ impl Kind {
             }
             Self::Ntfs => {
                 let size = bytes.to_string();
-                let said = run(NTFSRESIZE, &["--force", "--force", "--no-progress-bar", "--size", &size], path, &[])?;
+                let said = run(
+                    NTFSRESIZE,
+                    &["--force", "--force", "--no-progress-bar", "--size", &size],
+                    path,
+                    &[],
+                )?;
                 if said.code != Some(0) {
                     return Err(refused("ntfsresize", said));
                 }

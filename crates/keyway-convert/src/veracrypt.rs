@@ -34,11 +34,11 @@ use crate::step::{Keyed, Move, Side, Step, Wipe};
 use crate::{Conversion, ConvertError};
 use keyway_engine::{Layout, Mapping};
 use keyway_store::{AlignedBuf, Store, StoreError};
+use keyway_volume::Secrets;
 use keyway_volume::veracrypt::{
     BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume, Noise, SealedHeader, UnlockRequest, Unlocked,
     fresh_headers, unlock,
 };
-use keyway_volume::Secrets;
 use std::path::PathBuf;
 
 /// A page: what records, markers and parked pages have.
@@ -162,11 +162,7 @@ pub fn encryption(
 ///
 /// # Errors
 /// A volume of a kind whose conversion is not offered.
-pub fn decryption(
-    store: &dyn Store,
-    opened: &Unlocked,
-    file: Option<PathBuf>,
-) -> Result<Plan, ConvertError> {
+pub fn decryption(store: &dyn Store, opened: &Unlocked, file: Option<PathBuf>) -> Result<Plan, ConvertError> {
     let size = store.size();
     let moved = whole_volume(opened, size)?;
     let end = end_group(size);
@@ -206,7 +202,9 @@ pub fn reencryption(
     let moved = whole_volume(opened, size)?;
     let headers = fresh_headers(new, size, opened.info.sector_bytes)?;
     if headers.layout.size() != moved {
-        return Err(ConvertError::Unsupported("only volumes that fill their file or device can be re-encrypted"));
+        return Err(ConvertError::Unsupported(
+            "only volumes that fill their file or device can be re-encrypted",
+        ));
     }
     let place = match &file {
         Some(_) => Place::in_a_file(segment_bytes(size)),
@@ -282,7 +280,11 @@ impl Plan {
     ///
     /// # Errors
     /// A secret is wrong, or the medium has another size.
-    pub fn resume(found: Marker, store: &dyn Store, secrets: &ResumeSecrets<'_>) -> Result<Self, ConvertError> {
+    pub fn resume(
+        found: Marker,
+        store: &dyn Store,
+        secrets: &ResumeSecrets<'_>,
+    ) -> Result<Self, ConvertError> {
         let size = store.size();
         if size != found.size {
             return Err(ConvertError::Size { expected: found.size, present: size });
@@ -342,7 +344,7 @@ impl Plan {
             Step::Put(vec![(0, m.to_bytes()), (PAGE, noise(HEAD - PAGE)?)]),
             moving((HEAD, None), (HEAD + moved_to, self.new_key(HEAD)), m.moved - HEAD),
             moving((m.park, None), (moved_to, None), HEAD),
-            wiping(vec![moved_to + m.moved..end_group(m.size)], true),
+            wiping([moved_to + m.moved..end_group(m.size)], true),
             self.new_headers()?,
             self.last(true),
         ])
@@ -355,7 +357,7 @@ impl Plan {
             moving((HEADERS_BYTES, None), (m.park, None), PAGE),
             Step::Put(vec![(0, m.to_bytes()), (end, noise(PAGE)?)]),
             moving((HEADERS_BYTES + PAGE, self.old_key(PAGE)), (PAGE, None), m.moved - PAGE),
-            wiping(vec![m.moved..end], false),
+            wiping([m.moved..end], false),
             moving((m.park, self.old_key(0)), (0, None), PAGE),
             self.last(false),
         ])
@@ -369,7 +371,7 @@ impl Plan {
         Ok(vec![
             Step::Put(vec![(0, m.to_bytes()), (end, noise(PAGE)?)]),
             moving((area, self.old_key(0)), (area, self.new_key(0)), m.moved),
-            wiping(vec![PAGE..area, end + PAGE..first_record], true),
+            wiping([PAGE..area, end + PAGE..first_record], true),
             self.new_headers()?,
             self.last(true),
         ])
@@ -396,7 +398,7 @@ impl Plan {
         let size = self.marker.size;
         let [first_record, _] = records(size);
         let end = if self.marker.kind == Kind::Decryption { end_group(size) } else { first_record };
-        wiping(vec![end..tail(size), tail(size)..size], noise)
+        wiping([end..tail(size), tail(size)..size], noise)
     }
 
     fn old_key(&self, at: u64) -> Option<Keyed> {
@@ -428,8 +430,8 @@ fn moving(from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), len: u64) -> Ste
     Step::Move(Move { from: side(from), to: side(to), len })
 }
 
-fn wiping(ranges: Vec<std::ops::Range<u64>>, noise: bool) -> Step {
-    Step::Wipe(Wipe { ranges, noise })
+fn wiping<const N: usize>(ranges: [std::ops::Range<u64>; N], noise: bool) -> Step {
+    Step::Wipe(Wipe { ranges: ranges.into(), noise })
 }
 
 fn noise(len: u64) -> Result<Vec<u8>, ConvertError> {
@@ -438,9 +440,19 @@ fn noise(len: u64) -> Result<Vec<u8>, ConvertError> {
     Ok(bytes)
 }
 
-/// Tells whether a conversion that was found leaves the medium whole: it has not begun, or is through.
-pub fn is_whole(found: &Found) -> bool {
-    !found.in_front
+/// How far a conversion is that was found: bytes of work done, and in all. Needs no secret. `journal` is
+/// the file's store where the journal is in a file.
+///
+/// # Errors
+/// The journal is damaged, or the medium failed.
+pub fn how_far(
+    found: &Found,
+    store: &dyn Store,
+    journal: Option<&dyn Store>,
+) -> Result<(u64, u64), ConvertError> {
+    let plan = Plan { marker: found.marker.clone(), keys: Keys { old: None, new: None } };
+    let conversion = plan.conversion(store, journal)?;
+    Ok((conversion.done()?, conversion.total()))
 }
 
 /// A store of a volume's size that holds nothing but its primary header.

@@ -141,7 +141,10 @@ impl Case {
     /// No sector of the content, and none of the noise that was around it, lies open anywhere.
     fn is_secret(&self, medium: &[u8]) -> Result<(), String> {
         let starts = |bytes: &[u8]| {
-            bytes.chunks(512).filter_map(|s| s.first_chunk::<16>().copied()).collect::<std::collections::HashSet<_>>()
+            bytes
+                .chunks(512)
+                .filter_map(|s| s.first_chunk::<16>().copied())
+                .collect::<std::collections::HashSet<_>>()
         };
         let plain = starts(&self.plain);
         let open = medium.chunks(512).position(|s| s.first_chunk::<16>().is_some_and(|s| plain.contains(s)));
@@ -204,7 +207,10 @@ fn every_byte_is_right_after_any_loss_of_power() {
                         let left = power.left(loss);
                         if find(&MemStore::from_vec(left.clone())).expect("read").is_none() {
                             let done = case.is_done(&left);
-                            assert!(case.is_untouched(&left) || done.is_ok() || cut + 8 > steps, "{when}: {done:?}");
+                            assert!(
+                                case.is_untouched(&left) || done.is_ok() || cut + 8 > steps,
+                                "{when}: {done:?}"
+                            );
                             continue;
                         }
                         let mut rng = Rng::new(turn ^ 0x5eed);
@@ -249,7 +255,10 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
                 }
                 let near_the_end = n + 8 > steps;
                 let done = case.is_done(&left.snapshot());
-                assert!(done.is_ok() || near_the_end || find(&left).expect("read").is_none(), "{plan:?}: {done:?}");
+                assert!(
+                    done.is_ok() || near_the_end || find(&left).expect("read").is_none(),
+                    "{plan:?}: {done:?}"
+                );
             }
         }
     }
@@ -263,7 +272,9 @@ fn pausing_after_every_segment_changes_nothing() {
         let conversion = case.plan.conversion(&store, None).expect("planned");
         case.plan.begin(&conversion).expect("begun");
         let (mut marked, mut runs, mut last) = (false, 0, 0);
-        while conversion.run(marked, &|_: u64, _: u64| ControlFlow::Break(())).expect("runs") == Stopped::Paused {
+        while conversion.run(marked, &|_: u64, _: u64| ControlFlow::Break(())).expect("runs")
+            == Stopped::Paused
+        {
             let found = find(&store).expect("read").expect("under way");
             marked = found.in_front;
             let done = conversion.done().expect("a journal");

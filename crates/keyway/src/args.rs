@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::{
-    bench, cat, close, create, demo, doctor, drive, erase, header, info, lab, open, protector, serve,
-    serve_volume, status,
+    bench, cat, close, create, decrypt, demo, doctor, drive, encrypt, erase, header, info, lab, open, pause,
+    protector, resume, serve, serve_volume, status,
 };
 use clap::{Parser, Subcommand};
 
@@ -44,6 +44,10 @@ pub(crate) enum Verb {
     Header(header::Args),
     Erase(erase::Args),
     Drive(drive::Args),
+    Encrypt(encrypt::Args),
+    Decrypt(decrypt::Args),
+    Pause(pause::Args),
+    Resume(resume::Args),
     Serve(serve::Args),
     Bench(bench::Args),
     Lab(lab::Args),
@@ -67,6 +71,10 @@ impl Verb {
             Self::Header(args) => header::run(args, out),
             Self::Erase(args) => erase::run(args, out),
             Self::Drive(args) => drive::run(args, out),
+            Self::Encrypt(args) => encrypt::run(args, out),
+            Self::Decrypt(args) => decrypt::run(args, out),
+            Self::Pause(args) => pause::run(args, out),
+            Self::Resume(args) => resume::run(args, out),
             Self::Serve(args) => serve::run(args, out),
             Self::Bench(args) => bench::run(args, out),
             Self::Lab(args) => lab::run(args, out),

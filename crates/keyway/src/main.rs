@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod conversion;
 mod failure;
 mod given;
 mod key_file;

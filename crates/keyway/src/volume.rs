@@ -1,5 +1,6 @@
 //! From words to an unlocked volume: what `cat`, `info`, `open` and the others have in common.
 
+use crate::conversion;
 use crate::failure::{Exit, Failure};
 use crate::given::{Family, Key};
 use crate::narrow::{FormatArg, NarrowArgs};
@@ -122,6 +123,7 @@ pub(crate) fn open<'a>(
 /// Which formats' code is to look at a volume: the one that was named, else what its first sector
 /// says.
 pub(crate) fn family(which: &Which) -> Result<Family, Failure> {
+    conversion::refuse_if_half(&which.path)?;
     match which.format {
         Some(FormatArg::Bitlocker) => Ok(Family::BitLocker),
         Some(FormatArg::Veracrypt | FormatArg::Truecrypt) => Ok(Family::VeraCrypt),

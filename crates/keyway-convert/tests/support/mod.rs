@@ -53,7 +53,8 @@ impl Power {
 
     /// What is left on the medium.
     pub(crate) fn left(self, loss: Loss) -> Vec<u8> {
-        let State { mut medium, pending, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let State { mut medium, pending, .. } =
+            self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut rng = match loss {
             Loss::All => return medium,
             Loss::Some(seed) => Some(Rng::new(seed)),

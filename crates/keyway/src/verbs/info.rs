@@ -1,6 +1,7 @@
 //! `info`: what a volume's header says.
 
 use super::drive;
+use crate::conversion;
 use crate::failure::Failure;
 use crate::given::{Family, Given, KeyArgs};
 use crate::narrow::NarrowArgs;
@@ -36,6 +37,10 @@ pub(crate) struct Args {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
+    if let Some(found) = conversion::find(&args.volume)?.filter(|found| found.in_front) {
+        let document = conversion::describe(&args.volume, &found)?;
+        return out.result(&document, || conversion::describe_in_words(&args.volume, &document));
+    }
     let source = args.secret.source();
     let which = Which::new(&args.volume, &args.narrow);
     if !source.is_given() && !args.keys.is_given() && !args.ask {

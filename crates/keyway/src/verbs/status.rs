@@ -2,6 +2,7 @@
 
 use super::drive;
 use super::open::places;
+use crate::conversion;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs, table};
 use crate::volume;
@@ -101,11 +102,26 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
         Ok(status) => unlocked(status),
         Err(AttachError::NotOpen(_)) => {
             volume::must_exist(path)?;
+            if let Some(found) = conversion::find(path)?.filter(|found| found.in_front) {
+                return converting(path, &found, out);
+            }
             locked(path)?
         }
         Err(e) => return Err(e.into()),
     };
     out.result(&status.document(), || words(path, &status))
+}
+
+/// A volume that is half converted: the fields of all volumes, and how far it is.
+fn converting(path: &Path, found: &keyway_convert::Found, out: Output) -> Result<(), Failure> {
+    let mut document = conversion::describe(path, found)?;
+    if let Some(object) = document.as_object_mut() {
+        object.insert("encryption_method".to_owned(), Value::Null);
+        object.insert("protection_status".to_owned(), json!("Unknown"));
+        object.insert("lock_status".to_owned(), json!("Locked"));
+        object.insert("key_protectors".to_owned(), json!([]));
+    }
+    out.result(&document, || conversion::describe_in_words(path, &document))
 }
 
 fn unlocked(status: SessionStatus) -> Status {

@@ -1,0 +1,412 @@
+//! What `encrypt`, `decrypt`, `resume`, `pause` and `status` have in common: finding a conversion,
+//! carrying it out, telling how far it is.
+//!
+//! A process that converts keeps a small file in the runtime folder, locked, with its number and how
+//! far it is: `status` reads it, `pause` asks that process to stop.
+
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, bytes, pairs};
+use crate::progress;
+use crate::volume::{self, about};
+use keyway_attach::session;
+use keyway_convert::veracrypt::{self, Plan};
+use keyway_convert::{ConvertError, Found, JournalPlace, Kind, Progress, Stopped};
+use keyway_engine::Access;
+use keyway_store::{Caching, FileStore, MemStore, OpenMode, Store};
+use keyway_volume::Stage;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How often the state file is written.
+const TELL_EVERY: Duration = Duration::from_millis(500);
+
+/// How a conversion is carried out.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Conversion")]
+pub(crate) struct HowArgs {
+    /// Keep the journal in this new file instead of on the volume; on another drive it makes the conversion faster
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
+    /// Convert so many megabytes a second at most
+    #[arg(long, value_name = "MB/S", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+}
+
+/// What a converting process says of itself.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Telling {
+    pub(crate) pid: i32,
+    pub(crate) volume: PathBuf,
+    pub(crate) done_bytes: u64,
+    pub(crate) total_bytes: u64,
+    pub(crate) bytes_per_second: u64,
+    pub(crate) seconds_left: u64,
+}
+
+impl From<ConvertError> for Failure {
+    fn from(error: ConvertError) -> Self {
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            ConvertError::Store(e) => e.into(),
+            ConvertError::Volume(e) => e.into(),
+            ConvertError::NoRoom { missing } => {
+                told.kind("no-room").with(json!({ "missing_bytes": missing }))
+            }
+            ConvertError::Unsupported(_) => told.kind("unsupported"),
+            ConvertError::NoJournal => told.kind("no-journal"),
+            ConvertError::ImpossibleRecord | ConvertError::Overwritten | ConvertError::Size { .. } => {
+                told.kind("damaged")
+            }
+            ConvertError::Headers(_) | ConvertError::Random(_) => told,
+        }
+    }
+}
+
+impl From<keyway_convert::room::RoomError> for Failure {
+    fn from(error: keyway_convert::room::RoomError) -> Self {
+        use keyway_convert::room::RoomError as E;
+        let exit = if matches!(error, E::Missing { .. }) { 5 } else { 1 };
+        let told = Self::told(exit, &error.to_string());
+        match error {
+            E::Store(e) => e.into(),
+            E::Missing { .. } => told.kind("missing-program"),
+            E::Damaged { .. } => told.kind("damaged-filesystem"),
+            E::Refused { .. } => told.kind("no-room"),
+            E::Run { .. } => told,
+        }
+    }
+}
+
+/// The conversion that is under way on a file or device.
+pub(crate) fn find(path: &Path) -> Result<Option<Found>, Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    keyway_convert::find(&store).map_err(Failure::from)
+}
+
+/// Nothing but `resume` may touch what is half converted.
+pub(crate) fn refuse_if_half(path: &Path) -> Result<(), Failure> {
+    match find(path)? {
+        Some(found) if found.in_front => Err(Failure::new(
+            Exit::Failed,
+            format!("{} is half converted: its {} was interrupted", path.display(), found.marker.kind.name()),
+            format!("go on with `keyway resume {}`; nothing is lost", path.display()),
+        )
+        .kind("converting")),
+        _ => Ok(()),
+    }
+}
+
+/// A file or device that is to be converted must not be mounted, nor be behind a loop device.
+pub(crate) fn refuse_if_used(path: &Path) -> Result<(), Failure> {
+    crate::verbs::open::refuse_if_open(path)?;
+    let full = path.canonicalize().map_err(|e| Failure::io("find", path, &e))?;
+    for entry in std::fs::read_dir("/sys/block").into_iter().flatten().flatten() {
+        let backing = std::fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
+        if Path::new(backing.trim_end()) == full {
+            let device = PathBuf::from("/dev").join(entry.file_name());
+            return Err(Failure::new(
+                Exit::Busy,
+                format!("{} is in use by {}", path.display(), device.display()),
+                format!("unmount it, then `losetup -d {}`", device.display()),
+            ));
+        }
+    }
+    // A mounted device can't be claimed.
+    volume::store(path, Access::ReadWrite, Caching::Buffered).map(drop)
+}
+
+/// Where the journal goes: to the file that was named; for a volume's file beside it, because the
+/// little room in a volume makes it slow; for a device onto it.
+pub(crate) fn journal_beside(path: &Path, how: &HowArgs) -> Result<Option<PathBuf>, Failure> {
+    let file = match &how.journal {
+        Some(file) => Some(file.clone()),
+        None if path.is_file() => {
+            let mut name = OsString::from(path);
+            name.push(".keyway-journal");
+            Some(name.into())
+        }
+        None => None,
+    };
+    file.map(|file| std::path::absolute(&file).map_err(|e| Failure::io("find", &file, &e))).transpose()
+}
+
+/// Makes the journal's file, with all of its room.
+pub(crate) fn new_journal(plan: &Plan) -> Result<Option<FileStore>, Failure> {
+    let JournalPlace::File(path) = &plan.marker.journal else { return Ok(None) };
+    let failed = |e: std::io::Error| Failure::io("make", path, &e);
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+    let sized =
+        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, plan.marker.place.file_bytes());
+    let made = sized.map_err(std::io::Error::from).and_then(|()| file.sync_all());
+    let folder = path.parent().map(File::open).transpose().map_err(failed)?;
+    let made = made.and_then(|()| folder.map_or(Ok(()), |folder| folder.sync_all()));
+    if let Err(e) = made {
+        let _ = std::fs::remove_file(path);
+        return Err(failed(e));
+    }
+    Ok(Some(FileStore::open(path, OpenMode::ReadWrite, Caching::Direct)?))
+}
+
+/// Opens the journal's file of a conversion that was found. Where nothing is half converted, nothing
+/// in it is needed any more.
+pub(crate) fn old_journal(found: &Found, access: Access) -> Result<Option<Box<dyn Store>>, Failure> {
+    let JournalPlace::File(path) = &found.marker.journal else { return Ok(None) };
+    if !path.exists() && !found.in_front {
+        return Ok(Some(Box::new(MemStore::new(found.marker.place.file_bytes() as usize))));
+    }
+    let store = volume::store(path, access, Caching::Direct).map_err(|failure| {
+        failure.hint("the conversion can't go on without that file: bring it back to that place")
+    })?;
+    if store.size() < found.marker.place.file_bytes() {
+        return Err(ConvertError::NoJournal.into());
+    }
+    Ok(Some(Box::new(store)))
+}
+
+/// A conversion that is carried out, and all who want to know about it.
+struct Watch<'a> {
+    bar: progress::Progress,
+    state: Mutex<State>,
+    path: &'a Path,
+    limit: Option<u64>,
+}
+
+struct State {
+    file: Option<(File, PathBuf)>,
+    began: Instant,
+    /// Bytes that were done before.
+    from: Option<u64>,
+    told: Option<Instant>,
+}
+
+impl Watch<'_> {
+    fn tell(&self, state: &mut State, done: u64, total: u64) {
+        let speed = speed(done.saturating_sub(state.from.unwrap_or(done)), state.began.elapsed());
+        let telling = Telling {
+            pid: rustix::process::getpid().as_raw_nonzero().get(),
+            volume: self.path.to_owned(),
+            done_bytes: done,
+            total_bytes: total,
+            bytes_per_second: speed,
+            seconds_left: total.saturating_sub(done).checked_div(speed).unwrap_or_default(),
+        };
+        if let Some((file, _)) = &mut state.file
+            && let Ok(text) = serde_json::to_vec(&telling)
+        {
+            use std::os::unix::fs::FileExt;
+            // Whoever reads it at this instant reads again; how far it is matters to nobody else.
+            let _ = file.set_len(text.len() as u64).and_then(|()| file.write_all_at(&text, 0));
+        }
+        state.told = Some(Instant::now());
+    }
+}
+
+fn speed(bytes: u64, time: Duration) -> u64 {
+    (bytes as f64 / time.as_secs_f64().max(0.001)) as u64
+}
+
+impl Progress for Watch<'_> {
+    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let from = *state.from.get_or_insert(done);
+        if state.told.is_none_or(|told| told.elapsed() > TELL_EVERY) {
+            self.tell(&mut state, done, total);
+        }
+        let wish = keyway_volume::Progress::at(&self.bar, Stage::Fill, done, total);
+        if let (Some(limit), ControlFlow::Continue(())) = (self.limit, wish) {
+            let due = Duration::from_secs_f64(done.saturating_sub(from) as f64 / (limit as f64 * 1e6));
+            std::thread::sleep(due.saturating_sub(state.began.elapsed()).min(Duration::from_secs(10)));
+        }
+        wish
+    }
+}
+
+/// The state file of conversions of that file or device.
+fn state_path(path: &Path) -> Result<PathBuf, Failure> {
+    let full = path.canonicalize().map_err(|e| Failure::io("find", path, &e))?;
+    use std::os::unix::ffi::OsStrExt;
+    let name: String = full.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    // A name has 255 bytes; of longer paths the end tells more.
+    let name = name.get(name.len().saturating_sub(200)..).unwrap_or(&name);
+    Ok(session::runtime_folder()?.join(format!("converting-{name}")))
+}
+
+/// What the process says that is converting this file or device; `None` where none is.
+pub(crate) fn running(path: &Path) -> Result<Option<Telling>, Failure> {
+    let Ok(file) = File::open(state_path(path)?) else { return Ok(None) };
+    if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+        return Ok(None);
+    }
+    for _ in 0..50 {
+        if let Ok(telling) = std::fs::read(state_path(path)?).map(|text| serde_json::from_slice(&text))
+            && let Ok(telling) = telling
+        {
+            return Ok(Some(telling));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(None)
+}
+
+/// Carries a conversion out until it ends or is paused, and tells what came of it.
+pub(crate) fn carry_out(
+    path: &Path,
+    plan: &Plan,
+    stores: (FileStore, Option<Box<dyn Store>>),
+    begun: Option<bool>,
+    limit: Option<u64>,
+    out: Output,
+) -> Result<(), Failure> {
+    let (store, journal) = stores;
+    let conversion = plan.conversion(&store, journal.as_deref()).map_err(|e| about(path, e))?;
+    let kind = plan.marker.kind;
+    let state_path = state_path(path)?;
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&state_path);
+    let file = file.map_err(|e| Failure::io("make", &state_path, &e))?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)
+        .map_err(|e| Failure::io("lock", &state_path, &e.into()))?;
+    let watch = Watch {
+        bar: progress::Progress::interruptible(kind.name())?,
+        state: Mutex::new(State {
+            file: Some((file, state_path.clone())),
+            began: Instant::now(),
+            from: None,
+            told: None,
+        }),
+        path,
+        limit,
+    };
+    let began = Instant::now();
+    let run = || -> Result<Stopped, ConvertError> {
+        let marked = match begun {
+            Some(marked) => marked,
+            None => {
+                plan.begin(&conversion)?;
+                false
+            }
+        };
+        conversion.run(marked, &watch)
+    };
+    let stopped = run();
+    watch.bar.done();
+    let _ = std::fs::remove_file(&state_path);
+    let resume = format!("go on with `keyway resume {}`", path.display());
+    let stopped = stopped.map_err(|e| {
+        let failure = about(path, e);
+        let hint =
+            if failure.hint.is_empty() { resume.clone() } else { format!("{}; then {resume}", failure.hint) };
+        failure.hint(hint)
+    })?;
+    let (total, time) = (conversion.total(), began.elapsed());
+    if stopped == Stopped::Paused {
+        let done = conversion.done().map_err(|e| about(path, e))?;
+        let percent = percentage(done, total);
+        return Err(Failure::new(Exit::Failed, format!("{}: paused at {percent:.1} %", path.display()), resume)
+            .kind("paused")
+            .with(json!({"volume": path, "conversion": kind, "state": "paused", "done_bytes": done, "total_bytes": total})));
+    }
+    if let JournalPlace::File(file) = &plan.marker.journal
+        && let Err(e) = std::fs::remove_file(file)
+    {
+        out.warn(&format!(
+            "the journal {} is not needed any more, and could not be removed: {e}",
+            file.display()
+        ));
+    }
+    let rate = speed(total, time);
+    let document = json!({
+        "volume": path,
+        "conversion": kind,
+        "state": "done",
+        "total_bytes": total,
+        "seconds": time.as_secs_f64(),
+        "bytes_per_second": rate,
+    });
+    out.result(&document, || {
+        let what = match kind {
+            Kind::Encryption => format!("is encrypted. Open it with: keyway open {}", path.display()),
+            Kind::Decryption => "is decrypted: it is a plain file system again.".to_owned(),
+            Kind::Reencryption => "has new keys; backups of its old headers are worthless.".to_owned(),
+        };
+        let rows = [("  converted", bytes(total)), ("  speed", format!("{}/s", bytes(rate)))];
+        format!("{} {what}\n{}", path.display(), pairs(&rows))
+    })
+}
+
+/// Of what is to be done.
+pub(crate) fn percentage(done: u64, total: u64) -> f64 {
+    if total == 0 { 100.0 } else { (done as f64 * 1000.0 / total as f64).floor() / 10.0 }
+}
+
+/// What `info` and `status` say of a conversion: percentage of the work, and of the volume that is
+/// encrypted where that can be told.
+pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    let journal = old_journal(found, Access::ReadOnly)?;
+    let (done, total) = veracrypt::how_far(found, &store, journal.as_deref()).map_err(|e| about(path, e))?;
+    let running = running(path)?;
+    let (what, percent) = (found.marker.kind, percentage(done, total));
+    let word = if what == Kind::Decryption { "Decryption" } else { "Encryption" };
+    let how = if running.is_some() { "in Progress" } else { "Paused" };
+    let encrypted = match what {
+        Kind::Encryption => percent,
+        Kind::Decryption => 100.0 - percent,
+        Kind::Reencryption => 100.0,
+    };
+    let journal = match &found.marker.journal {
+        JournalPlace::OnMedium => None,
+        JournalPlace::File(path) => Some(path),
+    };
+    Ok(json!({
+        "format": "veracrypt",
+        "size_bytes": found.marker.size,
+        "conversion": what,
+        "conversion_status": format!("{word} {how}"),
+        "percentage_done": percent,
+        "percentage_encrypted": encrypted,
+        "done_bytes": done,
+        "total_bytes": total,
+        "bytes_per_second": running.as_ref().map(|r| r.bytes_per_second),
+        "seconds_left": running.as_ref().map(|r| r.seconds_left),
+        "pid": running.as_ref().map(|r| r.pid),
+        "journal_file": journal,
+        "resume_with": format!("keyway resume {}", path.display()),
+    }))
+}
+
+/// The same for people.
+pub(crate) fn describe_in_words(path: &Path, document: &Value) -> String {
+    let text = |key: &str| document.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let number = |key: &str| document.get(key).and_then(Value::as_f64);
+    let mut rows = vec![
+        ("  Size:", bytes(document.get("size_bytes").and_then(Value::as_u64).unwrap_or_default())),
+        ("  Conversion Status:", text("conversion_status")),
+        ("  Percentage Encrypted:", format!("{:.1}%", number("percentage_encrypted").unwrap_or_default())),
+        (
+            "  conversion",
+            format!("{}, {:.1} % done", text("conversion"), number("percentage_done").unwrap_or_default()),
+        ),
+    ];
+    if let (Some(speed), Some(left)) = (number("bytes_per_second"), number("seconds_left")) {
+        rows.push(("  speed", format!("{}/s, {left} s left", bytes(speed as u64))));
+    } else {
+        rows.push(("  what to do", format!("{}; nothing is lost", text("resume_with"))));
+    }
+    format!("{}\n{}", path.display(), pairs(&rows))
+}
+
+/// A line of progress for people who read logs: said before long work begins.
+pub(crate) fn announce(out: Output, words: &str) {
+    if !out.json {
+        let _ = writeln!(std::io::stderr().lock(), "keyway: {words}");
+    }
+}

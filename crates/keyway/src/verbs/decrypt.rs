@@ -1,0 +1,70 @@
+//! `decrypt`: an encrypted volume becomes the plain file system that is in it.
+
+use crate::conversion::{self, HowArgs};
+use crate::failure::{Exit, Failure};
+use crate::given::{Family, KeyArgs, veracrypt_secrets};
+use crate::narrow::NarrowArgs;
+use crate::output::Output;
+use crate::secrets_in::SecretArgs;
+use crate::volume::{self, Which, about};
+use keyway_convert::veracrypt;
+use keyway_engine::Access;
+use keyway_store::{Caching, Store};
+use keyway_volume::veracrypt::unlock;
+use std::path::PathBuf;
+
+/// Decrypt a volume in place: what is in it lies open on the device afterwards
+///
+/// The volume must not be open. Losing power, or Ctrl-C, at any moment loses nothing: `keyway resume`
+/// goes on. A hidden volume is lost.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ sudo keyway decrypt /dev/sdb1
+  $ keyway decrypt secret.hc --password-file pw.txt --yes")]
+pub(crate) struct Args {
+    /// The volume's file or block device
+    volume: PathBuf,
+    #[command(flatten)]
+    how: HowArgs,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let path = &args.volume;
+    volume::must_exist(path)?;
+    volume::must_be_writable(path)?;
+    if conversion::find(path)?.is_some() {
+        return Err(Failure::usage(
+            format!("a conversion of {} is under way", path.display()),
+            format!("go on with `keyway resume {}`", path.display()),
+        ));
+    }
+    conversion::refuse_if_used(path)?;
+    let which = Which::new(path, &args.narrow);
+    if volume::family(&which)? == Family::BitLocker {
+        return Err(Failure::new(
+            Exit::NotPermitted,
+            "decrypting a BitLocker volume in place is not built yet",
+            "open it and copy what is in it to a plain device",
+        )
+        .kind("unsupported"));
+    }
+    out.confirm(&format!(
+        "Everything in {} will lie open on it. Make a backup first. A hidden volume in it will be lost.",
+        path.display()
+    ))?;
+    let secrets = veracrypt_secrets(&which, &args.secret.source(), &args.keys)?;
+    let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+    let opened = unlock(&store, &which.request(&secrets, None, None)).map_err(|e| about(path, e))?;
+    let file = conversion::journal_beside(path, &args.how)?;
+    let plan = veracrypt::decryption(&store, &opened, file).map_err(|e| about(path, e))?;
+    drop(opened);
+    let journal = conversion::new_journal(&plan)?.map(|store| Box::new(store) as Box<dyn Store>);
+    conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out)
+}

@@ -1,0 +1,247 @@
+//! `encrypt`: the file system on a device becomes an encrypted volume with the same content.
+
+use super::name_of;
+use crate::conversion::{self, HowArgs};
+use crate::failure::{Exit, Failure};
+use crate::given::KeyArgs;
+use crate::narrow::NarrowArgs;
+use crate::output::{Output, bytes};
+use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
+use crate::volume::{self, Which, about};
+use keyway_cipher::{Algorithm, Chain};
+use keyway_convert::room::{self, FileSystem};
+use keyway_convert::{ConvertError, veracrypt};
+use keyway_engine::Access;
+use keyway_store::{Caching, Store};
+use keyway_volume::veracrypt::{Fill, NewVolume, unlock};
+use keyway_volume::{HashName, Secrets, bitlocker};
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+
+/// Encrypt a file system in place, with everything in it; or give a volume another cipher and new keys
+///
+/// The file system must not be mounted. Room for the headers comes from making it a little smaller
+/// (ext4 and NTFS), from free space behind it, or with --grow from making its file larger. Losing power,
+/// or Ctrl-C, at any moment loses nothing: `keyway resume` goes on. Making the file system smaller is
+/// its own tool's work, which is not safe against that.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ sudo keyway encrypt /dev/sdb1
+  $ keyway encrypt disk.img --cipher aes-twofish-serpent --password-file pw.txt --yes
+  $ keyway encrypt secret.hc --reencrypt --cipher serpent")]
+pub(crate) struct Args {
+    /// The block device, or a file with a file system in it
+    device: PathBuf,
+    /// The format
+    #[arg(long, value_enum, default_value = "veracrypt")]
+    format: FormatArg,
+    /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
+    #[arg(long, value_name = "CIPHER")]
+    cipher: Option<String>,
+    /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
+    #[arg(long, value_name = "HASH")]
+    hash: Option<HashName>,
+    /// DEVICE is an encrypted volume already: give it new keys, and this cipher
+    #[arg(long)]
+    reencrypt: bool,
+    /// Make a file larger instead of the file system in it smaller
+    #[arg(long, conflicts_with = "reencrypt")]
+    grow: bool,
+    #[command(flatten)]
+    how: HowArgs,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    new: NewArgs,
+}
+
+/// The formats that there are.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum FormatArg {
+    /// VeraCrypt
+    Veracrypt,
+    /// BitLocker: not offered yet
+    Bitlocker,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let path = &args.device;
+    if args.format == FormatArg::Bitlocker {
+        return Err(Failure::new(
+            Exit::NotPermitted,
+            "encrypting in place as a BitLocker volume is not built yet",
+            "use --format veracrypt, or make a new volume with `keyway create --format bitlocker` and copy",
+        )
+        .kind("unsupported"));
+    }
+    let cipher = match &args.cipher {
+        None => Chain::single(Algorithm::Aes256),
+        Some(text) => text.parse().map_err(|e: keyway_cipher::CipherError| {
+            Failure::usage(e.to_string(), "`keyway bench` lists the ciphers")
+        })?,
+    };
+    let (own, new) = (args.secret.source(), args.new.source());
+    one_stdin([&own, &new])?;
+    if new.is_given() && !args.reencrypt {
+        return Err(Failure::usage(
+            "the --new-… options are for a volume that is encrypted already",
+            "give the new volume's secret without \"new-\", or add --reencrypt",
+        ));
+    }
+    volume::must_exist(path)?;
+    volume::must_be_writable(path)?;
+    if conversion::find(path)?.is_some() {
+        return Err(Failure::usage(
+            format!("a conversion of {} is under way", path.display()),
+            format!("go on with `keyway resume {}`", path.display()),
+        ));
+    }
+    conversion::refuse_if_used(path)?;
+    let wish = |secrets| NewVolume {
+        secrets,
+        cipher,
+        hash: args.hash.unwrap_or(HashName::Sha512),
+        fill: Fill::Quick,
+    };
+    if args.reencrypt {
+        let which = Which::new(path, &NarrowArgs::default());
+        out.confirm(&format!(
+            "{} gets new keys in place. Make a backup first. A hidden volume in it will be lost.",
+            path.display()
+        ))?;
+        let old = crate::given::veracrypt_secrets(&which, &own, &KeyArgs::default())?;
+        let other = new.is_given().then(|| new.read_new(&name_of(path))).transpose()?;
+        let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+        let opened = unlock(&store, &which.request(&old, None, None)).map_err(|e| about(path, e))?;
+        let journal = conversion::journal_beside(path, &args.how)?;
+        let plan = veracrypt::reencryption(&store, &opened, &wish(other.as_ref().unwrap_or(&old)), journal)
+            .map_err(|e| about(path, e))?;
+        drop(opened);
+        let journal = conversion::new_journal(&plan)?.map(|store| Box::new(store) as Box<dyn Store>);
+        return conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out);
+    }
+    let fs = file_system(path)?;
+    fs.kind.check(path).map_err(|e| about(path, e))?;
+    let room = Room::of(path, &fs, args)?;
+    out.confirm(&format!(
+        "Everything on {} will be encrypted in place{}. Make a backup first.",
+        path.display(),
+        room.in_words(&fs)
+    ))?;
+    let secrets = own.read_new(&name_of(path))?;
+    encrypt(args, &fs, &room, &wish(&secrets), out)
+}
+
+fn file_system(path: &Path) -> Result<FileSystem, Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    if bitlocker::is_volume(&store)? {
+        return Err(Failure::usage(
+            format!("{} is a BitLocker volume already", path.display()),
+            "its conversion to another format is not built yet: make a new volume and copy",
+        ));
+    }
+    room::find(&store)?.ok_or_else(|| {
+        Failure::new(
+            Exit::NotAVolume,
+            format!("there is no file system on {} that is known here", path.display()),
+            "for an empty device use `keyway create`; for new keys of a volume add --reencrypt",
+        )
+    })
+}
+
+/// Where the room for headers and journal comes from.
+enum Room {
+    /// It is there.
+    Enough,
+    /// The file system is made that small.
+    Shrink(u64),
+    /// The file is made that large.
+    Grow(u64),
+}
+
+impl Room {
+    fn of(path: &Path, fs: &FileSystem, args: &Args) -> Result<Self, Failure> {
+        let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+        let (size, on_medium) = (store.size(), args.how.journal.is_none());
+        let moved = fs.bytes.next_multiple_of(4096);
+        let room = veracrypt::room(size, on_medium);
+        if moved <= room {
+            return Ok(Self::Enough);
+        }
+        if args.grow {
+            if !path.is_file() {
+                return Err(Failure::usage(
+                    "only files can be made larger; --grow is for them",
+                    "leave --grow out",
+                ));
+            }
+            let mut larger = size.next_multiple_of(4096);
+            while veracrypt::room(larger, on_medium) < moved {
+                larger += (moved - veracrypt::room(larger, on_medium)).next_multiple_of(4096);
+            }
+            return Ok(Self::Grow(larger));
+        }
+        if fs.kind.can_shrink() {
+            return Ok(Self::Shrink(room));
+        }
+        let failure = about(path, ConvertError::NoRoom { missing: moved - room });
+        let hint = if path.is_file() {
+            "add --grow to make the file larger"
+        } else {
+            "make the partition larger by that much"
+        };
+        Err(failure.hint(format!("{} can't be made smaller while it is not mounted; {hint}", fs.kind)))
+    }
+
+    fn in_words(&self, fs: &FileSystem) -> String {
+        match self {
+            Self::Enough => String::new(),
+            Self::Shrink(to) => format!(
+                ", and its {} file system is made {} smaller before that, with its own tools",
+                fs.kind,
+                bytes(fs.bytes.saturating_sub(*to))
+            ),
+            Self::Grow(to) => format!(", and its file grows to {}", bytes(*to)),
+        }
+    }
+}
+
+fn encrypt(
+    args: &Args,
+    fs: &FileSystem,
+    room: &Room,
+    new: &NewVolume<'_>,
+    out: Output,
+) -> Result<(), Failure> {
+    let path = &args.device;
+    // Wishes that can't be granted are refused before the file system is touched.
+    let secrets: &Secrets = new.secrets;
+    secrets.header_password(keyway_volume::Format::VeraCrypt).map_err(|e| about(path, e))?;
+    match room {
+        Room::Enough => {}
+        Room::Shrink(to) => {
+            conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
+            let before = path.metadata().map_err(|e| Failure::io("look at", path, &e))?;
+            fs.kind.resize(path, *to).map_err(|e| about(path, e))?;
+            // resize2fs cuts a file where its file system ends.
+            if before.is_file() {
+                enlarge(path, before.len())?;
+            }
+        }
+        Room::Grow(to) => enlarge(path, *to)?,
+    }
+    let moved = file_system(path)?.bytes.next_multiple_of(4096);
+    let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+    let file = args.how.journal.as_ref().map(std::path::absolute).transpose();
+    let file = file.map_err(|e| Failure::io("find", path, &e))?;
+    let plan = veracrypt::encryption(&store, moved, new, file).map_err(|e| about(path, e))?;
+    let journal = conversion::new_journal(&plan)?.map(|store| Box::new(store) as Box<dyn Store>);
+    conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out)
+}
+
+fn enlarge(path: &Path, to: u64) -> Result<(), Failure> {
+    let file = OpenOptions::new().write(true).open(path);
+    let grown = file.and_then(|file| file.set_len(to).and_then(|()| file.sync_all()));
+    grown.map_err(|e| Failure::io("enlarge", path, &e))
+}

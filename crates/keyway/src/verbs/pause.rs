@@ -1,0 +1,60 @@
+//! `pause`: asks a converting process to stop.
+
+use crate::conversion;
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::volume;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How long a segment may take on the slowest drive.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Stop a conversion in good order, until `keyway resume`
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway pause /dev/sdb1
+  $ keyway pause secret.hc --json")]
+pub(crate) struct Args {
+    /// The file or block device that is being converted
+    volume: PathBuf,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let path = &args.volume;
+    volume::must_exist(path)?;
+    let Some(running) = conversion::running(path)? else {
+        return Err(Failure::usage(
+            format!("{} is not being converted just now", path.display()),
+            "`keyway status` tells what it is",
+        ));
+    };
+    let pid = Pid::from_raw(running.pid);
+    let asked = pid.map(|pid| kill_process(pid, Signal::TERM));
+    if let Some(Err(e)) = asked {
+        return Err(Failure::io("stop the conversion of", path, &e.into()));
+    }
+    let began = Instant::now();
+    while conversion::running(path)?.is_some() {
+        if began.elapsed() > PATIENCE {
+            return Err(Failure::new(
+                Exit::Busy,
+                format!("process {} does not stop", running.pid),
+                "wait for its drive; ending it by force loses nothing either",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let found = conversion::find(path)?;
+    let document = match &found {
+        Some(found) => conversion::describe(path, found)?,
+        None => json!({"volume": path, "conversion_status": "Done"}),
+    };
+    out.result(&document, || match &found {
+        Some(_) => conversion::describe_in_words(path, &document),
+        None => format!("{}: the conversion had come to its end.", path.display()),
+    })
+}

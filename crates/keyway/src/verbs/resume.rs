@@ -1,0 +1,61 @@
+//! `resume`: goes on with a conversion that was paused or interrupted.
+
+use super::name_of;
+use crate::conversion;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
+use crate::volume::{self, about};
+use keyway_convert::Kind;
+use keyway_convert::veracrypt::{Plan, ResumeSecrets};
+use keyway_engine::Access;
+use keyway_store::Caching;
+use std::path::PathBuf;
+
+/// Go on with a conversion that was paused, or interrupted by whatever it was
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ sudo keyway resume /dev/sdb1
+  $ keyway resume secret.hc --password-file old.txt --new-password-file new.txt")]
+pub(crate) struct Args {
+    /// The file or block device that is half converted
+    volume: PathBuf,
+    /// Convert so many megabytes a second at most
+    #[arg(long, value_name = "MB/S", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    new: NewArgs,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let path = &args.volume;
+    volume::must_exist(path)?;
+    volume::must_be_writable(path)?;
+    let Some(found) = conversion::find(path)? else {
+        return Err(Failure::usage(
+            format!("no conversion of {} is under way", path.display()),
+            "begin one with `keyway encrypt` or `keyway decrypt`",
+        ));
+    };
+    conversion::refuse_if_used(path)?;
+    let (own, new) = (args.secret.source(), args.new.source());
+    one_stdin([&own, &new])?;
+    let old = own.read(&name_of(path))?;
+    let other = new.is_given().then(|| new.read(&name_of(path))).transpose()?;
+    if other.is_some() && found.marker.kind != Kind::Reencryption {
+        return Err(Failure::usage(
+            "only a re-encryption has a new secret beside the old one",
+            "leave the --new-… options out",
+        ));
+    }
+    let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+    // Looked for again, now that nobody else can write to it.
+    let found = keyway_convert::find(&store)?.unwrap_or(found);
+    let journal = conversion::old_journal(&found, Access::ReadWrite)?;
+    let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
+    let plan = Plan::resume(found.marker, &store, &secrets).map_err(|e| about(path, e))?;
+    conversion::carry_out(path, &plan, (store, journal), Some(found.in_front), args.limit, out)
+}

@@ -1,0 +1,282 @@
+//! `encrypt`, `decrypt`, `pause`, `resume`: whole conversions of real file systems, ended by SIGKILL
+//! again and again; afterwards the file systems' own checkers find nothing wrong.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD};
+use keyway_testkit::{Rng, require_root, require_tool, sha256_of_file};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const OTHER: &str = "another-twenty-characters-and-more";
+
+/// An image of so many mebibytes with a file system that holds a file of 6 MiB.
+struct Image {
+    cli: Cli,
+    big: Vec<u8>,
+}
+
+impl Image {
+    fn new() -> Self {
+        let cli = Cli::new();
+        cli.keyway.secret("pw", PASSWORD);
+        cli.keyway.secret("pw2", OTHER);
+        Self { cli, big: Rng::new(7).bytes(6 << 20) }
+    }
+
+    fn make(&self, name: &str, mkfs: &str, arguments: &[&str], mebibytes: u64) -> Option<()> {
+        let program = require_tool(mkfs)?;
+        let path = self.cli.path(name);
+        let _ = std::fs::remove_file(&path);
+        std::fs::File::create(&path).expect("created").set_len(mebibytes << 20).expect("sized");
+        checked(Command::new(program).args(arguments).arg(&path));
+        Some(())
+    }
+
+    /// With ext4, made from a folder without mounting.
+    fn ext4(&self, name: &str) -> Option<()> {
+        let folder = self.cli.path("content");
+        std::fs::create_dir_all(&folder).expect("made");
+        std::fs::write(folder.join("big"), &self.big).expect("written");
+        self.make(name, "mkfs.ext4", &["-q", "-F", "-d", folder.to_str().expect("text")], 32)
+    }
+
+    /// The ext4 on that file is clean and has its content.
+    fn ext4_is_whole(&self, name: &str) {
+        let path = self.cli.path(name);
+        checked(Command::new(require_tool("e2fsck").expect("with mkfs.ext4")).args(["-f", "-n"]).arg(&path));
+        let out = self.cli.path("dumped");
+        let dump = format!("dump /big {}", out.display());
+        checked(Command::new(require_tool("debugfs").expect("with it")).args(["-R", &dump]).arg(&path));
+        assert!(std::fs::read(out).expect("dumped") == self.big, "the file is another");
+    }
+
+    fn decrypted(&self, name: &str, secret: &str, to: &str) {
+        let done = self.cli.ends(0, &format!("cat @{name} {secret}"));
+        std::fs::write(self.cli.path(to), done.stdout).expect("written");
+    }
+
+    fn start(&self, words: &str) -> Child {
+        let mut command = self.cli.command(self.cli.words(words));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("keyway starts")
+    }
+}
+
+fn checked(command: &mut Command) {
+    let done = command.output().expect("it runs");
+    let said = [done.stdout, done.stderr].concat();
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said));
+}
+
+const SECRET: &str = "--password-file @pw --pim 1";
+const BOTH: &str = "--password-file @pw --pim 1 --new-password-file @pw2 --new-pim 1";
+const NEW: &str = "--password-file @pw2 --pim 1";
+
+#[test]
+fn a_file_system_becomes_a_volume_gets_new_keys_and_becomes_a_file_system_again() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let done = cli.json(0, &format!("encrypt @d {SECRET} --yes"));
+    assert_eq!((done["state"].as_str(), done["conversion"].as_str()), (Some("done"), Some("encryption")));
+    image.decrypted("d", SECRET, "plain");
+    image.ext4_is_whole("plain");
+    assert_eq!(cli.json(0, "header check @d --password-file @pw --pim 1")["copies"], Value::Null);
+
+    cli.ends(0, &format!("encrypt @d --reencrypt --cipher serpent-aes {BOTH} --yes"));
+    cli.ends(3, &format!("info @d {SECRET} --hash sha512"));
+    assert_eq!(cli.json(0, &format!("info @d {NEW}"))["cipher"], "serpent-aes");
+    image.decrypted("d", NEW, "plain2");
+    assert_eq!(sha256_of_file(&cli.path("plain")), sha256_of_file(&cli.path("plain2")));
+
+    cli.ends(0, &format!("decrypt @d {NEW} --yes"));
+    image.ext4_is_whole("d");
+    assert!(!cli.path("d.keyway-journal").exists());
+}
+
+#[test]
+fn other_file_systems_come_through_whole() {
+    let image = Image::new();
+    let cli = &image.cli;
+    type Words = &'static [&'static str];
+    let kinds: [(&str, Words, &str, Words, &str); 4] = [
+        ("mkfs.ntfs", &["-q", "-F"], "ntfsresize", &["--info", "--force", "--no-progress-bar"], ""),
+        ("mkfs.exfat", &[], "fsck.exfat", &["-n"], "--grow"),
+        ("mkfs.fat", &[], "fsck.fat", &["-n"], "--grow"),
+        ("mkfs.btrfs", &["-q"], "btrfs", &["check", "--readonly"], "--grow"),
+    ];
+    for (mkfs, arguments, checker, check, option) in kinds {
+        let size = if mkfs == "mkfs.btrfs" { 120 } else { 40 };
+        let Some(()) = image.make("d", mkfs, arguments, size) else { continue };
+        let Some(checker) = require_tool(checker) else { continue };
+        let check = |name: &str| checked(Command::new(&checker).args(check).arg(cli.path(name)));
+        check("d");
+        if !option.is_empty() {
+            let refused = cli.json(2, &format!("encrypt @d {SECRET} --yes"));
+            assert!(refused["missing_bytes"].as_u64().is_some_and(|n| n > 393_216), "{refused}");
+        }
+        cli.ends(0, &format!("encrypt @d {SECRET} {option} --yes"));
+        image.decrypted("d", SECRET, "plain");
+        check("plain");
+        cli.ends(0, &format!("decrypt @d {SECRET} --yes"));
+        check("d");
+    }
+}
+
+/// Kills it at random moments until it is through; how often it was killed.
+fn killed(image: &Image, name: &str, begin: &str, resume: &str, rng: &mut Rng) -> u64 {
+    let (mut kills, mut words) = (0, begin.to_owned());
+    loop {
+        let mut child = image.start(&words);
+        let until = Instant::now() + Duration::from_millis(20 + rng.below(220));
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("waits") {
+                break Some(status);
+            }
+            if Instant::now() > until {
+                child.kill().expect("SIGKILL");
+                child.wait().expect("waits");
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        if let Some(status) = status {
+            // Killed before anything was found to resume: it begins again.
+            assert!(status.success(), "{words} ended with {status} after {kills} kills");
+            return kills;
+        }
+        kills += 1;
+        let tail = std::fs::read(image.cli.path(name)).expect("read");
+        let is_under_way = |page: &[u8]| page.windows(15).any(|w| w == b"KEYWAY-CONVERTS");
+        let under_way = is_under_way(&tail[..4096]) || is_under_way(&tail[tail.len() - 4096..]);
+        words = if under_way { resume.to_owned() } else { begin.to_owned() };
+        // A journal whose conversion never began.
+        if !under_way {
+            let _ = std::fs::remove_file(image.cli.path(&format!("{name}.keyway-journal")));
+            if image.cli.run(&format!("info @{name} {SECRET}")).status.success()
+                == begin.starts_with("encrypt @d -")
+            {
+                // It was through when it was killed.
+                return kills;
+            }
+        }
+    }
+}
+
+#[test]
+fn killing_it_at_any_moment_loses_nothing() {
+    let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 1000 } else { 12 };
+    let image = Image::new();
+    let (mut kills, mut rounds, mut rng) = (0, 0, Rng::new(std::process::id().into()));
+    while kills < wanted {
+        let Some(()) = image.ext4("d") else { return };
+        // Made small enough before, so that nothing but the conversion is killed.
+        let resize = require_tool("resize2fs").expect("with mkfs.ext4");
+        checked(Command::new(resize).arg(image.cli.path("d")).arg("28M"));
+        std::fs::File::options()
+            .write(true)
+            .open(image.cli.path("d"))
+            .expect("opens")
+            .set_len(32 << 20)
+            .expect("sized");
+        let slow = "--limit 60";
+        kills += killed(
+            &image,
+            "d",
+            &format!("encrypt @d {SECRET} --yes {slow}"),
+            &format!("resume @d {SECRET} {slow}"),
+            &mut rng,
+        );
+        image.decrypted("d", SECRET, "plain");
+        image.ext4_is_whole("plain");
+        kills += killed(
+            &image,
+            "d",
+            &format!("decrypt @d {SECRET} --yes {slow}"),
+            &format!("resume @d {SECRET} {slow}"),
+            &mut rng,
+        );
+        image.ext4_is_whole("d");
+        rounds += 1;
+    }
+    eprintln!("{kills} kills in {rounds} rounds");
+}
+
+#[test]
+fn a_paused_volume_says_what_it_is_and_what_to_do() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let mut child = image.start(&format!("encrypt @d {SECRET} --yes --limit 4"));
+    let began = Instant::now();
+    let running = loop {
+        let status = cli.run("status @d --json");
+        let document: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+        if document["conversion_status"] == "Encryption in Progress"
+            && document["bytes_per_second"].as_u64() > Some(0)
+        {
+            break document;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "it does not get going: {document}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(running["bytes_per_second"].as_u64() > Some(100_000), "{running}");
+    assert!(running["seconds_left"].as_u64().is_some(), "{running}");
+    assert_eq!(cli.run(&format!("resume @d {SECRET}")).status.code(), Some(6), "it is busy");
+    let paused = cli.json(0, "pause @d");
+    assert_eq!(child.wait().expect("ends").code(), Some(1));
+    assert_eq!(paused["conversion_status"], "Encryption Paused");
+    let percentage = paused["percentage_encrypted"].as_f64().expect("a number");
+    assert!((1.0..100.0).contains(&percentage));
+    assert_eq!(cli.json(0, "info @d")["conversion"], "encryption");
+    for words in [format!("open @d {SECRET}"), format!("cat @d {SECRET}"), "erase @d --yes".to_owned()] {
+        let refused = cli.json(1, &words);
+        assert_eq!(refused["error"]["kind"], "converting", "{words}: {refused}");
+        assert!(refused["error"]["hint"].as_str().is_some_and(|hint| hint.contains("keyway resume")));
+    }
+    cli.ends(2, &format!("encrypt @d {SECRET} --yes"));
+    cli.ends(3, &format!("resume @d {NEW}"));
+    cli.ends(0, &format!("resume @d {SECRET}"));
+    cli.ends(2, &format!("resume @d {SECRET}"));
+    image.decrypted("d", SECRET, "plain");
+    image.ext4_is_whole("plain");
+}
+
+#[test]
+fn what_is_not_built_or_can_not_be_is_refused() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let before = sha256_of_file(&cli.path("d"));
+    assert_eq!(
+        cli.json(5, &format!("encrypt @d --format bitlocker {SECRET} --yes"))["error"]["kind"],
+        "unsupported"
+    );
+    cli.ends(2, &format!("encrypt @d {SECRET}"));
+    cli.ends(2, &format!("encrypt @d {SECRET} --cipher rot13 --yes"));
+    cli.ends(2, "pause @d");
+    cli.ends(2, &format!("resume @d {SECRET}"));
+    cli.ends(4, &format!("decrypt @d {SECRET} --yes"));
+    std::fs::write(cli.path("noise"), Rng::new(1).bytes(4 << 20)).expect("written");
+    cli.ends(4, &format!("encrypt @noise {SECRET} --yes"));
+    assert_eq!(sha256_of_file(&cli.path("d")), before, "something was changed");
+    if require_root() {
+        let losetup = require_tool("losetup").expect("util-linux");
+        let made =
+            Command::new(&losetup).args(["--find", "--show"]).arg(cli.path("d")).output().expect("runs");
+        let device = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+        if made.status.success() {
+            let done = cli.run(&format!("encrypt @d {SECRET} --yes"));
+            checked(Command::new(&losetup).arg("--detach").arg(Path::new(&device)));
+            assert_eq!(done.status.code(), Some(6), "it is behind {device}");
+        }
+    }
+    // Damaged file systems are not touched.
+    let mut bytes = std::fs::read(cli.path("d")).expect("read");
+    bytes[4096..65_536].fill(0xee);
+    std::fs::write(cli.path("d"), bytes).expect("written");
+    assert_eq!(cli.json(1, &format!("encrypt @d {SECRET} --yes"))["error"]["kind"], "damaged-filesystem");
+}
