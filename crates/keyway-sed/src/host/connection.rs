@@ -23,8 +23,8 @@ const USUAL: usize = 2048;
 const LARGEST: usize = 64 << 10;
 /// How long a drive may say "not yet".
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The same where it may have to erase the whole medium.
-const LONG_PATIENCE: Duration = Duration::from_secs(900);
+/// How many times longer where it may have to erase the whole medium.
+const SLOWER: u32 = 30;
 /// Pauses between two questions: they double from the first to the last.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
 /// Answers to somebody else that are passed over: what an earlier host left behind.
@@ -90,7 +90,8 @@ impl Host {
         Ok(&self.discovery)
     }
 
-    /// How long the drive may say "not yet" to ordinary requests.
+    /// How long the drive may say "not yet" to ordinary requests, 30 seconds if nothing is set; where it may
+    /// have to erase the whole medium, it has thirty times as long.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
@@ -155,7 +156,7 @@ impl Host {
         let mut blocks = Zeroizing::new(vec![0; packet.len().next_multiple_of(BLOCK)]);
         blocks.iter_mut().zip(packet.iter()).for_each(|(to, from)| *to = *from);
         self.transport.send(PROTOCOL_TCG, com_id, &blocks)?;
-        let patience = if room == Room::Slow { LONG_PATIENCE.max(self.patience) } else { self.patience };
+        let patience = if room == Room::Slow { self.patience.saturating_mul(SLOWER) } else { self.patience };
         let size = if room == Room::Bulk { limits.com_packet.max(USUAL) } else { USUAL };
         self.answer(com_id, (tsn, hsn), size, patience)
     }

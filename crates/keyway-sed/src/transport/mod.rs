@@ -10,9 +10,11 @@ pub mod nvme;
 mod open;
 pub mod scsi;
 pub mod sg;
+mod virtual_drive;
 
 pub use identity::{Identity, Interface};
 pub use open::open_device;
+pub use virtual_drive::VirtualTransport;
 
 use std::io;
 
@@ -98,9 +100,9 @@ pub enum Refusal {
     /// SCSI: another status than GOOD, without sense.
     #[error("SCSI status {0:#04x}")]
     Scsi(u8),
-    /// A virtual drive that is told to behave so.
-    #[error("a fault that was asked for")]
-    Fault,
+    /// A virtual drive.
+    #[error("{0}")]
+    Virtual(crate::tper::SecurityError),
 }
 
 /// A failed system call, sorted.

@@ -5,6 +5,8 @@ use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_volume::bitlocker;
 use rustix::fs::FileType;
 use serde_json::Value;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -65,9 +67,17 @@ fn luks2_segments(store: &dyn Store) -> Option<Vec<String>> {
     Some(segments.values().filter_map(|s| Some(s.get("type")?.as_str()?.to_owned())).collect())
 }
 
-/// Whether the path is a drive that locks by itself: a device that the kernel takes for one.
+/// How a virtual drive's file begins.
+const VIRTUAL: &[u8; 8] = b"KEYWYSED";
+
+/// Whether the path is a drive that locks by itself: a device that the kernel takes for one, or a
+/// virtual one's file.
 pub(crate) fn is_drive(path: &Path) -> bool {
-    let Ok(file) = std::fs::File::open(path) else { return false };
+    let Ok(mut file) = File::open(path) else { return false };
+    if file.metadata().is_ok_and(|meta| meta.is_file()) {
+        let mut head = [0; 8];
+        return file.read_exact(&mut head).is_ok() && head == *VIRTUAL;
+    }
     keyway_sys::opal_status(&file).is_ok_and(|status| status.supported() && status.locking_enabled())
 }
 

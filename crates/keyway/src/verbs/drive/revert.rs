@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::name_of;
 use keyway_sed::host::Credential;
+use keyway_sed::host::ranges::Lock;
 use keyway_sed::password::PasswordHash;
 use keyway_sed::uid::authority;
 use serde_json::json;
@@ -89,6 +90,8 @@ fn keep_data(args: &Args, mut target: Target, out: Output) -> Result<(), Failure
     let what = format!("the owner of {}", name_of(&args.device));
     let pin = args.secret.pin(&what, &target.serial())?;
     if target.host.discovery().locking().is_some_and(|l| l.enabled) {
+        // A drive keeps the data of a range only while it is unlocked.
+        target.locking(Who::Admin(1), &pin, |session| session.lock(0, Lock::Unlocked))?;
         target.with(|host| {
             host.revert_locking(Credential { authority: Who::Admin(1).uid(), pin: &pin }, true)
         })?;

@@ -3,17 +3,21 @@
 use super::secret::Who;
 use crate::failure::{Exit, Failure};
 use crate::volume;
+use keyway_engine::Access;
 use keyway_secret::SecretBytes;
 use keyway_sed::Status;
 use keyway_sed::discovery::{Discovery, Feature};
 use keyway_sed::explain::{Explanation, Kind, Situation, explain};
 use keyway_sed::host::{Credential, Did, Host, HostError, Refused, Session};
 use keyway_sed::password::{PasswordHash, SERIAL_BYTES};
-use keyway_sed::transport::{TransportError, open_device};
+use keyway_sed::tper::{Drive, DriveError};
+use keyway_sed::transport::{TransportError, VirtualTransport, open_device};
+use keyway_store::Caching;
 use serde_json::json;
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A drive, open for commands.
 pub(super) struct Target {
@@ -156,7 +160,20 @@ fn open(path: &Path) -> Result<Host, Failure> {
         let transport = open_device(file).map_err(|e| unreached(path, e.into()))?;
         return Host::open(transport).map_err(|e| unreached(path, e));
     }
-    Err(unreached(path, TransportError::NotADrive.into()))
+    let store = volume::store(path, Access::ReadWrite, Caching::Buffered)?;
+    let drive = Drive::open(Arc::new(store)).map_err(|e| not_opened(path, e))?;
+    Host::open(Box::new(VirtualTransport::new(Arc::new(drive)))).map_err(|e| unreached(path, e))
+}
+
+/// A virtual drive that can't be powered up.
+fn not_opened(path: &Path, error: DriveError) -> Failure {
+    let failure = match error {
+        DriveError::Store(e) => return volume::about(path, Failure::from(e)),
+        DriveError::NotADrive => return unreached(path, TransportError::NotADrive.into()),
+        DriveError::NoRandom => Failure::told(Exit::Failed as u8, &error.to_string()),
+        _ => Failure::told(Exit::NotAVolume as u8, &error.to_string()).kind("damaged"),
+    };
+    volume::about(path, failure)
 }
 
 /// An error before the drive said anything of itself.

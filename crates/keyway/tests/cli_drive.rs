@@ -1,0 +1,281 @@
+//! `keyway drive`: every verb against a virtual drive in the program's own process. Opening a virtual
+//! drive's file switches it on, so each run begins after a power cycle.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, two_lines};
+use keyway_sed::tper::Drive;
+use keyway_store::{Caching, FileStore, OpenMode};
+use std::sync::Arc;
+
+/// A new virtual drive, `@drive`, its label's PSID and the passwords in files, and the program.
+fn made() -> Cli {
+    let cli = Cli::new();
+    let made = cli.json(0, "drive emulate @drive --size 32M");
+    for (name, secret) in [
+        ("pw", "user's password"),
+        ("admin", "owner's password"),
+        ("new", "another one"),
+        ("psid", made["psid"].as_str().expect("a label")),
+        ("serial", made["serial"].as_str().expect("a label")),
+    ] {
+        cli.keyway.secret(name, secret);
+    }
+    cli
+}
+
+/// The same, set up with passwords of our own.
+fn set_up() -> Cli {
+    let cli = made();
+    cli.ends(0, "drive setup @drive --password-file @pw --admin-password-file @admin");
+    cli
+}
+
+const ADMIN: &str = "--password-file @admin";
+const USER: &str = "--password-file @pw";
+
+#[test]
+fn one_command_from_the_factory_to_a_locked_drive() {
+    let cli = made();
+    let info = cli.json(0, "drive info @drive");
+    assert_eq!((&info["format"], &info["state"]), (&"opal".into(), &"factory".into()));
+    assert_eq!(info["encryption_method"], "Hardware Encryption");
+    let serial = std::fs::read_to_string(cli.path("serial")).expect("noted");
+    assert_eq!(info["serial"], serial);
+    assert_eq!(info["standards"][0], "Opal 2.0");
+    assert!(info["features"].as_array().is_some_and(|f| f.len() >= 4), "{info}");
+
+    let done = cli.json(0, &format!("drive setup @drive {USER} --recovery-sheet @sheet"));
+    assert_eq!((&done["state"], &done["user"]), (&"locked".into(), &"user1".into()));
+    let info = cli.json(0, "drive info @drive");
+    assert_eq!((&info["state"], &info["limits"]["ranges"]), (&"locked".into(), &8.into()));
+    let sheet = std::fs::read_to_string(cli.path("sheet")).expect("the sheet");
+    assert!(sheet.contains("PSID") && sheet.contains(&serial), "{sheet}");
+    let mut lines = sheet.lines().skip_while(|line| !line.starts_with("The owner's secret"));
+    cli.keyway.secret("owner", lines.nth(2).expect("the secret").trim());
+    use std::os::unix::fs::PermissionsExt;
+    let mode = cli.path("sheet").metadata().expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let done = cli.json(0, &format!("drive unlock @drive {USER}"));
+    assert_eq!((&done["as"], &done["state"]), (&"user1".into(), &"unlocked".into()));
+    let done = cli.json(0, "drive unlock @drive --password-file @owner --read-only");
+    assert_eq!((&done["as"], &done["state"]), (&"admin1".into(), &"read-only".into()));
+    cli.json(0, &format!("drive lock @drive {USER}"));
+    assert!(String::from_utf8_lossy(&cli.ends(0, "drive info @drive").stdout).contains("locked"));
+
+    // A second set-up, and a sheet where something lies already.
+    assert_eq!(
+        cli.json(1, &format!("drive setup @drive {USER} --recovery-sheet @x"))["error"]["kind"],
+        "set-up-already"
+    );
+    assert!(!cli.path("x").exists());
+    let fresh = made();
+    fresh.keyway.secret("sheet", "mine");
+    fresh.ends(1, &format!("drive setup @drive {USER} --recovery-sheet @sheet"));
+    assert_eq!(fresh.json(0, "drive info @drive")["state"], "factory");
+    fresh.ends(2, &format!("drive setup @drive {USER}"));
+}
+
+#[test]
+fn status_and_info_say_hardware_encryption() {
+    let cli = set_up();
+    let status = cli.json(0, "status @drive");
+    assert_eq!(status["encryption_method"], "Hardware Encryption");
+    assert_eq!(
+        (&status["lock_status"], &status["protection_status"]),
+        (&"Locked".into(), &"Protection On".into())
+    );
+    assert_eq!(status["percentage_encrypted"], 100.0);
+    let info = cli.json(0, "info @drive");
+    assert_eq!(
+        (&info["format"], &info["encryption_method"]),
+        (&"opal".into(), &"Hardware Encryption".into())
+    );
+    let list = cli.json(0, "drive list @drive");
+    assert_eq!(list["drives"][0]["state"], "locked");
+    assert_eq!(list["drives"][0]["standards"][0], "Opal 2.0");
+}
+
+#[test]
+fn wrong_secrets_and_conventions_are_explained() {
+    let cli = set_up();
+    let wrong = cli.json(3, "drive unlock @drive --password-file @new");
+    assert_eq!(wrong["error"]["kind"], "wrong-secret");
+    let causes = wrong["causes"].to_string();
+    assert!(causes.contains("hashed it differently"), "{wrong}");
+    assert!(wrong["next"].as_str().is_some_and(|next| next.contains("--hash plain")), "{wrong}");
+    for hash in ["plain", "sedutil-sha512"] {
+        cli.ends(3, &format!("drive unlock @drive {USER} --hash {hash}"));
+    }
+    cli.ends(2, &format!("drive unlock @drive {USER} --hash md5"));
+    let (what, next) = two_lines(&cli.ends(3, "drive unlock @drive --password-file @new --as user1"));
+    assert!(what.contains("user 1") && what.contains("NOT_AUTHORIZED"), "{what}");
+    assert!(next.contains("Next: "), "{next}");
+    // A user may not do what an administrator may.
+    let denied = cli.json(5, &format!("drive range enable @drive 1 {USER} --as user1"));
+    assert_eq!(denied["error"]["kind"], "not-allowed");
+    // Nobody has set this one up.
+    let fresh = made();
+    assert_eq!(fresh.json(1, &format!("drive unlock @drive {USER}"))["error"]["kind"], "not-set-up");
+    assert_eq!(fresh.json(4, "drive info @pw")["error"]["kind"], "not-a-drive");
+    fresh.ends(1, "drive info @nothing");
+    fresh.ends(2, "drive unlock @drive --as root");
+}
+
+#[test]
+fn a_drive_set_up_without_hashing() {
+    let cli = made();
+    cli.ends(
+        0,
+        "drive setup @drive --password-file @pw --admin-password-file @admin --hash plain --leave-unlocked",
+    );
+    cli.ends(3, &format!("drive unlock @drive {USER}"));
+    cli.ends(0, &format!("drive unlock @drive {USER} --hash plain"));
+}
+
+#[test]
+fn ranges() {
+    let cli = set_up();
+    let set = |code, words: &str| cli.ends(code, &format!("drive range set @drive {words} {ADMIN}"));
+    set(2, "1 --start 1M --length 4M");
+    set(0, "1 --start 1M --length 4M --yes");
+    set(1, "2 --start 2M --length 4M --yes");
+    set(1, "2 --start 1000 --length 4M --yes");
+    set(2, "0 --start 1M --length 4M --yes");
+    set(2, "2 --start 1M --length 0 --yes");
+    let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
+    assert_eq!(list["ranges"].as_array().map(Vec::len), Some(2));
+    let range = &list["ranges"][1];
+    assert_eq!((&range["start_bytes"], &range["length_bytes"]), (&(1 << 20).into(), &(4 << 20).into()));
+    assert_eq!((&range["state"], &range["locks_on_power_cycle"]), (&"locked".into(), &true.into()));
+    let text = cli.ends(0, &format!("drive range list @drive {ADMIN}")).stdout;
+    assert!(String::from_utf8_lossy(&text).contains("4 MiB"));
+    cli.ends(0, &format!("drive unlock @drive --range 0 --range 1 {ADMIN}"));
+    cli.ends(0, &format!("drive range disable @drive 1 {ADMIN}"));
+    let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
+    assert_eq!(list["ranges"][1]["state"], "never locks");
+    let open = cli.ends(1, &format!("drive lock @drive --range 1 {ADMIN}"));
+    assert!(two_lines(&open).1.contains("range enable"));
+    cli.ends(0, &format!("drive range enable @drive 1 {ADMIN}"));
+    cli.ends(2, &format!("drive erase @drive --range 1 {ADMIN}"));
+    cli.ends(0, &format!("drive erase @drive --range 1 {ADMIN} --yes"));
+    cli.ends(0, &format!("drive range remove @drive 1 {ADMIN} --yes"));
+    let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
+    assert_eq!(list["ranges"].as_array().map(Vec::len), Some(1));
+    cli.ends(2, &format!("drive range remove @drive 0 {ADMIN} --yes"));
+}
+
+#[test]
+fn users() {
+    let cli = set_up();
+    let list = cli.json(0, &format!("drive user list @drive {ADMIN}"));
+    assert_eq!((&list["users"][0]["user"], &list["users"][0]["enabled"]), (&"user1".into(), &true.into()));
+    assert_eq!(list["users"][1]["enabled"], false);
+    cli.ends(3, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(0, &format!("drive user enable @drive user2 {ADMIN} --new-password-file @new"));
+    cli.ends(0, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(0, &format!("drive user forbid @drive user2 {ADMIN}"));
+    cli.ends(5, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(0, &format!("drive user allow @drive user2 {ADMIN}"));
+    cli.ends(0, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(0, &format!("drive user disable @drive user2 {ADMIN}"));
+    cli.ends(3, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(2, &format!("drive user allow @drive admin1 {ADMIN}"));
+    // Passwords: one's own, another's by the administrator, the owner's.
+    cli.ends(0, &format!("drive user password @drive user1 {USER} --new-password-file @new"));
+    cli.ends(3, &format!("drive unlock @drive --as user1 {USER}"));
+    cli.ends(0, "drive unlock @drive --as user1 --password-file @new");
+    cli.ends(0, &format!("drive user password @drive user1 --as admin1 {ADMIN} --new-password-file @pw"));
+    cli.ends(0, &format!("drive unlock @drive --as user1 {USER}"));
+    cli.ends(0, &format!("drive user password @drive sid {ADMIN} --new-password-file @new"));
+    cli.ends(3, &format!("drive revert @drive {ADMIN} --yes"));
+    cli.ends(2, &format!("drive user password @drive sid --as admin1 {ADMIN} --new-password-file @new"));
+    cli.ends(0, "drive revert @drive --password-file @new --yes");
+}
+
+#[test]
+fn the_shadow_and_the_store() {
+    let cli = set_up();
+    let image = cli.keyway.secret("image", (0..100_000u32).map(|n| (n / 7) as u8).collect::<Vec<_>>());
+    let status = cli.json(0, &format!("drive mbr status @drive {ADMIN}"));
+    assert_eq!((&status["enabled"], &status["bytes"]), (&false.into(), &(128 << 20).into()));
+    cli.ends(0, &format!("drive mbr write @drive @image {ADMIN}"));
+    cli.ends(0, &format!("drive mbr read @drive @back --length 100000 {ADMIN}"));
+    assert!(std::fs::read(cli.path("back")).expect("read") == std::fs::read(&image).expect("read"));
+    cli.ends(1, &format!("drive mbr read @drive @back --length 4K {ADMIN}"));
+    assert_eq!(cli.json(0, &format!("drive mbr enable @drive {ADMIN}"))["enabled"], true);
+    let unlocked = cli.ends(0, &format!("drive unlock @drive {USER}"));
+    assert!(
+        unlocked.stderr.is_empty(),
+        "user 1 may lift the shadow: {}",
+        String::from_utf8_lossy(&unlocked.stderr)
+    );
+    assert_eq!(cli.json(0, &format!("drive mbr done @drive {ADMIN}"))["done"], true);
+    assert_eq!(cli.json(0, &format!("drive mbr undone @drive {ADMIN}"))["done"], false);
+    assert_eq!(cli.json(0, &format!("drive mbr disable @drive {ADMIN}"))["enabled"], false);
+    let large = std::fs::File::create_new(cli.path("large")).expect("a file");
+    large.set_len((128 << 20) + 1).expect("room");
+    cli.ends(1, &format!("drive mbr write @drive @large {ADMIN}"));
+
+    cli.keyway.secret("notes", "notes for the host");
+    cli.ends(0, &format!("drive store write @drive @notes --offset 1K {ADMIN}"));
+    let read = cli.ends(0, &format!("drive store read @drive --offset 1K --length 18 {ADMIN}"));
+    assert_eq!(read.stdout, b"notes for the host");
+    let read = cli.json(0, &format!("drive store read @drive --offset 1K --length 5 {ADMIN}"));
+    assert_eq!(read["hex"], "6e6f746573");
+    cli.ends(1, &format!("drive store write @drive @notes --offset 10M {ADMIN}"));
+    cli.ends(1, &format!("drive store read @drive --offset 11M {ADMIN}"));
+}
+
+#[test]
+fn back_to_the_factory() {
+    let cli = set_up();
+    cli.ends(2, &format!("drive revert @drive {ADMIN}"));
+    cli.ends(3, &format!("drive revert @drive {USER} --yes"));
+    let kept = cli.json(0, &format!("drive revert @drive --keep-data {ADMIN} --yes"));
+    assert_eq!((&kept["reverted"], &kept["data_kept"]), (&true.into(), &true.into()));
+    assert_eq!(cli.json(0, "drive info @drive")["state"], "factory");
+    // Nothing of the old owner is left: it can be set up again.
+    cli.ends(0, "drive setup @drive --password-file @pw --admin-password-file @admin");
+    let wrong = cli.json(3, "drive revert @drive --psid WRONGWRONGWRONGWRONGWRONGWRONG00 --yes");
+    assert!(wrong["error"]["hint"].as_str().is_some_and(|hint| hint.contains("label")), "{wrong}");
+    cli.ends(2, "drive revert @drive --psid ThisIsLongerThanAnyPSIDCouldEverBe --yes");
+    cli.ends(0, "drive revert @drive --psid @psid --yes");
+    assert_eq!(cli.json(0, "drive info @drive")["state"], "factory");
+    cli.ends(0, &format!("drive setup @drive {USER} --recovery-sheet @sheet"));
+    let psid = std::fs::read_to_string(cli.path("psid")).expect("noted");
+    cli.ends(0, &format!("drive revert @drive --psid {psid} --yes"));
+    cli.ends(0, "drive block @drive");
+    cli.ends(0, "drive reset @drive");
+}
+
+#[test]
+fn a_drive_that_has_an_owner_is_not_taken_over() {
+    let cli = made();
+    cli.ends(0, "drive setup @drive --password-file @pw --admin-password-file @admin");
+    // Locking is taken back, the owner stays.
+    let path = cli.path("drive");
+    let store = FileStore::open(&path, OpenMode::ReadWrite, Caching::Buffered).expect("a store");
+    let drive = Arc::new(Drive::open(Arc::new(store)).expect("a drive"));
+    let transport = keyway_sed::transport::VirtualTransport::new(drive);
+    let mut host = keyway_sed::host::Host::open(Box::new(transport)).expect("discovery");
+    let serial = host.identity().serial_field;
+    let pin =
+        keyway_sed::password::PasswordHash::Sedutil.derive(b"owner's password", &serial).expect("short");
+    let authority = keyway_sed::uid::authority::admin(1);
+    host.revert_locking(keyway_sed::host::Credential { authority, pin: &pin }, false).expect("reverted");
+    drop(host);
+    // A program that another test starts just now has the file's lock until it runs.
+    let owned = loop {
+        let done = cli.run("drive setup @drive --password-file @pw --admin-password-file @admin --json");
+        if done.status.code() != Some(6) {
+            assert_eq!(done.status.code(), Some(5));
+            break serde_json::from_slice::<serde_json::Value>(&done.stdout).expect("JSON");
+        }
+    };
+    assert_eq!(owned["error"]["kind"], "not-allowed");
+    assert!(owned["error"]["message"].as_str().is_some_and(|m| m.contains("has an owner")), "{owned}");
+    assert!(owned["next"].as_str().is_some_and(|n| n.contains("psid")), "{owned}");
+}
