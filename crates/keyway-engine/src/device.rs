@@ -93,16 +93,16 @@ struct Counting {
 
 /// A layout over a store: plain sectors in and out.
 pub struct Device {
-    layout: Layout,
-    store: Box<dyn Store>,
+    pub(crate) layout: Layout,
+    pub(crate) store: Box<dyn Store>,
     access: Access,
     discards: bool,
-    granule: u64,
+    pub(crate) granule: u64,
     guard_hit: AtomicBool,
     counting: Counting,
-    recording: Recording,
+    pub(crate) recording: Recording,
     /// Whole-unit writes share it; a write that must read first has it alone.
-    partial: RwLock<()>,
+    pub(crate) partial: RwLock<()>,
 }
 
 thread_local! {
@@ -213,8 +213,7 @@ impl Device {
 
     fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         self.check(offset, buf.len() as u64)?;
-        self.counting.reads.fetch_add(1, Ordering::Relaxed);
-        self.counting.bytes_read.fetch_add(buf.len() as u64, Ordering::Relaxed);
+        self.count_read(buf.len() as u64);
         let (mut rest, mut at) = (buf, offset);
         while let Some(stretch) = self.stretch(at, rest.len() as u64) {
             let (Stretch::Whole(n) | Stretch::Part(n)) = stretch;
@@ -332,14 +331,14 @@ impl Device {
         Ok(())
     }
 
-    fn check(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
+    pub(crate) fn check(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
         match offset.checked_add(len) {
             Some(end) if end <= self.size() => Ok(()),
             _ => Err(DeviceError::PastEnd { offset, len, size: self.size() }),
         }
     }
 
-    fn check_write(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
+    pub(crate) fn check_write(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
         self.check(offset, len)?;
         if self.guard_hit() {
             return Err(DeviceError::HiddenVolume);
@@ -449,7 +448,12 @@ impl Device {
         Ok(self.store.write_at(units, store_offset + within)?)
     }
 
-    fn count_write(&self, len: u64) {
+    pub(crate) fn count_read(&self, len: u64) {
+        self.counting.reads.fetch_add(1, Ordering::Relaxed);
+        self.counting.bytes_read.fetch_add(len, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_write(&self, len: u64) {
         self.counting.writes.fetch_add(1, Ordering::Relaxed);
         self.counting.bytes_written.fetch_add(len, Ordering::Relaxed);
     }

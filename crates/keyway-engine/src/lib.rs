@@ -8,7 +8,9 @@ mod device;
 mod layout;
 mod queue;
 mod recording;
+mod transfer;
 
 pub use device::{Access, Counters, Device, DeviceError};
 pub use layout::{Layout, LayoutError, Mapping, Segment};
 pub use queue::LayoutQueue;
+pub use transfer::Transfer;

@@ -36,15 +36,25 @@ impl Recording {
         len: u64,
         work: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        if !self.on.load(Ordering::Relaxed) {
-            return work();
-        }
-        let start = Instant::now();
+        let start = self.begin();
         let done = work();
-        let recorder = self.recorder.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let (Ok(()), Some(recorder)) = (&done, recorder) {
-            recorder.note(action, offset, len, start);
+        if done.is_ok() {
+            self.note(action, offset, len, start);
         }
         done
+    }
+
+    /// When a request begins, if somebody wants to know.
+    pub(crate) fn begin(&self) -> Option<Instant> {
+        self.on.load(Ordering::Relaxed).then(Instant::now)
+    }
+
+    /// Takes down a request that went well, and began at `start`.
+    pub(crate) fn note(&self, action: Action, offset: u64, len: u64, start: Option<Instant>) {
+        let Some(start) = start else { return };
+        let recorder = self.recorder.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(recorder) = recorder {
+            recorder.note(action, offset, len, start);
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! Direct I/O: whether a file or device has it, and which requests it takes.
 
+use crate::AlignedBuf;
 use rustix::fs::{AtFlags, OFlags, StatxFlags, statx};
+use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, preadv2};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,6 +57,31 @@ impl Direct {
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
+
+    /// `None` where a transfer is done while the caller waits, as in memory.
+    pub(crate) fn queueable(&self) -> Option<DirectFile<'_>> {
+        let mut block = AlignedBuf::zeroed(self.offset_align.max(self.memory_align));
+        let into = &mut [IoSliceMut::new(&mut block)];
+        // EAGAIN: yes, and this one would have waited. Else it says that it can't tell.
+        match preadv2(&self.file, into, 0, ReadWriteFlags::NOWAIT) {
+            Ok(_) | Err(Errno::AGAIN) if self.works() => Some(DirectFile {
+                file: self.file.as_fd(),
+                offset_align: self.offset_align,
+                memory_align: self.memory_align,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// A file without a page cache whose transfers can be queued: the system does them on its own.
+pub struct DirectFile<'a> {
+    /// The file.
+    pub file: BorrowedFd<'a>,
+    /// Offsets and lengths are multiples of so many bytes,
+    pub offset_align: usize,
+    /// and addresses in memory of so many.
+    pub memory_align: usize,
 }
 
 /// Alignment of memory and of offsets, in bytes, as statx(2) tells it; `None` where it says that

@@ -10,7 +10,7 @@
 //! writing at the same time, and nobody can mount a device that is claimed. Readers are not kept
 //! away.
 
-use crate::direct::Direct;
+use crate::direct::{Direct, DirectFile};
 use crate::{Operation, Store, StoreError, claim};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -250,5 +250,9 @@ impl Store for FileStore {
 
     fn is_claimed(&self) -> bool {
         self.claimed
+    }
+
+    fn queueable(&self) -> Option<DirectFile<'_>> {
+        self.direct.as_ref().and_then(Direct::queueable)
     }
 }

@@ -21,6 +21,7 @@ mod queue;
 pub mod trace;
 
 pub use aligned::AlignedBuf;
+pub use direct::DirectFile;
 pub use error::{Operation, StoreError};
 pub use fault::{FaultPlan, FaultStore};
 pub use file::{Caching, FileStore, OpenMode};
@@ -56,6 +57,13 @@ pub trait Store: Send + Sync {
     fn is_claimed(&self) -> bool {
         false
     }
+
+    /// The file itself, for a caller who has the system move many requests at once instead of waiting
+    /// for each in `read_at` and `write_at`. `None` where the system would not do it without waiting,
+    /// or where this store does more than move bytes.
+    fn queueable(&self) -> Option<DirectFile<'_>> {
+        None
+    }
 }
 
 impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
@@ -82,5 +90,8 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn is_claimed(&self) -> bool {
         (**self).is_claimed()
+    }
+    fn queueable(&self) -> Option<DirectFile<'_>> {
+        (**self).queueable()
     }
 }

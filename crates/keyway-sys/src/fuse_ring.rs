@@ -1,15 +1,17 @@
-//! FUSE over io_uring: one entry of one of the connection's queues, with a ring of its own.
+//! FUSE over io_uring: entries of one of the connection's queues, in a ring of their own.
 //!
 //! The kernel keeps a queue per CPU and puts a request into the first free entry of the queue of
-//! the CPU that asks. An entry is a pair of buffers (headers and payload) that belong to the
-//! kernel until [`FuseRing::wait`] returns, and to us until [`RingRequest::commit`] gives them
-//! back together with the answer. Structures: `include/uapi/linux/fuse.h`, protocol 7.42.
+//! the CPU that asks. An entry is a pair of buffers (headers and payload) that belong to the kernel
+//! until [`FuseRing::ready`] hands it out, and to whoever has it until [`FuseRing::commit`] gives
+//! them back together with the answer. What is begun is told to the kernel by the next
+//! [`FuseRing::wait`]: one system call for all of it, and for the next requests as well.
+//! Structures: `include/uapi/linux/fuse.h`, protocol 7.42.
 
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::alloc::Layout;
 use std::io;
 use std::mem::offset_of;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 
 /// `FUSE_IO_URING_CMD_REGISTER`.
@@ -23,6 +25,24 @@ const SQE_LEN_OFFSET: usize = 24;
 const SEGMENTS: u32 = 2;
 /// errno ENOTCONN of `asm-generic/errno.h`: the file system is unmounted.
 const NOT_CONNECTED: i32 = 107;
+
+/// The connection's place among the ring's registered files,
+const FUSE: types::Fixed = types::Fixed(0);
+/// and that of the file that payloads are moved from and to.
+const FILE: types::Fixed = types::Fixed(1);
+
+/// What completes is told by a number: the entry's times this plus one of the kinds.
+const PER_ENTRY: u64 = 4;
+/// The kinds' bits.
+const KINDS: u64 = PER_ENTRY - 1;
+/// A transfer; a FUSE command is 0.
+const TRANSFER: u64 = 1;
+/// The bell, which has no entry.
+const BELL: u64 = 2;
+
+/// Bytes of answers that are not held back for the sake of fewer system calls: to copy them takes
+/// many times as long as a call.
+const MANY: usize = 64 << 10;
 
 /// `struct fuse_uring_req_header`.
 #[repr(C)]
@@ -106,113 +126,28 @@ impl Drop for Buffers {
     }
 }
 
-/// Who may touch the buffers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Owner {
-    Kernel,
-    Us,
-}
-
-/// One entry of a FUSE connection's queue. Belongs to the thread that made it.
-pub struct FuseRing {
-    // Dropped before the buffers.
-    ring: IoUring<squeue::Entry128, cqueue::Entry>,
+/// An entry of a FUSE connection's queue: a request with its buffers. Whoever has it may touch them;
+/// while the kernel or a transfer has them, it lies in its [`FuseRing`].
+pub struct FuseEntry {
     buffers: Buffers,
-    fuse: OwnedFd,
-    queue: u16,
-    owner: Owner,
+    number: usize,
 }
 
-impl FuseRing {
-    /// Makes an entry for the queue of CPU number `queue` and offers it to the kernel.
-    /// `payload_len` is at least the connection's `max_write` and `max_pages`.
-    pub fn register(fuse: BorrowedFd<'_>, queue: u16, payload_len: usize) -> io::Result<Self> {
-        let ring = IoUring::<squeue::Entry128, cqueue::Entry>::builder()
-            .dontfork()
-            .setup_single_issuer()
-            .setup_defer_taskrun()
-            .build(4)?;
-        let buffers = Buffers::new(payload_len)?;
-        let fuse = fuse.try_clone_to_owned()?;
-        let mut entry = Self { ring, buffers, fuse, queue, owner: Owner::Kernel };
-        entry.push(REGISTER, 0)?;
-        entry.ring.submit()?;
-        // A refusal is there at once; an accepted entry stays silent until a request comes.
-        let refused = entry.ring.completion().next();
-        match refused {
-            Some(done) if done.result() < 0 => Err(io::Error::from_raw_os_error(-done.result())),
-            Some(_) => Err(io::ErrorKind::InvalidData.into()),
-            None => Ok(entry),
-        }
+// SAFETY: the buffers belong to the entry alone, and nothing in it is tied to a thread.
+unsafe impl Send for FuseEntry {}
+
+impl FuseEntry {
+    /// Its number in its ring, from 0.
+    pub fn number(&self) -> usize {
+        self.number
     }
 
-    /// Waits for a request. `None`: unmounted.
-    pub fn wait(&mut self) -> io::Result<Option<RingRequest<'_>>> {
-        if self.owner == Owner::Us {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the last request has no answer yet"));
-        }
-        loop {
-            let done = self.ring.completion().next();
-            if let Some(done) = done {
-                return match done.result() {
-                    0.. => {
-                        self.owner = Owner::Us;
-                        Ok(Some(RingRequest { ring: self }))
-                    }
-                    e if -e == NOT_CONNECTED => Ok(None),
-                    e => Err(io::Error::from_raw_os_error(-e)),
-                };
-            }
-            match self.ring.submit_and_wait(1) {
-                Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e),
-                _ => {}
-            }
-        }
-    }
-
-    fn push(&mut self, operation: u32, commit_id: u64) -> io::Result<()> {
-        let command = Command { flags: 0, commit_id, queue: self.queue, padding: [0; 6] };
-        let mut bytes = [0u8; 80];
-        bytes[offset_of!(Command, flags)..][..8].copy_from_slice(&command.flags.to_ne_bytes());
-        bytes[offset_of!(Command, commit_id)..][..8].copy_from_slice(&command.commit_id.to_ne_bytes());
-        bytes[offset_of!(Command, queue)..][..2].copy_from_slice(&command.queue.to_ne_bytes());
-        bytes[offset_of!(Command, padding)..][..6].copy_from_slice(&command.padding);
-        let segments = self.buffers.segments.as_ptr() as u64;
-        let mut entry = opcode::UringCmd80::new(types::Fd(self.fuse.as_raw_fd()), operation)
-            .cmd(bytes)
-            .addr(Some(segments))
-            .build();
-        // SAFETY: `Entry128` is `repr(C)` over the kernel's 128-byte entry, whose `len` is the
-        // `u32` at offset 24; the entry is ours alone.
-        unsafe {
-            let len = (&raw mut entry).cast::<u8>().add(SQE_LEN_OFFSET).cast::<u32>();
-            len.write(SEGMENTS);
-        }
-        // SAFETY: the segments and the buffers they name live as long as the ring, and the
-        // descriptor is owned by `self`.
-        unsafe { self.ring.submission().push(&entry) }
-            .map_err(|_| io::Error::new(io::ErrorKind::WouldBlock, "the submission queue is full"))
-    }
-}
-
-impl AsFd for FuseRing {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fuse.as_fd()
-    }
-}
-
-/// A request in the buffers of its entry.
-pub struct RingRequest<'a> {
-    ring: &'a mut FuseRing,
-}
-
-impl RingRequest<'_> {
-    /// The header, the operation's fixed structure, the payload's buffer, and how many bytes of it
-    /// belong to the request.
+    /// The header, the operation's fixed structure, the payload's buffer (it starts on a page), and
+    /// how many bytes of it belong to the request.
     pub fn parts(&mut self) -> (&[u8], &[u8], &mut [u8], usize) {
-        let buffers = &self.ring.buffers;
-        // SAFETY: the entry is ours until it is committed (`owner`), so nobody else writes to the
-        // buffers; the borrow of `self` keeps it so. Headers are plain bytes and integers.
+        let buffers = &mut self.buffers;
+        // SAFETY: an entry that is not in its ring is ours, so nobody else writes to the buffers; the
+        // borrow of `self` keeps it so. Headers are plain bytes and integers.
         let (headers, payload) = unsafe {
             (
                 buffers.headers.as_ref(),
@@ -222,20 +157,244 @@ impl RingRequest<'_> {
         let len = (headers.entry.payload_len as usize).min(payload.len());
         (&headers.in_out, &headers.fixed, payload, len)
     }
+}
+
+/// What a [`FuseRing`] has for its thread.
+pub enum RingEvent {
+    /// A request.
+    Request(FuseEntry),
+    /// A transfer is over: so many bytes were moved, perhaps fewer than were to be, or none.
+    Moved(FuseEntry, io::Result<usize>),
+    /// Somebody has written to the bell. It is quiet again.
+    Bell,
+}
+
+/// Which way a transfer goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the file into the payload.
+    FromFile,
+    /// From the payload to the file.
+    ToFile,
+}
+
+/// Some entries of one of a FUSE connection's queues, and transfers between their payloads and a
+/// file. Belongs to the thread that made it.
+pub struct FuseRing {
+    // Dropped before the entries.
+    ring: IoUring<squeue::Entry128, cqueue::Entry>,
+    /// Those that the kernel has.
+    entries: Vec<Option<FuseEntry>>,
+    queue: u16,
+    bell: OwnedFd,
+    has_file: bool,
+    /// Transfers that the kernel may be at.
+    transfers: usize,
+    /// Bytes of answers that the kernel does not know of yet.
+    unsent: usize,
+    unmounted: bool,
+}
+
+impl FuseRing {
+    /// Makes `entries` for the queue of CPU number `queue` and offers them to the kernel.
+    /// `payload_len` is at least the connection's `max_write` and `max_pages`. Payloads can be moved
+    /// from and to `file`. The ring is told when somebody writes to `bell`, an eventfd.
+    pub fn register(
+        fuse: BorrowedFd<'_>,
+        queue: u16,
+        entries: u16,
+        payload_len: usize,
+        file: Option<BorrowedFd<'_>>,
+        bell: BorrowedFd<'_>,
+    ) -> io::Result<Self> {
+        // A place for every entry and one for the bell: it is never full.
+        let ring = IoUring::<squeue::Entry128, cqueue::Entry>::builder()
+            .dontfork()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .build(u32::from(entries) + 1)?;
+        let mut files = vec![fuse.as_raw_fd()];
+        files.extend(file.map(|file| file.as_raw_fd()));
+        ring.submitter().register_files(&files)?;
+        let made = (0..usize::from(entries))
+            .map(|number| Ok(Some(FuseEntry { buffers: Buffers::new(payload_len)?, number })));
+        let mut ring = Self {
+            ring,
+            entries: made.collect::<io::Result<_>>()?,
+            queue,
+            bell: bell.try_clone_to_owned()?,
+            has_file: file.is_some(),
+            transfers: 0,
+            unsent: 0,
+            unmounted: false,
+        };
+        // The kernel takes the one that was offered last first.
+        for number in (0..ring.entries.len()).rev() {
+            if let Some(entry) = ring.entries.get_mut(number).and_then(Option::take) {
+                ring.push_command(REGISTER, 0, entry)?;
+            }
+        }
+        ring.ring.submit()?;
+        // A refusal is there at once; an accepted entry stays silent until a request comes.
+        let refused = ring.ring.completion().next();
+        match refused {
+            Some(done) if done.result() < 0 => Err(io::Error::from_raw_os_error(-done.result())),
+            Some(_) => Err(io::ErrorKind::InvalidData.into()),
+            None => {
+                ring.listen()?;
+                Ok(ring)
+            }
+        }
+    }
+
+    /// What is there already; does not wait and asks nobody.
+    pub fn ready(&mut self) -> io::Result<Option<RingEvent>> {
+        loop {
+            let Some(done) = self.ring.completion().next() else { return Ok(None) };
+            let (kind, number) = (done.user_data() & KINDS, (done.user_data() / PER_ENTRY) as usize);
+            let result = match done.result() {
+                n @ 0.. => Ok(n as usize),
+                e => Err(io::Error::from_raw_os_error(-e)),
+            };
+            if kind == BELL {
+                let mut rung = [0; 8];
+                // Fails only if somebody else has read it.
+                let _ = rustix::io::read(&self.bell, &mut rung);
+                self.listen()?;
+                return Ok(Some(RingEvent::Bell));
+            }
+            let entry = self.entries.get_mut(number).and_then(Option::take);
+            let entry = entry.ok_or(io::ErrorKind::InvalidData)?;
+            if kind == TRANSFER {
+                self.transfers -= 1;
+                return Ok(Some(RingEvent::Moved(entry, result)));
+            }
+            match result {
+                Ok(_) => return Ok(Some(RingEvent::Request(entry))),
+                Err(e) if e.raw_os_error() == Some(NOT_CONNECTED) => self.unmounted = true,
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Tells the kernel of everything that was begun, and waits for the next event. `false`: the file
+    /// system is unmounted and no transfer is under way.
+    pub fn wait(&mut self) -> io::Result<bool> {
+        if self.unmounted && self.transfers == 0 {
+            return Ok(false);
+        }
+        self.submit(1)?;
+        Ok(true)
+    }
 
     /// Answers with `header` (a `fuse_out_header`) and the first `len` bytes of the payload, and
-    /// offers the entry again. The kernel learns of it in the next [`FuseRing::wait`].
-    pub fn commit(self, header: &[u8], len: usize) -> io::Result<()> {
-        let ring = self.ring;
-        // SAFETY: as in `parts`; no other reference into the headers is alive.
-        let headers = unsafe { ring.buffers.headers.as_mut() };
+    /// offers the entry again. The kernel learns of it in the next [`FuseRing::wait`], or now if there
+    /// is much to take.
+    pub fn commit(&mut self, mut entry: FuseEntry, header: &[u8], len: usize) -> io::Result<()> {
+        // SAFETY: the entry is ours, as in `parts`; no other reference into the headers is alive.
+        let headers = unsafe { entry.buffers.headers.as_mut() };
         let into = headers.in_out.get_mut(..header.len()).ok_or(io::ErrorKind::InvalidInput)?;
         into.copy_from_slice(header);
         headers.entry.payload_len = len as u32;
         let commit_id = headers.entry.commit_id;
-        ring.push(COMMIT_AND_FETCH, commit_id)?;
-        ring.owner = Owner::Kernel;
+        self.push_command(COMMIT_AND_FETCH, commit_id, entry)?;
+        self.unsent += len;
+        if self.unsent >= MANY {
+            self.submit(0)?;
+        }
         Ok(())
+    }
+
+    /// Begins to move the first `len` bytes of the payload from or to the file at `offset`; the entry
+    /// comes back in [`RingEvent::Moved`].
+    pub fn transfer(
+        &mut self,
+        entry: FuseEntry,
+        direction: Direction,
+        len: usize,
+        offset: u64,
+    ) -> io::Result<()> {
+        let buffers = &entry.buffers;
+        if !self.has_file || len > buffers.payload_len {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let (memory, len) = (buffers.payload.as_ptr(), len as u32);
+        let command = match direction {
+            Direction::FromFile => opcode::Read::new(FILE, memory, len).offset(offset).build(),
+            Direction::ToFile => opcode::Write::new(FILE, memory, len).offset(offset).build(),
+        };
+        let command = command.user_data(entry.number as u64 * PER_ENTRY + TRANSFER);
+        self.transfers += 1;
+        self.push(&command.into(), Some(entry))
+    }
+
+    fn submit(&mut self, wait_for: usize) -> io::Result<()> {
+        self.unsent = 0;
+        match self.ring.submit_and_wait(wait_for) {
+            Err(e) if e.kind() != io::ErrorKind::Interrupted => Err(e),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks to be told when the bell is rung.
+    fn listen(&mut self) -> io::Result<()> {
+        let bell = types::Fd(self.bell.as_raw_fd());
+        let command = opcode::PollAdd::new(bell, libc::POLLIN as u32).build().user_data(BELL);
+        self.push(&command.into(), None)
+    }
+
+    fn push_command(&mut self, operation: u32, commit_id: u64, entry: FuseEntry) -> io::Result<()> {
+        let command = Command { flags: 0, commit_id, queue: self.queue, padding: [0; 6] };
+        let mut bytes = [0u8; 80];
+        bytes[offset_of!(Command, flags)..][..8].copy_from_slice(&command.flags.to_ne_bytes());
+        bytes[offset_of!(Command, commit_id)..][..8].copy_from_slice(&command.commit_id.to_ne_bytes());
+        bytes[offset_of!(Command, queue)..][..2].copy_from_slice(&command.queue.to_ne_bytes());
+        bytes[offset_of!(Command, padding)..][..6].copy_from_slice(&command.padding);
+        let segments = entry.buffers.segments.as_ptr() as u64;
+        let mut command = opcode::UringCmd80::new(FUSE, operation)
+            .cmd(bytes)
+            .addr(Some(segments))
+            .build()
+            .user_data(entry.number as u64 * PER_ENTRY);
+        // SAFETY: `Entry128` is `repr(C)` over the kernel's 128-byte entry, whose `len` is the
+        // `u32` at offset 24; the entry is ours alone.
+        unsafe {
+            let len = (&raw mut command).cast::<u8>().add(SQE_LEN_OFFSET).cast::<u32>();
+            len.write(SEGMENTS);
+        }
+        self.push(&command, Some(entry))
+    }
+
+    /// Puts a command into the ring, and the entry whose buffers it names where they stay until the
+    /// kernel is done with them.
+    fn push(&mut self, command: &squeue::Entry128, entry: Option<FuseEntry>) -> io::Result<()> {
+        // Its place is free if it came from here.
+        if let Some(entry) = &entry
+            && !matches!(self.entries.get(entry.number), Some(None))
+        {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // SAFETY: the segments and the buffers that the command names lie in an entry that is kept
+        // in `entries` until the command has completed, or is never freed (`drop`); the descriptors
+        // are registered or owned by `self`.
+        unsafe { self.ring.submission().push(command) }
+            .map_err(|_| io::Error::new(io::ErrorKind::WouldBlock, "the submission queue is full"))?;
+        if let Some(entry) = entry
+            && let Some(place) = self.entries.get_mut(entry.number)
+        {
+            *place = Some(entry);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for FuseRing {
+    fn drop(&mut self) {
+        // A drive writes to memory when it likes; what it may still write to must stay.
+        if self.transfers > 0 {
+            self.entries.drain(..).for_each(std::mem::forget);
+        }
     }
 }
 

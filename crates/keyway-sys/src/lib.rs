@@ -15,7 +15,7 @@ mod process;
 mod sg;
 
 pub use blkdev::{discard_blocks, reread_partitions};
-pub use fuse_ring::{FuseRing, RingRequest};
+pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};
 pub use fusedev::fuse_clone;
 pub use io_ring::{IoRing, Transfer};
 pub use loopdev::{LoopStatus, loop_attach, loop_detach, loop_status};

@@ -15,17 +15,15 @@ mod volume_file;
 
 use crate::{AttachError, Stop, User};
 use keyway_engine::Device;
-use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::{fmt, io};
+use transport::crew::CREW;
 use transport::device::Channel;
-use transport::pace::Gate;
-use transport::place::Crowd;
-use transport::rings::{self, Entry};
+use transport::rings::{self, Server, Shared};
 use volume_file::VolumeFile;
 
 pub(crate) use connect::{disconnect, is_mounted};
@@ -34,12 +32,6 @@ pub(crate) use volume_file::FILE_NAME;
 /// Threads on `/dev/fuse`, and about as many requests of the medium at once: a drive wants depth,
 /// a page cache no more than there are CPUs.
 const CHANNELS: usize = 8;
-/// Entries, and threads, per CPU when requests come over rings: these many from the start,
-const ENTRIES_AT_FIRST: u16 = 2;
-/// and so many once the medium shows that it is slow enough to want them.
-const ENTRIES_PER_QUEUE: u16 = 8;
-/// Entries altogether, where there are many CPUs: each has a buffer of [`MAX_TRANSFER`] bytes.
-const ENTRIES: u16 = 128;
 
 /// How requests reach the serving process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,36 +138,36 @@ struct Threads {
 }
 
 impl Threads {
-    /// A thread per entry; most wait until they are wanted. Says whether the kernel took an entry in
-    /// every queue; where it did not, it uses none and the threads end with the mount.
+    /// A thread per queue, and a crew for all. Says whether the kernel took entries in every queue;
+    /// where it did not, it uses none and the threads end with the mount.
     fn start_rings(&mut self, fuse: &OwnedFd) -> io::Result<bool> {
         let (tell, told) = mpsc::channel();
         let fuse = Arc::new(fuse.try_clone()?);
-        let (crowd, gate) = (Arc::new(Crowd::default()), Arc::new(Gate::default()));
+        let shared = Arc::new(Shared::default());
         let queues = rings::queues();
-        let per_queue = (ENTRIES / queues).clamp(1, ENTRIES_PER_QUEUE);
-        for (cpu, number) in (0..queues).flat_map(|cpu| (0..per_queue).map(move |n| (cpu, n))) {
-            let tell = (number < ENTRIES_AT_FIRST).then(|| tell.clone());
-            let (fuse, crowd, gate) = (Arc::clone(&fuse), Arc::clone(&crowd), Arc::clone(&gate));
+        for cpu in 0..queues {
+            let (tell, fuse, shared) = (tell.clone(), Arc::clone(&fuse), Arc::clone(&shared));
             self.spawn(move |file| {
-                if tell.is_none() && !gate.pass() {
-                    return Ok(());
-                }
-                let entry = Entry::register(fuse.as_fd(), cpu);
-                if let Some(tell) = tell {
-                    // The receiver stays until all senders are gone.
-                    let _ = tell.send(entry.is_ok().then_some(cpu));
-                }
-                let ended = entry.and_then(|entry| entry.serve(file, &crowd, &gate));
-                gate.end();
+                let server = Server::register(fuse.as_fd(), cpu, queues, file, &shared);
+                // The receiver stays until all senders are gone.
+                let _ = tell.send(server.is_ok());
+                drop(tell);
+                let ended = server.and_then(Server::serve);
+                shared.crew.end();
                 ended
             })?;
         }
+        for _ in 0..CREW {
+            let shared = Arc::clone(&shared);
+            self.spawn(move |file| {
+                shared.crew.serve(file);
+                Ok(())
+            })?;
+        }
         drop(tell);
-        let served: BTreeSet<u16> = told.iter().flatten().collect();
-        let everywhere = served.len() == usize::from(queues);
+        let everywhere = told.iter().all(|taken| taken);
         if !everywhere {
-            gate.end();
+            shared.crew.end();
         }
         Ok(everywhere)
     }

@@ -4,7 +4,9 @@
 //! buffer; data that was written lies in that buffer, data that is read goes into it.
 
 use super::abi::{self, op};
-use keyway_engine::{Device, DeviceError};
+use keyway_engine::{Device, DeviceError, Transfer};
+use keyway_store::DirectFile;
+use keyway_sys::Direction;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::Arc;
@@ -29,6 +31,38 @@ pub(crate) struct Request<'a> {
     pub(crate) fixed: &'a [u8],
     /// How many bytes of the buffer belong to the request (a name, or data to write).
     pub(crate) payload_len: usize,
+}
+
+/// A read or write whose bytes are on their way.
+pub(crate) struct Underway<'a> {
+    transfer: Transfer<'a>,
+    pub(crate) unique: u64,
+    opcode: u32,
+    pub(crate) len: usize,
+}
+
+impl Underway<'_> {
+    pub(crate) fn direction(&self) -> Direction {
+        if self.opcode == op::READ { Direction::FromFile } else { Direction::ToFile }
+    }
+
+    /// Where in the store's file.
+    pub(crate) fn store_offset(&self) -> u64 {
+        self.transfer.store_offset()
+    }
+
+    /// So many bytes were moved, or it went wrong.
+    pub(crate) fn finish(self, buffer: &mut [u8], moved: Option<usize>) -> Answer {
+        let (opcode, len) = (self.opcode, self.len);
+        let Some(data) = buffer.get_mut(..len) else { return Answer::Error(Errno::INVAL) };
+        if let Err(e) = self.transfer.finish(data, moved == Some(len)) {
+            return Answer::Error(errno(e));
+        }
+        if opcode == op::READ {
+            return Answer::Bytes(len);
+        }
+        written(buffer, len).unwrap_or_else(Answer::Error)
+    }
 }
 
 /// What to tell the kernel.
@@ -99,6 +133,40 @@ impl VolumeFile {
         Ok((answer, flags & abi::INIT_OVER_IO_URING != 0))
     }
 
+    /// Where the bytes can be moved while nobody waits: what of it, and the alignment it takes.
+    pub(crate) fn queueable(&self) -> Option<DirectFile<'_>> {
+        self.device.queueable()
+    }
+
+    /// Begins a read or write of data whose bytes the caller moves, with memory and offsets aligned to
+    /// `align`; what it cannot begin so is for [`VolumeFile::answer`].
+    pub(crate) fn begin(
+        &self,
+        request: &Request<'_>,
+        buffer: &mut [u8],
+        align: usize,
+    ) -> Result<Option<Underway<'_>>, Errno> {
+        let opcode = request.header.opcode;
+        if opcode != op::READ && opcode != op::WRITE {
+            return Ok(None);
+        }
+        let wanted: abi::TransferIn = parse(request.fixed)?;
+        let left = self.device.size().saturating_sub(wanted.offset);
+        let len = left.min(u64::from(wanted.size));
+        let synchronous = OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC);
+        let transfer = if opcode == op::READ {
+            self.device.begin_read(wanted.offset, len, align)
+        } else if synchronous || len > request.payload_len as u64 {
+            return Ok(None);
+        } else {
+            let data = buffer.get_mut(..len as usize).ok_or(Errno::INVAL)?;
+            self.device.begin_write(data, wanted.offset, align)
+        };
+        let unique = request.header.unique;
+        let begun = transfer.map_err(errno)?;
+        Ok(begun.map(|transfer| Underway { transfer, unique, opcode, len: len as usize }))
+    }
+
     /// Does what is asked.
     pub(crate) fn answer(&self, request: &Request<'_>, buffer: &mut [u8]) -> Answer {
         let done = match request.header.opcode {
@@ -149,7 +217,7 @@ impl VolumeFile {
         if OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC) {
             self.device.flush().map_err(errno)?;
         }
-        reply(buffer, &abi::WriteOut { size: len as u32, padding: 0 })
+        written(buffer, len)
     }
 
     /// Holes read as zeros; here that is zeros encrypted, so a hole costs as much as writing it.
@@ -270,6 +338,10 @@ impl VolumeFile {
             ..abi::Attr::default()
         }
     }
+}
+
+fn written(buffer: &mut [u8], len: usize) -> Result<Answer, Errno> {
+    reply(buffer, &abi::WriteOut { size: len as u32, padding: 0 })
 }
 
 fn errno(e: DeviceError) -> Errno {

@@ -130,8 +130,8 @@ fn nothing_flushed_is_lost_when_it_is_killed() {
         let volume = sessions.volume(SIZE);
         let mut serving = sessions.serve(&volume, "fuse", None);
         let path = serving.state.file.clone().expect("a file");
+        let file = OpenOptions::new().write(true).open(path).expect("ours");
         let writer = std::thread::spawn(move || {
-            let file = OpenOptions::new().write(true).open(path).expect("ours");
             let mut flushed = 0u8;
             while flushed < 250 {
                 let record = [flushed + 1; RECORD];

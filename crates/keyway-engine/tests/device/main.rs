@@ -11,6 +11,7 @@ mod limits;
 mod model;
 mod queue;
 mod threads;
+mod transfer;
 
 use keyway_cipher::{LayerKey, Mode, SectorCipher, Spec};
 use std::sync::Arc;

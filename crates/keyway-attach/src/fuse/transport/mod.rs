@@ -1,9 +1,10 @@
 //! How requests come from the kernel and answers go back: `/dev/fuse`, or rings.
 
+pub(crate) mod crew;
 pub(crate) mod device;
-pub(crate) mod pace;
+mod pace;
 mod permit;
-pub(crate) mod place;
+mod place;
 pub(crate) mod rings;
 
 use super::abi::OutHeader;

@@ -1,60 +1,196 @@
-//! Requests over io_uring: a queue per CPU, a few entries per queue, a thread per entry.
+//! Requests over io_uring: a queue per CPU, and a thread that serves it.
+//!
+//! The thread takes what is there, does it, and tells the kernel all answers in one system call, in
+//! which it also waits for what comes next. From memory it reads and writes at once. Where the medium
+//! takes its time the system moves the bytes meanwhile, by the same ring. What would hold the queue up
+//! all the same goes to the [`Crew`].
 
+use super::crew::{self, Answered, Crew, Home, Job};
 use super::out_header;
-use super::pace::{Gate, Pace};
+use super::pace::Pace;
 use super::place::{Crowd, Place};
-use crate::fuse::abi::{self, InHeader};
-use crate::fuse::volume_file::{MAX_TRANSFER, Request, VolumeFile};
-use keyway_sys::FuseRing;
+use crate::fuse::abi::{self, InHeader, op};
+use crate::fuse::volume_file::{Answer, MAX_TRANSFER, Request, Underway, VolumeFile};
+use keyway_sys::{FuseEntry, FuseRing, RingEvent};
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 use std::time::Instant;
 use zerocopy::{FromBytes, IntoBytes};
 
 pub(crate) use super::permit::Permit;
 
-/// One entry, offered to the kernel. Belongs to the thread that makes it.
-pub(crate) struct Entry {
-    ring: FuseRing,
-    place: Place,
+/// Entries per queue, and so requests at once: as deep as a fast drive wants it. Only those that are
+/// used take memory.
+const PER_QUEUE: u16 = 32;
+/// Entries altogether, where there are many CPUs.
+const ENTRIES: u16 = 256;
+/// Requests of so many bytes keep a CPU busy longer than it takes to wake another thread; while a
+/// drive has to be waited for, that thread does them as fast as this one.
+const LARGE: usize = 128 << 10;
+
+/// What the queues share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) crowd: Crowd,
+    pub(crate) crew: Crew,
 }
 
-impl Entry {
-    /// Offers an entry in the queue of `cpu`.
-    pub(crate) fn register(fuse: BorrowedFd<'_>, cpu: u16) -> io::Result<Self> {
-        Ok(Self { ring: FuseRing::register(fuse, cpu, MAX_TRANSFER)?, place: Place::new(cpu) })
+/// One queue. Belongs to the thread that makes it.
+pub(crate) struct Server<'a> {
+    ring: FuseRing,
+    file: &'a VolumeFile,
+    shared: &'a Shared,
+    home: Arc<Home>,
+    place: Place,
+    pace: Pace,
+    /// Requests take long even though they are small.
+    slow: bool,
+    /// The alignment of what the system moves; `None` where it must be waited for.
+    align: Option<usize>,
+    /// What the system moves, by the entry's number.
+    underway: Vec<Option<Underway<'a>>>,
+    /// What others had better do.
+    held: Vec<FuseEntry>,
+    /// So many requests are with others.
+    away: usize,
+}
+
+impl<'a> Server<'a> {
+    /// Offers entries in the queue of `cpu`, one of so many `queues`.
+    pub(crate) fn register(
+        fuse: BorrowedFd<'_>,
+        cpu: u16,
+        queues: u16,
+        file: &'a VolumeFile,
+        shared: &'a Shared,
+    ) -> io::Result<Self> {
+        let home = Arc::new(Home::new()?);
+        let entries = (ENTRIES / queues).clamp(2, PER_QUEUE);
+        // Payloads start on a page.
+        let direct = file.queueable().filter(|direct| direct.memory_align <= 4096);
+        let moved = direct.as_ref().map(|direct| direct.file);
+        let ring = FuseRing::register(fuse, cpu, entries, MAX_TRANSFER, moved, home.bell())?;
+        Ok(Self {
+            ring,
+            file,
+            shared,
+            home,
+            place: Place::new(cpu),
+            pace: Pace::default(),
+            slow: false,
+            align: direct.map(|direct| direct.offset_align),
+            underway: (0..entries).map(|_| None).collect(),
+            held: Vec::new(),
+            away: 0,
+        })
     }
 
-    /// Serves requests until the file system is unmounted; `crowd` has those of all entries. Opens
-    /// the gate for further entries when they would help.
-    pub(crate) fn serve(mut self, file: &VolumeFile, crowd: &Crowd, further: &Gate) -> io::Result<()> {
-        let mut pace = Pace::default();
-        let mut watch = further.is_closed();
-        while let Some(mut ring) = self.ring.wait()? {
-            let alone = crowd.join();
-            let (header, fixed, buffer, payload_len) = ring.parts();
-            let (header, _) = InHeader::read_from_prefix(header)
-                .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-            let fixed = fixed.get(..abi::fixed_len(header.opcode)).unwrap_or_default();
-            let request = Request { header, fixed, payload_len };
-            let before = watch.then(Instant::now);
-            let answer = file.answer(&request, buffer);
-            // An entry is offered again by answering, so what needs no answer gets an empty one;
-            // the kernel sends such requests over /dev/fuse anyhow.
-            let (out, len) = out_header(header.unique, answer)
-                .unwrap_or((abi::OutHeader { len: 16, error: 0, unique: header.unique }, 0));
-            ring.commit(out.as_bytes(), len)?;
-            crowd.leave();
-            if let Some(before) = before {
-                let moved = if header.opcode == abi::op::WRITE { payload_len } else { len };
-                if pace.is_slow(header.opcode, moved, before.elapsed()) {
-                    further.open();
+    /// Serves requests until the file system is unmounted.
+    pub(crate) fn serve(mut self) -> io::Result<()> {
+        loop {
+            while let Some(event) = self.ring.ready()? {
+                match event {
+                    RingEvent::Request(entry) => self.take(entry)?,
+                    RingEvent::Moved(entry, moved) => self.moved(entry, moved.ok())?,
+                    // What it says is looked at below.
+                    RingEvent::Bell => {}
                 }
-                watch = further.is_closed();
             }
-            self.place.note(alone);
+            if self.away > 0 {
+                for answered in self.home.collect() {
+                    self.away -= 1;
+                    self.reply(answered)?;
+                }
+            }
+            if !self.held.is_empty() {
+                let held = std::mem::take(&mut self.held);
+                self.hand_over(held);
+            }
+            if !self.ring.wait()? {
+                return Ok(());
+            }
         }
-        Ok(())
+    }
+
+    /// A request has come.
+    fn take(&mut self, mut entry: FuseEntry) -> io::Result<()> {
+        let alone = self.shared.crowd.join();
+        self.place.note(alone);
+        let (header, fixed, buffer, payload_len) = entry.parts();
+        let (header, _) =
+            InHeader::read_from_prefix(header).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+        let fixed = fixed.get(..abi::fixed_len(header.opcode)).unwrap_or_default();
+        let len = match header.opcode {
+            op::READ | op::WRITE => {
+                abi::TransferIn::read_from_prefix(fixed).map_or(0, |(t, _)| t.size as usize)
+            }
+            // A flush, or a range of zeros.
+            op::FSYNC | op::FALLOCATE => {
+                self.hand_over(vec![entry]);
+                return Ok(());
+            }
+            _ => {
+                let answered = crew::answer(self.file, entry);
+                return answered.map_or(Ok(()), |answered| self.reply(answered));
+            }
+        };
+        if !alone && (self.slow || len >= LARGE && self.align.is_some()) {
+            self.held.push(entry);
+            return Ok(());
+        }
+        if let Some(align) = self.align {
+            let request = Request { header, fixed, payload_len };
+            return match self.file.begin(&request, buffer, align) {
+                Ok(Some(underway)) => self.transfer(entry, underway),
+                Ok(None) => {
+                    self.hand_over(vec![entry]);
+                    Ok(())
+                }
+                Err(e) => self.reply(Answered { entry, unique: header.unique, answer: Answer::Error(e) }),
+            };
+        }
+        let before = Instant::now();
+        let answered = crew::answer(self.file, entry);
+        self.slow = self.slow || self.pace.is_slow(header.opcode, len, before.elapsed());
+        answered.map_or(Ok(()), |answered| self.reply(answered))
+    }
+
+    fn transfer(&mut self, entry: FuseEntry, underway: Underway<'a>) -> io::Result<()> {
+        let (direction, len, offset) = (underway.direction(), underway.len, underway.store_offset());
+        if let Some(place) = self.underway.get_mut(entry.number()) {
+            *place = Some(underway);
+        }
+        self.ring.transfer(entry, direction, len, offset)
+    }
+
+    /// The system has moved what it was told to move, or not.
+    fn moved(&mut self, mut entry: FuseEntry, moved: Option<usize>) -> io::Result<()> {
+        let underway = self.underway.get_mut(entry.number()).and_then(Option::take);
+        let underway = underway.ok_or(io::ErrorKind::InvalidData)?;
+        let (unique, len) = (underway.unique, underway.len);
+        let (_, _, buffer, _) = entry.parts();
+        let before = Instant::now();
+        let answer = underway.finish(buffer, moved);
+        self.slow = self.slow || self.pace.is_slow(op::READ, len, before.elapsed());
+        self.reply(Answered { entry, unique, answer })
+    }
+
+    fn reply(&mut self, answered: Answered) -> io::Result<()> {
+        let Answered { entry, unique, answer } = answered;
+        // An entry is offered again by answering, so what needs no answer gets an empty one; the
+        // kernel sends such requests over /dev/fuse anyhow.
+        let empty = (abi::OutHeader { len: 16, error: 0, unique }, 0);
+        let (out, len) = out_header(unique, answer).unwrap_or(empty);
+        self.shared.crowd.leave();
+        self.ring.commit(entry, out.as_bytes(), len)
+    }
+
+    /// Gives to others what they do while this thread waits for more.
+    fn hand_over(&mut self, entries: Vec<FuseEntry>) {
+        self.away += entries.len();
+        let home = &self.home;
+        self.shared.crew.hand_over(entries.into_iter().map(|entry| Job { entry, home: Arc::clone(home) }));
     }
 }
 
