@@ -98,6 +98,9 @@ pub enum AttachError {
     /// The server for virtual machines.
     #[error(transparent)]
     Vhost(#[from] crate::vhost_user::VhostError),
+    /// The NVMe/TCP controller.
+    #[error(transparent)]
+    Nvme(#[from] crate::nvme_tcp::NvmeError),
     /// Anything else the system said.
     #[error("could not {doing}: {source}")]
     Io {
@@ -131,6 +134,7 @@ impl AttachError {
             | Self::Device(_)
             | Self::Nbd(_)
             | Self::Vhost(_)
+            | Self::Nvme(_)
             | Self::Io { .. } => 1,
         }
     }

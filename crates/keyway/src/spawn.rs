@@ -74,6 +74,7 @@ enum WireAttachment {
     NbdUnix(OsString),
     NbdTcp(SocketAddr),
     VhostUser(Option<OsString>),
+    NvmeTcp(SocketAddr),
 }
 
 /// What opens the volume.
@@ -229,6 +230,7 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
             Attachment::Nbd(NbdAddress::Session) => WireAttachment::NbdSession,
             Attachment::Nbd(NbdAddress::Unix(path)) => WireAttachment::NbdUnix(path.clone().into_os_string()),
             Attachment::Nbd(NbdAddress::Tcp(at)) => WireAttachment::NbdTcp(*at),
+            Attachment::NvmeTcp(at) => WireAttachment::NvmeTcp(*at),
             Attachment::VhostUser(path) => {
                 WireAttachment::VhostUser(path.clone().map(PathBuf::into_os_string))
             }
@@ -357,6 +359,7 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
             WireAttachment::NbdUnix(path) => Attachment::Nbd(NbdAddress::Unix(path.into())),
             WireAttachment::NbdTcp(at) => Attachment::Nbd(NbdAddress::Tcp(at)),
             WireAttachment::VhostUser(path) => Attachment::VhostUser(path.map(PathBuf::from)),
+            WireAttachment::NvmeTcp(at) => Attachment::NvmeTcp(at),
         },
         mountpoint: wire.mountpoint.map(PathBuf::from),
     };

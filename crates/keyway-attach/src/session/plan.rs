@@ -29,6 +29,8 @@ pub enum Attachment {
     Nbd(NbdAddress),
     /// A disk for virtual machines, on a unix socket; `None`: in the session's own folder.
     VhostUser(Option<PathBuf>),
+    /// An NVMe/TCP controller; the command line allows loopback addresses only.
+    NvmeTcp(SocketAddr),
 }
 
 /// Where NBD clients connect.

@@ -8,12 +8,13 @@ use super::state::{SessionState, SessionStatus};
 use crate::fuse::{FuseMount, Transport};
 use crate::nbd::{self, Listen, Server};
 use crate::vhost_user::VhostServer;
-use crate::{AttachError, Stop, loopdev, mount};
+use crate::{AttachError, Stop, loopdev, mount, nvme_tcp};
 use keyway_engine::Device;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -99,6 +100,7 @@ impl Session {
                 Attachment::Fuse { .. } => "fuse".into(),
                 Attachment::Nbd(_) => "nbd".into(),
                 Attachment::VhostUser(_) => "vhost-user".into(),
+                Attachment::NvmeTcp(_) => "nvme-tcp".into(),
             },
             device: None,
             file: None,
@@ -132,6 +134,7 @@ impl Session {
             Attachment::Fuse { loop_device } => self.start_fuse(plan, *loop_device)?,
             Attachment::Nbd(address) => self.start_nbd(address)?,
             Attachment::VhostUser(path) => self.start_vhost_user(path.as_deref())?,
+            Attachment::NvmeTcp(address) => self.start_nvme_tcp(*address)?,
         }
         self.state.write(&self.folder.state())?;
         Ok(listener)
@@ -187,6 +190,18 @@ impl Session {
         self.state.transport = "vhost-user".into();
         self.state.socket = Some(server.path().display().to_string());
         self.start_server("keyway-vhost", move |device, gone| Ok(server.run(&device, gone)?))
+    }
+
+    fn start_nvme_tcp(&mut self, address: SocketAddr) -> Result<(), AttachError> {
+        // The session's name is the volume's: the same volume is the same disk.
+        let serial = self.state.id.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
+        let namespace = nvme_tcp::VolumeNamespace::new(Arc::clone(&self.device), serial);
+        let options =
+            nvme_tcp::Options { nqn: "nqn.2026-11.keyway:volume".into(), ..nvme_tcp::Options::default() };
+        let server = nvme_tcp::Server::bind(address, Arc::new(namespace), &options)?;
+        self.state.transport = "nvme-tcp".into();
+        self.state.socket = Some(server.address().to_string());
+        self.start_server("keyway-nvme", move |_, gone| Ok(server.run(gone)?))
     }
 
     /// Serves in a thread until the session's end; where it ends by itself, the session does.

@@ -1,4 +1,4 @@
-//! `serve`: a volume for virtual machines and other programs, over NBD or vhost-user.
+//! `serve`: a volume for virtual machines and other programs, over NBD, vhost-user or NVMe/TCP.
 
 use super::open;
 use crate::failure::Failure;
@@ -17,8 +17,9 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   $ keyway serve secret.hc --nbd unix:/run/user/1000/secret.sock
   $ keyway serve /dev/sdb1 --nbd tcp:127.0.0.1:10809 --read-only --password-file pw.txt
-  $ keyway serve secret.hc --vhost-user /run/user/1000/disk.sock")]
-#[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user"])]
+  $ keyway serve secret.hc --vhost-user /run/user/1000/disk.sock
+  $ keyway serve secret.hc --nvme-tcp 127.0.0.1:4420")]
+#[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user", "nvme_tcp"])]
 pub(crate) struct Args {
     /// The volume's file or block device
     volume: PathBuf,
@@ -28,6 +29,9 @@ pub(crate) struct Args {
     /// A disk for a virtual machine, on a unix socket at this path (vhost-user-blk)
     #[arg(long, value_name = "PATH")]
     vhost_user: Option<PathBuf>,
+    /// An NVMe drive for the kernel's own driver (NVMe/TCP): 127.0.0.1:PORT
+    #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+    nvme_tcp: Option<SocketAddr>,
     /// Refuse every write
     #[arg(long)]
     read_only: bool,
@@ -55,10 +59,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     open::refuse_if_open(&args.volume)?;
     let which = Which::new(&args.volume, &args.narrow).absolute()?;
     let own = Given::read(&which, &args.secret.source(), &args.keys)?;
-    let attachment = match (&args.nbd, &args.vhost_user) {
-        (_, Some(path)) => Attachment::VhostUser(Some(spawn::absolute(path)?)),
-        (Some(NbdAddress::Unix(path)), None) => Attachment::Nbd(NbdAddress::Unix(spawn::absolute(path)?)),
-        (other, None) => Attachment::Nbd(other.clone().unwrap_or(NbdAddress::Session)),
+    let attachment = match (&args.nbd, &args.vhost_user, args.nvme_tcp) {
+        (_, _, Some(address)) => Attachment::NvmeTcp(address),
+        (_, Some(path), None) => Attachment::VhostUser(Some(spawn::absolute(path)?)),
+        (Some(NbdAddress::Unix(path)), None, None) => {
+            Attachment::Nbd(NbdAddress::Unix(spawn::absolute(path)?))
+        }
+        (other, None, None) => Attachment::Nbd(other.clone().unwrap_or(NbdAddress::Session)),
     };
     let request = ServeRequest {
         which,
@@ -77,20 +84,23 @@ fn address(text: &str) -> Result<NbdAddress, String> {
     {
         return Ok(NbdAddress::Unix(path.into()));
     }
-    let Some(at) = text.strip_prefix("tcp:") else {
-        return Err("write unix:PATH or tcp:127.0.0.1:PORT".to_owned());
-    };
-    let at: SocketAddr = at
+    let at = text.strip_prefix("tcp:").ok_or("write unix:PATH or tcp:127.0.0.1:PORT")?;
+    loopback(at).map(NbdAddress::Tcp)
+}
+
+/// An address that only this machine reaches.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let at: SocketAddr = text
         .replacen("localhost:", "127.0.0.1:", 1)
         .parse()
-        .map_err(|_| "write tcp:127.0.0.1:PORT or tcp:[::1]:PORT".to_owned())?;
-    if !at.ip().is_loopback() {
-        return Err(format!(
-            "{} is not this machine's loopback; decrypted data would cross the network in the clear",
-            at.ip()
-        ));
+        .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())?;
+    if at.ip().is_loopback() {
+        return Ok(at);
     }
-    Ok(NbdAddress::Tcp(at))
+    Err(format!(
+        "{} is not this machine's loopback; decrypted data would cross the network in the clear",
+        at.ip()
+    ))
 }
 
 #[cfg(test)]

@@ -1,0 +1,134 @@
+# Runs in the guest: a Linux kernel's NVMe driver and sed-opal, sedutil and cryptsetup use the virtual drive that
+# the host serves (its port and PSID lie beside this script). The host takes the drive's power away for a moment
+# when it sees the file `cycle`, and removes that file.
+#
+# said.tsv: each thing that was tried, and ok, or how it failed
+export LC_ALL=C
+modprobe nvme-tcp
+modprobe -a dm-crypt ext4 2>/dev/null
+dev=/dev/nvme0n1
+ctl=/dev/nvme0
+: >said.tsv
+
+can() {
+    local what=$1
+    shift
+    if "$@" >>log 2>&1; then echo "$what	ok"; else echo "$what	exit code $?"; fi >>said.tsv
+}
+cannot() {
+    local what=$1
+    shift
+    if "$@" >>log 2>&1; then echo "$what	it worked"; else echo "$what	ok"; fi >>said.tsv
+}
+power_cycle() {
+    sync
+    touch cycle
+    while [ -e cycle ]; do sleep 0.1; done
+    echo 3 >/proc/sys/vm/drop_caches
+}
+# Reads 4 KiB at a multiple of 4 KiB, past every cache.
+read_at() { dd if=$dev of="${2:-/dev/null}" bs=4096 skip="$1" count=1 iflag=direct; }
+write_at() { dd if="$2" of=$dev bs=4096 seek="$1" count=1 oflag=direct; }
+# Whether discovery says so: a word of sedutil's line about locking.
+says() { sedutil-cli --query $ctl | grep -q "$1"; }
+
+echo "transport=tcp,traddr=10.0.2.2,trsvcid=$(cat port),nqn=$(cat nqn),nr_io_queues=2" >/dev/nvme-fabrics
+until [ -b $dev ]; do sleep 0.1; done
+for n in 1 2 3; do dd if=/dev/urandom of=/tmp/block$n bs=4096 count=1 2>/dev/null; done
+
+# The data path alone: a file system and its discards.
+can filesystem mkfs.ext4 -q -E discard $dev
+mkdir -p /tmp/mnt
+can mount mount -o discard $dev /tmp/mnt
+cp -r /usr/bin /tmp/mnt/ 2>/dev/null
+can unmount umount /tmp/mnt
+can fsck e2fsck -fn $dev
+
+# sedutil: ownership, ranges, users, the shadow, new keys.
+can sedutil-scan sh -c "sedutil-cli --scan | grep -q 'nvme0  2'"
+can factory says 'LockingEnabled = N'
+can sedutil-setup sedutil-cli --initialsetup owner-pin $ctl
+can active says 'LockingEnabled = Y'
+can sedutil-range sedutil-cli --setuplockingrange 1 8192 16384 owner-pin $ctl
+can sedutil-enable-range sedutil-cli --enablelockingrange 1 owner-pin $ctl
+cannot sedutil-misaligned sedutil-cli --setuplockingrange 2 32769 8 owner-pin $ctl
+can sedutil-list sh -c "sedutil-cli --listLockingRanges owner-pin $ctl | grep -q 'LR1 Begin 8192 for 16384'"
+can sedutil-mbr-off sedutil-cli --setMBREnable off owner-pin $ctl
+can write-range write_at 1024 /tmp/block1
+can sedutil-lock sedutil-cli --setLockingRange 1 LK owner-pin $ctl
+can locked says 'Locked = Y'
+cannot locked-read read_at 1024
+cannot locked-write write_at 1024 /tmp/block2
+can other-range read_at 0
+cannot wrong-pin sedutil-cli --setLockingRange 1 RW wrong-pin $ctl
+can sedutil-read-only sedutil-cli --setLockingRange 1 RO owner-pin $ctl
+can read-only-read sh -c "dd if=$dev bs=4096 skip=1024 count=1 iflag=direct | cmp - /tmp/block1"
+cannot read-only-write write_at 1024 /tmp/block2
+can sedutil-unlock sedutil-cli --setLockingRange 1 RW owner-pin $ctl
+can unlocked-write write_at 1024 /tmp/block2
+power_cycle
+cannot locked-by-power-cycle read_at 1024
+can sedutil-unlock-again sedutil-cli --setLockingRange 1 RW owner-pin $ctl
+can kept sh -c "dd if=$dev bs=4096 skip=1024 count=1 iflag=direct | cmp - /tmp/block2"
+can sedutil-user sedutil-cli --enableuser owner-pin User1 $ctl
+can sedutil-user-pin sedutil-cli --setPassword owner-pin User1 user-pin $ctl
+cannot user-not-admitted sedutil-cli --setMBRDone on user-pin $ctl
+can sedutil-new-key sedutil-cli --rekeyLockingRange 1 owner-pin $ctl
+cannot new-key-erases sh -c "dd if=$dev bs=4096 skip=1024 count=1 iflag=direct | cmp - /tmp/block2"
+can sedutil-load-shadow sedutil-cli --loadPBAimage owner-pin /tmp/block3 $ctl
+can sedutil-shadow sedutil-cli --setMBREnable on owner-pin $ctl
+power_cycle
+can shadow-shown sh -c "dd if=$dev bs=4096 count=1 iflag=direct | cmp - /tmp/block3"
+cannot shadow-write write_at 0 /tmp/block1
+can sedutil-shadow-done sedutil-cli --setMBRDone on owner-pin $ctl
+cannot shadow-gone sh -c "dd if=$dev bs=4096 count=1 iflag=direct | cmp - /tmp/block3"
+can sedutil-revert-locking sedutil-cli --revertLockingSP owner-pin $ctl
+can inactive says 'LockingEnabled = N'
+can sedutil-revert sedutil-cli --reverttper owner-pin $ctl
+can sedutil-setup-again sedutil-cli --initialsetup forgotten-pin $ctl
+cannot wrong-psid sedutil-cli --yesIreallywanttoERASEALLmydatausingthePSID "$(cat msid)" $ctl
+can psid sedutil-cli --yesIreallywanttoERASEALLmydatausingthePSID "$(cat psid)" $ctl
+can factory-again says 'LockingEnabled = N'
+
+# The kernel's own sed-opal, by way of cryptsetup.
+printf %s the-password-of-the-volume >/tmp/password
+printf %s another-password >/tmp/other
+printf %s opal-admin-pin >/tmp/admin
+echo 3 >/proc/sys/vm/drop_caches
+can kernel-discovery sh -c "nvme sed discover $dev | grep -q 'Locking Supported.*yes'"
+format() { cryptsetup luksFormat -q --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "$1" -d /tmp/password $dev </tmp/admin; }
+for mode in --hw-opal-only --hw-opal; do
+    can "cryptsetup-format$mode" format $mode
+    can "cryptsetup-open$mode" cryptsetup open -d /tmp/password $dev volume
+    can "make-fs$mode" mkfs.ext4 -q /dev/mapper/volume
+    mount /dev/mapper/volume /tmp/mnt
+    dd if=/dev/urandom of=/tmp/mnt/file bs=1M count=4 2>/dev/null
+    sha256sum </tmp/mnt/file >/tmp/sum
+    umount /tmp/mnt
+    can "cryptsetup-suspend$mode" cryptsetup luksSuspend volume
+    cannot "suspended$mode" read_at 10000
+    can "cryptsetup-resume$mode" cryptsetup luksResume -d /tmp/password volume
+    can "cryptsetup-close$mode" cryptsetup close volume
+    cannot "closed$mode" read_at 10000
+    can "header-open$mode" read_at 0
+    power_cycle
+    cannot "after-power-cycle$mode" read_at 10000
+    cannot "wrong-password$mode" cryptsetup open -d /tmp/other $dev volume
+    can "cryptsetup-open-again$mode" cryptsetup open -d /tmp/password $dev volume
+    mount /dev/mapper/volume /tmp/mnt
+    can "kept$mode" sh -c "sha256sum </tmp/mnt/file | cmp - /tmp/sum"
+    umount /tmp/mnt
+    can "cryptsetup-close-again$mode" cryptsetup close volume
+    can "cryptsetup-erase$mode" cryptsetup luksErase -q -d /tmp/admin $dev
+done
+can cryptsetup-psid cryptsetup luksErase -q --hw-opal-factory-reset -d psid $dev
+can factory-at-last says 'LockingEnabled = N'
+can finished true
+
+# cryptsetup's own test suite, where the host has it.
+if [ -e suite ]; then
+    modprobe -a dm-integrity algif_skcipher algif_hash 2>/dev/null
+    mkdir /tmp/suite && cd /tmp/suite || exit 1
+    CRYPTSETUP_PATH=/usr/sbin OPAL2_DEV=$dev OPAL2_PSID_FILE=/job/psid bash /job/suite >/job/suite.log 2>&1
+    echo "cryptsetup-suite	exit code $?" | sed 's/exit code 0$/ok/' >>/job/said.tsv
+fi
