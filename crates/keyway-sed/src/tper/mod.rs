@@ -136,14 +136,18 @@ impl Drive {
     /// Takes the power away and gives it back.
     ///
     /// # Errors
-    /// As [`Drive::open`]; the drive stays as it was then, but every range is locked that a power cycle locks.
+    /// As [`Drive::open`]; the drive has failed then, and everything is locked.
     pub fn power_cycle(&self) -> Result<(), DriveError> {
         let mut tper = self.tper.lock().unwrap_or_else(PoisonError::into_inner);
         let mut media = self.media.write().unwrap_or_else(PoisonError::into_inner);
-        self.store.flush()?;
-        let (new_tper, new_media) = power_up(&self.store)?;
-        *tper = new_tper;
-        *media = new_media;
+        let powered = self.store.flush().map_err(DriveError::from).and_then(|()| power_up(&self.store));
+        match powered {
+            Ok(new) => (*tper, *media) = new,
+            Err(error) => {
+                tper.fail(&mut media);
+                return Err(error);
+            }
+        }
         Ok(())
     }
 

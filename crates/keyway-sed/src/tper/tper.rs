@@ -315,7 +315,7 @@ impl Tper {
                 }
                 // What was written to byte tables.
                 if self.store.flush().is_err() {
-                    self.failed = true;
+                    self.fail(media);
                 }
                 stay = false;
                 answer.token(Token::EndOfSession);
@@ -418,8 +418,10 @@ impl Tper {
     }
 
     /// Gives up: everything is locked until the next power cycle.
-    fn fail(&mut self, media: &mut Media) {
+    pub(super) fn fail(&mut self, media: &mut Media) {
         self.failed = true;
+        self.session = None;
+        media.shadow = None;
         self.ciphers.iter_mut().for_each(|c| *c = None);
         for range in media.ranges.iter_mut().chain([&mut media.global]) {
             range.cipher = None;

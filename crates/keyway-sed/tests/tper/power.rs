@@ -92,6 +92,12 @@ fn a_failing_medium_is_said_and_locks_everything() {
     let drive = activated(base.clone(), b"owner");
     set_up_range(&drive, b"owner", 0, 0, 0);
     drop(drive);
+    let plan = FaultPlan { flushes_fail_from: Some(2), ..FaultPlan::default() };
+    let drive = Drive::open(Arc::new(FaultStore::new(MemStore::from_vec(base.snapshot()), plan))).unwrap();
+    lock(&drive, authority::admin(1), b"owner", 0, false, false).unwrap_or_default();
+    assert!(drive.power_cycle().is_err());
+    assert!(matches!(drive.read(0, &mut [0; 512]), Err(IoError::Locked { .. })));
+
     let plan = FaultPlan { writes_fail_from: Some((2, 5)), ..FaultPlan::default() };
     let drive = Drive::open(Arc::new(FaultStore::new(MemStore::from_vec(base.snapshot()), plan))).unwrap();
     lock(&drive, authority::admin(1), b"owner", 0, false, false).unwrap();
