@@ -3,9 +3,12 @@
 use crate::interleave::{Outcome, Place, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, judge};
 use crate::load::{self, Turn};
+use crate::procedures::TimedWork;
 use crate::workload::{Data, Kind, Requests, Turns, Workload};
 use crate::{Cell, Comparison, Flag, LabError, Metric, Mix, Sample, Series, Subject};
 use keyway_store::model::ModelDrive;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -19,6 +22,18 @@ pub struct Entrant {
     pub facts: EntrantFacts,
     /// The modelled drive under it, whose lateness is watched.
     pub model: Option<ModelDrive>,
+    /// A folder on it, for workloads that copy files.
+    pub folder: Option<PathBuf>,
+    /// Makes or unlocks it, for workloads that time that.
+    pub timed: Option<Arc<TimedWork>>,
+}
+
+impl Entrant {
+    /// One with neither a folder nor operations of its own.
+    pub fn new(name: impl Into<String>, subject: Subject) -> Self {
+        let (name, facts) = (name.into(), EntrantFacts::default());
+        Self { name, subject, facts, model: None, folder: None, timed: None }
+    }
 }
 
 /// What a user changes in a workload.
@@ -34,6 +49,8 @@ pub struct Changes {
     pub quick: bool,
     /// Leave out everything that writes.
     pub reads_only: bool,
+    /// This part of the files and bytes of workloads that copy files.
+    pub scale: Option<f64>,
 }
 
 /// Length of a run, number of runs and of slices for a first look.
@@ -57,6 +74,9 @@ impl Changes {
         }
         turns.seconds = self.seconds.unwrap_or(turns.seconds);
         turns.runs = self.runs.unwrap_or(turns.runs);
+        if let Some(scale) = self.scale {
+            scaled(&mut workload.kind, scale);
+        }
         if let Kind::Requests(requests) = &mut workload.kind {
             if let Some(span) = self.span_bytes {
                 requests.span_bytes = span;
@@ -83,6 +103,25 @@ impl Changes {
     }
 }
 
+/// Fewer and smaller files, at least one of each group.
+fn scaled(kind: &mut Kind, scale: f64) {
+    let bytes = |n: u64| ((n as f64 * scale) as u64).max(1);
+    let count = |n: u32| ((f64::from(n) * scale) as u32).max(1);
+    match kind {
+        Kind::Tree(tree) => {
+            tree.folders = count(tree.folders);
+            tree.read_bytes = if tree.read_bytes == 0 { 0 } else { bytes(tree.read_bytes) };
+            for group in &mut tree.files {
+                group.count = count(group.count);
+                group.bytes = bytes(group.bytes).max(u64::from(group.count));
+            }
+        }
+        Kind::Copy(copy) => copy.bytes = bytes(copy.bytes),
+        Kind::Timed(timed) => timed.bytes = bytes(timed.bytes).max(64 << 20),
+        Kind::Requests(_) | Kind::Positions(_) | Kind::Condition(_) | Kind::Traces(_) => {}
+    }
+}
+
 /// What came of a workload.
 pub struct Findings {
     /// The rows.
@@ -91,6 +130,8 @@ pub struct Findings {
     pub series: Vec<Series>,
     /// What was not done.
     pub missing: Vec<String>,
+    /// Remarks for the reader.
+    pub notes: Vec<String>,
     /// Why it ended early.
     pub error: Option<LabError>,
 }
@@ -154,7 +195,7 @@ pub fn measure(
             }
         }
     }
-    Findings { comparisons, series, missing, error }
+    Findings { comparisons, series, missing, notes: Vec::new(), error }
 }
 
 /// One turn, with a look at whether the modelled drive's times were kept.
@@ -231,7 +272,7 @@ mod tests {
                 assert_eq!(volume.ceiling_mb_s.is_none(), target == Target::Plain);
                 let facts = EntrantFacts { ceiling_mb_s: volume.ceiling_mb_s, flags: vec![] };
                 let subject = rig.in_process(&volume).expect("a subject");
-                Entrant { name: (*words).to_owned(), subject, facts, model: rig.modelled().cloned() }
+                Entrant { facts, model: rig.modelled().cloned(), ..Entrant::new(*words, subject) }
             })
             .collect();
         let cdm = workload::find("cdm").expect("shipped");

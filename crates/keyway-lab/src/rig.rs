@@ -5,9 +5,10 @@
 //! layout, which stays in memory; that another volume's headers overwrite its own does not matter.
 
 use crate::load::{Rng, fill};
-use crate::workload::Data;
+use crate::procedures::TimedWork;
+use crate::workload::{Data, Operation};
 use crate::{LabError, Sectors, Stored, Subject, Target, Window};
-use keyway_cipher::SectorCipher;
+use keyway_cipher::{Chain, SectorCipher};
 use keyway_engine::{Access, Device, Layout, LayoutQueue, Mapping, Segment};
 use keyway_secret::SecretBytes;
 use keyway_store::model::{Clock, DriveModel, ModelDrive, SparseStore};
@@ -193,17 +194,11 @@ impl Rig {
     /// Writes every byte once, so that the medium has to look for it when it is read.
     fn prepare(&self, bytes: u64, stop: &AtomicBool) -> Result<(), LabError> {
         let what = || self.file.as_ref().map_or_else(String::new, |p| p.display().to_string());
-        let mut piece = AlignedBuf::zeroed(PIECE);
-        let mut rng = Rng::new(0x5eed);
-        for at in (0..bytes).step_by(PIECE) {
-            if stop.load(Ordering::Relaxed) {
-                return Err(LabError::Stopped);
-            }
-            piece.resize(PIECE.min((bytes - at) as usize));
-            fill(&mut piece, Data::Random, &mut rng);
-            self.store.write_at(&piece, at).map_err(|e| full(e, what(), bytes))?;
-        }
-        self.store.flush().map_err(|e| full(e, what(), bytes))
+        let written = write_noise(self.store.as_ref(), bytes, stop);
+        written.map_err(|e| match e {
+            LabError::Store(e) => full(e, what(), bytes),
+            e => e,
+        })
     }
 
     /// What the drive calls itself.
@@ -300,6 +295,45 @@ impl Rig {
         Ok(Volume { layout: Arc::new(layout), start, len, ceiling_mb_s })
     }
 
+    /// Times making and unlocking what a target says: over the whole drive, with the iterations that
+    /// a user gets. `None` for what has no secret.
+    pub fn timed(&self, target: &Target) -> Option<Arc<TimedWork>> {
+        let store = self.store.clone();
+        match target {
+            Target::Plain => Some(Arc::new(move |operation| {
+                if operation == Operation::Unlock {
+                    return Err(LabError::Unsuited(
+                        "a plain drive is never unlocked; compare formats: --baseline veracrypt:aes"
+                            .to_owned(),
+                    ));
+                }
+                let began = Instant::now();
+                write_noise(store.as_ref(), store.size(), &AtomicBool::new(false))?;
+                Ok((began.elapsed().as_secs_f64(), store.size()))
+            })),
+            Target::VeraCrypt(cipher) => {
+                let cipher: Chain = cipher.parse().ok()?;
+                Some(Arc::new(move |operation| {
+                    let failed = |e: &dyn std::fmt::Display| LabError::Volume(e.to_string());
+                    let secrets = Secrets { pim: None, ..secrets() };
+                    let fill = if operation == Operation::Format { Fill::Random } else { Fill::Quick };
+                    let new =
+                        veracrypt::NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill };
+                    let began = Instant::now();
+                    veracrypt::create(store.as_ref(), &new, &()).map_err(|e| failed(&e))?;
+                    if operation == Operation::Format {
+                        return Ok((began.elapsed().as_secs_f64(), store.size()));
+                    }
+                    let began = Instant::now();
+                    let request = veracrypt::UnlockRequest::new(&secrets);
+                    veracrypt::unlock(store.as_ref(), &request).map_err(|e| failed(&e))?;
+                    Ok((began.elapsed().as_secs_f64(), 0))
+                }))
+            }
+            Target::BitLocker(_) | Target::Hardware(_) | Target::At(_) => None,
+        }
+    }
+
     /// A volume as the device that attachments serve.
     ///
     /// # Errors
@@ -322,6 +356,21 @@ impl Rig {
         let device: Arc<dyn Sectors> = self.device(volume)?;
         Ok(Subject::InProcess(Arc::new(Window::new(device, volume.start, volume.len))))
     }
+}
+
+/// Writes random bytes from the start and puts them on the medium.
+fn write_noise(store: &dyn Store, bytes: u64, stop: &AtomicBool) -> Result<(), LabError> {
+    let mut piece = AlignedBuf::zeroed(PIECE);
+    let mut rng = Rng::new(0x5eed);
+    for at in (0..bytes).step_by(PIECE) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LabError::Stopped);
+        }
+        piece.resize(PIECE.min((bytes - at) as usize));
+        fill(&mut piece, Data::Random, &mut rng);
+        store.write_at(&piece, at)?;
+    }
+    Ok(store.flush()?)
 }
 
 /// A file that is removed unless it is kept.

@@ -99,6 +99,7 @@ impl IoRing {
     }
 
     /// A slot's buffer; `None` while it is the kernel's or where there is no such slot.
+    #[inline]
     pub fn buffer_mut(&mut self, slot: u16) -> Option<&mut [u8]> {
         let slot = usize::from(slot);
         if *self.busy.get(slot)? {
@@ -117,6 +118,7 @@ impl IoRing {
     ///
     /// # Errors
     /// The slot is in flight or does not exist; `len` is more than its buffer.
+    #[inline]
     pub fn start(&mut self, slot: u16, transfer: Transfer, offset: u64, len: usize) -> io::Result<()> {
         let place = usize::from(slot);
         let wrong = |why: &'static str| io::Error::new(io::ErrorKind::InvalidInput, why);
@@ -151,6 +153,7 @@ impl IoRing {
     ///
     /// # Errors
     /// The kernel's reason; a signal is not one.
+    #[inline]
     pub fn submit(&mut self, wait_for: usize) -> io::Result<()> {
         let wait_for = wait_for.min(self.in_flight);
         loop {
@@ -163,6 +166,7 @@ impl IoRing {
     }
 
     /// A finished request's slot and how many bytes it moved.
+    #[inline]
     pub fn finished(&mut self) -> Option<(u16, io::Result<usize>)> {
         let done = self.ring.completion().next()?;
         let slot = done.user_data() as u16;

@@ -95,19 +95,20 @@ impl Queue<'_> {
         let cursor = Cursor::new(self.cell, self.thread);
         let mut rng = Rng::new(self.turn.seed ^ (u64::from(self.thread) << 48));
         let mut under_way = vec![(began, Direction::Read); usize::from(self.depth)];
-        let mut begin = |ring: &mut IoRing, slot: u16, under_way: &mut [(Instant, Direction)]| {
-            let (at, direction) = next(self.cell, &cursor, &mut rng);
-            let transfer = match direction {
-                Direction::Read => Transfer::Read,
-                Direction::Write => Transfer::Write,
+        let mut begin =
+            |ring: &mut IoRing, slot: u16, under_way: &mut [(Instant, Direction)], now: Instant| {
+                let (at, direction) = next(self.cell, &cursor, &mut rng);
+                let transfer = match direction {
+                    Direction::Read => Transfer::Read,
+                    Direction::Write => Transfer::Write,
+                };
+                if let Some(entry) = under_way.get_mut(usize::from(slot)) {
+                    *entry = (now, direction);
+                }
+                ring.start(slot, transfer, self.start + at, self.cell.block_bytes as usize)
             };
-            if let Some(entry) = under_way.get_mut(usize::from(slot)) {
-                *entry = (Instant::now(), direction);
-            }
-            ring.start(slot, transfer, self.start + at, self.cell.block_bytes as usize)
-        };
         for slot in 0..self.depth {
-            begin(&mut ring, slot, &mut under_way)?;
+            begin(&mut ring, slot, &mut under_way, Instant::now())?;
         }
         let mut tally = Tally::default();
         let mut recorder = Recorder::default();
@@ -130,7 +131,7 @@ impl Queue<'_> {
                     tally.count(direction);
                     counted = last;
                 }
-                begin(&mut ring, slot, &mut under_way)?;
+                begin(&mut ring, slot, &mut under_way, last)?;
             }
         }
         tally.latency = recorder.finish();

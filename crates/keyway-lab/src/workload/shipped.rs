@@ -11,6 +11,13 @@ const SHIPPED: &[(&str, &str)] = &[
     ("cdm-qd256.toml", include_str!("../../workloads/cdm-qd256.toml")),
     ("quick.toml", include_str!("../../workloads/quick.toml")),
     ("atto.toml", include_str!("../../workloads/atto.toml")),
+    ("gnome-disks.toml", include_str!("../../workloads/gnome-disks.toml")),
+    ("iometer-condition.toml", include_str!("../../workloads/iometer-condition.toml")),
+    ("diskbench.toml", include_str!("../../workloads/diskbench.toml")),
+    ("cp5g.toml", include_str!("../../workloads/cp5g.toml")),
+    ("app-traces.toml", include_str!("../../workloads/app-traces.toml")),
+    ("format-time.toml", include_str!("../../workloads/format-time.toml")),
+    ("unlock-time.toml", include_str!("../../workloads/unlock-time.toml")),
     ("anand-4k-qd32.toml", include_str!("../../workloads/anand-4k-qd32.toml")),
 ];
 

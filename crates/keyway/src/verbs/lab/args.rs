@@ -28,6 +28,9 @@ pub(crate) struct Common {
     /// Make so many runs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: Option<u32>,
+    /// Of workloads that copy files or make volumes, this part of the files and bytes: 0.01 for a hundredth
+    #[arg(long, value_name = "PART", value_parser = scale)]
+    pub(super) scale: Option<f64>,
     /// Leave out everything that writes
     #[arg(long)]
     pub(super) reads_only: bool,
@@ -59,6 +62,7 @@ impl Common {
             size: None,
             seconds: None,
             runs: None,
+            scale: None,
             reads_only: false,
             buffered: false,
             no_bare: false,
@@ -130,5 +134,12 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(n) if (0.001..=86_400.0).contains(&n) => Ok(n),
         _ => Err(format!("{text:?} is not a number of seconds from 0.001 to 86400")),
+    }
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(n) if n > 0.0 && n <= 100.0 => Ok(n),
+        _ => Err(format!("{text:?} is not a part above 0, such as 0.01")),
     }
 }

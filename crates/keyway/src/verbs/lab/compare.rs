@@ -7,8 +7,13 @@ use crate::failure::{Exit, Failure};
 use crate::output::{Output, stderr_is_terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keyway_lab::workload::{self, Kind};
-use keyway_lab::{Changes, Document, LabError, PathKind, Place, Target, Watch, Workload, measure};
+use keyway_lab::{
+    Changes, Document, LabError, PathKind, Place, Target, Watch, Workload, measure, measure_procedure,
+};
 use std::sync::atomic::AtomicBool;
+
+/// Bytes of a volume for workloads that do not say how many they touch.
+const OTHER_SPAN: u64 = 1 << 30;
 
 /// What is measured where nothing else is asked for.
 const DEFAULT_WORKLOAD: &str = "cdm";
@@ -64,6 +69,7 @@ pub(crate) fn find_out(
         runs: common.runs,
         quick: common.quick,
         reads_only: common.reads_only,
+        scale: common.scale,
     };
     let mut names = common.workload.clone();
     if names.is_empty() {
@@ -76,8 +82,16 @@ pub(crate) fn find_out(
         let changed = changes.apply(&original)?;
         works.push((original, changed));
     }
-    let span = works.iter().filter_map(|(_, changed)| changed.span_bytes()).max().unwrap_or(1 << 30);
-    let field = Field::set_up(targets, common, span, out, stop)?;
+    let bytes = |w: &Workload| match w.kind {
+        // Files are copied in folders; no volume's bytes are touched directly.
+        Kind::Tree(_) | Kind::Copy(_) => 1 << 20,
+        _ => common.size.or(w.span_bytes()).unwrap_or(OTHER_SPAN),
+    };
+    let span = works.iter().map(|(_, changed)| bytes(changed)).max();
+    // Keyway's own operations are timed on volumes alone, and files are copied in folders.
+    let bare = |w: &Workload| matches!(w.kind, Kind::Requests(_) | Kind::Positions(_) | Kind::Traces(_));
+    let bare = !common.no_bare && works.iter().all(|(_, changed)| bare(changed));
+    let field = Field::set_up(targets, common, span.unwrap_or(OTHER_SPAN), bare, out, stop)?;
     let mut document = Document {
         cells: Vec::new(),
         series: Vec::new(),
@@ -90,18 +104,18 @@ pub(crate) fn find_out(
         notes: field.notes.clone(),
     };
     for (original, changed) in &works {
-        let Kind::Requests(requests) = &changed.kind else {
-            return Err(Failure::usage(
-                format!("the workload {} is not one of requests", changed.name),
-                "`keyway lab run --list` names the others",
-            ));
+        let watch = Bar::new(&changed.name);
+        let found = match &changed.kind {
+            Kind::Requests(requests) => {
+                measure(original, changed, requests, &field.entrants, field.direct, stop, &watch)
+            }
+            _ => measure_procedure(changed, &field.entrants, stop, &watch),
         };
-        let watch = Bar::new(&changed.name, requests.cells.iter().map(|c| c.name.clone()).collect());
-        let found = measure(original, changed, requests, &field.entrants, field.direct, stop, &watch);
         watch.done();
         document.cells.extend(found.comparisons);
         document.series.extend(found.series);
         document.missing.extend(found.missing);
+        document.notes.extend(found.notes);
         if found.error.is_some() {
             return Ok((document, found.error));
         }
@@ -109,14 +123,13 @@ pub(crate) fn find_out(
     Ok((document, None))
 }
 
-/// A bar on a terminal: which cell, how many turns, how long still.
+/// A bar on a terminal: which test, how many turns, how long still.
 struct Bar {
     bar: ProgressBar,
-    cells: Vec<String>,
 }
 
 impl Bar {
-    fn new(label: &str, cells: Vec<String>) -> Self {
+    fn new(label: &str) -> Self {
         let target =
             if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
@@ -126,7 +139,7 @@ impl Bar {
             bar.set_style(style);
         }
         bar.set_prefix(label.to_owned());
-        Self { bar, cells }
+        Self { bar }
     }
 
     fn done(&self) {
@@ -138,6 +151,6 @@ impl Watch for Bar {
     fn turn(&self, place: Place, done: usize, all: usize) {
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
-        self.bar.set_message(self.cells.get(place.cell).cloned().unwrap_or_default());
+        self.bar.set_message(format!("test {}", place.cell + 1));
     }
 }

@@ -74,11 +74,13 @@ impl Drop for Folder {
 }
 
 impl Field {
-    /// Sets everything up for targets whose tests touch `span` bytes; the first is the baseline.
+    /// Sets everything up for targets whose tests touch `span` bytes; the first is the baseline. With
+    /// `bare` the drive without our code between is measured as well.
     pub(super) fn set_up(
         targets: &[Target],
         common: &Common,
         span: u64,
+        bare: bool,
         out: Output,
         stop: &AtomicBool,
     ) -> Result<Self, Failure> {
@@ -111,8 +113,8 @@ impl Field {
                 }
                 _ => field.made(target, path, place, folder.as_ref().map(|f| f.0.as_path()), common)?,
             }
-            if place == 0 {
-                field.bare(common);
+            if place == 0 && bare {
+                field.bare();
             }
         }
         field._folder = folder;
@@ -133,11 +135,11 @@ impl Field {
     }
 
     /// The drive itself, once and behind the baseline.
-    fn bare(&mut self, common: &Common) {
-        let Some(rig) = self._rigs.first().filter(|_| !common.no_bare) else { return };
+    fn bare(&mut self) {
+        let Some(rig) = self._rigs.first() else { return };
         self.direct = Some(self.entrants.len());
         let (subject, model) = (rig.bare(), rig.modelled().cloned());
-        self.entrants.push(Entrant { name: BARE.to_owned(), subject, facts: EntrantFacts::default(), model });
+        self.entrants.push(Entrant { model, ..Entrant::new(BARE, subject) });
     }
 
     /// A volume of ours on the drive.
@@ -191,8 +193,8 @@ impl Field {
                 }
             }
         };
-        let model = rig.modelled().cloned();
-        self.entrants.push(Entrant { name: target.to_string(), subject, facts, model });
+        let (model, timed) = (rig.modelled().cloned(), rig.timed(target));
+        self.entrants.push(Entrant { facts, model, timed, ..Entrant::new(target.to_string(), subject) });
         Ok(())
     }
 
@@ -234,7 +236,8 @@ impl Field {
             self._rigs.push(rig);
             subject
         };
-        self.entrants.push(Entrant { name: target.to_string(), subject, facts, model: None });
+        let folder = meta.is_dir().then(|| at.to_owned());
+        self.entrants.push(Entrant { facts, folder, ..Entrant::new(target.to_string(), subject) });
         Ok(())
     }
 }

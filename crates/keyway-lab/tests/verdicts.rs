@@ -1,0 +1,88 @@
+//! The verdicts on real time: the same thing twice, and a planted delay. Takes a minute, and a machine
+//! that is left alone; `KEYWAY_SLOW=1` runs it.
+
+use keyway_lab::workload::{Data, Requests, Turns, Workload};
+use keyway_lab::{Entrant, Mix, Pattern, Sectors, Subject, Verdict, measure};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// Every request takes this long.
+struct Timed(Duration);
+
+impl Sectors for Timed {
+    fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
+        let until = Instant::now() + self.0;
+        while Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+    fn write_at(&self, _: &[u8], _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn size(&self) -> u64 {
+        1 << 30
+    }
+    fn sector_bytes(&self) -> u32 {
+        512
+    }
+    fn is_read_only(&self) -> bool {
+        true
+    }
+}
+
+/// In how many of 20 comparisons a difference is told.
+fn told(first: Duration, second: Duration) -> usize {
+    let entrant = |name: &str, time| Entrant::new(name, Subject::InProcess(Arc::new(Timed(time))));
+    let entrants = [entrant("plain", first), entrant("other", second)];
+    let cell = keyway_lab::Cell {
+        name: "RND4K Q1T1 read".into(),
+        pattern: Pattern::Random,
+        mix: Mix::Read,
+        block_bytes: 4096,
+        queue_depth: 1,
+        threads: 1,
+        span_bytes: 1 << 30,
+    };
+    let requests = Requests {
+        span_bytes: 1 << 30,
+        data: Data::Random,
+        verify: false,
+        cells: vec![cell],
+        metrics: vec![keyway_lab::Metric::LatencyUs],
+    };
+    let turns = Turns { runs: 5, seconds: 0.08, pause_seconds: 0.0, discarded: 1, slices: 4 };
+    let kind = keyway_lab::workload::Kind::Requests(requests.clone());
+    let [name, title, source] = ["test", "a test", "here"].map(str::to_owned);
+    let workload = Workload { name, title, source, deviations: vec![], turns, kind };
+    let stop = AtomicBool::new(false);
+    (0..20)
+        .filter(|_| {
+            let found = measure(&workload, &workload, &requests, &entrants, None, &stop, &());
+            let row = found.comparisons.iter().find(|r| r.primary).expect("a row");
+            eprintln!(
+                "{:.2} and {:.2} µs: {:.4} ({:.4} to {:.4}) {:?}",
+                row.baseline_value, row.value, row.ratio, row.ratio_low, row.ratio_high, row.flags
+            );
+            row.verdict != Verdict::NoDifference
+        })
+        .count()
+}
+
+#[test]
+fn the_same_twice_is_no_difference_and_5_percent_are_found() {
+    if std::env::var_os("KEYWAY_SLOW").is_none() {
+        eprintln!("SKIP: takes a minute; KEYWAY_SLOW=1 runs it");
+        return;
+    }
+    let time = Duration::from_micros(40);
+    let same = told(time, time);
+    assert!(same <= 1, "a difference between a thing and itself in {same} of 20");
+    let slower = told(time, time + time / 20);
+    assert!(slower >= 19, "5 % found in {slower} of 20");
+}
