@@ -6,7 +6,7 @@ mod cli_support;
 
 use cli_support::{Cli, two_lines};
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "demo",
     "create",
     "open",
@@ -19,6 +19,7 @@ const VERBS: [&str; 13] = [
     "serve",
     "drive",
     "bench",
+    "lab",
     "doctor",
 ];
 

@@ -107,6 +107,11 @@ fn check_tour(said: &Value) {
     }
     let skipped = said["skipped"].as_array().expect("a list");
     assert!(steps.contains(&"mount") || skipped.iter().any(|s| s["why"].is_string()), "{said}");
+    let cells = said["laboratory"]["cells"].as_array().expect("a comparison");
+    assert!(
+        cells.iter().any(|c| c["target"] == "veracrypt:aes" && c["ratio"].as_f64() > Some(0.0)),
+        "{said}"
+    );
     assert!(said["unlock_ms"].as_f64() > Some(0.0) && said["memcpy_mb_s"].as_f64() > Some(0.0));
 }
 
@@ -115,9 +120,13 @@ fn the_tour_works_and_leaves_nothing() {
     let cli = Cli::new();
     let temporary = cli.path("tmp");
     std::fs::create_dir(&temporary).expect("a folder");
-    let done = cli.command(["demo", "--json"]).env("TMPDIR", &temporary).output().expect("keyway starts");
+    let report = cli.path("report.html");
+    let words = ["demo", "--json", "--report", report.to_str().expect("its name")];
+    let done = cli.command(words).env("TMPDIR", &temporary).output().expect("keyway starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     check_tour(&serde_json::from_slice(&done.stdout).expect("one JSON document"));
+    let page = std::fs::read_to_string(&report).expect("the report");
+    assert!(page.contains("bitlocker:aes-xts-128") && page.contains("<svg") && page.ends_with("</html>"));
     assert_eq!(std::fs::read_dir(&temporary).expect("the folder").count(), 0);
     assert_eq!(cli.json(0, "status")["volumes"], Value::Array(vec![]));
 }
@@ -141,7 +150,8 @@ fn the_tour_needs_no_root() {
     let done = Command::new(setpriv)
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&program)
-        .args(["demo", "--json"])
+        .args(["demo", "--json", "--report"])
+        .arg(temporary.join("report.html"))
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("TMPDIR", &temporary)

@@ -1,0 +1,119 @@
+//! `lab`: its JSON, its page, and what it refuses.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, two_lines};
+use serde_json::Value;
+
+/// Seconds matter here, not figures.
+const SHORT: &str = "--quick --seconds 0.08 --size 16M";
+
+fn rows(document: &Value) -> Vec<Value> {
+    document["cells"].as_array().expect("cells").clone()
+}
+
+#[test]
+fn a_comparison_keeps_the_contract_and_its_page_can_be_drawn_again() {
+    let cli = Cli::new();
+    let words = format!(
+        "lab compare --with veracrypt:aes --with bitlocker:aes-xts-128 --drive model:samsung-990-pro \
+         --reads-only --workload quick {SHORT} --save @one.json --html @one.html"
+    );
+    let document = cli.json(0, &words);
+    let rows = rows(&document);
+    for row in &rows {
+        for key in ["workload", "cell", "target", "baseline", "metric", "verdict"] {
+            assert!(row[key].is_string(), "{key} in {row}");
+        }
+        for key in ["value", "baseline_value", "ratio", "ratio_low", "ratio_high"] {
+            assert!(row[key].as_f64() > Some(0.0), "{key} in {row}");
+        }
+        assert!(
+            row["ratio_low"].as_f64() <= row["ratio"].as_f64()
+                && row["ratio"].as_f64() <= row["ratio_high"].as_f64()
+        );
+        assert!(
+            ["no measurable difference", "slower", "faster"]
+                .contains(&row["verdict"].as_str().expect("text"))
+        );
+        assert_eq!(row["baseline"], "plain");
+    }
+    let find = |cell: &str, target: &str, metric: &str| {
+        rows.iter().any(|r| r["cell"] == cell && r["target"] == target && r["metric"] == metric)
+    };
+    assert!(find("RND4K Q1T1 read", "veracrypt:aes", "iops"));
+    assert!(find("RND4K Q1T1 read", "bitlocker:aes-xts-128", "latency_us"));
+    assert!(find("SEQ1M Q8T1 read", "bare drive", "mb_s"));
+    assert!(document["machine"]["kernel"].as_str().is_some_and(|k| k.starts_with("Linux")));
+    let said = cli.json(0, "lab report @one.json @one.json --html @both.html");
+    assert_eq!(said["documents"], 2);
+    let page = std::fs::read_to_string(cli.path("both.html")).expect("the page");
+    assert!(page.contains("Machines beside each other") && page.contains("veracrypt:aes"));
+    for outside in ["<script", "http://", "<link", "@import", "src="] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn every_path_without_root_reaches_the_volume() {
+    let cli = Cli::new();
+    std::fs::create_dir(cli.path("disk")).expect("a folder");
+    for path in ["in-process", "nbd"] {
+        let words =
+            format!("lab compare --with veracrypt:aes --drive @disk --path {path} --workload quick {SHORT}");
+        let document = cli.json(0, &words);
+        assert!(
+            rows(&document)
+                .iter()
+                .any(|r| r["cell"] == "RND4K Q32T1 write" && r["target"] == "veracrypt:aes")
+        );
+        assert_eq!(document["path"], path);
+        assert_eq!(std::fs::read_dir(cli.path("disk")).expect("there").count(), 0, "the file is removed");
+    }
+}
+
+#[test]
+fn reads_from_the_page_cache_are_flagged() {
+    let cli = Cli::new();
+    std::fs::create_dir(cli.path("disk")).expect("a folder");
+    let words = format!("lab run --drive @disk --buffered --reads-only --no-bare --workload quick {SHORT}");
+    let document = cli.json(0, &words);
+    let flagged = |row: &Value| row["flags"].as_array().is_some_and(|f| f.iter().any(|f| f == "page-cache"));
+    assert!(rows(&document).iter().all(flagged), "{}", document["cells"]);
+}
+
+#[test]
+fn what_would_be_lost_is_refused_and_nothing_is_touched() {
+    let cli = Cli::new();
+    let bytes = vec![9; 64 << 20];
+    std::fs::write(cli.path("photos"), &bytes).expect("written");
+    let refused = |words: &str, kind: &str, code: i32| {
+        let done = cli.json(code, words);
+        assert_eq!(done["error"]["kind"], kind, "{words}: {done}");
+        two_lines(&cli.run(words));
+    };
+    refused("lab compare --with veracrypt:aes --drive @photos --quick --size 16M", "would-destroy", 2);
+    refused("lab compare --with veracrypt:aes --drive @photos --quick --size 16M --destroy-data", "usage", 2);
+    refused(
+        "lab compare --with veracrypt:aes --drive @photos --size 1G --destroy-data --yes",
+        "too-small",
+        1,
+    );
+    refused("lab compare --with veracrypt:aes --drive @nowhere", "failed", 1);
+    refused("lab compare --with veracrypt:rot13 --drive model:samsung-990-pro", "usage", 2);
+    refused("lab compare --with veracrypt:aes --drive model:no-such-drive", "usage", 2);
+    refused("lab run --workload no-such-workload", "no-such-workload", 2);
+    assert_eq!(std::fs::read(cli.path("photos")).expect("there"), bytes);
+}
+
+#[test]
+fn a_workload_of_ones_own_is_told_where_it_is_wrong() {
+    let cli = Cli::new();
+    let text = "name = \"mine\"\ntitle = \"t\"\nsource = \"me\"\n[turns]\nruns = 0\n";
+    std::fs::write(cli.path("mine.toml"), text).expect("written");
+    let told = cli.json(2, "lab run --workload @mine.toml --drive model:samsung-990-pro");
+    let message = told["error"]["message"].as_str().expect("text");
+    assert!(message.contains("mine.toml:5: runs is 0"), "{message}");
+}
