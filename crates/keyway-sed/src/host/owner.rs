@@ -48,7 +48,7 @@ impl Host {
     /// # Errors
     /// As [`Session::start`].
     pub fn admin(&mut self, credential: Option<Credential<'_>>) -> Result<Session<'_>, HostError> {
-        Session::start(self, sp::ADMIN, credential.is_some(), credential)
+        Session::start(self, sp::ADMIN, credential)
     }
 
     /// A session with the Locking SP.
@@ -56,7 +56,7 @@ impl Host {
     /// # Errors
     /// As [`Session::start`].
     pub fn locking(&mut self, credential: Option<Credential<'_>>) -> Result<Session<'_>, HostError> {
-        Session::start(self, sp::LOCKING, credential.is_some(), credential)
+        Session::start(self, sp::LOCKING, credential)
     }
 
     /// The factory's PIN, which everybody may read.

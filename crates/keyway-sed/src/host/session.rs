@@ -62,16 +62,12 @@ impl<'h> Session<'h> {
     ///
     /// # Errors
     /// [`HostError::Refused`] with [`Did::Authenticate`] where the drive does not accept the proof.
-    pub fn start(
-        host: &'h mut Host,
-        sp: Uid,
-        write: bool,
-        credential: Option<Credential<'_>>,
-    ) -> Result<Self, HostError> {
+    pub fn start(host: &'h mut Host, sp: Uid, credential: Option<Credential<'_>>) -> Result<Self, HostError> {
         let hsn = host.next_session_number();
         let mut payload = Encoder::new();
         write_call(&mut payload, Uid::SESSION_MANAGER, method::START_SESSION, |to| {
-            to.uint(u64::from(hsn)).uid(sp).boolean(write);
+            // A session for writing, whatever it is for: drives need not know any other (Opal SSC 2.02, 5.1.2).
+            to.uint(u64::from(hsn)).uid(sp).boolean(true);
             if let Some(Credential { authority, pin }) = credential {
                 to.named(parameter::HOST_CHALLENGE, |to| {
                     to.bytes(pin);
