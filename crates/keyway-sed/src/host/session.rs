@@ -66,7 +66,7 @@ impl<'h> Session<'h> {
         let hsn = host.next_session_number();
         let mut payload = Encoder::new();
         write_call(&mut payload, Uid::SESSION_MANAGER, method::START_SESSION, |to| {
-            // A session for writing, whatever it is for: drives need not know any other (Opal SSC 2.02, 5.1.2).
+            // A session for writing, whatever it is for: drives need not offer any other, and some do not.
             to.uint(u64::from(hsn)).uid(sp).boolean(true);
             if let Some(Credential { authority, pin }) = credential {
                 to.named(parameter::HOST_CHALLENGE, |to| {
