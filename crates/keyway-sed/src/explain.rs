@@ -177,7 +177,7 @@ fn explain_refusal(refused: Refused, situation: &Situation<'_>) -> Explanation {
                 "somebody, or a program, has set it up before",
                 "the drive's first secret is not the one it tells (some need the PSID first)",
             ],
-            "give the owner's secret, or take it back to its factory state with the PSID on its label, which destroys its data: keyway drive revert DEVICE --psid-file FILE",
+            "give the owner's secret, or take it back to its factory state with the PSID on its label, which destroys its data: keyway drive revert DEVICE --psid PSID",
         ),
         (Status::NotAuthorized, Did::Authenticate) => {
             let mut told = say(
@@ -270,7 +270,7 @@ fn explain_refusal(refused: Refused, situation: &Situation<'_>) -> Explanation {
             Kind::NotNow,
             "the drive's security provider does not take requests".to_owned(),
             &["it was frozen or disabled by another program", "it has failed"],
-            "switch the drive off and on; if that does not help, only the PSID does: keyway drive revert --psid-file",
+            "switch the drive off and on; if that does not help, only the PSID does: keyway drive revert DEVICE --psid PSID",
         ),
         (Status::TPerMalfunction, _) => say(
             Kind::Faulty,
