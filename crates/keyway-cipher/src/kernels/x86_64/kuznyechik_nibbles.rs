@@ -16,13 +16,12 @@ pub(super) const OMEGA_INVERSE: i64 = 0x0188_4008_1a20_448a;
 // Tables by nibble. Logarithms are to the base x; tables called `EXP` take a logarithm.
 const LOG: u128 = 0x0608_0b0e_050a_0403_070d_0902_0c01_00c0;
 const LOG_INVERSE: u128 = 0x0907_0401_0a05_0b0c_0802_060d_030e_00c0;
-const NU0: u128 = 0x070c_0d08_010f_0400_0a0e_0906_0b03_0502;
-/// Nu1 of zero; added to the next table, so that a shuffle's zero is right too.
-const NU1_OF_ZERO: i8 = 7;
+/// L' is kept plus nu1 of zero, 7, so that a shuffle's zero is right too.
+const NU0: u128 = 0x000b_0a0f_0608_0307_0d09_0e01_0c04_0205;
 const NU1_EXP: u128 = 0x000a_0f0e_050c_0804_060d_0902_0307_0b01;
-const LOG_PHI: u128 = 0x050d_0c08_0309_0c0d_0e00_020e_0305_0105;
+const LOG_PHI: u128 = 0x0d0c_0903_080c_0d05_0501_0503_0e02_000e;
 /// Omega on the left nibble, plus omega of sigma of zero, which is missing in the next table.
-const OMEGA_LEFT: u128 = 0xfaea_daca_feee_dece_e8f8_c8d8_ecfc_ccdc;
+const OMEGA_LEFT: u128 = 0xcede_eefe_cada_eafa_dccc_fcec_d8c8_f8e8;
 const OMEGA_SIGMA_EXP: u128 = 0x0093_d698_dd99_d70a_920b_4e45_4f44_dc01;
 
 const LOG_SIGMA_INVERSE: u128 = 0x0e07_00c0_090d_0402_0608_0a0c_0305_0b01;
@@ -55,7 +54,7 @@ unsafe fn add_logarithms<L: Nibbles>(a: L, b: L) -> L {
 }
 
 /// Vectors that take turns: more of them share a table, fewer find room in registers.
-pub(super) const TOGETHER: usize = 8;
+pub(super) const TOGETHER: usize = 4;
 
 /// The same for each of some vectors. They take turns, so that each table is loaded once for all.
 macro_rules! each {
@@ -79,11 +78,12 @@ pub(super) unsafe fn substitute<L: Nibbles, const N: usize>(x: [L; N]) -> [L; N]
         let l = each!(x, i, x[i].nibbles().1);
         let r = each!(x, i, x[i].nibbles().0);
         let log_l = each!(x, i, look_up(LOG, l[i]));
-        let quotient = each!(x, i, look_up(LOG_INVERSE, r[i]));
-        let quotient = each!(x, i, add_logarithms(log_l[i], quotient[i]));
-        let nu1 = each!(x, i, look_up(NU1_EXP, quotient[i]).xor(L::splat1(NU1_OF_ZERO)));
+        let log_inverse_r = each!(x, i, look_up(LOG_INVERSE, r[i]));
+        let quotient = each!(x, i, add_logarithms(log_l[i], log_inverse_r[i]));
+        let nu1 = each!(x, i, look_up(NU1_EXP, quotient[i]));
         let nu0 = each!(x, i, look_up(NU0, l[i]));
-        let l = each!(x, i, nu1[i].or_else(nu0[i], r[i].is_zero()));
+        // The highest bit of the logarithm says that r is zero.
+        let l = each!(x, i, nu1[i].or_else(nu0[i], log_inverse_r[i]));
         let log_r = each!(x, i, look_up(LOG, r[i]));
         let product = each!(x, i, look_up(LOG_PHI, l[i]));
         let product = each!(x, i, add_logarithms(log_r[i], product[i]));

@@ -19,8 +19,6 @@ pub(super) trait Nibbles: Bytes {
     unsafe fn add_saturating(self, other: Self) -> Self;
     unsafe fn sub(self, other: Self) -> Self;
     unsafe fn min(self, other: Self) -> Self;
-    /// All ones for a byte that is zero.
-    unsafe fn is_zero(self) -> Self;
     /// The bytes of `other` where the highest bit of `by` is set.
     unsafe fn or_else(self, other: Self, by: Self) -> Self;
     /// Each byte under a map that is a sum of one of either nibble: their tables, lower first.
@@ -57,7 +55,7 @@ pub(super) const fn tables_of(matrix: i64) -> [u128; 2] {
 macro_rules! nibbles {
     (
         $vector:ty, $spread:expr, $set1:ident, $shuffle:ident, $and:ident, $shift:ident, $adds:ident, $sub:ident,
-        $min:ident, $equal:ident, $blend:ident, $zero:ident
+        $min:ident, $blend:ident
     ) => {
         impl Nibbles for $vector {
             #[inline(always)]
@@ -103,12 +101,6 @@ macro_rules! nibbles {
             }
 
             #[inline(always)]
-            unsafe fn is_zero(self) -> Self {
-                // SAFETY: the trait's contract.
-                unsafe { $equal(self, $zero()) }
-            }
-
-            #[inline(always)]
             unsafe fn or_else(self, other: Self, by: Self) -> Self {
                 // SAFETY: the trait's contract.
                 unsafe { $blend(self, other, by) }
@@ -127,9 +119,7 @@ nibbles!(
     _mm_adds_epu8,
     _mm_sub_epi8,
     _mm_min_epu8,
-    _mm_cmpeq_epi8,
-    _mm_blendv_epi8,
-    _mm_setzero_si128
+    _mm_blendv_epi8
 );
 nibbles!(
     __m256i,
@@ -141,7 +131,5 @@ nibbles!(
     _mm256_adds_epu8,
     _mm256_sub_epi8,
     _mm256_min_epu8,
-    _mm256_cmpeq_epi8,
-    _mm256_blendv_epi8,
-    _mm256_setzero_si256
+    _mm256_blendv_epi8
 );
