@@ -59,6 +59,10 @@ const QUICK: (f64, u32, u32) = (0.2, 5, 4);
 /// Before a slice counts, requests are made for this part of it, but no longer than the second value.
 const RAMP: (f64, Duration) = (0.1, Duration::from_millis(100));
 
+/// A new ring's first requests wait until the kernel has started its workers, on a busy machine for
+/// some of the scheduler's turns.
+const RING_RAMP: Duration = Duration::from_millis(20);
+
 impl Changes {
     /// The workload with these changes.
     ///
@@ -203,6 +207,8 @@ fn one_turn(entrant: &Entrant, cell: &Cell, turn: Turn<'_>) -> Result<Sample, La
     if let Some(model) = &entrant.model {
         model.forget_lateness();
     }
+    let least = if matches!(entrant.subject, Subject::File { .. }) { RING_RAMP } else { Duration::ZERO };
+    let turn = Turn { ramp: turn.ramp.max(least), ..turn };
     let mut sample = load::run(&entrant.subject, cell, turn)?;
     if entrant.model.as_ref().is_some_and(|model| !model.lateness().is_kept()) {
         sample.flags.push(Flag::BusyMachine);

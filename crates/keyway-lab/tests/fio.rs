@@ -14,7 +14,7 @@ const SPAN: u64 = 256 << 20;
 /// How far the medians may lie apart.
 const APART: f64 = 0.05;
 
-/// MB/s of one second with fio.
+/// MB/s of half a second with fio.
 fn fio(path: &Path, cell: &Cell, seed: u64) -> f64 {
     let kind = match (cell.pattern, cell.mix) {
         (Pattern::Sequential, Mix::Read) => "read",
@@ -29,7 +29,7 @@ fn fio(path: &Path, cell: &Cell, seed: u64) -> f64 {
             "--fixedbufs=1",
             "--direct=1",
             "--time_based",
-            "--runtime=1",
+            "--runtime=500ms",
         ])
         .args([
             "--ramp_time=100ms",
@@ -63,7 +63,7 @@ fn fio_and_we_agree_within_5_percent() {
         return;
     }
     // A temporary folder may be in memory; the build folder is on a disk.
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let path = folder.path().join("file");
     std::fs::write(&path, vec![7; SPAN as usize]).expect("written");
     let Kind::Requests(requests) = workload::find("cdm").expect("shipped").kind else { panic!("requests") };
@@ -75,8 +75,8 @@ fn fio_and_we_agree_within_5_percent() {
         let cell = Cell { span_bytes: SPAN, ..cell.clone() };
         let subject = Subject::File { path: path.clone(), start: 0, len: SPAN, direct: true };
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for round in 0..6u64 {
-            let (time, ramp) = (Duration::from_secs(1), Duration::from_millis(100));
+        for round in 0..10u64 {
+            let (time, ramp) = (Duration::from_millis(500), Duration::from_millis(100));
             let turn = Turn { time, ramp, data: Data::Random, seed: round, stop: &stop };
             let mut us = || {
                 ours.push(
@@ -91,13 +91,19 @@ fn fio_and_we_agree_within_5_percent() {
                 us();
             }
         }
+        // Neighbouring turns are held against each other: what else the machine does hits both.
+        let mut ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(us, them)| us / them).collect();
+        ratios.sort_by(f64::total_cmp);
+        let ratio = stats::median(&ratios);
         let (ours, theirs) = (stats::median(&ours), stats::median(&theirs));
         eprintln!(
-            "{:<20} {ours:>9.1} MB/s, fio {theirs:>9.1}: {:+.1} %",
+            "{:<20} {ours:>9.1} MB/s, fio {theirs:>9.1}: {:+.1} % ({:+.1} to {:+.1} in the middle half)",
             cell.name,
-            (ours / theirs - 1.0) * 100.0
+            (ratio - 1.0) * 100.0,
+            (ratios[2] - 1.0) * 100.0,
+            (ratios[7] - 1.0) * 100.0
         );
-        if (ours / theirs - 1.0).abs() > APART {
+        if (ratio - 1.0).abs() > APART {
             wrong.push(format!("{}: {ours:.1} and fio's {theirs:.1} MB/s", cell.name));
         }
     }

@@ -50,8 +50,7 @@ impl Drop for Memory {
 // `IoRing` and are not tied to a thread.
 unsafe impl Send for Memory {}
 
-/// A ring on one file. Belongs to the thread that made it; another one's requests are refused by
-/// the kernel.
+/// A ring on one file, for one thread at a time.
 pub struct IoRing {
     // Dropped before the memory.
     ring: IoUring,
@@ -73,10 +72,9 @@ impl IoRing {
         let entries = u32::from(slots.max(1)).next_power_of_two();
         let ring = IoUring::builder()
             .dontfork()
-            .setup_single_issuer()
-            .setup_defer_taskrun()
+            .setup_coop_taskrun()
             .build(entries)
-            // Kernels before 6.1 do not know these settings.
+            // Kernels before 5.19 do not know this setting.
             .or_else(|_| IoUring::builder().dontfork().build(entries))?;
         let slots = usize::from(slots.max(1));
         let total = slot_bytes.checked_mul(slots).ok_or(io::ErrorKind::OutOfMemory)?;

@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn a_planted_page_cache_read_is_flagged_every_time_and_a_direct_one_never() {
         // A temporary folder may be in memory; the build folder is on a disk.
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let folder =
+            tempfile::tempdir_in(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).expect("a folder");
         let path = folder.path().join("file");
         std::fs::write(&path, vec![5; 8 << 20]).expect("written");
         if !super::counts(&path, 0) {

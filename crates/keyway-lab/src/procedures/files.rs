@@ -53,7 +53,9 @@ impl Area {
             self.filled = true;
         }
         if cell == 1 {
-            return timed(&self.own, &[large.clone()], || read_file(&large, stop).map(|n| (n, 0)));
+            return timed(&self.own, std::slice::from_ref(&large), || {
+                read_file(&large, stop).map(|n| (n, 0))
+            });
         }
         let mut files = Vec::new();
         list(&source, &mut files)?;
@@ -76,7 +78,9 @@ impl Area {
         }
         if cell == 1 {
             // Where it goes to is no part of what is measured.
-            return timed(&self.own, &[inside.clone()], || read_file(&inside, stop).map(|n| (n, 0)));
+            return timed(&self.own, std::slice::from_ref(&inside), || {
+                read_file(&inside, stop).map(|n| (n, 0))
+            });
         }
         fs::remove_file(&inside).map_err(|e| LabError::io("remove", &inside, e))?;
         timed(&self.own, &[], || {

@@ -65,7 +65,7 @@ impl Common {
             scale: None,
             reads_only: false,
             buffered: false,
-            no_bare: false,
+            no_bare: true,
             destroy_data: false,
             html: None,
             save: None,
