@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use keyway_lab::trace::{self, Replay, Replayed, Think, ThreadQueue, Trace, TraceError, TraceRecord};
-use keyway_lab::{Sectors, Stored};
+use keyway_lab::{LabError, Sectors, Stored};
 use keyway_store::model::{Clock, DriveModel, ModelDrive};
 use keyway_store::{Action, MemStore, Queue, Store};
 use std::sync::Arc;
@@ -150,12 +150,9 @@ fn a_replay_can_be_stopped_and_a_failing_request_ends_it() {
     let trace = Trace::new(1 << 20, vec![record(0, 10, Action::Read, 0, 4096)]);
     let mut replay = Replay::new(&trace, 1 << 20, 512).unwrap();
     let drive = drive();
-    assert!(matches!(
-        replay.run(&mut drive.queue(), &AtomicBool::new(true)),
-        Err(keyway_lab::LabError::Stopped)
-    ));
+    assert!(matches!(replay.run(&mut drive.queue(), &AtomicBool::new(true)), Err(LabError::Stopped)));
     let small: Arc<dyn Store> = Arc::new(MemStore::new(512));
     let sectors: Arc<dyn Sectors> = Arc::new(Stored(small));
     let mut queue = ThreadQueue::new(&sectors, 1).unwrap();
-    assert!(matches!(replay.run(&mut queue, &AtomicBool::new(false)), Err(keyway_lab::LabError::Store(_))));
+    assert!(matches!(replay.run(&mut queue, &AtomicBool::new(false)), Err(LabError::Store(_))));
 }
