@@ -116,6 +116,8 @@ fn a_trace_past_the_end_is_refused_or_folded() {
     assert_eq!(queue.in_flight(), 0);
     assert!(matches!(Replay::folded(&trace, 4096, 512), Err(TraceError::PastEnd { .. })));
     assert!(matches!(Replay::new(&Trace::default(), 1, 512), Err(TraceError::Empty)));
+    let late = Trace::new(1 << 20, vec![record(u64::MAX, 1, Action::Read, 0, 512)]);
+    assert!(matches!(Replay::new(&late, 1 << 20, 512), Err(TraceError::TooLate)));
 }
 
 #[test]

@@ -36,6 +36,9 @@ pub enum TraceError {
     /// Nothing to replay.
     #[error("the trace holds no request")]
     Empty,
+    /// Times that no recording has.
+    #[error("the trace's times reach past ten years; it is damaged")]
+    TooLate,
     /// It reaches past the end of the volume it shall be replayed on.
     #[error(
         "the trace reaches to byte {needed}, but the volume ends at {present}; name a larger one, or fold the trace with --fold"

@@ -33,7 +33,7 @@ pub struct Replay {
     think: Think,
     /// Requests in flight where the trace does not tell what depends on what.
     depth: Option<usize>,
-    /// Buffers by their size, so that no run allocates but the first.
+    /// Buffers by their size, as many as can be in use at once: no run allocates.
     buffers: BTreeMap<usize, Vec<AlignedBuf>>,
 }
 
@@ -81,6 +81,9 @@ impl Replayed {
     }
 }
 
+/// The latest request that is taken, in µs: ten years.
+const LONGEST_US: u64 = 10 * 366 * 86_400 * 1_000_000;
+
 /// Requests in flight for a trace that does not tell.
 const DEFAULT_DEPTH: usize = 1;
 
@@ -105,6 +108,9 @@ impl Replay {
     pub fn folded(trace: &Trace, volume_bytes: u64, unit_bytes: u32) -> Result<Self, TraceError> {
         if trace.records.is_empty() {
             return Err(TraceError::Empty);
+        }
+        if trace.records.iter().any(|r| r.start_us > LONGEST_US) {
+            return Err(TraceError::TooLate);
         }
         let unit = u64::from(unit_bytes.max(1));
         let records = &trace.records;
@@ -147,7 +153,8 @@ impl Replay {
             steps.push(Step { action: record.action, offset, len: len as usize, rank, after, pause });
         }
         let depth = (!timed).then_some(DEFAULT_DEPTH);
-        Ok(Self { steps, think: Think::default(), depth, buffers: BTreeMap::new() })
+        let buffers = if timed { buffers(&steps, &by_end) } else { BTreeMap::new() };
+        Ok(Self { steps, think: Think::default(), depth, buffers })
     }
 
     /// With the think time kept, or removed (the default).
@@ -324,15 +331,37 @@ impl Sums {
     }
 }
 
-fn take_buffer(buffers: &mut BTreeMap<usize, Vec<AlignedBuf>>, len: usize) -> AlignedBuf {
-    buffers.get_mut(&len).and_then(Vec::pop).unwrap_or_else(|| {
-        let mut buf = AlignedBuf::zeroed(len);
-        // No drive that compresses shall find anything to compress.
-        let mut state = len as u64 | 1;
-        for word in buf.chunks_mut(8) {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            word.copy_from_slice(state.to_le_bytes().get(..word.len()).unwrap_or_default());
+/// Buffers for all requests that can be in flight together: those before a request that were not done
+/// when it was made.
+fn buffers(steps: &[Step], by_end: &[usize]) -> BTreeMap<usize, Vec<AlignedBuf>> {
+    // For each size how many are in use, and how many were at most.
+    let mut used: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    let mut returned = 0;
+    for step in steps {
+        for done in by_end.get(returned..step.after).unwrap_or_default() {
+            if let Some((now, _)) = steps.get(*done).and_then(|done| used.get_mut(&done.len)) {
+                *now = now.saturating_sub(1);
+            }
         }
-        buf
-    })
+        returned = returned.max(step.after);
+        let (now, most) = used.entry(step.len).or_default();
+        *now += 1;
+        *most = (*most).max(*now);
+    }
+    used.into_iter().map(|(len, (_, most))| (len, (0..most).map(|_| buffer(len)).collect())).collect()
+}
+
+fn take_buffer(buffers: &mut BTreeMap<usize, Vec<AlignedBuf>>, len: usize) -> AlignedBuf {
+    buffers.get_mut(&len).and_then(Vec::pop).unwrap_or_else(|| buffer(len))
+}
+
+/// A buffer with bytes in which no drive finds anything to compress.
+fn buffer(len: usize) -> AlignedBuf {
+    let mut buf = AlignedBuf::zeroed(len);
+    let mut state = len as u64 | 1;
+    for word in buf.chunks_mut(8) {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        word.copy_from_slice(state.to_le_bytes().get(..word.len()).unwrap_or_default());
+    }
+    buf
 }
