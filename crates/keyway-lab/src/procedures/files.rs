@@ -36,7 +36,7 @@ impl Area {
                 entrant.name
             )));
         };
-        let own = folder.join(format!(".keyway-lab-{}", std::process::id()));
+        let own = folder.join(format!(".keyway-lab-files-{}", std::process::id()));
         fs::create_dir(&own).map_err(|e| LabError::io("make", &own, e))?;
         Ok(Self { own, filled: false })
     }
