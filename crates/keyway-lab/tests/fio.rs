@@ -2,6 +2,8 @@
 //! profile. Takes two minutes, and a machine that is left alone; `KEYWAY_SLOW=1` runs it where fio is
 //! installed.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
 use keyway_lab::load::{self, Turn};
 use keyway_lab::workload::{self, Data, Kind};
 use keyway_lab::{Cell, Metric, Mix, Pattern, Subject, stats};

@@ -1,6 +1,8 @@
 //! The verdicts on real time: the same thing twice, and a planted delay. Takes a minute, and a machine
 //! that is left alone; `KEYWAY_SLOW=1` runs it.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
 use keyway_lab::workload::{Data, Requests, Turns, Workload};
 use keyway_lab::{Entrant, Mix, Pattern, Sectors, Subject, Verdict, measure};
 use std::io;
