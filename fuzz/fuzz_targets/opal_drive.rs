@@ -1,0 +1,126 @@
+//! The virtual drive against any host: it has a range that is locked, and whatever is sent to it without a PIN,
+//! it stays locked, answers within its limits, and its state can be read after a power cycle. The host's parsers
+//! get the same bytes.
+#![no_main]
+
+use keyway_sed::comid::{Request, Response};
+use keyway_sed::discovery::Discovery;
+use keyway_sed::message::{Message, write_call};
+use keyway_sed::packet::{ComPacket, wrap};
+use keyway_sed::token::Encoder;
+use keyway_sed::tper::{Drive, DriveConfig, IoError, Label};
+use keyway_sed::uid::{authority, c_pin, locking, method, parameter, sp};
+use keyway_sed::Uid;
+use keyway_store::MemStore;
+use libfuzzer_sys::fuzz_target;
+use std::sync::{Arc, OnceLock};
+
+const COM_ID: u16 = 0x1000;
+const MSID: &str = "factory";
+
+/// Sends a payload, hands the answer's on.
+fn exchange(drive: &Drive, tsn: u32, hsn: u32, payload: &[u8]) -> Vec<u8> {
+    if drive.security_send(1, COM_ID, &wrap(COM_ID, 0, tsn, hsn, payload)).is_err() {
+        return Vec::new();
+    }
+    let answer = drive.security_receive(1, COM_ID, 65536).expect("it answers");
+    let answer = ComPacket::parse(&answer).expect("the drive's own packets are whole");
+    answer.single().expect("there is one").map(|(_, payload)| payload.to_vec()).unwrap_or_default()
+}
+
+/// The numbers of a new session.
+fn start(drive: &Drive, sp: Uid, pin: Option<(Uid, &[u8])>) -> Option<(u32, u32)> {
+    let mut call = Encoder::new();
+    write_call(&mut call, Uid::SESSION_MANAGER, method::START_SESSION, |to| {
+        to.uint(1).uid(sp).uint(1);
+        if let Some((who, pin)) = pin {
+            to.named(parameter::HOST_CHALLENGE, |to| {
+                to.bytes(pin);
+            });
+            to.named(parameter::HOST_SIGNING_AUTHORITY, |to| {
+                to.uid(who);
+            });
+        }
+    });
+    let answer = exchange(drive, 0, 0, call.as_bytes());
+    let Ok(Message::Call(sync)) = Message::parse(&answer) else { return None };
+    let mut numbers = sync.required().filter_map(|v| v.uint());
+    let (hsn, tsn) = (numbers.next()? as u32, numbers.next()? as u32);
+    (tsn != 0).then_some((tsn, hsn))
+}
+
+fn set(drive: &Drive, (tsn, hsn): (u32, u32), row: Uid, cells: impl FnOnce(&mut Encoder)) {
+    let mut call = Encoder::new();
+    write_call(&mut call, row, method::SET, |to| {
+        to.named(parameter::VALUES, |to| {
+            to.list(cells);
+        });
+    });
+    let answer = exchange(drive, tsn, hsn, call.as_bytes());
+    assert!(matches!(Message::parse(&answer), Ok(Message::Answer(a)) if a.status.code() == 0));
+}
+
+/// The medium of a drive that is owned, activated, and locked as a whole.
+fn medium() -> Vec<u8> {
+    let label = Label { serial: "FUZZ".into(), msid: MSID.into(), psid: "psid".into() };
+    let opal = DriveConfig::opal(64, 512, label);
+    let config = DriveConfig { mbr_bytes: 4096, data_store_bytes: 4096, pin_iterations: 1, ..opal };
+    let store = Arc::new(MemStore::new(config.medium_bytes() as usize));
+    let drive = Drive::create(store.clone(), &config).expect("a drive");
+    let session = start(&drive, sp::ADMIN, Some((authority::SID, MSID.as_bytes()))).expect("the owner");
+    set(&drive, session, c_pin::SID, |to| {
+        to.named(3, |to| {
+            to.bytes(b"pin");
+        });
+    });
+    let mut call = Encoder::new();
+    write_call(&mut call, sp::LOCKING, method::ACTIVATE, |_| {});
+    exchange(&drive, session.0, session.1, call.as_bytes());
+    exchange(&drive, session.0, session.1, &[0xfa]);
+    let session = start(&drive, sp::LOCKING, Some((authority::admin(1), b"pin"))).expect("the admin");
+    set(&drive, session, locking::GLOBAL_RANGE, |to| {
+        for column in 5..=8 {
+            to.named(column, |to| {
+                to.uint(1);
+            });
+        }
+    });
+    exchange(&drive, session.0, session.1, &[0xfa]);
+    store.snapshot()
+}
+
+fuzz_target!(|data: &[u8]| {
+    let _ = Discovery::parse(data);
+    let _ = ComPacket::parse(data);
+    let _ = Message::parse(data);
+    let _ = Response::parse(data);
+
+    static MEDIUM: OnceLock<Vec<u8>> = OnceLock::new();
+    let medium = MEDIUM.get_or_init(medium).clone();
+    let drive = Drive::open(Arc::new(MemStore::from_vec(medium))).expect("it opens");
+    let mut session = (0, 0);
+    let mut rest = data;
+    // Operation, length, bytes.
+    while let [kind, len, tail @ ..] = rest {
+        let (bytes, tail) = tail.split_at(usize::from(*len).min(tail.len()));
+        rest = tail;
+        match kind % 8 {
+            0 => session = start(&drive, sp::ADMIN, None).unwrap_or(session),
+            1 => session = start(&drive, sp::LOCKING, None).unwrap_or(session),
+            2 | 3 => assert!(exchange(&drive, session.0, session.1, bytes).len() <= 2048),
+            4 => drop(exchange(&drive, 0, 0, bytes)),
+            5 => {
+                let [protocol, high, low, bytes @ ..] = bytes else { continue };
+                let com_id = if *high < 0x80 { COM_ID } else { u16::from(*low) };
+                let _ = drive.security_send(protocol % 4, com_id, bytes);
+                let _ = drive.security_receive(protocol % 4, com_id, usize::from(*low) * 16);
+            }
+            6 => drive.power_cycle().expect("its state makes sense"),
+            _ => drive.security_send(2, COM_ID, &Request::StackReset.write(COM_ID, 0)).expect("it is taken"),
+        }
+        let _ = drive.security_receive(1, COM_ID, 65536);
+    }
+    let mut block = [0; 512];
+    assert!(matches!(drive.read(0, &mut block), Err(IoError::Locked { .. })));
+    assert_eq!(block, [0; 512]);
+});
