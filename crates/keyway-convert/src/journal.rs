@@ -126,8 +126,17 @@ impl<'a> Journal<'a> {
     /// # Errors
     /// The medium failed.
     pub fn write(&self, record: &Record, segment: &[u8]) -> Result<(), ConvertError> {
+        self.write_summed(record, segment, checksum(segment))
+    }
+
+    /// The same with the checksum that somebody else has computed.
+    pub(crate) fn write_summed(
+        &self,
+        record: &Record,
+        segment: &[u8],
+        [sum, sums]: [u64; 2],
+    ) -> Result<(), ConvertError> {
         let mut page = AlignedBuf::zeroed(RECORD_BYTES);
-        let [sum, sums] = checksum(segment);
         let fields = [
             &MAGIC[..],
             &self.id,

@@ -5,7 +5,7 @@
 //! 1. its source is read and transformed (several segments ahead of what follows);
 //! 2. the segment, as it shall lie at its target, is written to the journal's slot whose turn it is;
 //! 3. flush;
-//! 4. it is written to its target.
+//! 4. it is written to its target, while the next one goes to the journal.
 //!
 //! The flush of one segment puts the target of the segment before on the medium, so one flush per
 //! segment is enough. Recovery writes the segments of both records to their targets again. Which of the
@@ -20,7 +20,7 @@
 //! A step begins with a record without a segment, and a flush. After an error nothing more is written.
 
 use crate::journal::Journal;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, Segment, Sink};
 use crate::step::{Move, Step, Wipe};
 use crate::{ConvertError, Record, Stopped};
 use keyway_store::{AlignedBuf, Store};
@@ -214,19 +214,8 @@ impl Conversion<'_> {
     ) -> Result<Stopped, ConvertError> {
         let pipeline =
             Pipeline { store: self.store, m, from: at.done, segment: self.journal.segment_bytes() };
-        let stopped = pipeline.run(|done, segment| {
-            let len = segment.len() as u64;
-            let target = m.to.offset + m.segment(done, len);
-            let record = Record { sequence: at.sequence, step: at.step, done, target, len };
-            self.journal.write(&record, segment)?;
-            self.flush()?;
-            self.store.write_at(segment, target)?;
-            at.sequence += 1;
-            at.done = done + len;
-            Ok(watch(at.done))
-        })?;
+        let stopped = pipeline.run(&mut Carrier { conversion: self, m, at, watch })?;
         self.store.flush()?;
-        // Who stops it at the very end stops it before the next step.
         Ok(stopped)
     }
 
@@ -267,5 +256,32 @@ impl Conversion<'_> {
             self.store.flush()?;
         }
         Ok(Stopped::Done)
+    }
+}
+
+/// Takes the segments of one move.
+struct Carrier<'a> {
+    conversion: &'a Conversion<'a>,
+    m: &'a Move,
+    at: &'a mut At,
+    watch: &'a dyn Fn(u64) -> ControlFlow<()>,
+}
+
+impl Sink for Carrier<'_> {
+    fn journal(&mut self, segment: &Segment) -> Result<(), ConvertError> {
+        let (done, len) = (segment.done, segment.bytes.len() as u64);
+        let target = self.m.to.offset + self.m.segment(done, len);
+        let record = Record { sequence: self.at.sequence, step: self.at.step, done, target, len };
+        self.conversion.journal.write_summed(&record, &segment.bytes, segment.sums)
+    }
+
+    fn flush(&mut self) -> Result<(), ConvertError> {
+        self.conversion.flush()
+    }
+
+    fn count(&mut self, segment: &Segment) -> ControlFlow<()> {
+        self.at.sequence += 1;
+        self.at.done = segment.done + segment.bytes.len() as u64;
+        (self.watch)(self.at.done)
     }
 }
