@@ -39,6 +39,7 @@ use keyway_volume::veracrypt::{
     BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume, Noise, SealedHeader, UnlockRequest, Unlocked,
     fresh_headers, unlock,
 };
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// A page: what records, markers and parked pages have.
@@ -344,7 +345,7 @@ impl Plan {
             Step::Put(vec![(0, m.to_bytes()), (PAGE, noise(HEAD - PAGE)?)]),
             moving((HEAD, None), (HEAD + moved_to, self.new_key(HEAD)), m.moved - HEAD),
             moving((m.park, None), (moved_to, None), HEAD),
-            wiping([moved_to + m.moved..end_group(m.size)], true),
+            wiping(Some(moved_to + m.moved..end_group(m.size)), true),
             self.new_headers()?,
             self.last(true),
         ])
@@ -357,7 +358,7 @@ impl Plan {
             moving((HEADERS_BYTES, None), (m.park, None), PAGE),
             Step::Put(vec![(0, m.to_bytes()), (end, noise(PAGE)?)]),
             moving((HEADERS_BYTES + PAGE, self.old_key(PAGE)), (PAGE, None), m.moved - PAGE),
-            wiping([m.moved..end], false),
+            wiping(Some(m.moved..end), false),
             moving((m.park, self.old_key(0)), (0, None), PAGE),
             self.last(false),
         ])
@@ -430,8 +431,8 @@ fn moving(from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), len: u64) -> Ste
     Step::Move(Move { from: side(from), to: side(to), len })
 }
 
-fn wiping<const N: usize>(ranges: [std::ops::Range<u64>; N], noise: bool) -> Step {
-    Step::Wipe(Wipe { ranges: ranges.into(), noise })
+fn wiping(ranges: impl IntoIterator<Item = Range<u64>>, noise: bool) -> Step {
+    Step::Wipe(Wipe { ranges: ranges.into_iter().collect(), noise })
 }
 
 fn noise(len: u64) -> Result<Vec<u8>, ConvertError> {
