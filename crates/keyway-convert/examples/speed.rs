@@ -39,7 +39,7 @@ fn main() {
     std::fs::File::create(&path).expect("created").set_len(size).expect("sized");
     let store = open(&path);
     let segment = veracrypt::segment_bytes(size);
-    let noise: Vec<u8> = (0..segment).map(|n| (n * n >> 7) as u8).collect();
+    let noise: Vec<u8> = (0..segment).map(|n| ((n * n) >> 7) as u8).collect();
     for at in (0..size).step_by(segment as usize) {
         store.write_at(&noise[..segment.min(size - at) as usize], at).expect("filled");
     }
