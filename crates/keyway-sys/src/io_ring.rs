@@ -46,11 +46,7 @@ impl Drop for Memory {
     }
 }
 
-// SAFETY: plain memory that nothing else points to but requests in flight, which belong to the same
-// `IoRing` and are not tied to a thread.
-unsafe impl Send for Memory {}
-
-/// A ring on one file, for one thread at a time.
+/// A ring on one file. Stays in the thread that made it, whose requests alone the kernel takes.
 pub struct IoRing {
     // Dropped before the memory.
     ring: IoUring,
@@ -73,8 +69,10 @@ impl IoRing {
         let ring = IoUring::builder()
             .dontfork()
             .setup_coop_taskrun()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
             .build(entries)
-            // Kernels before 5.19 do not know this setting.
+            // Kernels before 6.1 do not know these settings.
             .or_else(|_| IoUring::builder().dontfork().build(entries))?;
         let slots = usize::from(slots.max(1));
         let total = slot_bytes.checked_mul(slots).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -199,8 +197,8 @@ mod tests {
     use super::*;
     use std::fs::OpenOptions;
 
-    fn file() -> OwnedFd {
-        let path = std::env::temp_dir().join(format!("keyway-io-ring-{}", std::process::id()));
+    fn file(name: &str) -> OwnedFd {
+        let path = std::env::temp_dir().join(format!("keyway-io-ring-{name}-{}", std::process::id()));
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path);
         let file = file.expect("a temporary file");
         std::fs::remove_file(path).expect("ours");
@@ -209,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let mut ring = match IoRing::new(file(), 2, 5000) {
+        let mut ring = match IoRing::new(file("bytes"), 2, 5000) {
             Ok(ring) => ring,
             Err(e) => {
                 eprintln!("SKIP: no io_uring here: {e}");
@@ -235,7 +233,7 @@ mod tests {
 
     #[test]
     fn it_may_be_dropped_with_requests_in_flight() {
-        let Ok(mut ring) = IoRing::new(file(), 8, 1 << 20) else { return };
+        let Ok(mut ring) = IoRing::new(file("dropped"), 8, 1 << 20) else { return };
         for slot in 0..8 {
             ring.start(slot, Transfer::Write, u64::from(slot) << 20, 1 << 20).expect("queued");
         }
