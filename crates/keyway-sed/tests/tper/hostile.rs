@@ -11,10 +11,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use std::sync::OnceLock;
 
-/// A drive with a locked global range, made once: nothing that follows may unlock it.
-fn locked_drive() -> &'static Drive {
-    static DRIVE: OnceLock<Drive> = OnceLock::new();
-    DRIVE.get_or_init(|| {
+/// A drive with a locked global range, made once for each test: nothing that follows may unlock it.
+fn locked_drive(place: &'static OnceLock<Drive>) -> &'static Drive {
+    place.get_or_init(|| {
         let drive = activated(store(), b"owner");
         set_up_range(&drive, b"owner", 0, 0, 0);
         drive.write(0, &[7; 512]).unwrap();
@@ -132,7 +131,8 @@ proptest! {
         protocol in 0u8..4, com_id in prop_oneof![Just(COM_ID), 0u16..8, any::<u16>()],
         bytes in prop::collection::vec(any::<u8>(), 0..200), len in 0usize..3000,
     ) {
-        let drive = locked_drive();
+        static DRIVE: OnceLock<Drive> = OnceLock::new();
+        let drive = locked_drive(&DRIVE);
         let _ = drive.security_send(protocol, com_id, &bytes);
         let got = drive.security_receive(protocol, com_id, len);
         prop_assert!(got.is_err() || got.unwrap().len() <= len);
@@ -145,7 +145,8 @@ proptest! {
         in_locking in any::<bool>(),
         calls in prop::collection::vec((some_uid(), some_uid(), prop::collection::vec(node(), 0..5)), 1..6),
     ) {
-        let drive = locked_drive();
+        static DRIVE: OnceLock<Drive> = OnceLock::new();
+        let drive = locked_drive(&DRIVE);
         let sp = if in_locking { sp::LOCKING } else { sp::ADMIN };
         let host = Host::anybody(drive, sp).unwrap();
         for (object, method, nodes) in &calls {
