@@ -1,6 +1,8 @@
 //! The text blkparse prints (blkparse(1), "Default output"): a line per event of a block device.
 //!
-//!     8,0    3        1     0.000000000   697  D   R 223490 + 8 [kjournald]
+//! ```text
+//! 8,0    3        1     0.000000000   697  D   R 223490 + 8 [kjournald]
+//! ```
 //!
 //! are the device, the processor, a running number, the time in seconds, the process, the event, the
 //! request's kind, its first sector and its sectors of 512 bytes. Issued requests (`D`) are taken, and
