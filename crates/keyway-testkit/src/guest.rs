@@ -5,7 +5,8 @@
 //! afterwards.
 
 use crate::{require_tool, skip, workspace_root};
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -13,6 +14,55 @@ use std::time::Duration;
 #[derive(Default)]
 pub struct Guest {
     arguments: Vec<String>,
+}
+
+/// What a guest has to do: a folder with its script, and what goes in and comes out.
+pub struct Job {
+    folder: PathBuf,
+}
+
+impl Job {
+    /// Makes the folder, and its `run.sh` of these lines.
+    ///
+    /// # Panics
+    /// When it can't be made.
+    pub fn new(folder: PathBuf, script: &str) -> Self {
+        std::fs::create_dir(&folder).expect("the job's folder");
+        let job = Self { folder };
+        job.put("run.sh", script);
+        job
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Leaves a file for the guest.
+    ///
+    /// # Panics
+    /// When there is no room.
+    pub fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.folder.join(name), content).expect("the job's file");
+    }
+
+    /// A file that the guest left.
+    ///
+    /// # Panics
+    /// When it did not.
+    pub fn take(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.folder.join(name)).unwrap_or_else(|e| panic!("the guest's {name}: {e}"))
+    }
+
+    /// What the guest noted in `said.tsv`: a name, a tab, a value in each line.
+    ///
+    /// # Panics
+    /// When it noted nothing.
+    pub fn said(&self) -> HashMap<String, String> {
+        let text = String::from_utf8(self.take("said.tsv")).expect("text");
+        let pairs = text.lines().filter_map(|line| line.split_once('\t'));
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
 }
 
 /// What a boot left.

@@ -24,7 +24,7 @@ pub use bitlocker_judges::{
 };
 pub use digest::{sha256_of, sha256_of_file};
 pub use failing::{FailingDisk, Fault};
-pub use guest::{Guest, GuestRun};
+pub use guest::{Guest, GuestRun, Job};
 pub use index::{Row, Table};
 pub use model::{Medium, Model, Step};
 pub use nbdfuse::NbdFuse;

@@ -2,7 +2,7 @@
 //! port of the host: what it reads is what is in the volume, and what it writes is there afterwards.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use keyway_testkit::{Guest, Keyway, require_tool, sha256_of};
+use keyway_testkit::{Guest, Job, Keyway, require_tool, sha256_of};
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
@@ -26,9 +26,7 @@ fn the_kernels_driver_and_keyway_read_each_other() {
         return;
     }
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
-    let job = keyway.path("job");
-    std::fs::create_dir(&job).expect("the job's folder");
-    std::fs::write(job.join("run.sh"), SCRIPT).expect("the job's script");
+    let job = Job::new(keyway.path("job"), SCRIPT);
     let volume = keyway.volume("24M");
     let before = volume.plain();
 
@@ -38,15 +36,15 @@ fn the_kernels_driver_and_keyway_read_each_other() {
     let answer: serde_json::Value = serde_json::from_slice(&printed).expect("JSON");
     assert_eq!(answer["attachment"], "nvme-tcp");
     let address = answer["socket"].as_str().expect("an address");
-    std::fs::write(job.join("port"), address.rsplit(':').next().expect("a port")).expect("the job's note");
+    job.put("port", address.rsplit(':').next().expect("a port"));
 
-    let ran = Guest::new().timeout(Duration::from_secs(300)).run(&job);
+    let ran = Guest::new().timeout(Duration::from_secs(300)).run(job.path());
     keyway.ok([OsStr::new("close"), volume.path().as_os_str()]);
     let Some(ran) = ran else { return };
     assert_eq!(ran.code, Some(0), "the guest said:\n{}", ran.output);
-    let said = std::fs::read_to_string(job.join("before")).expect("the guest's note");
+    let said = String::from_utf8(job.take("before")).expect("text");
     assert_eq!(said.trim(), sha256_of(before.as_slice()));
-    let written = std::fs::read(job.join("written")).expect("the guest's copy");
+    let written = job.take("written");
     let after = volume.plain();
     let at = 3 << 20;
     assert!(after[at..at + written.len()] == written[..], "what was written");

@@ -2,10 +2,8 @@
 //! here, and the other way round.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use keyway_testkit::{Guest, Keyway, Volume, require_tool, sha256_of};
-use std::collections::HashMap;
+use keyway_testkit::{Guest, Job, Keyway, Volume, require_tool, sha256_of};
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -42,21 +40,18 @@ fn a_guest_and_keyway_read_each_other() {
         return;
     };
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
-    let job = keyway.path("job");
-    std::fs::create_dir(&job).expect("the job's folder");
-    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guest_vhost.sh"), job.join("run.sh"))
-        .expect("the job's script");
+    let job = Job::new(keyway.path("job"), include_str!("guest_vhost.sh"));
     let another = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
     let (volume, other) = (keyway.volume("24M"), another.volume("2M"));
     let before = [&volume, &other].map(|volume| sha256_of(volume.plain().as_slice()));
     let sockets = [serve(&keyway, &volume, "--allow-discards"), serve(&another, &other, "--read-only")];
     let guest = disks(Guest::new(), sockets.each_ref().map(String::as_str));
-    let ran = guest.timeout(Duration::from_secs(300)).run(&job);
+    let ran = guest.timeout(Duration::from_secs(300)).run(job.path());
     keyway.ok([OsStr::new("close"), volume.path().as_os_str()]);
     another.ok([OsStr::new("close"), other.path().as_os_str()]);
     let Some(ran) = ran else { return };
     assert_eq!(ran.code, Some(0), "the guest said:\n{}", ran.output);
-    let said = said(&job.join("said.tsv"));
+    let said = job.said();
     assert_eq!(said["bytes"], volume.plain().len().to_string());
     assert_eq!((said["sector"].as_str(), said["serial"].as_str()), ("512", "keyway"));
     assert_eq!((&said["before"], &said["second"]), (&before[0], &before[1]));
@@ -74,14 +69,6 @@ fn a_guest_and_keyway_read_each_other() {
             .stderr(Stdio::null())
             .output()
             .expect("debugfs runs");
-        assert!(found.stdout == std::fs::read(job.join(name)).expect("the guest's copy"), "{name} differs");
+        assert!(found.stdout == job.take(name), "{name} differs");
     }
-}
-
-fn said(path: &Path) -> HashMap<String, String> {
-    let text = std::fs::read_to_string(path).expect("the guest's notes");
-    text.lines()
-        .filter_map(|line| line.split_once('\t'))
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
 }

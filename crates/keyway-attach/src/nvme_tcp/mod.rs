@@ -100,5 +100,5 @@ pub fn serve_connection(
     from: impl Read,
     to: impl Write,
 ) -> Result<(), ConnectionError> {
-    queue::serve(&server::Subsystem::new(namespace, nqn), from, to)
+    queue::serve(&server::Subsystem::new(namespace, nqn), from, to, || {})
 }

@@ -36,11 +36,12 @@ struct Queue<'s, W: Write> {
     async_events: Vec<u16>,
 }
 
-/// Serves a connection until it ends or fails.
+/// Serves a connection until it ends or fails; tells once its Connect has been accepted.
 pub(super) fn serve(
     subsystem: &Subsystem,
     mut from: impl Read,
     to: impl Write,
+    connected: impl FnOnce(),
 ) -> Result<(), ConnectionError> {
     let mut queue = Queue {
         subsystem,
@@ -53,7 +54,7 @@ pub(super) fn serve(
         waiting: VecDeque::new(),
         async_events: Vec::new(),
     };
-    let served = queue.run(&mut from);
+    let served = queue.run(&mut from, connected);
     // The admin queue's end is the controller's.
     if let Some(controller) = queue.controller.take()
         && queue.id == 0
@@ -64,10 +65,16 @@ pub(super) fn serve(
 }
 
 impl<W: Write> Queue<'_, W> {
-    fn run(&mut self, from: &mut impl Read) -> Result<(), ConnectionError> {
+    fn run(&mut self, from: &mut impl Read, connected: impl FnOnce()) -> Result<(), ConnectionError> {
         pdu::handshake(from, &mut self.to)?;
+        let mut connected = Some(connected);
         loop {
             self.to.flush()?;
+            if self.controller.is_some()
+                && let Some(tell) = connected.take()
+            {
+                tell();
+            }
             match pdu::receive(from)? {
                 FromHost::Command(entry, data) => self.command(Command::new(entry), data)?,
                 FromHost::Data { cid, tag, offset, mut bytes } => {

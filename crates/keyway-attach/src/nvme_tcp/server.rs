@@ -5,6 +5,7 @@ use super::{Namespace, NvmeError, queue};
 use crate::Stop;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::net::sockopt;
 use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -18,9 +19,13 @@ use std::time::Duration;
 const MAX_CONNECTIONS: usize = 64;
 /// Controllers at a time.
 const MAX_CONTROLLERS: usize = 12;
-/// How long a host may be silent: Linux sends a keep-alive every 5 s on the admin queue, but nothing on the
-/// others. A host that vanished is found out by TCP's own probes.
+/// How long a host may be silent before it has connected a queue. After that it may be for ever: Linux sends a
+/// keep-alive every 5 s on the admin queue, but nothing on the others.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// A host that vanished is found out by TCP's own probes: the first after so long a silence, and so long between
+/// two of them.
+const PROBE_AFTER: Duration = Duration::from_secs(30);
+const PROBE_EVERY: Duration = Duration::from_secs(10);
 
 /// How to serve.
 #[derive(Debug, Clone)]
@@ -155,7 +160,9 @@ impl Server {
                 }
                 // They only make it faster, and find out about hosts that vanished.
                 let _ = stream.set_nodelay(true);
-                let _ = rustix::net::sockopt::set_socket_keepalive(&stream, true);
+                let _ = sockopt::set_socket_keepalive(&stream, true);
+                let _ = sockopt::set_tcp_keepidle(&stream, PROBE_AFTER);
+                let _ = sockopt::set_tcp_keepintvl(&stream, PROBE_EVERY);
                 let client = Arc::new(Client { stream, gone: AtomicBool::new(false) });
                 let guest = client.clone();
                 let spawned = Builder::new().name("nvme-tcp".into()).spawn_scoped(scope, move || {
@@ -176,14 +183,12 @@ impl Server {
     }
 
     fn attend(&self, stream: &TcpStream) {
-        // Who connects and says nothing does not stay; once a queue is connected it may be silent.
+        // Who connects and says nothing does not stay.
         let _ = stream.set_read_timeout(Some(HANDSHAKE));
-        let mut first = [0; 1];
-        if stream.peek(&mut first).is_err() {
-            return;
-        }
-        let _ = stream.set_read_timeout(None);
+        let from = BufReader::with_capacity(64 * 1024, stream);
         // How it ended is the host's affair: it has been told, or is gone.
-        let _ = queue::serve(&self.subsystem, BufReader::with_capacity(64 * 1024, stream), stream);
+        let _ = queue::serve(&self.subsystem, from, stream, || {
+            let _ = stream.set_read_timeout(None);
+        });
     }
 }

@@ -110,7 +110,7 @@ impl SessionFolder {
 
     /// Removes the files, one by one: what is mounted in the folder must never be entered.
     pub(super) fn remove(&self) -> Result<(), AttachError> {
-        for name in ["state.json", "state.json.new", "control", "nbd", "trace", "lock"] {
+        for name in ["state.json", "state.json.new", "control", "nbd", "vhost-user", "trace", "lock"] {
             remove(std::fs::remove_file(self.path.join(name)), &self.path)?;
         }
         remove(std::fs::remove_dir(self.mount_point()), &self.path)?;

@@ -9,7 +9,7 @@
 //! | `lock` | locked (`flock`) by the serving process for as long as it lives |
 //! | `control` | a unix socket; one JSON line asks, one JSON line answers |
 //! | `mnt/` | where the FUSE file system is mounted |
-//! | `nbd` | the NBD socket, where the plan does not name another |
+//! | `nbd`, `vhost-user` | the server's socket, where the plan does not name another |
 //! | `trace` | a recording, from its end until it is fetched |
 //!
 //! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass

@@ -14,13 +14,13 @@ pub struct SessionState {
     pub id: String,
     /// Canonical path of the volume.
     pub volume: PathBuf,
-    /// "fuse" or "nbd".
+    /// "fuse", "nbd", "vhost-user" or "nvme-tcp".
     pub attachment: String,
     /// The loop device.
     pub device: Option<PathBuf>,
     /// The decrypted volume as a file.
     pub file: Option<PathBuf>,
-    /// Where NBD clients connect: a path, or ADDRESS:PORT.
+    /// Where clients connect: a path, or ADDRESS:PORT.
     pub socket: Option<String>,
     /// Where the file system inside is mounted.
     pub mountpoint: Option<PathBuf>,

@@ -40,6 +40,8 @@ struct Shared {
     memory: Memory,
     queues: usize,
     event_index: AtomicBool,
+    /// No more requests are taken: a guest that always has one more must not hold up the end.
+    ending: AtomicBool,
     /// How long requests take, in nanoseconds, the last ones counting most.
     pace: AtomicU64,
     /// Requests that helpers have.
@@ -56,11 +58,19 @@ pub(super) struct Backend {
 }
 
 /// The helpers; they end when the last [`Backend`] of theirs is gone.
-pub(super) struct Helpers(Vec<JoinHandle<()>>);
+pub(super) struct Helpers {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
 
 impl Helpers {
+    /// No more requests are taken from now on; those that were are carried out.
+    pub(super) fn end(&self) {
+        self.shared.ending.store(true, Ordering::Release);
+    }
+
     pub(super) fn join(self) {
-        for helper in self.0 {
+        for helper in self.threads {
             // One that panicked has said so on standard error.
             let _ = helper.join();
         }
@@ -80,29 +90,36 @@ impl Backend {
             memory,
             queues,
             event_index: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
             pace: AtomicU64::new(0),
             away: Mutex::new(0),
             back: Condvar::new(),
         });
         let (jobs, waiting) = sync_channel(HELPERS);
         let waiting = Arc::new(Mutex::new(waiting));
-        let mut helpers = Vec::with_capacity(HELPERS);
+        let mut threads = Vec::with_capacity(HELPERS);
         for _ in 0..HELPERS {
             let (shared, waiting) = (Arc::clone(&shared), Arc::clone(&waiting));
             let builder = std::thread::Builder::new().name("keyway-vhost".into());
-            helpers.push(builder.spawn(move || shared.help(&waiting))?);
+            threads.push(builder.spawn(move || shared.help(&waiting))?);
         }
         let buffers = (0..queues).map(|_| Mutex::new(request::buffer())).collect();
-        Ok((Self { shared, jobs, buffers }, Helpers(helpers)))
+        let helpers = Helpers { shared: Arc::clone(&shared), threads };
+        Ok((Self { shared, jobs, buffers }, helpers))
     }
 
-    /// Takes and carries out what is in the queue.
-    fn drain(&self, vring: &VringMutex, buffer: &mut AlignedBuf) -> io::Result<()> {
+    /// Takes and carries out what is in the queue; whether there was anything.
+    fn drain(&self, vring: &VringMutex, buffer: &mut AlignedBuf) -> io::Result<bool> {
         let shared = &self.shared;
+        let mut any = false;
         loop {
+            if shared.ending.load(Ordering::Acquire) {
+                return Ok(false);
+            }
             let memory = shared.memory.memory().into_inner();
             let taken = vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
-            let Some(chain) = taken else { return Ok(()) };
+            let Some(chain) = taken else { return Ok(any) };
+            any = true;
             let job = Job { vring: vring.clone(), memory, chain };
             let Some(job) = self.hand_over(job) else { continue };
             shared.carry_out(job, buffer)?;
@@ -230,14 +247,69 @@ impl VhostUserBackend for Backend {
         let vring = vrings.get(usize::from(event)).ok_or(io::ErrorKind::InvalidInput)?;
         let mut buffer = lock(self.buffers.get(thread).ok_or(io::ErrorKind::InvalidInput)?);
         if !self.shared.event_index.load(Ordering::Relaxed) {
-            return self.drain(vring, &mut buffer);
+            return self.drain(vring, &mut buffer).map(drop);
         }
+        let mut told_of_more = false;
         loop {
             vring.disable_notification().map_err(io::Error::other)?;
-            self.drain(vring, &mut buffer)?;
-            if !vring.enable_notification().map_err(io::Error::other)? {
+            let any = self.drain(vring, &mut buffer)?;
+            let more = vring.enable_notification().map_err(io::Error::other)?;
+            // A guest may say that there is more and have nothing that can be taken, for ever.
+            if !more || (told_of_more && !any) || self.shared.ending.load(Ordering::Acquire) {
                 return Ok(());
             }
+            told_of_more = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_engine::{Access, Layout, Mapping, Segment};
+    use keyway_store::MemStore;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+    use virtio_queue::mock::MockSplitQueue;
+    use vm_memory::{Address, Bytes, GuestAddress};
+
+    /// Queues of 16 entries at the start of a guest's memory.
+    const ENTRIES: u16 = 16;
+
+    fn device() -> Arc<Device> {
+        let mapping = Mapping::Plain { store_offset: 0 };
+        let layout = Layout::new(512, vec![Segment { start: 0, len: 4096, mapping }]).expect("whole");
+        let store = Box::new(MemStore::from_vec(vec![0; 4096]));
+        Arc::new(Device::new(store, layout, Access::ReadWrite).expect("a device"))
+    }
+
+    /// A guest that says "there is more" and describes nothing neither keeps a queue's thread, nor the end.
+    #[test]
+    fn an_index_that_makes_no_sense_holds_nobody_up() {
+        for (event_index, available) in [(true, ENTRIES + 1), (true, u16::MAX), (false, u16::MAX)] {
+            let ranges = [(GuestAddress(0), 1 << 20)];
+            let memory: GuestMemoryMmap = GuestMemoryMmap::from_ranges(&ranges).expect("memory");
+            let mock = MockSplitQueue::create(&memory, GuestAddress(0), ENTRIES);
+            memory.write_obj(available, mock.avail_addr().unchecked_add(2)).expect("inside");
+            let places = (mock.desc_table_addr(), mock.avail_addr(), mock.used_addr());
+            let places = (places.0.raw_value(), places.1.raw_value(), places.2.raw_value());
+            let memory = GuestMemoryAtomic::new(memory);
+            let vring = VringMutex::new(memory.clone(), ENTRIES).expect("a queue");
+            vring.set_queue_size(ENTRIES);
+            vring.set_queue_info(places.0, places.1, places.2).expect("inside");
+            vring.set_queue_event_idx(event_index);
+            vring.set_queue_ready(true);
+            let (backend, helpers) = Backend::new(device(), memory).expect("threads");
+            backend.set_event_idx(event_index);
+            let (done, waiting) = channel();
+            std::thread::spawn(move || {
+                let handled = backend.handle_event(0, EventSet::IN, &[vring], 0);
+                done.send(handled.is_ok()).expect("somebody waits");
+            });
+            let handled = waiting.recv_timeout(Duration::from_secs(20)).expect("it comes to an end");
+            assert!(handled, "{event_index} {available}");
+            helpers.end();
+            helpers.join();
         }
     }
 }

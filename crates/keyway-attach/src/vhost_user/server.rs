@@ -100,6 +100,7 @@ impl VhostServer {
         if let Err(e) = waited {
             tell(&e.to_string());
         }
+        helpers.end();
         // Ends the queues' threads, and with the last sender the helpers.
         drop(daemon);
         helpers.join();

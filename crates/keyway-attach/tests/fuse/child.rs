@@ -12,7 +12,7 @@ use std::process::Command;
 /// Holds the arguments, separated by newlines.
 const VARIABLE: &str = "KEYWAY_TEST_CHILD";
 
-/// `FILE fuse|loop|nbd [MOUNTPOINT]` prints the session's state when it is ready and serves until
+/// `FILE fuse|loop|nbd|vhost-user [MOUNTPOINT]` prints the session's state when it is ready and serves until
 /// it is closed or killed; `list`, `clean` and `status|record|end-recording|close WHAT` print JSON, too.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
@@ -59,6 +59,7 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
             "fuse" => Attachment::Fuse { loop_device: false },
             "loop" => Attachment::Fuse { loop_device: true },
             "nbd" => Attachment::Nbd(NbdAddress::Session),
+            "vhost-user" => Attachment::VhostUser(None),
             other => panic!("unknown way {other}"),
         },
         mount: mount_point.map(|at| MountPlan { at, filesystem: None }),

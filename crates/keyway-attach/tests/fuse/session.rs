@@ -216,3 +216,17 @@ fn an_nbd_session_ends_when_it_is_closed() {
     assert!(before.elapsed() < Duration::from_secs(9), "it does not wait for clients for ever");
     sessions.assert_clean();
 }
+
+#[test]
+fn a_killed_server_of_sockets_leaves_nothing_that_close_does_not_take_away() {
+    for way in ["nbd", "vhost-user"] {
+        let sessions = Sessions::new();
+        let volume = sessions.volume(SIZE);
+        let mut serving = sessions.serve(&volume, way, None);
+        let socket = serving.state.socket.clone().expect("a socket");
+        serving.kill();
+        assert!(Path::new(&socket).exists(), "{way}: what it left");
+        assert!(sessions.ask(&["close", text(&volume)]).status.success(), "{way}");
+        sessions.assert_clean();
+    }
+}

@@ -89,6 +89,12 @@ impl Client {
         client
     }
 
+    /// Whether the other side hangs up before that.
+    pub(crate) fn ended_within(&mut self, limit: std::time::Duration) -> bool {
+        self.stream.set_read_timeout(Some(limit)).unwrap();
+        matches!(self.stream.read(&mut [0]), Ok(0))
+    }
+
     fn pdu(&mut self) -> (u8, Vec<u8>, Vec<u8>) {
         let mut common = [0; 8];
         self.stream.read_exact(&mut common).unwrap();

@@ -1,10 +1,11 @@
 //! Streams of any bytes: a connection ends in an error, not in a panic, a stall or a gigabyte.
 
-use crate::client::{NQN, capsule, connect, entry, ic_req};
+use crate::client::{Client, NQN, capsule, connect, entry, ic_req};
 use crate::namespace::Memory;
 use keyway_attach::nvme_tcp::{Breach, ConnectionError, serve_connection};
 use proptest::prelude::*;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn serve(bytes: &[u8]) -> (ConnectionError, usize) {
     let mut out = Vec::new();
@@ -46,6 +47,22 @@ fn what_a_host_must_not_do() {
         breach(&[start, vec![4, 0, 72, 72, 0xff, 0xff, 0xff, 0x7f], vec![0; 64]].concat()),
         Breach::PduLength(0x7fff_ffff - 72)
     );
+}
+
+/// Whoever connects and does not become a queue's host is hung up on; a host may be silent.
+#[test]
+fn who_says_too_little_does_not_stay() {
+    if std::env::var_os("KEYWAY_SLOW").is_none() {
+        eprintln!("SKIP: waits 11 s; set KEYWAY_SLOW=1");
+        return;
+    }
+    crate::protocol::served(|address, _| {
+        let mut silent = Client::new(address);
+        let (mut admin, _) = Client::admin(address);
+        let ended = silent.ended_within(Duration::from_secs(15));
+        assert!(ended, "a handshake alone does not keep a connection");
+        assert_eq!(admin.simple(0x18, 0, 0, &[]).status, 0, "a host that has connected may be silent");
+    });
 }
 
 fn some_entry() -> impl Strategy<Value = [u8; 64]> {

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-fn served(test: impl FnOnce(SocketAddr, &Memory)) {
+pub(crate) fn served(test: impl FnOnce(SocketAddr, &Memory)) {
     let memory = Arc::new(Memory::new());
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), memory.clone(), &Options::default()).unwrap();
     let stop = Stop::new().unwrap();

@@ -179,7 +179,12 @@ pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
     rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", path(p))));
     rows.extend(state.device.as_ref().map(|p| ("  device", path(p))));
     rows.extend(state.file.as_ref().map(|p| ("  file", path(p))));
-    rows.extend(state.socket.as_ref().map(|s| ("  NBD socket", s.clone())));
+    let socket = match state.attachment.as_str() {
+        "vhost-user" => "  vhost-user socket",
+        "nvme-tcp" => "  NVMe/TCP address",
+        _ => "  NBD socket",
+    };
+    rows.extend(state.socket.as_ref().map(|s| (socket, s.clone())));
     if state.read_only {
         rows.push(("  access", "read-only".to_owned()));
     }
