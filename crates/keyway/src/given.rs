@@ -2,7 +2,8 @@
 //! keys, of which it has several kinds.
 
 use crate::failure::{Exit, Failure};
-use crate::secrets_in::{SecretSource, one_stdin};
+use crate::narrow::NarrowArgs;
+use crate::secrets_in::{SecretArgs, SecretSource, one_stdin};
 use crate::tpm_in::TpmArgs;
 use crate::volume::{self, Which};
 use crate::{prompt, verbs};
@@ -77,6 +78,51 @@ pub(crate) struct KeyArgs {
     tpm: TpmArgs,
 }
 
+/// A volume, what opens it, and what it is looked for as: what nearly every verb takes.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct VolumeArgs {
+    /// The volume's file or block device
+    pub(crate) volume: PathBuf,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+impl VolumeArgs {
+    /// Which volume is meant.
+    pub(crate) fn which(&self) -> Which {
+        Which::new(&self.volume, &self.narrow)
+    }
+
+    /// Where its password and keyfiles come from.
+    pub(crate) fn source(&self) -> SecretSource {
+        self.secret.source()
+    }
+
+    /// Whether anything that opens it was named.
+    pub(crate) fn names_a_secret(&self) -> bool {
+        self.source().is_given() || self.keys.is_given()
+    }
+
+    /// Reads what opens it; asks on the terminal where nothing was named and it is needed.
+    pub(crate) fn given(&self) -> Result<Given, Failure> {
+        Given::read(&self.which(), &self.source(), &self.keys)
+    }
+
+    /// The same of a volume that is known to be a BitLocker one.
+    pub(crate) fn bitlocker_secrets(&self) -> Result<Vec<Secret>, Failure> {
+        bitlocker_secrets(&self.which(), &self.source(), &self.keys)
+    }
+
+    /// The same of a volume that is known to be a VeraCrypt or TrueCrypt one.
+    pub(crate) fn veracrypt_secrets(&self) -> Result<Secrets, Failure> {
+        veracrypt_secrets(&self.which(), &self.source(), &self.keys)
+    }
+}
+
 impl KeyArgs {
     /// Whether any was named.
     pub(crate) fn is_given(&self) -> bool {
@@ -117,11 +163,7 @@ pub(crate) fn veracrypt_secrets(
 }
 
 /// Reads what opens a BitLocker volume; asks on the terminal where nothing was named and it is needed.
-pub(crate) fn bitlocker_secrets(
-    which: &Which,
-    source: &SecretSource,
-    keys: &KeyArgs,
-) -> Result<Vec<Secret>, Failure> {
+fn bitlocker_secrets(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Result<Vec<Secret>, Failure> {
     if !source.keyfiles.is_empty() || source.pim.is_some() {
         return Err(Failure::usage(
             "a BitLocker volume has no keyfiles and no PIM",

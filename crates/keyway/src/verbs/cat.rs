@@ -1,18 +1,16 @@
 //! `cat`: decrypted bytes to standard output.
 
 use crate::failure::Failure;
-use crate::given::{Given, KeyArgs};
-use crate::narrow::NarrowArgs;
+use crate::given::VolumeArgs;
 use crate::output::Output;
-use crate::secrets_in::SecretArgs;
 use crate::size;
-use crate::volume::{self, Which};
+use crate::volume;
 use keyway_engine::{Access, Device};
 use keyway_store::{AlignedBuf, Caching};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc;
 
 /// Bytes read and decrypted at a time; a multiple of every sector size.
@@ -25,27 +23,21 @@ const PIECE: u64 = 2 << 20;
   $ keyway cat /dev/sdb1 --offset 1M --length 64K --password-file pw.txt > piece.bin
   $ keyway cat bitlocker.img --recovery-password 'BitLocker Recovery Key.TXT' > plain.img")]
 pub(crate) struct Args {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     /// First byte
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "0")]
     offset: u64,
     /// How many bytes; all to the end when left out
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     length: Option<u64>,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.volume)?;
-    let which = Which::new(&args.volume, &args.narrow);
-    let secrets = Given::read(&which, &args.secret.source(), &args.keys)?;
+    volume::must_exist(&args.target.volume)?;
+    let which = args.target.which();
+    let secrets = args.target.given()?;
     let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
     drop(secrets);
     volume::warn(out, &open.warnings);

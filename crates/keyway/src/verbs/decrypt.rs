@@ -2,16 +2,13 @@
 
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
-use crate::given::{Family, KeyArgs, veracrypt_secrets};
-use crate::narrow::NarrowArgs;
+use crate::given::{Family, VolumeArgs};
 use crate::output::Output;
-use crate::secrets_in::SecretArgs;
-use crate::volume::{self, Which, about};
+use crate::volume::{self, about};
 use keyway_convert::veracrypt;
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
 use keyway_volume::veracrypt::unlock;
-use std::path::PathBuf;
 
 /// Decrypt a volume in place: what is in it lies open on the device afterwards
 ///
@@ -22,21 +19,15 @@ use std::path::PathBuf;
   $ sudo keyway decrypt /dev/sdb1
   $ keyway decrypt secret.hc --password-file pw.txt --yes")]
 pub(crate) struct Args {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     #[command(flatten)]
     how: HowArgs,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let path = &args.volume;
+    let path = &args.target.volume;
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
     if conversion::find(path)?.is_some() {
@@ -46,7 +37,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     conversion::refuse_if_used(path)?;
-    let which = Which::new(path, &args.narrow);
+    let which = args.target.which();
     if volume::family(&which)? == Family::BitLocker {
         return Err(Failure::new(
             Exit::NotPermitted,
@@ -59,7 +50,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         "Everything in {} will lie open on it. Make a backup first. A hidden volume in it will be lost.",
         path.display()
     ))?;
-    let secrets = veracrypt_secrets(&which, &args.secret.source(), &args.keys)?;
+    let secrets = args.target.veracrypt_secrets()?;
     let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
     let opened = unlock(&store, &which.request(&secrets, None, None)).map_err(|e| about(path, e))?;
     let file = conversion::journal_beside(path, &args.how)?;

@@ -3,16 +3,14 @@
 use super::drive;
 use crate::conversion;
 use crate::failure::Failure;
-use crate::given::{Family, Given, KeyArgs};
-use crate::narrow::NarrowArgs;
+use crate::given::{Family, VolumeArgs};
 use crate::output::{Output, bytes, pairs};
-use crate::secrets_in::SecretArgs;
-use crate::volume::{self, Which};
+use crate::volume;
 use keyway_engine::Access;
 use keyway_store::Caching;
 use keyway_volume::{Format, VolumeError, bitlocker, fsprobe};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Tell everything a volume's header says; without a secret, what can be seen from outside
 #[derive(clap::Args, Debug)]
@@ -21,36 +19,31 @@ use std::path::{Path, PathBuf};
   $ keyway info secret.hc --password-file pw.txt --json
   $ keyway info /dev/sdb1 --ask")]
 pub(crate) struct Args {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     /// Ask for the password on the terminal
     #[arg(long)]
     ask: bool,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.volume)?;
-    if let Some(found) = conversion::find(&args.volume)?.filter(|found| found.in_front) {
-        let document = conversion::describe(&args.volume, &found)?;
-        return out.result(&document, || conversion::describe_in_words(&args.volume, &document));
+    volume::must_exist(&args.target.volume)?;
+    if let Some(found) = conversion::find(&args.target.volume)?.filter(|found| found.in_front) {
+        let document = conversion::describe(&args.target.volume, &found)?;
+        return out.result(&document, || conversion::describe_in_words(&args.target.volume, &document));
     }
-    let source = args.secret.source();
-    let which = Which::new(&args.volume, &args.narrow);
-    if !source.is_given() && !args.keys.is_given() && !args.ask {
+    let which = args.target.which();
+    if !args.target.names_a_secret() && !args.ask {
         return match volume::family(&which)? {
-            Family::BitLocker => locked_bitlocker(&args.volume, out),
-            Family::VeraCrypt if drive::is_drive(&args.volume) => drive::show(&args.volume, out),
-            Family::VeraCrypt => outside(&args.volume, out),
+            Family::BitLocker => locked_bitlocker(&args.target.volume, out),
+            Family::VeraCrypt if drive::is_drive(&args.target.volume) => {
+                drive::show(&args.target.volume, out)
+            }
+            Family::VeraCrypt => outside(&args.target.volume, out),
         };
     }
-    let secrets = Given::read(&which, &source, &args.keys)?;
+    let secrets = args.target.given()?;
     let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
     let mut document = serde_json::to_value(&open.info).unwrap_or(Value::Null);
     if let Some(object) = document.as_object_mut() {
@@ -58,7 +51,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         object.insert("warnings".to_owned(), json!(open.warnings));
     }
     volume::warn(out, &open.warnings);
-    out.result(&document, || words(&args.volume, &document))
+    out.result(&document, || words(&args.target.volume, &document))
 }
 
 /// Without a secret: BitLocker's metadata lies open but for its keys.

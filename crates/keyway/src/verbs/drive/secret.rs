@@ -99,7 +99,8 @@ pub(super) struct NewSecretArgs {
     new_password_fd: Option<u32>,
 }
 
-fn source(file: &Option<PathBuf>, fd: Option<u32>) -> SecretSource {
+/// A password in a file, or behind a descriptor.
+pub(super) fn source(file: &Option<PathBuf>, fd: Option<u32>) -> SecretSource {
     SecretSource { password_file: file.clone(), password_fd: fd, keyfiles: Vec::new(), pim: None }
 }
 

@@ -1,12 +1,12 @@
 //! `drive setup`: from the factory's state to a locked drive in one command.
 
 use super::recognise;
-use super::secret::{HashArgs, derive};
+use super::secret::{SecretArgs, derive, source};
 use super::sheet::{Sheet, admin_secret};
 use super::target::{Target, must_be_opal};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::secrets_in::{SecretSource, one_stdin};
+use crate::secrets_in::one_stdin;
 use crate::verbs::name_of;
 use keyway_secret::SecretBytes;
 use keyway_sed::host::owner::LifeCycle;
@@ -39,14 +39,8 @@ pub(crate) struct Args {
     /// Read the owner's secret from the open descriptor N
     #[arg(long, value_name = "N", conflicts_with_all = ["recovery_sheet", "admin_password_file"], help_heading = "Secret")]
     admin_password_fd: Option<u32>,
-    /// Read the password from FILE; `-` is standard input. One trailing newline is dropped
-    #[arg(long, value_name = "FILE", help_heading = "Secret")]
-    password_file: Option<PathBuf>,
-    /// Read the password from the open descriptor N
-    #[arg(long, value_name = "N", conflicts_with = "password_file", help_heading = "Secret")]
-    password_fd: Option<u32>,
     #[command(flatten)]
-    hash: HashArgs,
+    secret: SecretArgs,
     /// Leave the drive unlocked until it loses power
     #[arg(long)]
     leave_unlocked: bool,
@@ -62,7 +56,7 @@ enum Reached {
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let hash = args.hash.hash;
+    let hash = args.secret.hash.hash;
     let mut target = Target::open(&args.device, hash)?;
     must_be_factory_fresh(args, &mut target)?;
     if !args.leave_unlocked {
@@ -74,13 +68,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if let Some(on_it) = recognise::contents(&args.device) {
         out.warn(&format!("on it is {on_it}; that stays as it is"));
     }
-    let source = |file: &Option<PathBuf>, fd| SecretSource {
-        password_file: file.clone(),
-        password_fd: fd,
-        keyfiles: Vec::new(),
-        pim: None,
-    };
-    let own = source(&args.password_file, args.password_fd);
+    let own = args.secret.source();
     let admin = source(&args.admin_password_file, args.admin_password_fd);
     one_stdin(&[own.clone(), admin.clone()])?;
     let serial = target.serial();

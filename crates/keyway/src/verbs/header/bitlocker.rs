@@ -1,10 +1,10 @@
 //! The metadata of a BitLocker volume: three copies, and the first sector that names them.
 
-use super::{BackupArgs, CheckArgs, RestoreArgs};
+use super::{BackupArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
-use crate::given::bitlocker_secrets;
+use crate::given::VolumeArgs;
 use crate::output::{Output, bytes, table};
-use crate::volume::{self, Which};
+use crate::volume;
 use keyway_engine::Access;
 use keyway_store::Caching;
 use keyway_volume::bitlocker::{self, CopyState, HeaderBackup, UnlockRequest};
@@ -15,13 +15,14 @@ pub(super) fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
     if args.hidden || args.inner.source().is_given() {
         return Err(Failure::usage("a BitLocker volume has no hidden one", "leave out --hidden"));
     }
-    let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
-    let seen = bitlocker::look(&store).map_err(|e| volume::about(&args.volume, e))?;
+    let store = volume::store(&args.target.volume, Access::ReadOnly, Caching::Buffered)?;
+    let seen = bitlocker::look(&store).map_err(|e| volume::about(&args.target.volume, e))?;
     seen.warnings.iter().for_each(|warning| out.warn(&warning.to_string()));
     let written = HeaderBackup::take(&store, &seen.metadata)
         .and_then(|backup| backup.write(&args.file))
-        .map_err(|e| volume::about(&args.volume, e))?;
-    let document = json!({"volume": args.volume, "file": args.file, "bytes": written, "hidden": false});
+        .map_err(|e| volume::about(&args.target.volume, e))?;
+    let document =
+        json!({"volume": args.target.volume, "file": args.file, "bytes": written, "hidden": false});
     out.result(&document, || {
         format!(
             "{} holds the metadata and the first sector ({}). With it the volume opens with the present \
@@ -39,33 +40,30 @@ pub(super) fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
             "name the file; from a copy on the volume itself: `keyway header repair`",
         ));
     };
-    volume::must_be_writable(&args.volume)?;
+    volume::must_be_writable(&args.target.volume)?;
     volume::must_exist(file)?;
     let backup = HeaderBackup::read(file)?;
-    out.confirm(&format!("The metadata of {} will be overwritten.", args.volume.display()))?;
-    let which = Which::new(&args.volume, &args.narrow);
-    let secrets = bitlocker_secrets(&which, &args.secret.source(), &args.keys)?;
-    let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
+    out.confirm(&format!("The metadata of {} will be overwritten.", args.target.volume.display()))?;
+    let secrets = args.target.bitlocker_secrets()?;
+    let store = volume::store(&args.target.volume, Access::ReadWrite, Caching::Direct)?;
     backup
         .restore(&store, &UnlockRequest::new(&secrets), args.force)
-        .map_err(|e| volume::about(&args.volume, e))?;
-    out.result(&json!({"volume": args.volume, "restored": ["first sector", 1, 2, 3]}), || {
+        .map_err(|e| volume::about(&args.target.volume, e))?;
+    out.result(&json!({"volume": args.target.volume, "restored": ["first sector", 1, 2, 3]}), || {
         format!(
             "{}: the three copies of the metadata and the first sector were restored.",
-            args.volume.display()
+            args.target.volume.display()
         )
     })
 }
 
 /// Ends with exit code 4 where a copy is not in order. A secret is not needed; with one it is found
 /// out whether the copy that counts was last written by somebody who had the key.
-pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
-    let which = Which::new(&args.volume, &args.narrow);
-    let source = args.secret.source();
+pub(super) fn check(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
     let about = |e| volume::about(&args.volume, e);
-    let (metadata, authentic) = if source.is_given() || args.keys.is_given() {
-        let secrets = bitlocker_secrets(&which, &source, &args.keys)?;
+    let (metadata, authentic) = if args.names_a_secret() {
+        let secrets = args.bitlocker_secrets()?;
         let opened = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).map_err(about)?.opened;
         let authentic = opened.metadata.block().is_authentic(&opened.master);
         (opened.metadata, Some(authentic))
@@ -105,10 +103,9 @@ pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
     .with(document))
 }
 
-pub(super) fn repair(args: &CheckArgs, out: Output) -> Result<(), Failure> {
+pub(super) fn repair(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(&args.volume)?;
-    let which = Which::new(&args.volume, &args.narrow);
-    let secrets = bitlocker_secrets(&which, &args.secret.source(), &args.keys)?;
+    let secrets = args.bitlocker_secrets()?;
     let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
     let opened = bitlocker::unlock(&store, &UnlockRequest::new(&secrets))
         .map_err(|e| volume::about(&args.volume, e))?

@@ -4,12 +4,11 @@ mod bitlocker;
 mod veracrypt;
 
 use crate::failure::Failure;
-use crate::given::{Family, KeyArgs};
-use crate::narrow::NarrowArgs;
+use crate::given::{Family, VolumeArgs};
 use crate::output::Output;
-use crate::secrets_in::{HiddenArgs, SecretArgs};
-use crate::volume::{self, Which};
-use std::path::{Path, PathBuf};
+use crate::secrets_in::HiddenArgs;
+use crate::volume;
+use std::path::PathBuf;
 
 /// Back up, restore, check or repair a volume's header
 #[derive(clap::Args, Debug)]
@@ -38,89 +37,65 @@ enum Action {
     #[command(after_help = "Examples:
   $ keyway header repair /dev/sdb1
   $ keyway header repair /dev/sdb1 --recovery-password recovery.txt")]
-    Repair(CheckArgs),
+    Repair(VolumeArgs),
     /// Tell which copies of the header are in order
     #[command(after_help = "Examples:
   $ keyway header check secret.hc
   $ keyway header check secret.hc --password-file pw.txt --json")]
-    Check(CheckArgs),
+    Check(VolumeArgs),
 }
 
 #[derive(clap::Args, Debug)]
 struct BackupArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     /// The backup file; must not exist yet
     file: PathBuf,
     /// Back up the hidden volume's header too; asks for its secret
     #[arg(long)]
     hidden: bool,
     #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
     inner: HiddenArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 #[derive(clap::Args, Debug)]
 struct RestoreArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     /// The backup file; the copy at the end of the volume when left out
     file: Option<PathBuf>,
     /// Restore it even if the volume has other master keys now and would become unreadable
     #[arg(long)]
     force: bool,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
-}
-
-#[derive(clap::Args, Debug)]
-struct CheckArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let family = |path: &Path, narrow: &NarrowArgs, keys: &KeyArgs| {
-        volume::must_exist(path)?;
-        let family = volume::family(&Which::new(path, narrow))?;
-        if family == Family::VeraCrypt && keys.is_given() {
+    let family = |target: &VolumeArgs| {
+        volume::must_exist(&target.volume)?;
+        let family = volume::family(&target.which())?;
+        if family == Family::VeraCrypt && target.keys.is_given() {
             return Err(Failure::usage(
-                format!("{} does not begin as a BitLocker volume", path.display()),
+                format!("{} does not begin as a BitLocker volume", target.volume.display()),
                 "if it is one whose first sector is damaged, add --format bitlocker",
             ));
         }
         Ok(family)
     };
     match &args.action {
-        Action::Backup(args) => match family(&args.volume, &args.narrow, &args.keys)? {
+        Action::Backup(args) => match family(&args.target)? {
             Family::BitLocker => bitlocker::backup(args, out),
             Family::VeraCrypt => veracrypt::backup(args, out),
         },
-        Action::Restore(args) => match family(&args.volume, &args.narrow, &args.keys)? {
+        Action::Restore(args) => match family(&args.target)? {
             Family::BitLocker => bitlocker::restore(args, out),
             Family::VeraCrypt => veracrypt::restore(args, out),
         },
-        Action::Check(args) => match family(&args.volume, &args.narrow, &args.keys)? {
+        Action::Check(args) => match family(args)? {
             Family::BitLocker => bitlocker::check(args, out),
             Family::VeraCrypt => veracrypt::check(args, out),
         },
-        Action::Repair(args) => match family(&args.volume, &args.narrow, &args.keys)? {
+        Action::Repair(args) => match family(args)? {
             Family::BitLocker => bitlocker::repair(args, out),
             Family::VeraCrypt => Err(Failure::usage(
                 "a VeraCrypt or TrueCrypt volume's header is restored from its other copy, or from a backup",

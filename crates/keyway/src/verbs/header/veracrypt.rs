@@ -1,12 +1,13 @@
 //! The header of a VeraCrypt or TrueCrypt volume and its copy at the end.
 
-use super::{BackupArgs, CheckArgs, RestoreArgs};
+use super::{BackupArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
+use crate::given::VolumeArgs;
 use crate::output::{Output, bytes, table};
 use crate::secrets_in::one_stdin;
 use crate::system_drive::SystemDrive;
 use crate::verbs::name_of;
-use crate::volume::{self, Which};
+use crate::volume;
 use keyway_engine::Access;
 use keyway_store::Caching;
 use keyway_volume::veracrypt::{self, HeaderState, KeysGuard, Place, RestoreFrom};
@@ -15,24 +16,24 @@ use serde_json::json;
 use std::path::Path;
 
 pub(super) fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.volume)?;
-    let (own, inner) = (args.secret.source(), args.inner.source());
+    volume::must_exist(&args.target.volume)?;
+    let (own, inner) = (args.target.source(), args.inner.source());
     one_stdin([&own, &inner])?;
-    let name = name_of(&args.volume);
+    let name = name_of(&args.target.volume);
     let secrets = own.read(&name)?;
     let hidden = if args.hidden || inner.is_given() {
         Some(inner.read(&format!("the hidden volume in {name}"))?)
     } else {
         None
     };
-    let which = Which::new(&args.volume, &args.narrow);
-    let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
+    let which = args.target.which();
+    let store = volume::store(&args.target.volume, Access::ReadOnly, Caching::Buffered)?;
     let drive = SystemDrive::of(&which)?;
     let request = which.request(&secrets, None, drive.as_ref());
     let done = veracrypt::header_backup(&store, &request, hidden.as_ref(), &args.file)
-        .map_err(|e| volume::about(&args.volume, e))?;
+        .map_err(|e| volume::about(&args.target.volume, e))?;
     let document =
-        json!({"volume": args.volume, "file": args.file, "bytes": done.bytes, "hidden": done.hidden});
+        json!({"volume": args.target.volume, "file": args.file, "bytes": done.bytes, "hidden": done.hidden});
     out.result(&document, || {
         let what = if done.hidden { "the headers of the outer and the hidden volume" } else { "the header" };
         format!(
@@ -44,28 +45,28 @@ pub(super) fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
 }
 
 pub(super) fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.volume)?;
-    volume::must_be_writable(&args.volume)?;
+    volume::must_exist(&args.target.volume)?;
+    volume::must_be_writable(&args.target.volume)?;
     if let Some(file) = &args.file {
         volume::must_exist(file)?;
     }
-    out.confirm(&format!("The header of {} will be overwritten.", args.volume.display()))?;
-    let secrets = args.secret.source().read(&match &args.file {
+    out.confirm(&format!("The header of {} will be overwritten.", args.target.volume.display()))?;
+    let secrets = args.target.source().read(&match &args.file {
         Some(file) => format!("{} at the time of the backup", name_of(file)),
-        None => name_of(&args.volume),
+        None => name_of(&args.target.volume),
     })?;
     let from = args.file.as_deref().map_or(RestoreFrom::Embedded, RestoreFrom::File);
     let guard = if args.force { KeysGuard::Any } else { KeysGuard::Same };
-    let which = Which::new(&args.volume, &args.narrow);
-    let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
+    let which = args.target.which();
+    let store = volume::store(&args.target.volume, Access::ReadWrite, Caching::Direct)?;
     let drive = SystemDrive::of(&which)?;
     let request = which.request(&secrets, None, drive.as_ref());
     let done = veracrypt::header_restore(&store, from, &request, guard)
-        .map_err(|e| volume::about(&args.volume, e))?;
-    let document = json!({"volume": args.volume, "hidden": done.hidden, "restored": done.places});
+        .map_err(|e| volume::about(&args.target.volume, e))?;
+    let document = json!({"volume": args.target.volume, "hidden": done.hidden, "restored": done.places});
     out.result(&document, || {
         let places: Vec<String> = done.places.iter().map(Place::to_string).collect();
-        format!("{}: the {} was restored.", args.volume.display(), places.join(" and the "))
+        format!("{}: the {} was restored.", args.target.volume.display(), places.join(" and the "))
     })
 }
 
@@ -77,10 +78,10 @@ struct CheckedHeader {
 }
 
 /// Ends with exit code 4 where a copy is not in order, so that scripts need not read the answer.
-pub(super) fn check(args: &CheckArgs, out: Output) -> Result<(), Failure> {
+pub(super) fn check(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
-    let secrets = args.secret.source().read(&name_of(&args.volume))?;
-    let which = Which::new(&args.volume, &args.narrow);
+    let secrets = args.source().read(&name_of(&args.volume))?;
+    let which = args.which();
     let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
     let drive = SystemDrive::of(&which)?;
     let checks = veracrypt::check(&store, &which.request(&secrets, None, drive.as_ref()))

@@ -1,14 +1,13 @@
 //! The protectors of a BitLocker volume.
 
-use super::{AddArgs, ChangeArgs, Kind, RecoveryArgs, RemoveArgs, VolumeArgs, tpm};
+use super::{AddArgs, ChangeArgs, Kind, RecoveryArgs, RemoveArgs, tpm};
 use crate::failure::{Exit, Failure};
-use crate::given::{KeyArgs, bitlocker_secrets};
+use crate::given::VolumeArgs;
 use crate::key_file::NewFile;
-use crate::narrow::NarrowArgs;
 use crate::output::{Output, table};
-use crate::secrets_in::{NewArgs, SecretSource, one_stdin};
+use crate::secrets_in::{NewArgs, one_stdin};
 use crate::verbs::name_of;
-use crate::volume::{self, Which};
+use crate::volume;
 use keyway_engine::Access;
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore};
@@ -27,20 +26,11 @@ struct Volume<'a> {
 }
 
 impl<'a> Volume<'a> {
-    fn open(
-        path: &'a Path,
-        source: &SecretSource,
-        keys: &KeyArgs,
-        narrow: &NarrowArgs,
-        access: Access,
-        out: Output,
-    ) -> Result<Self, Failure> {
+    fn open(target: &'a VolumeArgs, access: Access, out: Output) -> Result<Self, Failure> {
         if access == Access::ReadWrite {
-            volume::must_be_writable(path)?;
+            volume::must_be_writable(&target.volume)?;
         }
-        let which = Which::new(path, narrow);
-        let secrets = bitlocker_secrets(&which, source, keys)?;
-        Self::unlock(path, &secrets, access, out)
+        Self::unlock(&target.volume, &target.bitlocker_secrets()?, access, out)
     }
 
     fn unlock(path: &'a Path, secrets: &[Secret], access: Access, out: Output) -> Result<Self, Failure> {
@@ -123,8 +113,7 @@ fn no_random(e: getrandom::Error) -> Failure {
 }
 
 pub(super) fn add(args: &AddArgs, out: Output) -> Result<(), Failure> {
-    let source = args.secret.source();
-    one_stdin([&source, &args.new.source(), &args.new_tpm.pin_source()])?;
+    one_stdin([&args.target.source(), &args.new.source(), &args.new_tpm.pin_source()])?;
     let tpm = tpm::asks(args.kind);
     if tpm.is_none() && args.new_tpm.is_given() {
         return Err(Failure::usage(
@@ -139,9 +128,9 @@ pub(super) fn add(args: &AddArgs, out: Output) -> Result<(), Failure> {
             "name one on another drive: --to FOLDER",
         ));
     }
-    let mut volume = Volume::open(&args.volume, &source, &args.keys, &args.narrow, Access::ReadWrite, out)?;
+    let mut volume = Volume::open(&args.target, Access::ReadWrite, out)?;
     let new = match args.kind {
-        Kind::Password => New::password(&args.volume, &args.new)?,
+        Kind::Password => New::password(&args.target.volume, &args.new)?,
         Kind::RecoveryPassword => New::recovery()?,
         Kind::StartupKey => New::startup_key()?,
         Kind::Tpm | Kind::TpmPin | Kind::TpmStartupKey | Kind::TpmPinStartupKey => {
@@ -158,9 +147,8 @@ pub(super) fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
             "give a new password, or name another protector with --id",
         ));
     }
-    let source = args.secret.source();
-    one_stdin([&source, &args.new.source()])?;
-    let mut volume = Volume::open(&args.volume, &source, &args.keys, &args.narrow, Access::ReadWrite, out)?;
+    one_stdin([&args.target.source(), &args.new.source()])?;
+    let mut volume = Volume::open(&args.target, Access::ReadWrite, out)?;
     let entries = &volume.keys.metadata.block().dataset.entries;
     let wanted = |p: &&bitlocker::Protector| match args.id {
         Some(id) => p.id == id,
@@ -168,15 +156,15 @@ pub(super) fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
     };
     let Some((id, kind)) = entries.protectors().find(wanted).map(|p| (p.id, p.protection)) else {
         return Err(match args.id {
-            Some(id) => volume::about(&args.volume, ChangeError::NoSuchProtector(id)),
+            Some(id) => volume::about(&args.target.volume, ChangeError::NoSuchProtector(id)),
             None => Failure::usage(
-                format!("{} has no password to change", args.volume.display()),
+                format!("{} has no password to change", args.target.volume.display()),
                 "name the protector with --id; `keyway protector list` tells which it has",
             ),
         });
     };
     let new = match kind {
-        Protection::Password => New::password(&args.volume, &args.new)?,
+        Protection::Password => New::password(&args.target.volume, &args.new)?,
         Protection::RecoveryPassword => New::recovery()?,
         Protection::StartupKey if args.to.is_none() => {
             return Err(Failure::usage("a startup key needs a folder to be written to", "add --to FOLDER"));
@@ -278,29 +266,27 @@ fn words(kind: Protection) -> &'static str {
 }
 
 pub(super) fn remove(args: &RemoveArgs, out: Output) -> Result<(), Failure> {
-    let source = args.secret.source();
-    let mut volume = Volume::open(&args.volume, &source, &args.keys, &args.narrow, Access::ReadWrite, out)?;
+    let mut volume = Volume::open(&args.target, Access::ReadWrite, out)?;
     let result = volume.keys.remove_protector(&volume.store, args.id, LastProtector::Keep);
     match result {
         Err(e @ ChangeError::LastProtector(_)) => {
-            out.confirm(&format!("{}: {e}.", args.volume.display()))?;
+            out.confirm(&format!("{}: {e}.", args.target.volume.display()))?;
             volume.change(|keys, store| keys.remove_protector(store, args.id, LastProtector::Remove))?;
         }
-        other => other.map_err(|e| volume::about(&args.volume, e))?,
+        other => other.map_err(|e| volume::about(&args.target.volume, e))?,
     }
-    out.result(&json!({"volume": args.volume, "removed": args.id}), || {
+    out.result(&json!({"volume": args.target.volume, "removed": args.id}), || {
         format!(
             "{} no longer opens by the protector {}.\nBackups of the volume's headers made before still open \
              with it: destroy them.",
-            args.volume.display(),
+            args.target.volume.display(),
             args.id
         )
     })
 }
 
 pub(super) fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> {
-    let source = args.secret.source();
-    let volume = Volume::open(&args.volume, &source, &args.keys, &args.narrow, Access::ReadOnly, out)?;
+    let volume = Volume::open(&args.target, Access::ReadOnly, out)?;
     let entries = &volume.keys.metadata.block().dataset.entries;
     let ids: Vec<Guid> = entries
         .protectors()
@@ -312,7 +298,7 @@ pub(super) fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> 
     let Some((first, password)) = found.first() else {
         return Err(Failure::new(
             Exit::Failed,
-            format!("{} has no such recovery password", args.volume.display()),
+            format!("{} has no such recovery password", args.target.volume.display()),
             "add one: keyway protector add VOLUME recovery-password",
         )
         .kind("no-such-protector"));
@@ -320,12 +306,12 @@ pub(super) fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> 
     if let Some(path) = &args.to {
         if found.len() > 1 {
             return Err(Failure::usage(
-                format!("{} has {} recovery passwords", args.volume.display(), found.len()),
+                format!("{} has {} recovery passwords", args.target.volume.display(), found.len()),
                 "name one of them with --id; `keyway protector list` shows them",
             ));
         }
         let file = recovery_file(path, *first, password)?.keep();
-        return out.result(&json!({"volume": args.volume, "id": first, "file": file}), || {
+        return out.result(&json!({"volume": args.target.volume, "id": first, "file": file}), || {
             format!("The recovery password is in {}: keep it apart from the drive.", file.display())
         });
     }
@@ -343,8 +329,7 @@ pub(super) fn suspend(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
         "Anybody who gets hold of {} will be able to read it until its protection is resumed.",
         args.volume.display()
     ))?;
-    let source = args.secret.source();
-    let mut volume = Volume::open(&args.volume, &source, &args.keys, &args.narrow, Access::ReadWrite, out)?;
+    let mut volume = Volume::open(args, Access::ReadWrite, out)?;
     let id = volume.change(|keys, store| keys.suspend(store))?;
     out.result(&json!({"volume": args.volume, "protection_status": "Protection Off", "id": id}), || {
         format!("{} opens without a secret now. `keyway protector resume` ends that.", args.volume.display())

@@ -6,16 +6,15 @@ mod tpm;
 mod veracrypt;
 
 use crate::failure::Failure;
-use crate::given::{Family, KeyArgs};
-use crate::narrow::NarrowArgs;
+use crate::given::{Family, VolumeArgs};
 use crate::output::Output;
-use crate::secrets_in::{NewArgs, SecretArgs};
+use crate::secrets_in::NewArgs;
 use crate::tpm_in::NewTpmArgs;
-use crate::volume::{self, Which};
+use crate::volume;
 use clap::ValueEnum;
 use keyway_volume::bitlocker::Guid;
 use keyway_volume::veracrypt::HashName;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// List or change what opens a volume: passwords, keyfiles, recovery passwords, startup keys, TPMs
 #[derive(clap::Args, Debug)]
@@ -34,7 +33,7 @@ enum Action {
     #[command(after_help = "Examples:
   $ keyway protector list /dev/sdb1
   $ keyway protector list secret.hc --password-file pw.txt --json")]
-    List(ListArgs),
+    List(VolumeArgs),
     /// Add a protector to a BitLocker volume
     #[command(after_help = "Examples:
   $ keyway protector add /dev/sdb1 recovery-password --to recovery.txt
@@ -68,20 +67,6 @@ enum Action {
     Resume(VolumeArgs),
 }
 
-#[derive(clap::Args, Debug)]
-struct VolumeArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
-}
-
-type ListArgs = VolumeArgs;
-
 /// A kind of protector that can be added.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -103,8 +88,8 @@ enum Kind {
 
 #[derive(clap::Args, Debug)]
 struct AddArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     /// What shall open it, too
     #[arg(value_enum)]
     kind: Kind,
@@ -115,32 +100,20 @@ struct AddArgs {
     new: NewArgs,
     #[command(flatten)]
     new_tpm: NewTpmArgs,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 #[derive(clap::Args, Debug)]
 struct RemoveArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     /// The protector's identifier, as `protector list` shows it
     id: Guid,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 #[derive(clap::Args, Debug)]
 struct ChangeArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     /// The new key derivation: sha512, sha256, whirlpool, streebog, blake2s, argon2id
     #[arg(long, value_name = "HASH", help_heading = "New secret")]
     new_hash: Option<HashName>,
@@ -155,59 +128,47 @@ struct ChangeArgs {
     to: Option<PathBuf>,
     #[command(flatten)]
     new: NewArgs,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 #[derive(clap::Args, Debug)]
 struct RecoveryArgs {
-    /// The volume's file or block device
-    volume: PathBuf,
+    #[command(flatten)]
+    target: VolumeArgs,
     /// Only this protector's
     #[arg(long, value_name = "GUID")]
     id: Option<Guid>,
     /// Save it to a new file in the words of Windows, instead of printing it
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
-    #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let family = |path: &Path, narrow: &NarrowArgs| {
-        volume::must_exist(path)?;
-        volume::family(&Which::new(path, narrow))
+    let family = |target: &VolumeArgs| {
+        volume::must_exist(&target.volume)?;
+        volume::family(&target.which())
     };
-    let only = |path: &Path, narrow: &NarrowArgs| match family(path, narrow)? {
+    let only = |target: &VolumeArgs| match family(target)? {
         Family::BitLocker => Ok(()),
         Family::VeraCrypt => Err(Failure::usage(
             format!(
                 "{} is not a BitLocker volume; others have one secret, which can be changed",
-                path.display()
+                target.volume.display()
             ),
             "use `keyway protector change` to give it another password, other keyfiles or another PIM",
         )),
     };
     match &args.action {
-        Action::List(args) => match family(&args.volume, &args.narrow)? {
+        Action::List(args) => match family(args)? {
             Family::BitLocker => bitlocker::list(args, out),
             Family::VeraCrypt => veracrypt::list(args, out),
         },
-        Action::Change(args) => match family(&args.volume, &args.narrow)? {
+        Action::Change(args) => match family(&args.target)? {
             Family::BitLocker => bitlocker::change(args, out),
             Family::VeraCrypt => {
-                if args.id.is_some() || args.to.is_some() || args.keys.is_given() {
+                if args.id.is_some() || args.to.is_some() || args.target.keys.is_given() {
                     return Err(Failure::usage(
-                        format!("{} is not a BitLocker volume", args.volume.display()),
+                        format!("{} is not a BitLocker volume", args.target.volume.display()),
                         "--id, --to, --recovery-password and --startup-key are for these only",
                     ));
                 }
@@ -215,23 +176,23 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             }
         },
         Action::Add(args) => {
-            only(&args.volume, &args.narrow)?;
+            only(&args.target)?;
             bitlocker::add(args, out)
         }
         Action::Remove(args) => {
-            only(&args.volume, &args.narrow)?;
+            only(&args.target)?;
             bitlocker::remove(args, out)
         }
         Action::Recovery(args) => {
-            only(&args.volume, &args.narrow)?;
+            only(&args.target)?;
             bitlocker::recovery(args, out)
         }
         Action::Suspend(args) => {
-            only(&args.volume, &args.narrow)?;
+            only(args)?;
             bitlocker::suspend(args, out)
         }
         Action::Resume(args) => {
-            only(&args.volume, &args.narrow)?;
+            only(args)?;
             bitlocker::resume(args, out)
         }
     }

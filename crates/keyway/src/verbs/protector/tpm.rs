@@ -52,7 +52,7 @@ pub(super) fn add(
         // Windows allows one of the four kinds per volume.
         return Err(ChangeError::HasOne(other.protection).into());
     }
-    let pin = if wants_pin { Some(args.new_tpm.new_pin(&name_of(&args.volume))?) } else { None };
+    let pin = if wants_pin { Some(args.new_tpm.new_pin(&name_of(&args.target.volume))?) } else { None };
     let mut tpm = args.new_tpm.open()?;
     let pcrs = pcrs.unwrap_or_else(usual_pcrs);
     let wanted = TpmProtection { pcrs, pin: pin.as_ref(), startup_key: wants_startup_key, name: None };
@@ -79,11 +79,12 @@ pub(super) fn add(
     };
     let file = file.map(NewFile::keep);
     let registers: Vec<u32> = pcrs.iter().collect();
-    let document = json!({"volume": args.volume, "id": id, "kind": kind, "file": file, "pcrs": registers});
+    let document =
+        json!({"volume": args.target.volume, "id": id, "kind": kind, "file": file, "pcrs": registers});
     out.result(&document, || {
         let mut text = format!(
             "{} opens by this TPM {id} from now on (--tpm), as long as the machine starts up as it did (PCRs {pcrs}).",
-            args.volume.display()
+            args.target.volume.display()
         );
         if let Some(path) = &file {
             text.push_str(&format!("\nThe startup key is in {}: keep it apart from the drive.", path.display()));

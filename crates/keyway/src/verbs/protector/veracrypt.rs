@@ -1,12 +1,13 @@
 //! What opens a VeraCrypt or TrueCrypt volume: one password with keyfiles and a PIM.
 
-use super::{ChangeArgs, ListArgs};
+use super::ChangeArgs;
 use crate::failure::Failure;
+use crate::given::VolumeArgs;
 use crate::output::{Output, pairs, table};
 use crate::secrets_in::one_stdin;
 use crate::system_drive::SystemDrive;
 use crate::verbs::name_of;
-use crate::volume::{self, Which};
+use crate::volume;
 use keyway_engine::Access;
 use keyway_secret::SecretBytes;
 use keyway_store::Caching;
@@ -25,9 +26,9 @@ struct Changed<'a> {
     header_copies: usize,
 }
 
-pub(super) fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
+pub(super) fn list(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
-    let source = args.secret.source();
+    let source = args.source();
     if !source.is_given() {
         let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
         let seen = keyway_volume::inspect(&store).map_err(|e| volume::about(&args.volume, e))?;
@@ -42,7 +43,7 @@ pub(super) fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
         });
     }
     let secrets = source.read(&name_of(&args.volume))?;
-    let which = Which::new(&args.volume, &args.narrow);
+    let which = args.which();
     let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
     let Info::VeraCrypt(info) = &open.info else {
         return Err(Failure::usage("only a VeraCrypt or TrueCrypt volume opens so", "leave out the secret"));
@@ -64,11 +65,11 @@ pub(super) fn list(args: &ListArgs, out: Output) -> Result<(), Failure> {
 }
 
 pub(super) fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.volume)?;
-    volume::must_be_writable(&args.volume)?;
-    let (own, new) = (args.secret.source(), args.new.source());
+    volume::must_exist(&args.target.volume)?;
+    volume::must_be_writable(&args.target.volume)?;
+    let (own, new) = (args.target.source(), args.new.source());
     one_stdin([&own, &new])?;
-    let name = name_of(&args.volume);
+    let name = name_of(&args.target.volume);
     let old = own.read(&name)?;
     let named = args.new_hash.is_some() || args.new_no_keyfiles || new.is_given();
     let read = if new.has_password() || !named {
@@ -83,14 +84,14 @@ pub(super) fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
         keyfiles: if keeps_keyfiles { old.keyfiles.clone() } else { read.keyfiles },
         pim: read.pim.or(old.pim),
     };
-    let which = Which::new(&args.volume, &args.narrow);
-    let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
+    let which = args.target.which();
+    let store = volume::store(&args.target.volume, Access::ReadWrite, Caching::Direct)?;
     let drive = SystemDrive::of(&which)?;
     let request = which.request(&old, None, drive.as_ref());
     let changed = veracrypt::change(&store, &request, &wanted, args.new_hash)
-        .map_err(|e| volume::about(&args.volume, e))?;
+        .map_err(|e| volume::about(&args.target.volume, e))?;
     let document = Changed {
-        volume: &args.volume,
+        volume: &args.target.volume,
         hidden: changed.hidden,
         hash: changed.hash,
         pim: wanted.pim,
@@ -105,7 +106,7 @@ pub(super) fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
         format!(
             "{} opens with the new secret from now on.\n{}Header backups made before still open with the \
              old one: make a new one with `keyway header backup` and destroy them.",
-            args.volume.display(),
+            args.target.volume.display(),
             pairs(&rows)
         )
     })
