@@ -238,15 +238,21 @@ impl<'a> Value<'a> {
 /// Counts values and levels while a message is parsed.
 pub(crate) struct Budget {
     values: usize,
+    limit: usize,
 }
 
 impl Budget {
     pub(crate) const fn new() -> Self {
-        Self { values: MAX_VALUES }
+        Self::of(MAX_VALUES)
+    }
+
+    /// Another number of values, for what is no message.
+    pub(crate) const fn of(values: usize) -> Self {
+        Self { values, limit: values }
     }
 
     fn one_more(&mut self) -> Result<(), CodecError> {
-        self.values = self.values.checked_sub(1).ok_or(CodecError::TooMany(MAX_VALUES))?;
+        self.values = self.values.checked_sub(1).ok_or(CodecError::TooMany(self.limit))?;
         Ok(())
     }
 

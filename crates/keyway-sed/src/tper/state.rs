@@ -4,6 +4,7 @@ use super::DriveError;
 use super::cell::Cell;
 use super::config::{DriveConfig, Label};
 use super::keys::{KEY_BYTES, MEDIA_KEY_BYTES, NoRandom, PinRecord, Sealed, random_key};
+use super::slots::MAX_STATE;
 use super::tables::Sp;
 use crate::Uid;
 use crate::token::{Budget, Encoder, Tokens, Value};
@@ -126,7 +127,8 @@ impl State {
     /// # Errors
     /// What no version of this program wrote.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, DriveError> {
-        let values = Budget::new().list(&mut Tokens::new(bytes)).map_err(|_| DriveError::Damaged)?;
+        // A value takes a byte at least: whatever fitted into the slot is read back.
+        let values = Budget::of(MAX_STATE).list(&mut Tokens::new(bytes)).map_err(|_| DriveError::Damaged)?;
         let state = Self::from_values(&values).ok_or(DriveError::Damaged)?;
         if state.config.fault().is_some() || state.ranges.len() != usize::from(state.config.ranges) + 1 {
             return Err(DriveError::Damaged);

@@ -5,7 +5,7 @@ use super::config::{DriveConfig, Label};
 use super::keys::{NoRandom, PinRecord, Sealed};
 use super::media::Media;
 use super::session::Session;
-use super::slots::Slots;
+use super::slots::{MAX_STATE, Slots};
 use super::state::{RangeKeys, State};
 use super::tables::{ByteTable, RESET_POWER_CYCLE, RESET_PROGRAMMATIC, Sp, Tables, life_cycle};
 use super::{DriveError, SecurityError};
@@ -235,6 +235,10 @@ impl Tper {
         if enabled != Some(Cell::Uint(1)) {
             return Err(SecurityError::NotNow);
         }
+        // What may be on the medium is not known: only a power cycle finds out.
+        if self.failed {
+            return Err(SecurityError::Failed);
+        }
         self.stack_reset();
         self.com_id_answer = None;
         self.reset_locks(RESET_PROGRAMMATIC);
@@ -379,8 +383,12 @@ impl Tper {
         let in_transaction = session.transaction.is_some();
         let result = change(self, session).and_then(|value| {
             self.refresh_keys(Some(session))?;
-            let new = if in_transaction { None } else { Some(self.map_media(Some(session))?) };
-            Ok((value, new))
+            let after = self.state.encode();
+            if after.len() > MAX_STATE {
+                return Err(Status::InsufficientSpace);
+            }
+            let media = if in_transaction { None } else { Some(self.map_media(Some(session))?) };
+            Ok((value, media.map(|media| (media, after))))
         });
         let (value, new) = match result {
             Ok(done) => done,
@@ -389,8 +397,7 @@ impl Tper {
                 return Err(status);
             }
         };
-        if let Some(new) = new {
-            let after = self.state.encode();
+        if let Some((new, after)) = new {
             if after.as_bytes() != &before[..] && self.slots.save(&*self.store, after.as_bytes()).is_err() {
                 self.fail(media);
                 return Err(Status::TPerMalfunction);

@@ -105,3 +105,29 @@ fn a_failing_medium_is_said_and_locks_everything() {
     assert_eq!(failed, Err(keyway_sed::Status::TPerMalfunction));
     assert!(matches!(drive.read(0, &mut [0; 512]), Err(IoError::Locked { .. })));
 }
+
+#[test]
+fn a_state_as_large_as_an_admin_can_make_it_is_read_back() {
+    let store = store();
+    let drive = activated(store.clone(), b"owner");
+    let admin = Host::login(&drive, sp::LOCKING, authority::admin(1), b"owner").unwrap();
+    // As many terms as an expression may have: 32 authorities, 31 operators.
+    let terms: Vec<_> =
+        (0..63).map(|n| if n == 0 || n % 2 == 1 { Ok(authority::ADMINS) } else { Err(1) }).collect();
+    let aces = (0..=8).flat_map(|n| {
+        [
+            locking::ace_get_range(n),
+            locking::ace_set_read_locked(n),
+            locking::ace_set_write_locked(n),
+            locking::ace_gen_key_256(n),
+        ]
+    });
+    let users = (1..=9).map(|n| keyway_sed::Uid::row(8, 0x0003_a800 + n));
+    for ace in aces.chain(users).chain([locking::ACE_MBR_CONTROL_DONE, locking::ACE_DATA_STORE_GET]) {
+        admin.set(ace, &[(3, Cell::Expression(&terms))]).unwrap();
+    }
+    admin.end();
+    drop(drive);
+    let drive = Drive::open(store).expect("the state makes sense");
+    Host::login(&drive, sp::LOCKING, authority::admin(1), b"owner").unwrap().end();
+}
