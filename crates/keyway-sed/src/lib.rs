@@ -6,7 +6,8 @@
 //! (what a drive says of itself) and [`comid`] (resets and the management of channels).
 //! [`host`] is a program that manages a drive, by one of the ways of [`transport`], with a secret made of
 //! a [`password`]; [`explain`] says what its refusals mean.
-//! [`tper`] is a drive: a complete Opal 2 TPer over a state file and a medium, to test against.
+//! [`tper`] is a drive: a complete Opal 2 TPer over a state file and a medium, to test against; with a model's
+//! timing ([`modelled`]), to measure.
 //!
 //! Bytes from the other side are parsed into these types once, with limits ([`token::MAX_DEPTH`],
 //! [`token::MAX_VALUES`], [`packet::MAX_COMPACKET`]); nothing here panics on them.
@@ -18,6 +19,7 @@ mod error;
 pub mod explain;
 pub mod host;
 pub mod message;
+pub mod modelled;
 pub mod packet;
 pub mod password;
 pub mod status;

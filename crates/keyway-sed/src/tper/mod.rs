@@ -23,12 +23,14 @@ mod methods;
 mod session;
 mod slots;
 mod state;
+mod store;
 mod tables;
 #[allow(clippy::module_inception, reason = "the TPer proper, in a drive around it")]
 mod tper;
 
 pub use config::{DriveConfig, Label};
 pub use media::IoError;
+pub use store::DriveStore;
 
 use crate::discovery::Discovery;
 use keyway_store::{Store, StoreError};

@@ -5,6 +5,7 @@ mod access;
 mod hostile;
 mod life;
 mod locking;
+mod media;
 mod power;
 mod rig;
 mod wire;
