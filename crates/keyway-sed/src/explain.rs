@@ -174,10 +174,10 @@ fn explain_refusal(refused: Refused, situation: &Situation<'_>) -> Explanation {
             Kind::NotAllowed,
             "the drive has an owner already: the factory's secret does not open it".to_owned(),
             &[
-                "somebody, or a program, has set it up before",
+                "somebody, or a program, has set it up before, or a set-up was cut short",
                 "the drive's first secret is not the one it tells (some need the PSID first)",
             ],
-            "give the owner's secret, or take it back to its factory state with the PSID on its label, which destroys its data: keyway drive revert DEVICE --psid PSID",
+            "take it back with the owner's secret, which loses nothing: keyway drive revert DEVICE --keep-data; or with the PSID on its label, which destroys its data: keyway drive revert DEVICE --psid PSID",
         ),
         (Status::NotAuthorized, Did::Authenticate) => {
             let mut told = say(

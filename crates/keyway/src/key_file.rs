@@ -1,4 +1,4 @@
-//! Files that keys are written to: a recovery password in words, a startup key.
+//! Files that keys are written to: a recovery password in words, a startup key, a drive's recovery sheet.
 
 use crate::failure::Failure;
 use keyway_secret::SecretBytes;
@@ -49,7 +49,7 @@ impl NewFile {
     }
 
     /// Writes, and puts the file and its name on the medium: what opens only with it comes after.
-    fn write(&mut self, parts: &[&[u8]]) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, parts: &[&[u8]]) -> Result<(), Failure> {
         let written = parts.iter().try_for_each(|part| self.file.write_all(part));
         let written = written.and_then(|()| self.file.sync_all()).and_then(|()| sync_folder(&self.path));
         written.map_err(|e| Failure::io("write", &self.path, &e))

@@ -1,12 +1,11 @@
 //! `drive revert`, `drive block` and `drive reset`: back to the factory's state, and resets.
 
-use super::secret::{SecretArgs, Who, psid};
+use super::secret::{SecretArgs, psid};
 use super::target::{Target, must_be_opal};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::name_of;
 use keyway_sed::host::Credential;
-use keyway_sed::host::ranges::Lock;
 use keyway_sed::password::PasswordHash;
 use keyway_sed::uid::authority;
 use serde_json::json;
@@ -89,19 +88,7 @@ fn keep_data(args: &Args, mut target: Target, out: Output) -> Result<(), Failure
     ))?;
     let what = format!("the owner of {}", name_of(&args.device));
     let pin = args.secret.pin(&what, &target.serial())?;
-    if target.host.discovery().locking().is_some_and(|l| l.enabled) {
-        // A drive keeps the data of a range only while it is unlocked.
-        target.locking(Who::Admin(1), &pin, |session| session.lock(0, Lock::Unlocked))?;
-        target.with(|host| {
-            host.revert_locking(Credential { authority: Who::Admin(1).uid(), pin: &pin }, true)
-        })?;
-    }
-    target.with(|host| {
-        let msid = host.msid()?;
-        let mut session = host.admin(Some(Credential { authority: authority::SID, pin: &pin }))?;
-        session.set_pin(authority::SID, &msid)?;
-        session.end()
-    })?;
+    target.with(|host| host.release(&pin))?;
     out.result(&json!({"device": args.device, "reverted": true, "data_kept": true}), || {
         format!("{} does not lock any more and has no owner; its data are kept.", args.device.display())
     })

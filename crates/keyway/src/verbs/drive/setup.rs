@@ -2,22 +2,21 @@
 
 use super::recognise;
 use super::secret::{SecretArgs, derive, source};
-use super::sheet::{Sheet, admin_secret};
+use super::sheet::{self, admin_secret};
 use super::target::{Target, must_be_opal};
 use crate::failure::{Exit, Failure};
+use crate::key_file::NewFile;
 use crate::output::Output;
 use crate::secrets_in::one_stdin;
 use crate::verbs::name_of;
 use keyway_secret::SecretBytes;
+use keyway_sed::host::Credential;
 use keyway_sed::host::owner::LifeCycle;
 use keyway_sed::host::ranges::Lock;
-use keyway_sed::host::{Credential, Host, HostError};
+use keyway_sed::host::setup::USER;
 use keyway_sed::uid::authority;
 use serde_json::json;
 use std::path::PathBuf;
-
-/// The user whose password unlocks the drive from day to day.
-const USER: u16 = 1;
 
 /// Take a drive from its factory state to a locked one; what is on it stays
 ///
@@ -46,14 +45,6 @@ pub(crate) struct Args {
     leave_unlocked: bool,
 }
 
-/// How far a set-up has come: what has to be taken back when it fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reached {
-    Nothing,
-    Owned,
-    Activated,
-}
-
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let hash = args.secret.hash.hash;
@@ -73,24 +64,19 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     one_stdin(&[own.clone(), admin.clone()])?;
     let serial = target.serial();
     let user_pin = derive(&own.read_new(&name_of(&args.device))?.password, hash, &serial)?;
-    let (admin_pin, mut sheet) = match &args.recovery_sheet {
+    let (admin_pin, sheet) = match &args.recovery_sheet {
         Some(path) => {
             let secret = admin_secret()?;
             let pin = derive(&secret, hash, &serial)?;
-            (pin, Some(Sheet::write(path, &args.device, target.host.identity(), hash, &secret)?))
+            (pin, Some(sheet::write(path, &args.device, target.host.identity(), hash, &secret)?))
         }
         None => (derive(&admin.read_new("the owner")?.password, hash, &serial)?, None),
     };
     let lock = if args.leave_unlocked { Lock::Unlocked } else { Lock::Locked };
-    let mut reached = Reached::Nothing;
-    if let Err(error) = set_up(&mut target.host, &admin_pin, &user_pin, lock, &mut reached) {
-        target.factory_pin = reached == Reached::Nothing;
-        let failure = target.failure(&error);
-        return Err(take_back(&mut target.host, &admin_pin, reached, failure, sheet.as_mut()));
+    if let Err(failure) = target.with(|host| host.set_up(&admin_pin, &user_pin, lock)) {
+        return Err(take_back(&mut target, &admin_pin, failure, sheet));
     }
-    if let Some(sheet) = &mut sheet {
-        sheet.keep();
-    }
+    sheet.map(NewFile::keep);
     let state = if args.leave_unlocked { "unlocked" } else { "locked" };
     let document = json!({"device": args.device, "state": state, "user": format!("user{USER}"),
         "hash": hash.name(), "recovery_sheet": args.recovery_sheet});
@@ -117,7 +103,8 @@ fn must_be_factory_fresh(args: &Args, target: &mut Target) -> Result<(), Failure
         return Err(Failure::new(
             Exit::Failed,
             format!("{name} is set up already"),
-            "`keyway drive info` shows its state; `keyway drive revert` takes it back to the factory's",
+            "`keyway drive info` shows its state; if a set-up was cut short, `keyway drive revert DEVICE --keep-data` with \
+             the owner's secret takes it back and loses nothing",
         )
         .kind("set-up-already"));
     }
@@ -140,66 +127,15 @@ fn must_be_factory_fresh(args: &Args, target: &mut Target) -> Result<(), Failure
     }
 }
 
-fn set_up(
-    host: &mut Host,
-    admin: &SecretBytes,
-    user: &SecretBytes,
-    lock: Lock,
-    reached: &mut Reached,
-) -> Result<(), HostError> {
-    host.take_ownership(admin)?;
-    *reached = Reached::Owned;
-    host.activate(admin, &[])?;
-    *reached = Reached::Activated;
-    host.rediscover()?;
-    let shadow = host.discovery().locking().is_some_and(|l| !l.mbr_shadowing_not_supported);
-    let mut session = host.locking(Some(Credential { authority: authority::admin(1), pin: admin }))?;
-    session.set_pin(authority::user(USER), user)?;
-    session.enable_authority(authority::user(USER), true)?;
-    session.allow_unlock(0, USER)?;
-    if shadow {
-        match session.allow_shadow_done(USER) {
-            // A drive without that rule has no shadow to lift, either.
-            Err(e) if e.status().is_none() => return Err(e),
-            _ => {}
-        }
-    }
-    session.enable_locking(0, true)?;
-    session.lock(0, lock)?;
-    session.end()?;
-    host.rediscover()?;
-    Ok(())
-}
-
 /// Undoes what was done, keeping the data. Where that fails, too, the owner's secret must not be lost.
-fn take_back(
-    host: &mut Host,
-    admin: &SecretBytes,
-    reached: Reached,
-    failure: Failure,
-    sheet: Option<&mut Sheet>,
-) -> Failure {
-    let undo = |host: &mut Host| -> Result<(), HostError> {
-        if reached == Reached::Activated {
-            host.revert_locking(Credential { authority: authority::admin(1), pin: admin }, true)?;
-        }
-        if reached != Reached::Nothing {
-            let msid = host.msid()?;
-            let mut session = host.admin(Some(Credential { authority: authority::SID, pin: admin }))?;
-            session.set_pin(authority::SID, &msid)?;
-            session.end()?;
-        }
-        Ok(())
-    };
-    match undo(host) {
+fn take_back(target: &mut Target, admin: &SecretBytes, failure: Failure, sheet: Option<NewFile>) -> Failure {
+    match target.host.take_back(admin) {
         Ok(()) => failure,
         Err(_) => {
-            if let Some(sheet) = sheet {
-                sheet.keep();
-            }
+            sheet.map(NewFile::keep);
             let hint = format!(
-                "the drive has an owner now, by the secret you gave or the one on the recovery sheet: keep it; \
-                 `keyway drive revert --keep-data` takes it back. {}",
+                "the drive may have an owner now, by the secret you gave or the one on the recovery sheet: keep it; \
+                 `keyway drive revert --keep-data` with it takes the drive back. {}",
                 failure.hint
             );
             failure.hint(hint).kind("half-set-up")

@@ -1,13 +1,11 @@
 //! The recovery sheet: what someone needs who has forgotten the password, on one page.
 
 use crate::failure::{Exit, Failure};
+use crate::key_file::NewFile;
 use keyway_secret::SecretBytes;
 use keyway_sed::password::PasswordHash;
 use keyway_sed::transport::Identity;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Letters and digits that nobody mistakes for one another on paper (Crockford's base 32).
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -29,72 +27,44 @@ pub(super) fn admin_secret() -> Result<SecretBytes, Failure> {
     Ok(text)
 }
 
-/// A sheet on the medium, removed again unless the set-up went well.
-pub(super) struct Sheet {
-    path: PathBuf,
-    kept: bool,
-}
-
-impl Sheet {
-    /// Writes it to a new file, for its owner alone.
-    pub(super) fn write(
-        path: &Path,
-        device: &Path,
-        id: &Identity,
-        hash: PasswordHash,
-        secret: &[u8],
-    ) -> Result<Self, Failure> {
-        let failed = |e: std::io::Error| Failure::io("write", path, &e);
-        let before = format!(
-            "Recovery sheet of a drive that encrypts by itself\n\n\
-             \tDrive:          {}\n\tSerial number:  {}\n\tFirmware:       {}\n\n\
-             Keep this sheet away from the drive: whoever has both can read the drive.\n\n\
-             The owner's secret (administrator of everything: sid and admin1):\n\n\t",
-            id.model, id.serial, id.firmware,
-        );
-        let hashed = match hash {
-            PasswordHash::Sedutil => String::new(),
-            other => format!(" --hash {other}"),
-        };
-        let device = device.display();
-        let after = format!(
-            "\n\nPassword hashing: {hash} ({})\n\n\
-             If the password is forgotten, with this secret nothing is lost:\n\n\
-             \tkeyway drive unlock {device} --as admin1{hashed}\n\
-             \tkeyway drive user password {device} user1 --as admin1{hashed}\n\n\
-             If this secret is lost, too, only the PSID helps, and everything on the drive is lost with it:\n\n\
-             \tkeyway drive revert {device} --psid PSID\n\n\
-             The PSID is printed on the drive's label and nowhere else. Write it here, before the drive is \
-             built in:\n\n\tPSID: ________________________________\n",
-            hash.words(),
-        );
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-        let sheet = Self { path: path.to_owned(), kept: false };
-        [before.as_bytes(), secret, after.as_bytes()]
-            .iter()
-            .try_for_each(|part| file.write_all(part))
-            .and_then(|()| file.sync_all())
-            .map_err(failed)?;
-        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-        }
-        Ok(sheet)
-    }
-
-    /// The drive knows the secret: the sheet stays.
-    pub(super) fn keep(&mut self) {
-        self.kept = true;
-    }
-}
-
-impl Drop for Sheet {
-    fn drop(&mut self) {
-        if !self.kept {
-            // The error that brought us here matters more than this one.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
+/// Writes the sheet to a new file, for its owner alone; it is on the medium then, and removed again
+/// unless it is kept.
+pub(super) fn write(
+    path: &Path,
+    device: &Path,
+    id: &Identity,
+    hash: PasswordHash,
+    secret: &[u8],
+) -> Result<NewFile, Failure> {
+    let before = format!(
+        "Recovery sheet of a drive that encrypts by itself\n\n\
+         \tDrive:          {}\n\tSerial number:  {}\n\tFirmware:       {}\n\n\
+         Keep this sheet away from the drive: whoever has both can read the drive.\n\n\
+         The owner's secret (administrator of everything: sid and admin1):\n\n\t",
+        id.model, id.serial, id.firmware,
+    );
+    let hashed = match hash {
+        PasswordHash::Sedutil => String::new(),
+        other => format!(" --hash {other}"),
+    };
+    let device = device.display();
+    let after = format!(
+        "\n\nPassword hashing: {hash} ({})\n\n\
+         If the password is forgotten, with this secret nothing is lost:\n\n\
+         \tkeyway drive unlock {device} --as admin1{hashed}\n\
+         \tkeyway drive user password {device} user1 --as admin1{hashed}\n\n\
+         If setting the drive up was cut short, or it is to lock no more, with this secret nothing is lost, \
+         either:\n\n\
+         \tkeyway drive revert {device} --keep-data{hashed}\n\n\
+         If this secret is lost, too, only the PSID helps, and everything on the drive is lost with it:\n\n\
+         \tkeyway drive revert {device} --psid PSID\n\n\
+         The PSID is printed on the drive's label and nowhere else. Write it here, before the drive is \
+         built in:\n\n\tPSID: ________________________________\n",
+        hash.words(),
+    );
+    let mut sheet = NewFile::claim(path.to_owned())?;
+    sheet.write(&[before.as_bytes(), secret, after.as_bytes()])?;
+    Ok(sheet)
 }
 
 #[cfg(test)]
@@ -114,19 +84,16 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_stays_only_when_it_is_kept() {
+    fn a_sheet_says_what_to_do() {
         let dir = tempfile::tempdir().expect("temp");
         let path = dir.path().join("sheet.txt");
         let id = Identity::new(Interface::Virtual, "Model", "SERIAL", "1.0");
-        let write = || Sheet::write(&path, Path::new("/dev/x"), &id, PasswordHash::Plain, b"SECRET");
-        drop(write().expect("written"));
-        assert!(!path.exists());
-        write().expect("written").keep();
+        let sheet = || write(&path, Path::new("/dev/x"), &id, PasswordHash::Plain, b"SECRET");
+        sheet().expect("written").keep();
         let text = std::fs::read_to_string(&path).expect("kept");
-        for part in ["SECRET", "SERIAL", "PSID", "--hash plain"] {
+        for part in ["SECRET", "SERIAL", "PSID", "--hash plain", "--keep-data"] {
             assert!(text.contains(part), "{part} in {text}");
         }
-        assert!(write().is_err(), "an existing file is nobody's to overwrite");
-        assert!(path.exists());
+        assert!(sheet().is_err(), "an existing file is nobody's to overwrite");
     }
 }

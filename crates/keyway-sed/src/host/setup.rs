@@ -1,0 +1,77 @@
+//! From the factory's state to a locked drive, and back: the steps, in an order that can be cut anywhere.
+
+use super::connection::Host;
+use super::error::HostError;
+use super::ranges::Lock;
+use super::session::Credential;
+use crate::uid::authority;
+
+/// The user whose PIN unlocks a drive from day to day.
+pub const USER: u16 = 1;
+
+impl Host {
+    /// Takes a drive from its factory state to one that locks at every power cycle; what is on it stays.
+    ///
+    /// `owner` becomes the PIN of the owner and the first administrator, `user` that of the first user.
+    /// Whoever calls has put `owner` in safety: from the first step on it opens the drive, whatever happens, and
+    /// [`Host::release`] with it takes everything back. Locking is enabled last.
+    ///
+    /// # Errors
+    /// [`HostError::Refused`], by the step that failed; [`Host::take_back`] is next then.
+    pub fn set_up(&mut self, owner: &[u8], user: &[u8], lock: Lock) -> Result<(), HostError> {
+        self.take_ownership(owner)?;
+        self.activate(owner, &[])?;
+        self.rediscover()?;
+        let shadow = self.discovery().locking().is_some_and(|l| !l.mbr_shadowing_not_supported);
+        let mut session = self.locking(Some(Credential { authority: authority::admin(1), pin: owner }))?;
+        session.set_pin(authority::user(USER), user)?;
+        session.enable_authority(authority::user(USER), true)?;
+        session.allow_unlock(0, USER)?;
+        if shadow {
+            match session.allow_shadow_done(USER) {
+                // A drive without that rule has no shadow to lift, either.
+                Err(e) if e.status().is_none() => return Err(e),
+                _ => {}
+            }
+        }
+        session.enable_locking(0, true)?;
+        session.lock(0, lock)?;
+        session.end()?;
+        self.rediscover()?;
+        Ok(())
+    }
+
+    /// Undoes what a [`Host::set_up`] that failed has done, keeping the data. What that was, the drive is asked:
+    /// it may have done what it did not answer to.
+    ///
+    /// # Errors
+    /// Where that fails, too: the drive may have an owner now, whose PIN must not be lost.
+    pub fn take_back(&mut self, owner: &[u8]) -> Result<(), HostError> {
+        self.stack_reset()?;
+        let untouched = self.is_unowned()?;
+        if untouched { Ok(()) } else { self.release(owner) }
+    }
+
+    /// Gives the drive up: locking is switched off and the owner's PIN is the factory's again. What is in the
+    /// global range stays; other ranges are lost. Where it is cut short, it can be done again: every step
+    /// leaves a drive that `owner` opens, until the last has nothing left to open.
+    ///
+    /// # Errors
+    /// [`HostError::Refused`] where `owner` is not the PIN of the owner and the first administrator.
+    pub fn release(&mut self, owner: &[u8]) -> Result<(), HostError> {
+        if self.rediscover()?.locking().is_some_and(|l| l.enabled) {
+            let admin = Credential { authority: authority::admin(1), pin: owner };
+            // A drive keeps the data of a range only while it is unlocked.
+            let mut session = self.locking(Some(admin))?;
+            session.lock(0, Lock::Unlocked)?;
+            session.end()?;
+            self.revert_locking(admin, true)?;
+        }
+        let msid = self.msid()?;
+        let mut session = self.admin(Some(Credential { authority: authority::SID, pin: owner }))?;
+        session.set_pin(authority::SID, &msid)?;
+        session.end()?;
+        self.rediscover()?;
+        Ok(())
+    }
+}

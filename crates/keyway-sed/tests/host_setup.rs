@@ -1,0 +1,154 @@
+//! Setting a drive up, cut at every command: nothing is lost, and the owner's secret always leads back.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+use keyway_sed::host::ranges::Lock;
+use keyway_sed::host::{Host, HostError};
+use keyway_sed::tper::{Drive, DriveConfig, Label};
+use keyway_sed::transport::{Identity, SecurityTransport, TransportError, VirtualTransport};
+use keyway_store::MemStore;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+const OWNER: &[u8] = b"the owner's secret";
+const USER: &[u8] = b"the user's secret";
+
+/// Which commands do not get through: those from the first to the last of these numbers. The drive has done what
+/// a lost answer would have said.
+#[derive(Clone, Copy)]
+struct Cut {
+    first: usize,
+    last: usize,
+}
+
+/// A cable with a loose contact.
+struct Loose {
+    to: VirtualTransport,
+    commands: Rc<Cell<usize>>,
+    cut: Cut,
+}
+
+impl Loose {
+    fn gets_through(&self) -> Result<(), TransportError> {
+        let now = self.commands.get();
+        self.commands.set(now + 1);
+        if (self.cut.first..=self.cut.last).contains(&now) { Err(TransportError::TimedOut) } else { Ok(()) }
+    }
+}
+
+impl SecurityTransport for Loose {
+    fn identity(&self) -> &Identity {
+        self.to.identity()
+    }
+    fn send(&mut self, protocol: u8, com_id: u16, data: &[u8]) -> Result<(), TransportError> {
+        self.gets_through()?;
+        self.to.send(protocol, com_id, data)
+    }
+    fn receive(&mut self, protocol: u8, com_id: u16, into: &mut [u8]) -> Result<(), TransportError> {
+        self.gets_through()?;
+        self.to.receive(protocol, com_id, into)
+    }
+}
+
+fn made() -> Arc<Drive> {
+    let label = Label { serial: "KWTEST0001".into(), msid: "factory".into(), psid: "P".repeat(32) };
+    let config = DriveConfig {
+        pin_iterations: 1,
+        mbr_bytes: 64 << 10,
+        data_store_bytes: 64 << 10,
+        ..DriveConfig::opal(1024, 512, label)
+    };
+    let store = Arc::new(MemStore::new(config.medium_bytes() as usize));
+    let drive = Arc::new(Drive::create(store, &config).expect("a drive"));
+    drive.write(0, &[0xA5; 512]).expect("unlocked");
+    drive
+}
+
+fn connected(drive: &Arc<Drive>, cut: Cut) -> (Host, Rc<Cell<usize>>) {
+    let commands = Rc::new(Cell::new(0));
+    let to = VirtualTransport::new(drive.clone());
+    let loose = Loose { to, commands: commands.clone(), cut };
+    // The first command is discovery's.
+    (Host::open(Box::new(loose)).expect("discovery"), commands)
+}
+
+const NEVER: Cut = Cut { first: usize::MAX, last: usize::MAX };
+
+/// Commands that a whole set-up takes, discovery included.
+fn all_commands() -> usize {
+    let (mut host, commands) = connected(&made(), NEVER);
+    host.set_up(OWNER, USER, Lock::Locked).expect("set up");
+    commands.get()
+}
+
+fn is_as_before(drive: &Arc<Drive>, case: &str) {
+    let mut block = [0; 512];
+    drive.read(0, &mut block).unwrap_or_else(|e| panic!("{case}: {e}"));
+    assert_eq!(block, [0xA5; 512], "{case}");
+    let (mut host, _) = connected(drive, NEVER);
+    assert!(host.is_unowned().expect("told"), "{case}");
+    host.set_up(OWNER, USER, Lock::Locked).unwrap_or_else(|e| panic!("{case}: {e}"));
+}
+
+/// What someone does who has the recovery sheet.
+fn release(host: &mut Host, case: &str) {
+    if !host.is_unowned().expect("told") {
+        host.release(OWNER).unwrap_or_else(|e| panic!("{case}: {e}"));
+    }
+}
+
+#[test]
+fn power_may_fail_at_every_command() {
+    let all = all_commands();
+    assert!(all > 30, "{all}");
+    for first in 1..all {
+        let drive = made();
+        let case = format!("cut at command {first}");
+        let (mut host, _) = connected(&drive, Cut { first, last: usize::MAX });
+        assert!(host.set_up(OWNER, USER, Lock::Locked).is_err(), "{case}");
+        assert!(host.take_back(OWNER).is_err(), "{case}: nobody may think that it worked");
+        drop(host);
+        drive.power_cycle().expect("power");
+        release(&mut connected(&drive, NEVER).0, &case);
+        is_as_before(&drive, &case);
+    }
+}
+
+#[test]
+fn what_failed_is_taken_back() {
+    for first in 1..all_commands() {
+        let drive = made();
+        let case = format!("command {first} lost");
+        let (mut host, _) = connected(&drive, Cut { first, last: first });
+        if host.set_up(OWNER, USER, Lock::Locked).is_err() {
+            host.take_back(OWNER).unwrap_or_else(|e| panic!("{case}: {e}"));
+            drop(host);
+        } else {
+            // Nothing was lost but what a second question made good.
+            host.release(OWNER).unwrap_or_else(|e: HostError| panic!("{case}: {e}"));
+        }
+        is_as_before(&drive, &case);
+    }
+}
+
+#[test]
+fn the_way_back_may_be_cut_too() {
+    let commands = {
+        let drive = made();
+        connected(&drive, NEVER).0.set_up(OWNER, USER, Lock::Locked).expect("set up");
+        let (mut host, commands) = connected(&drive, NEVER);
+        host.release(OWNER).expect("released");
+        commands.get()
+    };
+    for first in 1..commands {
+        let drive = made();
+        connected(&drive, NEVER).0.set_up(OWNER, USER, Lock::Locked).expect("set up");
+        let case = format!("release cut at command {first}");
+        let (mut host, _) = connected(&drive, Cut { first, last: usize::MAX });
+        assert!(host.release(OWNER).is_err(), "{case}");
+        drop(host);
+        drive.power_cycle().expect("power");
+        release(&mut connected(&drive, NEVER).0, &case);
+        is_as_before(&drive, &case);
+    }
+}
