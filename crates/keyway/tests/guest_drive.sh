@@ -1,6 +1,6 @@
 # Runs in the guest: a kernel's NVMe driver takes the virtual drive of the host (its port, name and PSID lie
 # beside this script), and sedutil, cryptsetup and keyway take turns at it. The host takes the drive's power
-# away for a moment when it sees the file `cycle`, and says so by `cycled`.
+# away for a moment when it sees the file `cycle`, and removes that file.
 #
 # said.tsv: what was found
 export LC_ALL=C
@@ -20,8 +20,7 @@ state() {
 power_cycle() {
     sync
     touch cycle
-    until [ -e cycled ]; do sleep 0.2; done
-    rm cycled
+    while [ -e cycle ]; do sleep 0.1; done
     echo 3 >/proc/sys/vm/drop_caches
 }
 # What lies on the drive now, past every cache; nothing where it can't be read.

@@ -3,6 +3,7 @@
 use super::{Identity, Interface, Refusal, SecurityTransport, TransportError};
 use crate::tper::Drive;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// The model's name.
 const MODEL: &str = "Keyway virtual drive";
@@ -34,9 +35,11 @@ impl SecurityTransport for VirtualTransport {
 
     fn receive(&mut self, protocol: u8, com_id: u16, into: &mut [u8]) -> Result<(), TransportError> {
         let refused = |e| TransportError::Refused(Refusal::Virtual(e));
-        let bytes = self.drive.security_receive(protocol, com_id, into.len()).map_err(refused)?;
+        // What a drive keeps for its host may be a secret.
+        let bytes =
+            Zeroizing::new(self.drive.security_receive(protocol, com_id, into.len()).map_err(refused)?);
         into.fill(0);
-        into.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+        into.iter_mut().zip(bytes.iter()).for_each(|(to, from)| *to = *from);
         Ok(())
     }
 }

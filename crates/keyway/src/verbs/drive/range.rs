@@ -86,10 +86,30 @@ impl AdminArgs {
         device: &std::path::Path,
         what: impl FnOnce(&mut Session<'_>) -> Result<T, HostError>,
     ) -> Result<T, Failure> {
-        let mut target = Target::open(device, self.secret.hash.hash)?;
+        let target = Target::open(device, self.secret.hash.hash)?;
+        self.within(target, what)
+    }
+
+    /// The same with a drive that was opened before.
+    fn within<T>(
+        &self,
+        mut target: Target,
+        what: impl FnOnce(&mut Session<'_>) -> Result<T, HostError>,
+    ) -> Result<T, Failure> {
         target.must_be_set_up()?;
-        let pin = self.secret.pin(&format!("{} on {}", self.who, name_of(device)), &target.serial())?;
+        let what_for = format!("{} on {}", self.who, name_of(&target.path));
+        let pin = self.secret.pin(&what_for, &target.serial())?;
         target.locking(self.who, &pin, what)
+    }
+}
+
+impl OneArgs {
+    /// The drive, which nothing uses: what is in the range will be another thing.
+    fn unused(&self) -> Result<Target, Failure> {
+        let target = Target::open(&self.device, self.admin.secret.hash.hash)?;
+        target.must_be_set_up()?;
+        target.must_be_unused()?;
+        Ok(target)
     }
 }
 
@@ -176,12 +196,13 @@ fn set(args: &SetArgs, out: Output) -> Result<(), Failure> {
             "use `keyway drive range remove` to take one away",
         ));
     }
+    let target = one.unused()?;
     out.confirm(&format!(
         "What is in these {} of {} now can't be read any more.",
         bytes(*length),
         one.device.display()
     ))?;
-    let placed = one.admin.with(&one.device, |session| {
+    let placed = one.admin.within(target, |session| {
         let limits = session.range_limits()?;
         let place = blocks(&limits, *start, *length)?;
         session.place_range(one.range, place.0, place.1)?;
@@ -226,12 +247,13 @@ fn remove(args: &OneArgs, out: Output) -> Result<(), Failure> {
     if args.range == 0 {
         return Err(Failure::usage("range 0 is everything that no other covers: it stays", "name another"));
     }
+    let target = args.unused()?;
     out.confirm(&format!(
         "What is in range {} of {} can't be read any more.",
         args.range,
         args.device.display()
     ))?;
-    args.admin.with(&args.device, |session| {
+    args.admin.within(target, |session| {
         session.enable_locking(args.range, false)?;
         session.place_range(args.range, 0, 0)
     })?;

@@ -1,0 +1,96 @@
+//! What the tests share that show a virtual drive to a guest's kernel: the drive, its power switch, the job.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use keyway_testkit::{Guest, GuestRun, Keyway};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A folder with a guest's job in it, and a virtual drive that is served while this lives.
+pub(crate) struct Served {
+    pub(crate) keyway: Keyway,
+    pub(crate) job: PathBuf,
+    pub(crate) made: Value,
+    emulator: Child,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.emulator.kill();
+        let _ = self.emulator.wait();
+    }
+}
+
+impl Served {
+    /// Makes a drive of that size with further options, serves it, and lays out the job: the script, the program,
+    /// and where the drive is.
+    pub(crate) fn new(script: &str, size: &str, options: &[&str]) -> Self {
+        let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
+        let job = keyway.path("job");
+        std::fs::create_dir(&job).expect("the job's folder");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
+        std::fs::copy(script, job.join("run.sh")).expect("the job's script");
+        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.join("keyway")).expect("the program");
+        let words = ["drive", "emulate", "--size", size, "--nvme-tcp", "127.0.0.1:0", "--json"];
+        let mut command = keyway.command(words.iter().chain(options));
+        let mut emulator =
+            command.arg(keyway.path("drive")).stdout(Stdio::piped()).spawn().expect("keyway starts");
+        let mut text = String::new();
+        for line in BufReader::new(emulator.stdout.take().expect("piped")).lines().map_while(Result::ok) {
+            text.push_str(&line);
+            if line == "}" {
+                break;
+            }
+        }
+        let made: Value = serde_json::from_str(&text).expect("JSON");
+        let served = Self { keyway, job, made, emulator };
+        for name in ["nqn", "psid", "msid"] {
+            served.note(name, &served.said(name));
+        }
+        let address = served.said("address");
+        served.note("port", address.rsplit(':').next().expect("a port"));
+        served
+    }
+
+    /// What the emulator said when it began.
+    pub(crate) fn said(&self, key: &str) -> String {
+        self.made[key].as_str().expect("text").to_owned()
+    }
+
+    /// Lays a file beside the job's script.
+    pub(crate) fn note(&self, name: &str, content: &str) {
+        std::fs::write(self.job.join(name), content).expect("the job's note");
+    }
+
+    /// What the job wrote there.
+    pub(crate) fn told(&self, name: &str) -> String {
+        std::fs::read_to_string(self.job.join(name)).unwrap_or_default()
+    }
+
+    /// Runs the job. When it makes the file `cycle`, the drive's power goes away for a moment, and then that file.
+    pub(crate) fn run(&self, limit: Duration) -> Option<GuestRun> {
+        let over = AtomicBool::new(false);
+        let pid = Pid::from_child(&self.emulator);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let cycle = self.job.join("cycle");
+                while !over.load(Ordering::Acquire) {
+                    if cycle.exists() {
+                        kill_process(pid, Signal::USR1).expect("it is there");
+                        // The signal is acted on by another process: it says nothing when it is done.
+                        std::thread::sleep(Duration::from_millis(500));
+                        std::fs::remove_file(&cycle).expect("the job's note");
+                    }
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            });
+            let ran = Guest::new().timeout(limit).run(&self.job);
+            over.store(true, Ordering::Release);
+            ran
+        })
+    }
+}
