@@ -12,15 +12,16 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// udev locks and `blkid` claims a device for a moment whenever it changes, and a child that was just forked holds a copy
-/// of our claim until it becomes another program: a second of patience.
+/// udev locks and `blkid` claims a device for a moment whenever it changes, a child that was just forked
+/// holds a copy of our claim until it becomes another program, and the system keeps that of a killed process
+/// until its last transfers are over: a second of patience.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Opens and claims; says whether the lock could be had. A file system without locks is no reason
 /// to refuse the file.
 pub(crate) fn open(path: &Path, options: &OpenOptions, block_device: bool) -> io::Result<(File, bool)> {
-    let mut tries = if block_device { TRIES } else { 1 };
+    let mut tries = TRIES;
     loop {
         tries -= 1;
         let file = if block_device { claim_device(path) } else { options.open(path) };

@@ -59,13 +59,14 @@ impl Direct {
     }
 
     /// `None` where a transfer is done while the caller waits, as in memory.
-    pub(crate) fn queueable(&self) -> Option<DirectFile<'_>> {
+    pub(crate) fn queueable<'a>(&'a self, claim: &'a File) -> Option<DirectFile<'a>> {
         let mut block = AlignedBuf::zeroed(self.offset_align.max(self.memory_align));
         let into = &mut [IoSliceMut::new(&mut block)];
         // EAGAIN: yes, and this one would have waited. Else it says that it can't tell.
         match preadv2(&self.file, into, 0, ReadWriteFlags::NOWAIT) {
             Ok(_) | Err(Errno::AGAIN) if self.works() => Some(DirectFile {
                 file: self.file.as_fd(),
+                claim: claim.as_fd(),
                 offset_align: self.offset_align,
                 memory_align: self.memory_align,
             }),
@@ -78,6 +79,9 @@ impl Direct {
 pub struct DirectFile<'a> {
     /// The file.
     pub file: BorrowedFd<'a>,
+    /// What keeps others from writing to it as long as it is open. Whoever queues transfers lets the
+    /// system keep it open until the last is over: those of a killed process go on without it.
+    pub claim: BorrowedFd<'a>,
     /// Offsets and lengths are multiples of so many bytes,
     pub offset_align: usize,
     /// and addresses in memory of so many.

@@ -253,6 +253,6 @@ impl Store for FileStore {
     }
 
     fn queueable(&self) -> Option<DirectFile<'_>> {
-        self.direct.as_ref().and_then(Direct::queueable)
+        self.direct.as_ref().and_then(|direct| direct.queueable(&self.file))
     }
 }

@@ -23,8 +23,8 @@ const COMMIT_AND_FETCH: u32 = 2;
 const SQE_LEN_OFFSET: usize = 24;
 /// Headers and payload (`FUSE_URING_IOV_SEGS`).
 const SEGMENTS: u32 = 2;
-/// errno ENOTCONN of `asm-generic/errno.h`: the file system is unmounted.
-const NOT_CONNECTED: i32 = 107;
+/// ENOTCONN and ECONNABORTED of `asm-generic/errno.h`: the file system is unmounted.
+const UNMOUNTED: [i32; 2] = [107, 103];
 
 /// The connection's place among the ring's registered files,
 const FUSE: types::Fixed = types::Fixed(0);
@@ -198,13 +198,14 @@ pub struct FuseRing {
 impl FuseRing {
     /// Makes `entries` for the queue of CPU number `queue` and offers them to the kernel.
     /// `payload_len` is at least the connection's `max_write` and `max_pages`. Payloads can be moved
-    /// from and to `file`. The ring is told when somebody writes to `bell`, an eventfd.
+    /// from and to the first of `files`; all of them stay open until the last transfer is over, also
+    /// when this process is killed. The ring is told when somebody writes to `bell`, an eventfd.
     pub fn register(
         fuse: BorrowedFd<'_>,
         queue: u16,
         entries: u16,
         payload_len: usize,
-        file: Option<BorrowedFd<'_>>,
+        files: &[BorrowedFd<'_>],
         bell: BorrowedFd<'_>,
     ) -> io::Result<Self> {
         // A place for every entry and one for the bell: it is never full.
@@ -214,8 +215,8 @@ impl FuseRing {
             .setup_defer_taskrun()
             .setup_taskrun_flag()
             .build(u32::from(entries) + 1)?;
-        let mut files = vec![fuse.as_raw_fd()];
-        files.extend(file.map(|file| file.as_raw_fd()));
+        let has_file = !files.is_empty();
+        let files: Vec<_> = std::iter::once(&fuse).chain(files).map(AsRawFd::as_raw_fd).collect();
         ring.submitter().register_files(&files)?;
         let made = (0..usize::from(entries))
             .map(|number| Ok(Some(FuseEntry { buffers: Buffers::new(payload_len)?, number })));
@@ -224,7 +225,7 @@ impl FuseRing {
             entries: made.collect::<io::Result<_>>()?,
             queue,
             bell: bell.try_clone_to_owned()?,
-            has_file: file.is_some(),
+            has_file,
             transfers: 0,
             unsent: 0,
             unmounted: false,
@@ -272,7 +273,7 @@ impl FuseRing {
             }
             match result {
                 Ok(_) => return Ok(Some(RingEvent::Request(entry))),
-                Err(e) if e.raw_os_error() == Some(NOT_CONNECTED) => self.unmounted = true,
+                Err(e) if e.raw_os_error().is_some_and(|e| UNMOUNTED.contains(&e)) => self.unmounted = true,
                 Err(e) => return Err(e),
             }
         }

@@ -152,9 +152,15 @@ impl Threads {
                 // The receiver stays until all senders are gone.
                 let _ = tell.send(server.is_ok());
                 drop(tell);
-                let ended = server.and_then(Server::serve);
+                let ended = server.map(Server::serve);
+                if let Ok(Err(e)) = ended {
+                    eprintln!("keyway: a FUSE queue failed, and this process ends: {e}");
+                    // Nobody else can answer what comes by this queue, so its callers would wait for
+                    // ever. When the process is gone, the kernel gives them errors.
+                    std::process::abort();
+                }
                 shared.crew.end();
-                ended
+                ended.map(|_| ())
             })?;
         }
         for _ in 0..CREW {

@@ -153,6 +153,9 @@ impl VolumeFile {
         let wanted: abi::TransferIn = parse(request.fixed)?;
         let left = self.device.size().saturating_sub(wanted.offset);
         let len = left.min(u64::from(wanted.size));
+        if len == 0 {
+            return Ok(None);
+        }
         let synchronous = OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC);
         let transfer = if opcode == op::READ {
             self.device.begin_read(wanted.offset, len, align)

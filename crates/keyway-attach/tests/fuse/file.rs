@@ -4,7 +4,7 @@ use crate::rig::{Mounted, TRANSPORTS, can_mount, device};
 use keyway_attach::AttachError;
 use keyway_attach::fuse::Transport;
 use keyway_engine::Access;
-use keyway_store::MemStore;
+use keyway_store::{Caching, FileStore, MemStore, OpenMode};
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -55,14 +55,22 @@ fn requests_end_where_the_volume_ends() {
     if !can_mount() {
         return;
     }
-    for transport in TRANSPORTS {
-        let Some(mounted) = Mounted::new(device(MemStore::new(SIZE), Access::ReadWrite), transport) else {
-            continue;
+    let medium = tempfile::NamedTempFile::new().expect("a file");
+    medium.as_file().set_len(SIZE as u64).expect("room");
+    for (transport, on_disk) in TRANSPORTS.into_iter().flat_map(|t| [(t, false), (t, true)]) {
+        let volume = if on_disk {
+            let store = FileStore::open(medium.path(), OpenMode::ReadWrite, Caching::Direct);
+            device(store.expect("it is ours"), Access::ReadWrite)
+        } else {
+            device(MemStore::new(SIZE), Access::ReadWrite)
         };
+        let Some(mounted) = Mounted::new(volume, transport) else { continue };
         let file = writable(&mounted.file());
         let end = SIZE as u64;
         assert_eq!(file.write_at(&[7; 100], end - 40).expect("the part that fits"), 40);
-        assert_eq!(errno(file.write_at(&[7; 100], end)), Some(Errno::NOSPC));
+        for beyond in [end, end + 4096] {
+            assert_eq!(errno(file.write_at(&[7; 100], beyond)), Some(Errno::NOSPC));
+        }
         let mut buf = [0; 100];
         assert_eq!(file.read_at(&mut buf, end - 40).expect("the part that is there"), 40);
         assert_eq!(buf[..40], [7; 40]);

@@ -49,7 +49,7 @@ struct State {
 }
 
 /// Answers what lies in `entry`.
-pub(crate) fn answer(file: &VolumeFile, mut entry: FuseEntry) -> Option<Answered> {
+fn answer(file: &VolumeFile, mut entry: FuseEntry) -> Option<Answered> {
     let (header, fixed, buffer, payload_len) = entry.parts();
     let (header, _) = InHeader::read_from_prefix(header).ok()?;
     let fixed = fixed.get(..abi::fixed_len(header.opcode)).unwrap_or_default();

@@ -3,7 +3,6 @@
 //! Memory and a fast cipher are served best by few threads, which seldom take turns. A drive wants
 //! depth, and a slow cipher all CPUs. Which it is shows in the time that requests take.
 
-use crate::fuse::abi::op;
 use std::time::Duration;
 
 /// Requests that are judged together.
@@ -24,16 +23,11 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Takes note of a request of `len` bytes; says whether more at once would help.
-    pub(crate) fn is_slow(&mut self, opcode: u32, len: usize, took: Duration) -> bool {
-        match opcode {
-            op::READ | op::WRITE => {
-                let usual = LATENCY + Duration::from_micros(len as u64 / BYTES_PER_MICRO);
-                self.requests += 1;
-                self.slow += u32::from(took > usual);
-            }
-            _ => return false,
-        }
+    /// Takes note of a read or write of `len` bytes; says whether more at once would help.
+    pub(crate) fn is_slow(&mut self, len: usize, took: Duration) -> bool {
+        let usual = LATENCY + Duration::from_micros(len as u64 / BYTES_PER_MICRO);
+        self.requests += 1;
+        self.slow += u32::from(took > usual);
         if self.requests < WINDOW {
             return false;
         }
@@ -47,18 +41,17 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn judge(opcode: u32, len: usize, micros: u64, count: u32) -> bool {
+    fn judge(len: usize, micros: u64, count: u32) -> bool {
         let mut pace = Pace::default();
-        (0..count).any(|_| pace.is_slow(opcode, len, Duration::from_micros(micros)))
+        (0..count).any(|_| pace.is_slow(len, Duration::from_micros(micros)))
     }
 
     #[test]
     fn memory_is_not_slow_and_drives_and_slow_ciphers_are() {
-        assert!(!judge(op::READ, 4096, 3, 100));
-        assert!(!judge(op::WRITE, 1 << 20, 300, 100));
-        assert!(judge(op::READ, 4096, 60, 100), "a fast drive");
-        assert!(judge(op::READ, 1 << 20, 900, 100), "a drive, or a cascade of ciphers");
-        assert!(!judge(op::LOOKUP, 0, 5000, 100));
+        assert!(!judge(4096, 3, 100));
+        assert!(!judge(1 << 20, 300, 100));
+        assert!(judge(4096, 60, 100), "a fast drive");
+        assert!(judge(1 << 20, 900, 100), "a drive, or a cascade of ciphers");
     }
 
     #[test]
@@ -66,7 +59,7 @@ mod tests {
         let mut pace = Pace::default();
         for number in 0..1000 {
             let micros = if number % 3 == 0 { 2000 } else { 3 };
-            assert!(!pace.is_slow(op::READ, 4096, Duration::from_micros(micros)));
+            assert!(!pace.is_slow(4096, Duration::from_micros(micros)));
         }
     }
 }

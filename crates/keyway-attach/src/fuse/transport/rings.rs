@@ -5,7 +5,7 @@
 //! takes its time the system moves the bytes meanwhile, by the same ring. What would hold the queue up
 //! all the same goes to the [`Crew`].
 
-use super::crew::{self, Answered, Crew, Home, Job};
+use super::crew::{Answered, Crew, Home, Job};
 use super::out_header;
 use super::pace::Pace;
 use super::place::{Crowd, Place};
@@ -69,8 +69,8 @@ impl<'a> Server<'a> {
         let entries = (ENTRIES / queues).clamp(2, PER_QUEUE);
         // Payloads start on a page.
         let direct = file.queueable().filter(|direct| direct.memory_align <= 4096);
-        let moved = direct.as_ref().map(|direct| direct.file);
-        let ring = FuseRing::register(fuse, cpu, entries, MAX_TRANSFER, moved, home.bell())?;
+        let files: Vec<_> = direct.iter().flat_map(|direct| [direct.file, direct.claim]).collect();
+        let ring = FuseRing::register(fuse, cpu, entries, MAX_TRANSFER, &files, home.bell())?;
         Ok(Self {
             ring,
             file,
@@ -130,30 +130,40 @@ impl<'a> Server<'a> {
                 self.hand_over(vec![entry]);
                 return Ok(());
             }
-            _ => {
-                let answered = crew::answer(self.file, entry);
-                return answered.map_or(Ok(()), |answered| self.reply(answered));
-            }
+            _ => 0,
         };
         if !alone && (self.slow || len >= LARGE && self.align.is_some()) {
             self.held.push(entry);
             return Ok(());
         }
-        if let Some(align) = self.align {
-            let request = Request { header, fixed, payload_len };
+        let unique = header.unique;
+        let request = Request { header, fixed, payload_len };
+        if let Some(align) = self.align
+            && len > 0
+        {
             return match self.file.begin(&request, buffer, align) {
                 Ok(Some(underway)) => self.transfer(entry, underway),
                 Ok(None) => {
                     self.hand_over(vec![entry]);
                     Ok(())
                 }
-                Err(e) => self.reply(Answered { entry, unique: header.unique, answer: Answer::Error(e) }),
+                Err(e) => self.reply(Answered { entry, unique, answer: Answer::Error(e) }),
             };
         }
+        let file = self.file;
+        let answer = self.judged(len, || file.answer(&request, buffer));
+        self.reply(Answered { entry, unique, answer })
+    }
+
+    /// Does something with `len` bytes of data, and judges by the time that it took.
+    fn judged<R>(&mut self, len: usize, work: impl FnOnce() -> R) -> R {
+        if self.slow || len == 0 {
+            return work();
+        }
         let before = Instant::now();
-        let answered = crew::answer(self.file, entry);
-        self.slow = self.slow || self.pace.is_slow(header.opcode, len, before.elapsed());
-        answered.map_or(Ok(()), |answered| self.reply(answered))
+        let done = work();
+        self.slow = self.pace.is_slow(len, before.elapsed());
+        done
     }
 
     fn transfer(&mut self, entry: FuseEntry, underway: Underway<'a>) -> io::Result<()> {
@@ -170,9 +180,7 @@ impl<'a> Server<'a> {
         let underway = underway.ok_or(io::ErrorKind::InvalidData)?;
         let (unique, len) = (underway.unique, underway.len);
         let (_, _, buffer, _) = entry.parts();
-        let before = Instant::now();
-        let answer = underway.finish(buffer, moved);
-        self.slow = self.slow || self.pace.is_slow(op::READ, len, before.elapsed());
+        let answer = self.judged(len, || underway.finish(buffer, moved));
         self.reply(Answered { entry, unique, answer })
     }
 
