@@ -98,6 +98,83 @@ fn status_and_info_say_hardware_encryption() {
     assert_eq!(list["drives"][0]["standards"][0], "Opal 2.0");
 }
 
+/// A drive of the size of today's, of which the file system has room for little: its file is mostly a hole.
+const LARGE: &str = "128G";
+/// How long it may take until a drive of any size is encrypted, on a busy machine too.
+const SECONDS: f64 = 10.0;
+
+#[test]
+fn encrypting_by_hardware_takes_seconds_and_keeps_everything() {
+    let cli = Cli::new();
+    cli.ends(0, &format!("drive emulate @drive --size {LARGE}"));
+    cli.keyway.secret("pw", "user's password");
+    cli.keyway.secret("wrong", "another one");
+    let powered = || {
+        // A program that another test starts just now has the file's lock until it runs.
+        loop {
+            match FileStore::open(&cli.path("drive"), OpenMode::ReadWrite, Caching::Buffered) {
+                Ok(store) => break Drive::open(Arc::new(store)).expect("a drive"),
+                Err(_) => std::thread::yield_now(),
+            }
+        }
+    };
+    let places = [0, 12_345_678, (128 << 21) - 8];
+    let drive = powered();
+    for lba in places {
+        drive.write(lba, &[lba as u8 | 1; 4096]).expect("unlocked");
+    }
+    drop(drive);
+
+    cli.ends(2, &format!("encrypt --hardware @drive {USER}"));
+    cli.ends(2, &format!("encrypt --hardware @drive {USER} --recovery-sheet @sheet --cipher aes"));
+    cli.ends(2, &format!("encrypt @drive {USER} --recovery-sheet @sheet"));
+    assert_eq!(
+        cli.json(1, &format!("decrypt --hardware @drive {USER} --yes"))["error"]["kind"],
+        "not-set-up"
+    );
+    let done = cli.json(0, &format!("encrypt --hardware @drive {USER} --recovery-sheet @sheet"));
+    assert_eq!((&done["state"], &done["conversion"]), (&"done".into(), &"encryption".into()));
+    assert_eq!(
+        (&done["encryption_method"], &done["lock_status"]),
+        (&"Hardware Encryption".into(), &"Locked".into())
+    );
+    let seconds = done["seconds"].as_f64().expect("a time");
+    eprintln!("hardware encryption of a drive of {LARGE} was enabled in {seconds:.2} s");
+    assert!(seconds < SECONDS, "{seconds}");
+
+    let status = cli.json(0, "status @drive");
+    assert_eq!(
+        (&status["encryption_method"], &status["percentage_encrypted"]),
+        (&"Hardware Encryption".into(), &100.0.into())
+    );
+    assert_eq!(
+        (&status["lock_status"], &status["protection_status"]),
+        (&"Locked".into(), &"Protection On".into())
+    );
+    assert_eq!(cli.json(0, "info @drive")["encryption_method"], "Hardware Encryption");
+    assert_eq!(cli.json(0, "drive list @drive")["drives"][0]["encryption_method"], "Hardware Encryption");
+    let drive = powered();
+    for lba in places {
+        assert!(drive.read(lba, &mut [0; 4096]).is_err(), "locked");
+    }
+    drop(drive);
+
+    let sheet = std::fs::read_to_string(cli.path("sheet")).expect("the sheet");
+    let mut lines = sheet.lines().skip_while(|line| !line.starts_with("The owner's secret"));
+    cli.keyway.secret("owner", lines.nth(2).expect("the secret").trim());
+    cli.ends(2, "decrypt --hardware @drive --password-file @owner");
+    cli.ends(3, "decrypt --hardware @drive --password-file @wrong --yes");
+    let done = cli.json(0, "decrypt --hardware @drive --password-file @owner --yes");
+    eprintln!("and disabled in {:.2} s", done["seconds"].as_f64().expect("a time"));
+    assert_eq!(cli.json(0, "status @drive")["protection_status"], "Protection Off");
+    let drive = powered();
+    for lba in places {
+        let mut block = [0; 4096];
+        drive.read(lba, &mut block).expect("locks no more");
+        assert_eq!(block, [lba as u8 | 1; 4096]);
+    }
+}
+
 #[test]
 fn wrong_secrets_and_conventions_are_explained() {
     let cli = set_up();

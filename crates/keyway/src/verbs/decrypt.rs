@@ -1,5 +1,6 @@
 //! `decrypt`: an encrypted volume becomes the plain file system that is in it.
 
+use super::drive;
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::{Family, VolumeArgs};
@@ -17,17 +18,23 @@ use keyway_volume::veracrypt::unlock;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ sudo keyway decrypt /dev/sdb1
-  $ keyway decrypt secret.hc --password-file pw.txt --yes")]
+  $ keyway decrypt secret.hc --password-file pw.txt --yes
+  $ sudo keyway decrypt --hardware /dev/nvme0n1 --password-file owner.txt")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: VolumeArgs,
     #[command(flatten)]
     how: HowArgs,
+    #[command(flatten)]
+    hardware: drive::HardwareArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.target.volume;
+    if args.hardware.wanted() {
+        return drive::decrypt(path, &args.hardware, &args.target.source(), out);
+    }
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
     if conversion::find(path)?.is_some() {

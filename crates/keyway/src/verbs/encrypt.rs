@@ -1,6 +1,6 @@
 //! `encrypt`: the file system on a device becomes an encrypted volume with the same content.
 
-use super::name_of;
+use super::{drive, name_of};
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::KeyArgs;
@@ -28,7 +28,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   $ sudo keyway encrypt /dev/sdb1
   $ keyway encrypt disk.img --cipher aes-twofish-serpent --password-file pw.txt --yes
-  $ keyway encrypt secret.hc --reencrypt --cipher serpent")]
+  $ keyway encrypt secret.hc --reencrypt --cipher serpent
+  $ sudo keyway encrypt --hardware /dev/nvme0n1 --recovery-sheet /media/stick/sheet.txt")]
 pub(crate) struct Args {
     /// The block device, or a file with a file system in it
     device: PathBuf,
@@ -53,6 +54,10 @@ pub(crate) struct Args {
     secret: SecretArgs,
     #[command(flatten)]
     new: NewArgs,
+    #[command(flatten)]
+    hardware: drive::HardwareArgs,
+    #[command(flatten)]
+    owner: drive::OwnerArgs,
 }
 
 /// The formats that there are.
@@ -67,6 +72,22 @@ enum FormatArg {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.device;
+    if args.hardware.wanted() {
+        let software = args.cipher.is_some() || args.hash.is_some() || args.reencrypt || args.grow;
+        if software || args.new.source().is_given() {
+            return Err(Failure::usage(
+                "a drive that encrypts by itself has its own cipher and keys",
+                "with --hardware leave out --cipher, --hash, --reencrypt, --grow and the --new-… options",
+            ));
+        }
+        return drive::encrypt(path, &args.hardware, &args.owner, &args.secret.source(), out);
+    }
+    if args.owner.is_given() {
+        return Err(Failure::usage(
+            "only a drive that encrypts by itself has an owner and a recovery sheet",
+            "add --hardware, or leave out --recovery-sheet, --admin-password-… and --leave-unlocked",
+        ));
+    }
     if args.format == FormatArg::Bitlocker {
         return Err(Failure::new(
             Exit::NotPermitted,

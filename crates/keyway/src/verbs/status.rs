@@ -203,7 +203,7 @@ fn hardware(path: &Path) -> Result<Status, Failure> {
         bitlocker_version: None,
         conversion_status: "Fully Encrypted".to_owned(),
         percentage_encrypted: Some(ALL_OF_IT),
-        encryption_method: seen.encrypts.then(|| "Hardware Encryption".to_owned()),
+        encryption_method: seen.encrypts.then(|| drive::METHOD.to_owned()),
         protection_status: protection(!seen.locking),
         lock_status: if seen.locked { "Locked" } else { "Unlocked" },
         key_protectors: json!([]),

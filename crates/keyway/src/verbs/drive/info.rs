@@ -53,6 +53,11 @@ pub(super) fn state(discovery: &Discovery) -> Option<State> {
     })
 }
 
+/// Who encrypts, where it is the drive.
+pub(super) fn encryption_method(discovery: &Discovery) -> Option<&'static str> {
+    discovery.locking().filter(|l| l.media_encryption).map(|_| recognise::METHOD)
+}
+
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     show(&args.device, out)
@@ -70,7 +75,6 @@ fn document(path: &Path) -> Result<Value, Failure> {
     let limits = limits(&mut target.host);
     let id = target.host.identity();
     let discovery = target.host.discovery();
-    let encrypts = discovery.locking().is_some_and(|l| l.media_encryption);
     let features: Vec<Value> = discovery
         .features
         .iter()
@@ -90,7 +94,7 @@ fn document(path: &Path) -> Result<Value, Failure> {
         "firmware": id.firmware,
         "standards": standards(discovery),
         "state": state(discovery),
-        "encryption_method": encrypts.then_some("Hardware Encryption"),
+        "encryption_method": encryption_method(discovery),
         "cipher": Value::Null,
         "locking_enabled": discovery.locking().is_some_and(|l| l.enabled),
         "locked": discovery.locking().is_some_and(|l| l.locked),

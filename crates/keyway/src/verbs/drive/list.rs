@@ -1,6 +1,7 @@
 //! `drive list`: this machine's drives, and what each can do.
 
-use super::info::{State, state};
+use super::info::{State, encryption_method, state};
+use super::recognise;
 use super::target::{Target, standards};
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, table};
@@ -18,7 +19,7 @@ pub(crate) struct Args {
     devices: Vec<PathBuf>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Row {
     device: PathBuf,
     model: Option<String>,
@@ -26,6 +27,10 @@ struct Row {
     firmware: Option<String>,
     standards: Vec<&'static str>,
     state: Option<State>,
+    /// Who encrypts, where it is the drive.
+    encryption_method: Option<&'static str>,
+    /// What is on it that has to do with that.
+    contents: Option<String>,
     /// Why nothing is known.
     reason: Option<String>,
 }
@@ -46,6 +51,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                     firmware: Some(id.firmware.clone()),
                     standards: standards(discovery),
                     state: state(discovery),
+                    encryption_method: encryption_method(discovery),
+                    contents: recognise::contents(&device),
                     reason: None,
                     device,
                 }
@@ -55,8 +62,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                 if failure.kind == "not-permitted" {
                     denied = Some(failure);
                 }
-                let (model, serial, firmware) = (None, None, None);
-                Row { device, model, serial, firmware, standards: Vec::new(), state: None, reason }
+                Row { device, reason, ..Row::default() }
             }
         })
         .collect();
@@ -76,9 +82,11 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                 (None, None) => "does not lock".to_owned(),
             };
             let text = |field: &Option<String>| field.clone().unwrap_or_default();
-            vec![row.device.display().to_string(), text(&row.model), text(&row.firmware), standard, state]
+            let method = row.encryption_method.unwrap_or_default().to_owned();
+            let (model, firmware, on_it) = (text(&row.model), text(&row.firmware), text(&row.contents));
+            vec![row.device.display().to_string(), model, firmware, standard, method, state, on_it]
         });
-        table(&["device", "model", "firmware", "standard", "state"], usize::MAX, cells)
+        table(&["device", "model", "firmware", "standard", "encryption", "state", "on it"], usize::MAX, cells)
     })
 }
 

@@ -3,6 +3,7 @@
 
 mod emulate;
 mod erase;
+mod hardware;
 mod info;
 mod list;
 mod locks;
@@ -21,8 +22,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use clap::Subcommand;
 
+pub(crate) use hardware::{HardwareArgs, decrypt, encrypt};
 pub(crate) use info::{show, status as status_of};
-pub(crate) use recognise::is_drive;
+pub(crate) use recognise::{METHOD, is_drive};
+pub(crate) use setup::OwnerArgs;
 
 /// Drives that encrypt by themselves: list, set up, lock, unlock, erase, revert
 ///

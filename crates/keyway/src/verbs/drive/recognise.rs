@@ -17,6 +17,9 @@ const LUKS2_BINARY: u64 = 4096;
 /// The largest LUKS2 header (as above, table 1), in bytes.
 const LUKS2_LARGEST: u64 = 4 << 20;
 
+/// What `status` and the others call a drive's own encryption, as Windows does.
+pub(crate) const METHOD: &str = "Hardware Encryption";
+
 /// What is on the drive, where it can be read and has to do with hardware encryption.
 pub(super) fn contents(path: &Path) -> Option<String> {
     let kind = FileType::from_raw_mode(path.metadata().ok()?.mode());

@@ -1,5 +1,6 @@
 //! `drive revert`, `drive block` and `drive reset`: back to the factory's state, and resets.
 
+use super::hardware::release;
 use super::secret::{SecretArgs, psid};
 use super::target::{Target, must_be_opal};
 use crate::failure::Failure;
@@ -80,15 +81,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     })
 }
 
-/// RevertSP by the first administrator, then the owner's PIN becomes the factory's again.
 fn keep_data(args: &Args, mut target: Target, out: Output) -> Result<(), Failure> {
-    out.confirm(&format!(
-        "{} will not be locked any more, and what is in ranges other than the global one is lost.",
-        args.device.display()
-    ))?;
-    let what = format!("the owner of {}", name_of(&args.device));
-    let pin = args.secret.pin(&what, &target.serial())?;
-    target.with(|host| host.release(&pin))?;
+    release(&mut target, &args.secret.source(), out)?;
     out.result(&json!({"device": args.device, "reverted": true, "data_kept": true}), || {
         format!("{} does not lock any more and has no owner; its data are kept.", args.device.display())
     })

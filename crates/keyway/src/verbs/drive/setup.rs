@@ -7,16 +7,18 @@ use super::target::{Target, must_be_opal};
 use crate::failure::{Exit, Failure};
 use crate::key_file::NewFile;
 use crate::output::Output;
-use crate::secrets_in::one_stdin;
+use crate::secrets_in::{SecretSource, one_stdin};
 use crate::verbs::name_of;
 use keyway_secret::SecretBytes;
 use keyway_sed::host::Credential;
 use keyway_sed::host::owner::LifeCycle;
 use keyway_sed::host::ranges::Lock;
 use keyway_sed::host::setup::USER;
+use keyway_sed::password::PasswordHash;
 use keyway_sed::uid::authority;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Take a drive from its factory state to a locked one; what is on it stays
 ///
@@ -29,76 +31,118 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// The drive's device, or a virtual drive's file
     device: PathBuf,
-    /// Make up the owner's secret, and write it to this new file. Not onto the drive itself
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["admin_password_file", "admin_password_fd"])]
-    recovery_sheet: Option<PathBuf>,
-    /// Read the owner's secret from FILE instead; `-` is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "recovery_sheet", help_heading = "Secret")]
-    admin_password_file: Option<PathBuf>,
-    /// Read the owner's secret from the open descriptor N
-    #[arg(long, value_name = "N", conflicts_with_all = ["recovery_sheet", "admin_password_file"], help_heading = "Secret")]
-    admin_password_fd: Option<u32>,
+    #[command(flatten)]
+    owner: OwnerArgs,
     #[command(flatten)]
     secret: SecretArgs,
+}
+
+/// Where the owner's secret goes or comes from, and how the drive is left.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[group(skip)]
+pub(crate) struct OwnerArgs {
+    /// Make up the owner's secret, and write it to this new file. Not onto the drive itself
+    #[arg(long, value_name = "FILE", help_heading = "Drive")]
+    pub(super) recovery_sheet: Option<PathBuf>,
+    /// Read the owner's secret from FILE instead; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "recovery_sheet", help_heading = "Drive")]
+    admin_password_file: Option<PathBuf>,
+    /// Read the owner's secret from the open descriptor N
+    #[arg(long, value_name = "N", conflicts_with_all = ["recovery_sheet", "admin_password_file"], help_heading = "Drive")]
+    admin_password_fd: Option<u32>,
     /// Leave the drive unlocked until it loses power
-    #[arg(long)]
-    leave_unlocked: bool,
+    #[arg(long, help_heading = "Drive")]
+    pub(super) leave_unlocked: bool,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let hash = args.secret.hash.hash;
-    let mut target = Target::open(&args.device, hash)?;
-    must_be_factory_fresh(args, &mut target)?;
-    if !args.leave_unlocked {
+    let Args { device, owner, secret } = args;
+    let hash = secret.hash.hash;
+    set_up(device, hash, &secret.source(), owner, out)?;
+    let state = if owner.leave_unlocked { "unlocked" } else { "locked" };
+    let document = json!({"device": device, "state": state, "user": format!("user{USER}"),
+        "hash": hash.name(), "recovery_sheet": owner.recovery_sheet});
+    out.result(&document, || format!("{} is set up. {}", device.display(), owner.what_next(device)))
+}
+
+impl OwnerArgs {
+    /// Whether any of it was.
+    pub(crate) fn is_given(&self) -> bool {
+        self.leave_unlocked || self.recovery_sheet.is_some() || self.secret().is_given()
+    }
+
+    fn secret(&self) -> SecretSource {
+        source(&self.admin_password_file, self.admin_password_fd)
+    }
+
+    /// What someone should know who has set a drive up.
+    pub(super) fn what_next(&self, device: &Path) -> String {
+        let now =
+            if self.leave_unlocked { "It is unlocked until it loses power." } else { "It is locked now." };
+        let sheet = self.recovery_sheet.as_ref().map_or_else(String::new, |path| {
+            format!(
+                "\nThe owner's secret is in {}: print it, write the PSID of the drive's label on it, and keep it away \
+                 from the drive.",
+                path.display()
+            )
+        });
+        format!("{now}\nUnlock it with: keyway drive unlock {}{sheet}", device.display())
+    }
+}
+
+/// Sets a drive up; how long the drive took. `own` is the user's password, `owner` says where the owner's secret is.
+pub(super) fn set_up(
+    device: &Path,
+    hash: PasswordHash,
+    own: &SecretSource,
+    owner: &OwnerArgs,
+    out: Output,
+) -> Result<Duration, Failure> {
+    let admin = owner.secret();
+    if owner.recovery_sheet.is_none() && !admin.is_given() {
+        return Err(Failure::usage(
+            "the drive's owner needs a secret, and nothing says which",
+            "use --recovery-sheet FILE to have one made up, or --admin-password-file FILE",
+        ));
+    }
+    one_stdin([own, &admin])?;
+    let mut target = Target::open(device, hash)?;
+    must_be_factory_fresh(&mut target)?;
+    if !owner.leave_unlocked {
         target.must_be_unused()?;
     }
     if !target.host.discovery().locking().is_some_and(|l| l.media_encryption) {
         out.warn("this drive locks without encrypting: whoever takes its chips out can read them");
     }
-    if let Some(on_it) = recognise::contents(&args.device) {
+    if let Some(on_it) = recognise::contents(device) {
         out.warn(&format!("on it is {on_it}; that stays as it is"));
     }
-    let own = args.secret.source();
-    let admin = source(&args.admin_password_file, args.admin_password_fd);
-    one_stdin(&[own.clone(), admin.clone()])?;
     let serial = target.serial();
-    let user_pin = derive(&own.read_new(&name_of(&args.device))?.password, hash, &serial)?;
-    let (admin_pin, sheet) = match &args.recovery_sheet {
+    let user_pin = derive(&own.read_new(&name_of(device))?.password, hash, &serial)?;
+    let (admin_pin, sheet) = match &owner.recovery_sheet {
         Some(path) => {
             let secret = admin_secret()?;
             let pin = derive(&secret, hash, &serial)?;
-            (pin, Some(sheet::write(path, &args.device, target.host.identity(), hash, &secret)?))
+            (pin, Some(sheet::write(path, device, target.host.identity(), hash, &secret)?))
         }
         None => (derive(&admin.read_new("the owner")?.password, hash, &serial)?, None),
     };
-    let lock = if args.leave_unlocked { Lock::Unlocked } else { Lock::Locked };
+    let lock = if owner.leave_unlocked { Lock::Unlocked } else { Lock::Locked };
+    let begun = Instant::now();
     if let Err(failure) = target.with(|host| host.set_up(&admin_pin, &user_pin, lock)) {
         return Err(take_back(&mut target, &admin_pin, failure, sheet));
     }
+    let took = begun.elapsed();
     sheet.map(NewFile::keep);
-    let state = if args.leave_unlocked { "unlocked" } else { "locked" };
-    let document = json!({"device": args.device, "state": state, "user": format!("user{USER}"),
-        "hash": hash.name(), "recovery_sheet": args.recovery_sheet});
-    out.result(&document, || {
-        let device = args.device.display();
-        let now = if args.leave_unlocked { "It is unlocked until it loses power." } else { "It is locked now." };
-        let sheet = match &args.recovery_sheet {
-            Some(path) => format!(
-                "\nThe owner's secret is in {}: print it, write the PSID of the drive's label on it, and keep it away \
-                 from the drive.",
-                path.display()
-            ),
-            None => String::new(),
-        };
-        format!("{device} is set up. {now}\nUnlock it with: keyway drive unlock {device}{sheet}")
-    })
+    Ok(took)
 }
 
 /// Says why not, before anyone is asked for a password.
-fn must_be_factory_fresh(args: &Args, target: &mut Target) -> Result<(), Failure> {
-    let name = args.device.display();
-    must_be_opal(&args.device, target.host.discovery())?;
+fn must_be_factory_fresh(target: &mut Target) -> Result<(), Failure> {
+    let path = target.path.clone();
+    let name = path.display();
+    must_be_opal(&path, target.host.discovery())?;
     if target.host.discovery().locking().is_some_and(|l| l.enabled) {
         return Err(Failure::new(
             Exit::Failed,

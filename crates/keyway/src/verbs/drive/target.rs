@@ -98,14 +98,27 @@ impl Target {
     pub(super) fn must_be_set_up(&self) -> Result<(), Failure> {
         must_be_opal(&self.path, self.host.discovery())?;
         if self.host.discovery().locking().is_some_and(|l| l.enabled) {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(self.not_set_up())
         }
-        Err(Failure::new(
+    }
+
+    /// Refuses a drive that nobody has taken.
+    pub(super) fn must_be_owned(&mut self) -> Result<(), Failure> {
+        must_be_opal(&self.path, self.host.discovery())?;
+        let enabled = self.host.discovery().locking().is_some_and(|l| l.enabled);
+        let unowned = !enabled && self.with(Host::is_unowned)?;
+        if unowned { Err(self.not_set_up()) } else { Ok(()) }
+    }
+
+    fn not_set_up(&self) -> Failure {
+        Failure::new(
             Exit::Failed,
             format!("{}: locking is not in use on this drive", self.path.display()),
             "set it up first: keyway drive setup DEVICE",
         )
-        .kind("not-set-up"))
+        .kind("not-set-up")
     }
 
     /// Refuses to cut off what is in use.
