@@ -14,6 +14,10 @@ use std::time::{Duration, Instant};
 /// detached.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// How long a program that only looks at a device (udev, blkid, a list of loop devices) has it open
+/// at most: whoever has it longer uses it.
+const GLANCE: Duration = Duration::from_secs(1);
+
 const NO_LOOP: &str = "load the kernel's loop module (modprobe loop), or open without it";
 
 /// Puts a free loop device with sectors of `sector_bytes` on the file at `backing`.
@@ -70,16 +74,29 @@ pub fn detach(device: &Path) -> Result<(), AttachError> {
         Err(e) => return Err(AttachError::io(doing(), e)),
     };
     let uses = keyway_sys::uses(device).unwrap_or_default();
-    let users = User::of_path(device);
     if let Some(first) = uses.first() {
+        let users = User::of_path(device);
         return Err(AttachError::Busy { what: format!("{} ({first})", device.display()), users });
     }
+    let users = users_who_stay(device);
     if !users.is_empty() {
         return Err(AttachError::Busy { what: device.display().to_string(), users });
     }
     let flushed = open.sync_all().map_err(|e| AttachError::io(format!("flush {}", device.display()), e));
     release(device, open)?;
     flushed
+}
+
+/// Who has the device open for longer than a look at it takes.
+fn users_who_stay(device: &Path) -> Vec<User> {
+    let until = Instant::now() + GLANCE;
+    loop {
+        let users = User::of_path(device);
+        if users.is_empty() || Instant::now() > until {
+            return users;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// As [`detach`], for a device whose file is dead: nothing is flushed and nobody is asked.

@@ -17,9 +17,10 @@ keyway() {
 state() {
     keyway info $dev | sed -n 's/^  "state": *"\([a-z-]*\)".*/\1/p'
 }
+# (`touch` would set times as well, of a file that the host may have taken away by then.)
 power_cycle() {
     sync
-    touch cycle
+    : >cycle
     while [ -e cycle ]; do sleep 0.1; done
     echo 3 >/proc/sys/vm/drop_caches
 }

@@ -170,7 +170,18 @@ fn a_mounted_file_system_survives_close_and_kill() {
     let serving = sessions.serve(&volume, "loop", None);
     let device = serving.state.device.clone().expect("a loop device");
     assert!(Command::new(mkfs).arg("-q").arg(&device).status().expect("installed").success());
-    assert!(sessions.ask(&["close", text(&device)]).status.success());
+    let hold = |seconds: &str| {
+        let device = std::fs::File::open(&device).expect("it is there");
+        Command::new("sleep").arg(seconds).stdin(device).spawn().expect("Linux has it")
+    };
+    let mut user = hold("60");
+    let busy = sessions.ask(&["close", text(&device)]);
+    assert_eq!(busy.status.code(), Some(6), "somebody has the device open");
+    user.kill().and_then(|()| user.wait()).expect("ours");
+    let mut passing = hold("0.3");
+    let closed = sessions.ask(&["close", text(&device)]);
+    assert!(closed.status.success(), "who only looks, as udev and losetup do, is waited for");
+    passing.wait().expect("ours");
     sessions.assert_clean();
 
     let at = sessions.path().join("inside");
