@@ -20,6 +20,8 @@ pub struct Row {
     pub published: f64,
     /// Where.
     pub source: String,
+    /// The public page on which it was read; none: an estimate that nobody has compared.
+    pub read_in: Option<String>,
     /// What the model gives.
     pub modelled: f64,
     /// How far that is off, in percent of what was published.
@@ -46,6 +48,7 @@ pub fn table(model: &DriveModel) -> Result<Vec<Row>, LabError> {
             unit: figure.unit.name().to_owned(),
             published: figure.published,
             source: figure.source.clone(),
+            read_in: figure.read_in.clone(),
             modelled,
             deviation_percent: (modelled / figure.published - 1.0) * 100.0,
             binding: figure.binding,

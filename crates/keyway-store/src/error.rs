@@ -70,6 +70,23 @@ impl StoreError {
         Self::new(operation, what, offset, len, io::Error::new(io::ErrorKind::UnexpectedEof, reason))
     }
 
+    /// Refuses what reaches past the end of a store of `size` bytes.
+    pub(crate) fn within(
+        operation: Operation,
+        what: &str,
+        offset: u64,
+        len: u64,
+        size: u64,
+    ) -> Result<(), Self> {
+        match offset.checked_add(len) {
+            Some(end) if end <= size => Ok(()),
+            _ => {
+                let len = usize::try_from(len).unwrap_or(usize::MAX);
+                Err(Self::past_end(operation, what, offset, len, size))
+            }
+        }
+    }
+
     /// What an operation on some bytes is about; opening and flushing are about all of it.
     fn range(&self) -> String {
         match self.operation {

@@ -5,10 +5,10 @@
 //! the kernel, and [`IoRing::buffer_mut`] does not give it out.
 
 use io_uring::{IoUring, opcode, squeue, types};
-use std::alloc::Layout;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
 /// Buffers start on pages, as direct I/O wants it.
 const ALIGN: usize = 4096;
@@ -22,27 +22,33 @@ pub enum Transfer {
     Write,
 }
 
-/// The slots' memory, in one piece.
+/// `IORING_ENTER_GETEVENTS` of `io_uring(7)`: completions are posted before the call returns.
+const GET_EVENTS: u32 = 1;
+
+/// The slots' memory, in one piece. Fresh from the kernel for each ring, never from the heap: into how
+/// many pieces a request is cut depends on which of its pages lie side by side, and memory that is
+/// used again and again would favour or hinder one ring's requests for good.
 struct Memory {
     start: NonNull<u8>,
-    layout: Layout,
+    bytes: usize,
 }
 
 impl Memory {
     fn zeroed(bytes: usize) -> io::Result<Self> {
-        let none = || io::Error::from(io::ErrorKind::OutOfMemory);
-        let layout = Layout::from_size_align(bytes.max(ALIGN), ALIGN).map_err(|_| none())?;
-        // SAFETY: the layout's size is not 0.
-        let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).ok_or_else(none)?;
-        Ok(Self { start, layout })
+        let bytes = bytes.max(ALIGN);
+        let (read_write, own) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::POPULATE);
+        // SAFETY: a new mapping at a place of the kernel's choice; its size is not 0.
+        let start = unsafe { mmap_anonymous(null_mut(), bytes, read_write, own) }?;
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, bytes })
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: allocated in `zeroed` with this layout and freed only here; no request is in
+        // SAFETY: mapped in `zeroed` with this length and unmapped only here; no request is in
         // flight any more (`IoRing`'s drop waits for them).
-        unsafe { std::alloc::dealloc(self.start.as_ptr(), self.layout) };
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
 
@@ -145,15 +151,18 @@ impl IoRing {
         Ok(())
     }
 
-    /// Hands over what was queued and waits until at least `wait_for` requests are finished.
+    /// Hands over what was queued and waits until at least `wait_for` requests are finished. With 0 it
+    /// does not wait, and what is finished by then can be had all the same.
     ///
     /// # Errors
     /// The kernel's reason; a signal is not one.
     #[inline]
     pub fn submit(&mut self, wait_for: usize) -> io::Result<()> {
-        let wait_for = wait_for.min(self.in_flight);
+        let wait_for = wait_for.min(self.in_flight) as u32;
         loop {
-            match self.ring.submit_and_wait(wait_for) {
+            let queued = self.ring.submission().len() as u32;
+            // SAFETY: no argument is passed, and `start` says why what was queued is sound.
+            match unsafe { self.ring.submitter().enter::<()>(queued, wait_for, GET_EVENTS, None) } {
                 Ok(_) => return Ok(()),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),

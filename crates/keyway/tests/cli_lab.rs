@@ -109,6 +109,29 @@ fn what_would_be_lost_is_refused_and_nothing_is_touched() {
 }
 
 #[test]
+fn a_file_that_is_no_report_of_ours_is_never_replaced_unasked() {
+    let cli = Cli::new();
+    std::fs::write(cli.path("report.html"), "a thesis").expect("written");
+    std::fs::create_dir(cli.path("disk")).expect("a folder");
+    let words = format!("lab run --drive @disk --no-bare --workload quick {SHORT}");
+    for place in ["--html @report.html", "--save @report.html"] {
+        let told = cli.json(2, &format!("{words} {place}"));
+        assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("report.html")), "{told}");
+    }
+    cli.ends(2, "demo --report @report.html");
+    let told = cli.json(1, &format!("{words} --html @nowhere/report.html"));
+    assert_eq!(told["error"]["kind"], "failed", "told before anything is measured: {told}");
+    assert_eq!(std::fs::read(cli.path("report.html")).expect("there"), b"a thesis");
+    cli.json(0, &format!("{words} --html @report.html --save @one.json --yes"));
+    // From here on it is ours.
+    cli.json(0, &format!("{words} --html @report.html --save @one.json"));
+    cli.json(0, "lab report @one.json --html @report.html");
+    assert!(std::fs::read_to_string(cli.path("report.html")).expect("there").contains("<svg"));
+    let left: Vec<_> = std::fs::read_dir(cli.path("")).expect("there").flatten().collect();
+    assert!(!left.iter().any(|f| f.path().extension().is_some_and(|e| e == "part")), "{left:?}");
+}
+
+#[test]
 fn a_workload_of_ones_own_is_told_where_it_is_wrong() {
     let cli = Cli::new();
     let text = "name = \"mine\"\ntitle = \"t\"\nsource = \"me\"\n[turns]\nruns = 0\n";

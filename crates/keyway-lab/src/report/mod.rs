@@ -19,6 +19,8 @@ pub fn html(documents: &[Document]) -> String {
         (DOCTYPE)
         html lang="en" {
             head {
+                // A page that begins so may be replaced by a newer one.
+                meta name="generator" content=(concat!("Keyway ", env!("CARGO_PKG_VERSION")));
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";

@@ -17,13 +17,7 @@ impl NullStore {
     }
 
     fn check(&self, op: Operation, offset: u64, len: u64) -> Result<(), StoreError> {
-        match offset.checked_add(len) {
-            Some(end) if end <= self.size => Ok(()),
-            _ => {
-                let len = usize::try_from(len).unwrap_or(usize::MAX);
-                Err(StoreError::past_end(op, "the store of nothing", offset, len, self.size))
-            }
-        }
+        StoreError::within(op, "the store of nothing", offset, len, self.size)
     }
 }
 

@@ -145,6 +145,9 @@ pub struct Figure {
     pub published: f64,
     /// Where.
     pub source: String,
+    /// The public page on which the figure was read. Without one it is what the source is known to
+    /// say, which nobody has compared: an estimate.
+    pub read_in: Option<String>,
     /// Whether the model has to meet it. One that does not says in its source why.
     #[serde(default = "yes")]
     pub binding: bool,

@@ -38,10 +38,7 @@ impl SparseStore {
     }
 
     fn check(&self, op: Operation, offset: u64, len: usize) -> Result<(), StoreError> {
-        match offset.checked_add(len as u64) {
-            Some(end) if end <= self.size => Ok(()),
-            _ => Err(StoreError::past_end(op, NAME, offset, len, self.size)),
-        }
+        StoreError::within(op, NAME, offset, len as u64, self.size)
     }
 
     fn region(&self, number: u64) -> Option<Region> {

@@ -2,7 +2,7 @@
 
 use super::args::{Common, Compare, Run};
 use super::entrants::Field;
-use super::{machine, report, stop, table};
+use super::{OutputFile, machine, stop, table};
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, stderr_is_terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,6 +10,7 @@ use keyway_lab::workload::{self, Kind};
 use keyway_lab::{
     Changes, Document, LabError, PathKind, Place, Target, Watch, Workload, measure, measure_procedure,
 };
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Bytes of a volume for workloads that do not say how many they touch.
@@ -36,15 +37,14 @@ pub(super) fn compare(args: &Compare, out: Output) -> Result<(), Failure> {
 
 fn go(targets: &[Target], common: &Common, out: Output) -> Result<(), Failure> {
     let stop = stop::on_signals()?;
+    // A place that can't be written to, or holds something else, is told before an hour of measuring.
+    let place = |path: &Option<PathBuf>| path.as_ref().map(|p| OutputFile::at(p, out)).transpose();
+    let (save, html) = (place(&common.save)?, place(&common.html)?);
     let (document, error) = find_out(targets, common, out, &stop)?;
-    if let Some(path) = &common.save {
-        let text = serde_json::to_vec(&document).map_err(|e| Failure::io("write", path, &e.into()))?;
-        std::fs::write(path, text).map_err(|e| Failure::io("write", path, &e))?;
-    }
-    if let Some(path) = &common.html {
-        report::write(path, std::slice::from_ref(&document))?;
-    }
+    // What was found is told even where it can't be kept.
+    let kept = keep(save, html, &document);
     out.result(&document, || table::words(&document))?;
+    kept?;
     match error {
         None => Ok(()),
         Some(LabError::Stopped) => {
@@ -53,6 +53,19 @@ fn go(targets: &[Target], common: &Common, out: Output) -> Result<(), Failure> {
                 .kind("interrupted"))
         }
         Some(error) => Err(error.into()),
+    }
+}
+
+/// Writes the document and its page where they were asked for.
+fn keep(save: Option<OutputFile>, html: Option<OutputFile>, document: &Document) -> Result<(), Failure> {
+    if let Some(place) = save {
+        let text = serde_json::to_vec(document)
+            .map_err(|e| Failure::new(Exit::Failed, format!("the results can't be kept: {e}"), ""))?;
+        place.write(&text)?;
+    }
+    match html {
+        Some(place) => super::write_report(place, document),
+        None => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ mod entrants;
 mod machine;
 mod models;
 mod nbd_sectors;
+mod outputs;
 mod record;
 mod replay;
 mod report;
@@ -15,6 +16,7 @@ mod table;
 use crate::failure::Failure;
 use crate::output::Output;
 use keyway_lab::{Document, Target};
+pub(crate) use outputs::OutputFile;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -87,6 +89,6 @@ pub(crate) fn tests_of(document: &Document) -> usize {
 }
 
 /// Writes the page for one document.
-pub(crate) fn write_report(path: &Path, document: &Document) -> Result<(), Failure> {
-    report::write(path, std::slice::from_ref(document))
+pub(crate) fn write_report(place: OutputFile, document: &Document) -> Result<(), Failure> {
+    place.write(keyway_lab::report::html(std::slice::from_ref(document)).as_bytes())
 }

@@ -65,13 +65,17 @@ fn words(document: &Document) -> String {
         let rows = model.figures.iter().map(|row| {
             let deviation = format!("{:+.1} %", row.deviation_percent);
             let binding = if row.binding { "" } else { "(not held to it) " };
+            let read = row
+                .read_in
+                .as_ref()
+                .map_or("; not compared, an estimate".to_owned(), |page| format!("; read in {page}"));
             vec![
                 format!("  {}", row.load),
                 number(row.published),
                 number(row.modelled),
                 row.unit.clone(),
                 deviation,
-                format!("{binding}{}", row.source),
+                format!("{binding}{}{read}", row.source),
             ]
         });
         let mut lines = table(&["  load", "published", "modelled", "unit", "off by", "source"], 6, rows);

@@ -1,5 +1,6 @@
 //! `lab report`: documents of one or several machines as one page.
 
+use super::OutputFile;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use keyway_lab::{Document, report};
@@ -22,7 +23,7 @@ pub(super) struct Args {
 /// Runs the verb.
 pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let documents = args.documents.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    write(&args.html, &documents)?;
+    OutputFile::at(&args.html, out)?.write(report::html(&documents).as_bytes())?;
     let told = serde_json::json!({"html": args.html, "documents": documents.len()});
     out.result(&told, || format!("Written: {}\n", args.html.display()))
 }
@@ -34,9 +35,4 @@ fn read(path: &Path) -> Result<Document, Failure> {
         Failure::new(Exit::Failed, what, "name a file that `keyway lab compare --save FILE.json` wrote")
             .kind("not-a-document")
     })
-}
-
-/// Writes the page.
-pub(super) fn write(path: &Path, documents: &[Document]) -> Result<(), Failure> {
-    std::fs::write(path, report::html(documents)).map_err(|e| Failure::io("write", path, &e))
 }

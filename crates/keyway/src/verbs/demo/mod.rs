@@ -1,27 +1,25 @@
 //! `demo`: a tour that makes volumes in a temporary folder, uses them, measures and cleans up.
 
+mod volumes;
+
 use super::{bench, lab};
-use crate::failure::{Exit, Failure};
-use crate::given::Given;
+use crate::failure::Failure;
 use crate::machine;
-use crate::nbd_client::NbdClient;
 use crate::output::{Output, bytes};
-use crate::spawn::{self, ServeRequest, ServeSecrets};
-use crate::volume::{self, Which};
-use keyway_attach::session::{self, Attachment, NbdAddress, SessionState};
+use crate::volume;
+use keyway_attach::session::{Attachment, NbdAddress};
 use keyway_engine::{Access, Device};
-use keyway_secret::SecretBytes;
 use keyway_store::Caching;
 use keyway_volume::mkfs::{self, FileSystem};
-use keyway_volume::veracrypt::{self, Created, Existing, Fill, NewVolume, Space, Target};
-use keyway_volume::{HashName, HeaderChoice, Secrets};
+use keyway_volume::veracrypt::{self, Fill, Target};
+use lab::OutputFile;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use volumes::{
+    Folder, compare, create, differs, new_volume, noise, open, secrets, through_file, through_nbd, which,
+};
 
 /// Bytes that are written into each volume and read back.
 const DATA_BYTES: usize = 4 << 20;
@@ -80,47 +78,6 @@ struct Tour {
     document: Document,
 }
 
-/// A folder that only this user may enter, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("keyway-demo-{}", std::process::id()));
-        DirBuilder::new().mode(0o700).create(&path).map_err(|e| Failure::io("make", &path, &e))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Nothing in it is of any use to anybody.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// An open volume, closed when it is dropped.
-struct Opened {
-    state: SessionState,
-    closed: bool,
-}
-
-impl Opened {
-    fn close(mut self) -> Result<(), Failure> {
-        self.closed = true;
-        session::close(&self.state.id)?;
-        Ok(())
-    }
-}
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        if !self.closed {
-            // The error that brought us here is the one to tell.
-            let _ = session::close(&self.state.id);
-        }
-    }
-}
-
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let began = Instant::now();
@@ -133,6 +90,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         laboratory: None,
         report: None,
     };
+    // Before anything is made: a page of somebody else's is not replaced unasked.
+    let place = match OutputFile::at(&args.report, out) {
+        Err(failure) if failure.kind == "usage" || failure.kind == "declined" => {
+            return Err(failure.hint("name another place with --report, or add --yes"));
+        }
+        place => place,
+    };
     let mut tour = Tour { out, folder: Folder::new()?, document };
     tour.say(&format!(
         "A tour of Keyway. Everything happens in {} and is removed at the end.\n\n",
@@ -143,7 +107,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     tour.hidden()?;
     tour.mounted()?;
     tour.speed()?;
-    tour.laboratory(&args.report)?;
+    tour.laboratory(&args.report, place)?;
     let Tour { folder, document, .. } = tour;
     drop(folder);
     out.result(&document, || {
@@ -396,7 +360,7 @@ impl Tour {
     }
 
     /// What encryption costs on the drive under the temporary folder.
-    fn laboratory(&mut self, report: &Path) -> Result<(), Failure> {
+    fn laboratory(&mut self, report: &Path, place: Result<OutputFile, Failure>) -> Result<(), Failure> {
         let with = ["veracrypt:aes", "bitlocker:aes-xts-128"];
         let folder = self.folder.0.clone();
         let out = self.out;
@@ -410,7 +374,7 @@ impl Tour {
             },
         )?;
         self.say(&format!("{table}\n"))?;
-        let written = lab::write_report(report, &document);
+        let written = place.and_then(|place| lab::write_report(place, &document));
         self.document.laboratory = Some(document);
         match written {
             Ok(()) => {
@@ -425,98 +389,4 @@ impl Tour {
             }
         }
     }
-}
-
-fn secrets(password: &[u8], pim: Option<u32>) -> Secrets {
-    Secrets { password: SecretBytes::copy_of(password), keyfiles: Vec::new(), pim }
-}
-
-fn which(path: &Path) -> Which {
-    Which {
-        path: path.to_owned(),
-        format: None,
-        hash: None,
-        header: HeaderChoice::Auto,
-        system: false,
-        system_header: None,
-    }
-}
-
-fn new_volume<'a>(cipher: &str, secrets: &'a Secrets, fill: Fill) -> Result<NewVolume<'a>, Failure> {
-    Ok(NewVolume { secrets, cipher: cipher.parse()?, hash: HashName::Sha512, fill })
-}
-
-fn create(path: &Path, cipher: &str, secrets: &Secrets, fill: Fill) -> Result<Created, Failure> {
-    let target = Target::new_file(path, VOLUME_BYTES, Existing::Refuse, Space::Sparse)?;
-    let made = veracrypt::create(target.store(), &new_volume(cipher, secrets, fill)?, &())?;
-    target.keep()?;
-    Ok(made)
-}
-
-/// The very way that `keyway open` goes.
-fn open(
-    path: &Path,
-    attachment: Attachment,
-    mountpoint: Option<PathBuf>,
-    own: Secrets,
-) -> Result<Opened, Failure> {
-    let request =
-        ServeRequest { which: which(path), read_only: false, discards: false, attachment, mountpoint };
-    let (state, _) = spawn::detached(&request, ServeSecrets { own: Given::VeraCrypt(own), protect: None })?;
-    Ok(Opened { state, closed: false })
-}
-
-/// Bytes that nothing else in the volume looks like.
-fn noise() -> Result<Vec<u8>, Failure> {
-    let mut bytes = vec![0; DATA_BYTES];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| Failure::new(Exit::Failed, format!("the system gives no random bytes: {e}"), ""))?;
-    Ok(bytes)
-}
-
-fn through_file(path: &Path, data: &[u8]) -> Result<(), Failure> {
-    let fail = |doing: &'static str| move |e: io::Error| Failure::io(doing, path, &e);
-    let file: File = OpenOptions::new().read(true).write(true).open(path).map_err(fail("open"))?;
-    for (piece, at) in data.chunks(PIECE).zip((0..).step_by(PIECE)) {
-        file.write_all_at(piece, at).map_err(fail("write"))?;
-    }
-    file.sync_all().map_err(fail("flush"))?;
-    let mut got = vec![0; data.len()];
-    for (piece, at) in got.chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
-        file.read_exact_at(piece, at).map_err(fail("read"))?;
-    }
-    same(&got, data)
-}
-
-fn through_nbd(socket: &Path, data: &[u8]) -> Result<(), Failure> {
-    let fail = |doing: &'static str| move |e: io::Error| Failure::io(doing, socket, &e);
-    let mut client = NbdClient::connect(socket).map_err(fail("connect to"))?;
-    for (piece, at) in data.chunks(PIECE).zip((0..).step_by(PIECE)) {
-        client.write_at(piece, at).map_err(fail("write through"))?;
-    }
-    client.flush().map_err(fail("flush through"))?;
-    let mut got = vec![0; data.len()];
-    for (piece, at) in got.chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
-        client.read_at(piece, at).map_err(fail("read through"))?;
-    }
-    same(&got, data)
-}
-
-fn compare(device: &Device, at: u64, data: &[u8]) -> Result<(), Failure> {
-    let mut got = vec![0; data.len()];
-    device.read_at(&mut got, at)?;
-    same(&got, data)
-}
-
-fn same(got: &[u8], want: &[u8]) -> Result<(), Failure> {
-    if got == want { Ok(()) } else { Err(differs("what was written and what was read")) }
-}
-
-fn differs(what: &str) -> Failure {
-    Failure::new(
-        Exit::Failed,
-        format!("{what} differ"),
-        "please report this with the output of `keyway doctor --json`",
-    )
-    .kind("verify")
 }
