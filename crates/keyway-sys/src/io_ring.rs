@@ -5,7 +5,8 @@
 //! the kernel, and [`IoRing::buffer_mut`] does not give it out.
 
 use io_uring::{IoUring, opcode, squeue, types};
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
@@ -25,22 +26,37 @@ pub enum Transfer {
 /// `IORING_ENTER_GETEVENTS` of `io_uring(7)`: completions are posted before the call returns.
 const GET_EVENTS: u32 = 1;
 
-/// The slots' memory, in one piece. Fresh from the kernel for each ring, never from the heap: into how
-/// many pieces a request is cut depends on which of its pages lie side by side, and memory that is
-/// used again and again would favour or hinder one ring's requests for good.
+/// A huge page of most architectures, in bytes (`Documentation/admin-guide/mm/transhuge.rst`).
+const HUGE: usize = 2 << 20;
+
+/// The slots' memory, in one piece, in huge pages where the kernel has them. In ordinary pages it would
+/// be chance which of them lie side by side, and with that into how many pieces a request is cut: one
+/// ring would be twice as fast as the next on the same device.
 struct Memory {
+    /// The mapping and its length.
+    mapped: (NonNull<c_void>, usize),
+    /// The first byte in it that begins a huge page.
     start: NonNull<u8>,
-    bytes: usize,
 }
 
 impl Memory {
     fn zeroed(bytes: usize) -> io::Result<Self> {
-        let bytes = bytes.max(ALIGN);
-        let (read_write, own) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::POPULATE);
-        // SAFETY: a new mapping at a place of the kernel's choice; its size is not 0.
-        let start = unsafe { mmap_anonymous(null_mut(), bytes, read_write, own) }?;
-        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { start, bytes })
+        let none = || io::Error::from(io::ErrorKind::OutOfMemory);
+        let bytes = bytes.max(1).checked_next_multiple_of(HUGE).ok_or_else(none)?;
+        let len = bytes.checked_add(HUGE).ok_or_else(none)?;
+        // SAFETY: a new mapping at a place of the kernel's choice; its length is not 0.
+        let mapped = unsafe {
+            mmap_anonymous(null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
+        }?;
+        let start = mapped.cast::<u8>().wrapping_add(mapped.cast::<u8>().align_offset(HUGE));
+        // SAFETY: the range lies in the mapping: at most HUGE - 1 bytes were left out before it. The
+        // advice changes no byte; a kernel without huge pages refuses it, and nothing is lost.
+        let _ = unsafe { madvise(start.cast(), bytes, Advice::LinuxHugepage) };
+        // SAFETY: as above; nobody else knows of the mapping. Touched here and not in the first requests.
+        unsafe { start.write_bytes(0, bytes) };
+        let (mapped, start) = (NonNull::new(mapped), NonNull::new(start));
+        let (mapped, start) = mapped.zip(start).ok_or_else(none)?;
+        Ok(Self { mapped: (mapped, len), start })
     }
 }
 
@@ -48,7 +64,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: mapped in `zeroed` with this length and unmapped only here; no request is in
         // flight any more (`IoRing`'s drop waits for them).
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
+        let _ = unsafe { munmap(self.mapped.0.as_ptr(), self.mapped.1) };
     }
 }
 

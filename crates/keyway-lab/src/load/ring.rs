@@ -121,21 +121,22 @@ impl Queue<'_> {
             && !self.turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
-            ring.submit(1)?;
-            while let Some((slot, moved)) = ring.finished() {
-                if moved? as u64 != self.cell.block_bytes {
-                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends too early"));
-                }
-                last = Instant::now();
-                let (since, direction) =
-                    under_way.get(usize::from(slot)).copied().unwrap_or((last, Direction::Read));
-                if times.counts(last, &tally) {
-                    recorder.record(last.duration_since(since).as_nanos() as u64);
-                    tally.count(direction);
-                    counted = last;
-                }
-                begin(&mut ring, slot, &mut under_way, last)?;
+            let Some((slot, moved)) = ring.finished() else {
+                ring.submit(1)?;
+                continue;
+            };
+            if moved? as u64 != self.cell.block_bytes {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends too early"));
             }
+            last = Instant::now();
+            let (since, direction) =
+                under_way.get(usize::from(slot)).copied().unwrap_or((last, Direction::Read));
+            if times.counts(last, &tally) {
+                recorder.record(last.duration_since(since).as_nanos() as u64);
+                tally.count(direction);
+                counted = last;
+            }
+            begin(&mut ring, slot, &mut under_way, last)?;
         }
         tally.latency = recorder.finish();
         Ok((tally, times.seconds(counted)))
