@@ -419,6 +419,10 @@ pub mod parameter {
     pub const RANGE_POLICY: u64 = 0x06_0001;
     /// DataStoreTableSizes of Activate (Additional DataStore Tables 1.00, 3.1).
     pub const DATA_STORE_TABLE_SIZES: u64 = 0x06_0002;
+    /// Admin1PIN of Reactivate (Single User Mode 1.00, 3.1.1.1.1.3).
+    pub const ADMIN1_PIN: u64 = 0x06_0002;
+    /// DataStoreTableSizes of Reactivate.
+    pub const REACTIVATE_DATA_STORE_TABLE_SIZES: u64 = 0x06_0003;
     /// Half-UID that says "an authority" in an ACE's expression (Core 2.01, 5.1.3: Authority_object_ref).
     pub const AUTHORITY_REF: [u8; 4] = [0, 0, 0x0c, 0x05];
     /// Half-UID that says "an operator" in an ACE's expression (Core 2.01, 5.1.3: boolean_ACE).

@@ -20,8 +20,8 @@ pub(super) enum Cell {
     Uid(Uid),
     /// A set of numbers.
     Uints(Vec<u64>),
-    /// A list of UIDs.
-    Uids(Vec<Uid>),
+    /// A list of names.
+    Names(Vec<String>),
     /// Whom an ACE admits.
     Expression(Expression),
 }
@@ -54,10 +54,10 @@ impl Cell {
                     }
                 });
             }
-            Self::Uids(list) => {
+            Self::Names(list) => {
                 to.list(|to| {
-                    for uid in list {
-                        to.uid(*uid);
+                    for name in list {
+                        to.bytes(name.as_bytes());
                     }
                 });
             }
@@ -72,7 +72,7 @@ impl Cell {
             Self::Bytes(_) => 1,
             Self::Uid(_) => 2,
             Self::Uints(_) => 3,
-            Self::Uids(_) => 4,
+            Self::Names(_) => 4,
             Self::Expression(_) => 5,
         };
         to.uint(kind);
@@ -85,7 +85,10 @@ impl Cell {
             1 => Self::Bytes(value.bytes()?.to_vec()),
             2 => Self::Uid(value.uid()?),
             3 => Self::Uints(value.list()?.iter().map(Value::uint).collect::<Option<_>>()?),
-            4 => Self::Uids(value.list()?.iter().map(Value::uid).collect::<Option<_>>()?),
+            4 => {
+                let name = |v: &Value<'_>| String::from_utf8(v.bytes()?.to_vec()).ok();
+                Self::Names(value.list()?.iter().map(name).collect::<Option<_>>()?)
+            }
             5 => Self::Expression(Expression::parse(value)?),
             _ => return None,
         })

@@ -4,17 +4,102 @@
 //! offset              size
 //!      0               512 KiB  the state, twice (see `slots`)
 //!      512 KiB         MBR table
-//!      …               DataStore table
+//!      …               DataStore tables
 //!      data_offset()   the drive's blocks, encrypted
 //! ```
 
 use super::slots::SLOTS;
 use super::tables::ByteTable;
+use std::collections::BTreeSet;
 
 /// Blocks start at a multiple of this many bytes.
 const DATA_ALIGNMENT: u64 = 1024 * 1024;
 /// Bytes that ranges are aligned to.
 const RANGE_ALIGNMENT: u64 = 4096;
+
+/// Which Security Subsystem Class a drive is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SscKind {
+    /// Opal 2.02.
+    Opal2,
+    /// Opalite 1.00: Opal with the global range only.
+    Opalite,
+    /// Pyrite 1.00: locking of a drive that does not encrypt.
+    Pyrite1,
+    /// Pyrite 2.00: the same, and reverting it overwrites what it holds.
+    Pyrite2,
+    /// Ruby 1.00: Opal for data centres.
+    Ruby,
+}
+
+impl SscKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Opal2, Self::Opalite, Self::Pyrite1, Self::Pyrite2, Self::Ruby];
+
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Opal2 => "opal2",
+            Self::Opalite => "opalite",
+            Self::Pyrite1 => "pyrite1",
+            Self::Pyrite2 => "pyrite2",
+            Self::Ruby => "ruby",
+        }
+    }
+
+    /// What column SSC of TPerInfo says.
+    pub(super) const fn tcg_name(self) -> &'static str {
+        match self {
+            Self::Opal2 => "Opal",
+            Self::Opalite => "Opalite",
+            Self::Pyrite1 | Self::Pyrite2 => "Pyrite",
+            Self::Ruby => "Ruby",
+        }
+    }
+
+    /// Whether the medium is encrypted, and keys can be made anew.
+    pub const fn encrypts(self) -> bool {
+        !matches!(self, Self::Pyrite1 | Self::Pyrite2)
+    }
+
+    /// Whether it tells how it removes data.
+    pub(super) const fn removes_data(self) -> bool {
+        !matches!(self, Self::Opalite | Self::Pyrite1)
+    }
+
+    /// How: 2 is a new key, 0 is overwriting (Opal SSC 2.02, table 31).
+    pub(super) const fn data_removal(self) -> u8 {
+        if self.encrypts() { 2 } else { 0 }
+    }
+}
+
+/// How the Locking SP was activated.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Setup {
+    /// Ranges in Single User Mode.
+    pub(super) single_user: BTreeSet<u16>,
+    /// Admins, not their users, say where those ranges lie.
+    pub(super) admins_place_ranges: bool,
+    /// Bytes of each DataStore table.
+    pub(super) data_stores: Vec<u64>,
+}
+
+impl Setup {
+    /// Nothing chosen: one DataStore table with all the bytes there are.
+    pub(super) fn ordinary(config: &DriveConfig) -> Self {
+        Self { data_stores: vec![config.data_store_bytes], ..Self::default() }
+    }
+
+    /// The user to whom alone a range belongs.
+    pub(super) fn user_of(&self, range: u16) -> Option<u16> {
+        self.single_user.contains(&range).then_some(range + 1)
+    }
+
+    /// The range that belongs to a user alone.
+    pub(super) fn range_of(&self, user: u16) -> Option<u16> {
+        user.checked_sub(1).filter(|range| self.single_user.contains(range))
+    }
+}
 
 /// What a drive is made as; fixed for its life.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,16 +108,26 @@ pub struct DriveConfig {
     pub blocks: u64,
     /// Bytes of a logical block: 512 or 4096.
     pub block_bytes: u32,
-    /// Locking ranges besides the global one, 1 to 32. Opal SSC 2.01 asks for 8.
+    /// The SSC.
+    pub ssc: SscKind,
+    /// Locking ranges besides the global one, 0 to 32. Opal SSC 2.02 asks for 8.
     pub ranges: u16,
-    /// Admins of the Locking SP, 1 to 32. Opal SSC 2.01 asks for 4.
+    /// Admins of the Locking SP, 1 to 32. Opal SSC 2.02 asks for 4.
     pub admins: u16,
-    /// Users of the Locking SP, 1 to 32. Opal SSC 2.01 asks for 8, and one more for Single User Mode.
+    /// Users of the Locking SP, 1 to 32. Opal SSC 2.02 asks for 8; with Single User Mode one more than
+    /// there are ranges besides the global one.
     pub users: u16,
-    /// Bytes of the MBR table. Opal SSC 2.01 asks for 128 MiB.
+    /// Whether Single User Mode can be chosen when the Locking SP is activated.
+    pub single_user: bool,
+    /// Wrong PINs in a row that lock an authority out until the next power cycle; 0 is no limit. For the owner and
+    /// the label's secret it is 5. The specification's tables begin with 0 here.
+    pub try_limit: u32,
+    /// Bytes of the MBR table. Opal SSC 2.02 asks for 128 MiB.
     pub mbr_bytes: u64,
-    /// Bytes of the DataStore table. Opal SSC 2.01 asks for 10 MiB.
+    /// Bytes of all DataStore tables. Opal SSC 2.02 asks for 10 MiB.
     pub data_store_bytes: u64,
+    /// DataStore tables that they can be divided into, 1 to 32.
+    pub data_stores: u16,
     /// Iterations of PBKDF2-HMAC-SHA-512 for every PIN, at least 1.
     pub pin_iterations: u32,
     /// What is printed on it.
@@ -52,18 +147,42 @@ pub struct Label {
 }
 
 impl DriveConfig {
-    /// A drive of the sizes and numbers that Opal SSC 2.01 asks for.
+    /// A drive of the sizes and numbers that Opal SSC 2.02 asks for.
     pub const fn opal(blocks: u64, block_bytes: u32, label: Label) -> Self {
         Self {
             blocks,
             block_bytes,
+            ssc: SscKind::Opal2,
             ranges: 8,
             admins: 4,
             users: 9,
+            single_user: true,
+            try_limit: 5,
             mbr_bytes: 128 * 1024 * 1024,
             data_store_bytes: 10 * 1024 * 1024,
+            data_stores: 9,
             pin_iterations: 10_000,
             label,
+        }
+    }
+
+    /// A drive of another SSC, of the sizes and numbers that it asks for: Opalite and Pyrite have the global
+    /// range only, one admin, two users and 128 KiB for the host's own use.
+    pub fn of(ssc: SscKind, blocks: u64, block_bytes: u32, label: Label) -> Self {
+        let opal = Self::opal(blocks, block_bytes, label);
+        match ssc {
+            SscKind::Opal2 => opal,
+            SscKind::Ruby => Self { ssc, single_user: false, data_stores: 1, ..opal },
+            SscKind::Opalite | SscKind::Pyrite1 | SscKind::Pyrite2 => Self {
+                ssc,
+                ranges: 0,
+                admins: 1,
+                users: 2,
+                single_user: false,
+                data_store_bytes: 128 * 1024,
+                data_stores: 1,
+                ..opal
+            },
         }
     }
 
@@ -93,8 +212,24 @@ impl DriveConfig {
         ByteTable { offset: SLOTS, len: self.mbr_bytes }
     }
 
-    pub(super) const fn data_store_table(&self) -> ByteTable {
+    /// The part of the medium that all DataStore tables share.
+    pub(super) const fn data_store_area(&self) -> ByteTable {
         ByteTable { offset: SLOTS + self.mbr_bytes, len: self.data_store_bytes }
+    }
+
+    /// The DataStore tables, one behind the other.
+    pub(super) fn data_store_tables(&self, setup: &Setup) -> impl Iterator<Item = ByteTable> {
+        let mut offset = self.data_store_area().offset;
+        setup.data_stores.iter().map(move |len| {
+            let table = ByteTable { offset, len: *len };
+            offset += len;
+            table
+        })
+    }
+
+    /// The blocks on the medium.
+    pub(super) const fn data_area(&self) -> ByteTable {
+        ByteTable { offset: self.data_offset(), len: self.data_bytes() }
     }
 
     /// What can't be made, in words.
@@ -114,8 +249,12 @@ impl DriveConfig {
             Some("its tables are larger than there can be")
         } else if !self.mbr_bytes.is_multiple_of(self.block_bytes.into()) {
             Some("its MBR table is not a whole number of blocks")
-        } else if [self.ranges, self.admins, self.users].iter().any(|n| !(1..=32).contains(n)) {
-            Some("ranges, admins and users are 1 to 32 each")
+        } else if self.ranges > 32
+            || [self.admins, self.users, self.data_stores].iter().any(|n| !(1..=32).contains(n))
+        {
+            Some("admins, users and DataStore tables are 1 to 32 each, and ranges at most 32")
+        } else if self.single_user && self.users <= self.ranges {
+            Some("Single User Mode needs a user for each range and one for the global range")
         } else if self.pin_iterations == 0 {
             Some("its PINs need at least one iteration")
         } else if !printable(&self.label.serial, 20)

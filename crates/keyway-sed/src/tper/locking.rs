@@ -1,12 +1,11 @@
 //! What locks and unlocks: keys follow what the tables say, and the data path follows the keys.
 
 use super::cell::Cell;
-use super::keys::{KEY_BYTES, MEDIA_KEY_BYTES, NoRandom, PinRecord, Sealed, joint_key, random_key};
-use super::media::{Media, MediaRange};
+use super::keys::{MEDIA_KEY_BYTES, NoRandom, PinRecord, Sealed, joint_key, random_key};
+use super::media::{Media, MediaRange, Transform};
 use super::session::Session;
-use super::state::RangeKeys;
 use super::tables::{RESET_POWER_CYCLE, Sp};
-use super::tper::Tper;
+use super::tper::{Tper, Unlocked};
 use crate::uid::{authority, c_pin, column, locking, table};
 use crate::{Status, Uid};
 use keyway_cipher::{Algorithm, Chain, LayerKey, Mode, SectorCipher, Spec};
@@ -67,7 +66,7 @@ impl Tper {
     }
 
     /// The key of a range, as far as this session, or anybody, has it.
-    fn range_key(&self, n: usize, session: Option<&Session>) -> Option<SecretBytes> {
+    pub(super) fn range_key(&self, n: usize, session: Option<&Session>) -> Option<SecretBytes> {
         let keys = self.state.ranges.get(n)?;
         if let Some(key) = &keys.open {
             return Some(SecretBytes::copy_of(key));
@@ -83,8 +82,8 @@ impl Tper {
     }
 
     /// The key of an authority of the Locking SP: its own proof, or the admins' copy.
-    fn authority_key(&self, uid: Uid, session: &Session) -> Option<SecretBytes> {
-        if let Some(Some(key)) = session.proved.get(&uid) {
+    pub(super) fn authority_key(&self, uid: Uid, session: &Session) -> Option<SecretBytes> {
+        if let Some(key) = session.made.get(&uid).or_else(|| session.proved.get(&uid)?.as_ref()) {
             return Some(SecretBytes::copy_of(key));
         }
         let record = self.state.pins.get(&(Sp::Locking, Uid::row(0x0b, uid.row_number())))?;
@@ -96,6 +95,9 @@ impl Tper {
     fn ways_into(&self, n: u16) -> Result<BTreeSet<BTreeSet<Uid>>, Status> {
         let users =
             || (1..=self.state.config.users).map(authority::user).filter(|u| self.enabled(Sp::Locking, *u));
+        if let Some(user) = self.state.setup.user_of(n) {
+            return Ok(BTreeSet::from([BTreeSet::from([authority::user(user)])]));
+        }
         let aces =
             [locking::ace_set_read_locked(n), locking::ace_set_write_locked(n), locking::ace_gen_key_256(n)];
         let mut ways = BTreeSet::new();
@@ -184,18 +186,20 @@ impl Tper {
             let end = if n == 0 { blocks } else { range.start.saturating_add(range.len) };
             let start = if n == 0 { 0 } else { range.start };
             let unused = (n != 0 && range.len == 0) || (range.read_locked && range.write_locked);
-            let cipher = if unused { None } else { Some(self.cipher(usize::from(n), session)?) };
-            if cipher.is_none()
-                && let Some(kept) = self.ciphers.get_mut(usize::from(n))
-            {
-                *kept = None;
-            }
+            let transform = if unused {
+                if let Some(unlocked) = self.unlocked.get_mut(usize::from(n)) {
+                    *unlocked = None;
+                }
+                Transform::Closed
+            } else {
+                self.transform(usize::from(n), session)?
+            };
             if n == 0 || range.len > 0 {
                 mapped.push(MediaRange {
                     blocks: start..end,
                     read_locked: range.read_locked,
                     write_locked: range.write_locked,
-                    cipher,
+                    transform,
                 });
             }
         }
@@ -207,55 +211,30 @@ impl Tper {
         Ok(Media { blocks, block_bytes, offset: self.state.config.data_offset(), global, ranges, shadow })
     }
 
-    fn cipher(&mut self, n: usize, session: Option<&Session>) -> Result<Arc<SectorCipher>, Status> {
-        let sealed = self.state.ranges.get(n).ok_or(Status::TPerMalfunction)?.media.clone();
-        if let Some(Some((of, cipher))) = self.ciphers.get(n)
-            && *of == sealed
+    /// What is between a range that is not locked and the medium; its key stays at hand as long.
+    fn transform(&mut self, n: usize, session: Option<&Session>) -> Result<Transform, Status> {
+        let of = self.state.ranges.get(n).ok_or(Status::TPerMalfunction)?.media.clone();
+        if let Some(Some(unlocked)) = self.unlocked.get(n)
+            && unlocked.of == of
         {
-            return Ok(cipher.clone());
+            return Ok(unlocked.transform.clone());
         }
         let key = self.range_key(n, session).ok_or(Status::Fail)?;
-        let media = sealed.open(&key).ok_or(Status::TPerMalfunction)?;
-        let (data, tweak) = media.split_at_checked(MEDIA_KEY_BYTES / 2).ok_or(Status::TPerMalfunction)?;
-        let unit_bytes = self.state.config.block_bytes;
-        let spec = Spec { chain: Chain::single(Algorithm::Aes256), mode: Mode::Xts, unit_bytes };
-        let cipher = SectorCipher::new(&spec, &[LayerKey { key: data, tweak_key: tweak }])
-            .map_err(|_| Status::TPerMalfunction)?;
-        let cipher = Arc::new(cipher);
-        if let Some(kept) = self.ciphers.get_mut(n) {
-            *kept = Some((sealed, cipher.clone()));
+        let transform = if self.state.config.ssc.encrypts() {
+            let media = of.open(&key).ok_or(Status::TPerMalfunction)?;
+            let (data, tweak) = media.split_at_checked(MEDIA_KEY_BYTES / 2).ok_or(Status::TPerMalfunction)?;
+            let unit_bytes = self.state.config.block_bytes;
+            let spec = Spec { chain: Chain::single(Algorithm::Aes256), mode: Mode::Xts, unit_bytes };
+            let cipher = SectorCipher::new(&spec, &[LayerKey { key: data, tweak_key: tweak }])
+                .map_err(|_| Status::TPerMalfunction)?;
+            Transform::Cipher(Arc::new(cipher))
+        } else {
+            Transform::Plain
+        };
+        if let Some(place) = self.unlocked.get_mut(n) {
+            *place = Some(Unlocked { of, key, transform: transform.clone() });
         }
-        Ok(cipher)
-    }
-
-    /// Activates the Locking SP: its Admin1 gets the owner's PIN, everybody else an empty one and no access.
-    pub(super) fn activate(&mut self, session: &Session) -> Result<(), Status> {
-        if self.state.active {
-            return Ok(());
-        }
-        let pin = session.owner_pin.as_ref().ok_or(Status::NotAuthorized)?;
-        let admins = random_key(KEY_BYTES)?;
-        let iterations = self.state.config.pin_iterations;
-        let people = (1..=self.state.config.admins)
-            .map(c_pin::admin)
-            .chain((1..=self.state.config.users).map(c_pin::user));
-        for row in people {
-            let first = row == c_pin::admin(1);
-            // An empty PIN is no better for being stretched.
-            let (mut record, key) =
-                if first { PinRecord::new(pin, iterations)? } else { PinRecord::new(&[], 1)? };
-            record.escrow = Some(Sealed::new(&admins, &key)?);
-            if first {
-                record.admins = Some(Sealed::new(&key, &admins)?);
-            }
-            self.state.pins.insert((Sp::Locking, row), record);
-        }
-        for keys in &mut self.state.ranges {
-            let key = keys.open.as_ref().ok_or(Status::TPerMalfunction)?;
-            keys.by_admins = Some(Sealed::new(&admins, key)?);
-        }
-        self.state.active = true;
-        Ok(())
+        Ok(transform)
     }
 
     /// A new media key for a range: what was in it is gone.
@@ -291,51 +270,6 @@ impl Tper {
             }
         }
         self.tries.remove(&place);
-        Ok(())
-    }
-
-    /// The Locking SP as it left the factory; every range gets new keys, the global one only if its key
-    /// is not to be kept.
-    pub(super) fn revert_locking(&mut self, session: &Session, keep_global: bool) -> Result<(), Status> {
-        let kept = if keep_global {
-            let global = self.range_state(0);
-            if global.read_locked && global.write_locked {
-                return Err(Status::Fail);
-            }
-            Some(self.range_key(0, Some(session)).ok_or(Status::Fail)?)
-        } else {
-            None
-        };
-        for table in [self.state.config.mbr_table(), self.state.config.data_store_table()] {
-            self.clear_bytes(table)?;
-        }
-        self.state.active = false;
-        self.state.cells.retain(|(sp, ..), _| *sp != Sp::Locking);
-        self.state.pins.retain(|(sp, _), _| *sp != Sp::Locking);
-        self.tries.retain(|(sp, _), _| *sp != Sp::Locking);
-        for (n, keys) in self.state.ranges.iter_mut().enumerate() {
-            if n == 0
-                && let Some(key) = &kept
-            {
-                keys.open = Some(SecretBytes::copy_of(key));
-                keys.by_admins = None;
-                keys.grants.clear();
-            } else {
-                *keys = RangeKeys::generate()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The whole drive as it left the factory.
-    pub(super) fn revert_drive(&mut self, session: &Session) -> Result<(), Status> {
-        self.revert_locking(session, false)?;
-        self.state.cells.clear();
-        self.state.pins.clear();
-        self.tries.clear();
-        self.state.sid_is_msid = true;
-        let factory = super::tper::factory_pins(&self.state.config)?;
-        self.state.pins.extend(factory);
         Ok(())
     }
 

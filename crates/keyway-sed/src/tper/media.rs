@@ -38,14 +38,38 @@ pub enum IoError {
     Drive(#[from] DriveError),
 }
 
+/// What lies between a block and the medium.
+#[derive(Clone)]
+pub(super) enum Transform {
+    /// There is no key: it is locked for both.
+    Closed,
+    /// Nothing: the drive does not encrypt.
+    Plain,
+    /// The drive's cipher.
+    Cipher(Arc<SectorCipher>),
+}
+
+impl Transform {
+    fn decrypt(&self, blocks: &mut [u8], first: u64) {
+        if let Self::Cipher(cipher) = self {
+            cipher.decrypt_sectors(blocks, first);
+        }
+    }
+
+    fn encrypt(&self, blocks: &mut [u8], first: u64) {
+        if let Self::Cipher(cipher) = self {
+            cipher.encrypt_sectors(blocks, first);
+        }
+    }
+}
+
 /// A range as the data path sees it.
 pub(super) struct MediaRange {
     /// Its blocks; for the global range, all.
     pub(super) blocks: Range<u64>,
     pub(super) read_locked: bool,
     pub(super) write_locked: bool,
-    /// None while it is locked for both.
-    pub(super) cipher: Option<Arc<SectorCipher>>,
+    pub(super) transform: Transform,
 }
 
 /// The map of the medium.
@@ -98,20 +122,18 @@ impl Media {
         parts
     }
 
-    /// The parts and their ciphers, if all of them may be accessed: a request that crosses into a locked
-    /// range fails as a whole.
-    fn open(&self, request: Range<u64>, access: Access) -> Result<Vec<(Range<u64>, &SectorCipher)>, IoError> {
-        let open = |(blocks, range): (Range<u64>, &MediaRange)| {
-            let locked = if access == Access::Read { range.read_locked } else { range.write_locked };
-            let lba = blocks.start;
-            // A borrow as long as the map's.
-            range.cipher.as_ref().filter(|_| !locked).map(|_| blocks).ok_or(IoError::Locked { lba })
+    /// The parts, if all of them may be accessed: a request that crosses into a locked range fails as a whole.
+    fn open(&self, request: Range<u64>, access: Access) -> Result<Vec<(Range<u64>, &Transform)>, IoError> {
+        let locked = |range: &MediaRange| match access {
+            Access::Read => range.read_locked,
+            Access::Write => range.write_locked,
         };
         let parts = self.parts(request);
-        for (blocks, range) in &parts {
-            open((blocks.clone(), range))?;
+        let closed = |range: &MediaRange| locked(range) || matches!(range.transform, Transform::Closed);
+        if let Some((blocks, _)) = parts.iter().find(|(_, range)| closed(range)) {
+            return Err(IoError::Locked { lba: blocks.start });
         }
-        Ok(parts.into_iter().filter_map(|(blocks, range)| Some((blocks, range.cipher.as_deref()?))).collect())
+        Ok(parts.into_iter().map(|(blocks, range)| (blocks, &range.transform)).collect())
     }
 
     fn offset(&self, lba: u64) -> u64 {
@@ -133,10 +155,10 @@ impl Media {
         let parts = self.open(request, Access::Read)?;
         store.read_at(buf, self.offset(lba)).map_err(DriveError::from)?;
         let mut rest = buf;
-        for (blocks, cipher) in parts {
+        for (blocks, transform) in parts {
             let len = (blocks.end - blocks.start) as usize * self.block_bytes as usize;
             let Some((part, tail)) = rest.split_at_mut_checked(len) else { break };
-            cipher.decrypt_sectors(part, blocks.start);
+            transform.decrypt(part, blocks.start);
             rest = tail;
         }
         Ok(())
@@ -147,7 +169,7 @@ impl Media {
         self.not_shadowed(&request)?;
         let mut rest = bytes;
         let mut work = vec![0; PIECE.min(bytes.len())];
-        for (blocks, cipher) in self.open(request, Access::Write)? {
+        for (blocks, transform) in self.open(request, Access::Write)? {
             let len = (blocks.end - blocks.start) as usize * self.block_bytes as usize;
             let Some((part, tail)) = rest.split_at_checked(len) else { break };
             rest = tail;
@@ -155,7 +177,7 @@ impl Media {
             for piece in part.chunks(PIECE) {
                 let Some(work) = work.get_mut(..piece.len()) else { break };
                 work.copy_from_slice(piece);
-                cipher.encrypt_sectors(work, at);
+                transform.encrypt(work, at);
                 store.write_at(work, self.offset(at)).map_err(DriveError::from)?;
                 at += piece.len() as u64 / u64::from(self.block_bytes);
             }

@@ -1,6 +1,7 @@
 //! The methods: what may be called by whom, and what it does.
 
 use super::cell::Cell;
+use super::config::Setup;
 use super::media::Media;
 use super::session::{MAX_AUTHENTICATIONS, Session};
 use super::tables::Sp;
@@ -17,6 +18,11 @@ use std::time::Duration;
 const MAX_RANDOM: u64 = 1024;
 /// StartSession's optional parameter SessionTimeout (Core 2.01, 5.2.3.1).
 const SESSION_TIMEOUT_PARAMETER: u64 = 5;
+
+/// The bytes of a PIN that is to be set.
+fn a_pin<'a>(value: &Value<'a>) -> Result<&'a [u8], Status> {
+    value.bytes().filter(|pin| pin.len() <= super::MAX_PIN).ok_or(Status::InvalidParameter)
+}
 
 impl Tper {
     /// A call on the session manager.
@@ -219,12 +225,12 @@ impl Tper {
             return Ok(After::Stay);
         }
         let aces = self.admitting(session, object, call.method)?;
-        let changes = [method::SET, method::GEN_KEY, method::ACTIVATE, method::REVERT, method::REVERT_SP];
-        if !session.write && changes.contains(&call.method) {
+        // An SP does not come or go in the middle of a transaction.
+        let grave = [method::ACTIVATE, method::REVERT, method::REVERT_SP, method::REACTIVATE, method::ERASE];
+        let changes = grave.contains(&call.method) || [method::SET, method::GEN_KEY].contains(&call.method);
+        if !session.write && changes {
             return Err(Status::NotAuthorized);
         }
-        // An SP does not come or go in the middle of a transaction.
-        let grave = [method::ACTIVATE, method::REVERT, method::REVERT_SP];
         if session.transaction.is_some() && grave.contains(&call.method) {
             return Err(Status::Fail);
         }
@@ -251,12 +257,22 @@ impl Tper {
             method::GEN_KEY => {
                 self.change(session, media, None, |tper, session| tper.gen_key(object, session))?
             }
+            // The Admin SP always is.
+            method::ACTIVATE if object == sp::ADMIN => {}
             method::ACTIVATE => {
-                // Single User Mode and further DataStore tables are not in this drive.
-                if !call.arguments.is_empty() {
-                    return Err(Status::InvalidParameter);
-                }
-                self.change(session, media, None, |tper, session| tper.activate(session))?;
+                let sizes = parameter::DATA_STORE_TABLE_SIZES;
+                let (setup, _) = Setup::asked(call, &self.state.config, sizes)?;
+                self.change(session, media, None, |tper, session| tper.activate(session, setup))?;
+            }
+            method::REACTIVATE => {
+                let sizes = parameter::REACTIVATE_DATA_STORE_TABLE_SIZES;
+                let asked = Setup::asked(call, &self.state.config, sizes)?;
+                let pin = call.optional(parameter::ADMIN1_PIN).map(a_pin).transpose()?;
+                self.change(session, media, None, |tper, session| tper.reactivate(session, asked, pin))?;
+                return Ok(After::Close);
+            }
+            method::ERASE => {
+                self.change(session, media, None, |tper, session| tper.erase(object, session))?
             }
             method::REVERT if object == sp::ADMIN => {
                 self.change(session, media, None, |tper, session| tper.revert_drive(session))?;
@@ -425,11 +441,7 @@ impl Tper {
         self.change(session, media, None, |tper, session| {
             for (column, value) in columns {
                 if object.table() == table::C_PIN && column == column::c_pin::PIN {
-                    let pin = value
-                        .bytes()
-                        .filter(|pin| pin.len() <= super::MAX_PIN)
-                        .ok_or(Status::InvalidParameter)?;
-                    tper.set_pin(object, pin, session)?;
+                    tper.set_pin(object, a_pin(value)?, session)?;
                 } else {
                     let cell = tper
                         .cell_to_set(session.sp, object, column, value)
@@ -466,8 +478,11 @@ impl Tper {
             (table::MBR_CONTROL, 1 | 2) => boolean(),
             (table::MBR_CONTROL, 3) => resets(),
             (table::TPER_INFO, 8) => boolean(),
-            // Only a new key, mechanism 2, is there.
-            (table::DATA_REMOVAL, 1) => value.uint().filter(|n| *n == 2).map(Cell::Uint),
+            // There is one mechanism.
+            (table::DATA_REMOVAL, 1) => {
+                let only = u64::from(self.state.config.ssc.data_removal());
+                value.uint().filter(|n| *n == only).map(Cell::Uint)
+            }
             _ => None,
         }
     }

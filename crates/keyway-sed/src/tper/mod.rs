@@ -11,12 +11,13 @@
 //! guards them by access control alone, and so does this drive.
 //!
 //! # What is not there
-//! Single User Mode, further DataStore tables, trusted sessions, and more than one session at a time. What is
-//! written to byte tables in a transaction stays when the transaction is aborted.
+//! Trusted sessions, and more than one session at a time. What is written to byte tables in a transaction stays
+//! when the transaction is aborted.
 
 mod cell;
 mod config;
 mod keys;
+mod life;
 mod locking;
 mod media;
 mod methods;
@@ -28,7 +29,7 @@ mod tables;
 #[allow(clippy::module_inception, reason = "the TPer proper, in a drive around it")]
 mod tper;
 
-pub use config::{DriveConfig, Label};
+pub use config::{DriveConfig, Label, SscKind};
 pub use media::IoError;
 pub use store::DriveStore;
 

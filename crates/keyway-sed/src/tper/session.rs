@@ -25,6 +25,8 @@ pub(super) struct Session {
     pub(super) admins: Option<SecretBytes>,
     /// The owner's PIN, if the owner is among them: activation makes it Admin1's.
     pub(super) owner_pin: Option<SecretBytes>,
+    /// Keys of authorities that this session made anew: they prove nothing.
+    pub(super) made: BTreeMap<Uid, SecretBytes>,
     /// The state when the open transaction began.
     pub(super) transaction: Option<Zeroizing<Vec<u8>>>,
     /// How long it may be silent.
@@ -42,6 +44,7 @@ impl Session {
             proved: BTreeMap::new(),
             admins: None,
             owner_pin: None,
+            made: BTreeMap::new(),
             transaction: None,
             timeout,
             last: Instant::now(),

@@ -3,7 +3,7 @@
 //! ```text
 //! offset size
 //!      0    8  "KEYWYSED"
-//!      8    4  version of the format, 1
+//!      8    4  version of the format: 2; 1 has no set-up of the Locking SP
 //!     12    4  bytes of the state
 //!     16    8  sequence number
 //!     24    …  the state, then zeros
@@ -27,7 +27,8 @@ pub(super) const SLOT: u64 = 256 * 1024;
 pub(super) const SLOTS: u64 = 2 * SLOT;
 
 const MAGIC: &[u8; 8] = b"KEYWYSED";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+const OLDEST: u32 = 1;
 const HEAD: usize = 24;
 const SUM: usize = 32;
 
@@ -118,7 +119,7 @@ fn read(store: &dyn Store, slot: u64) -> Result<Option<Copy>, DriveError> {
     if field(0, 8) != MAGIC || Sha256::digest(body)[..] != *sum {
         return Ok(None);
     }
-    if u32_at(8) != VERSION {
+    if !(OLDEST..=VERSION).contains(&u32_at(8)) {
         return Err(DriveError::Version(u32_at(8)));
     }
     let sequence = field(16, 24).try_into().map(u64::from_le_bytes).unwrap_or_default();

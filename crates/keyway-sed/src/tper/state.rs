@@ -2,7 +2,7 @@
 
 use super::DriveError;
 use super::cell::Cell;
-use super::config::{DriveConfig, Label};
+use super::config::{DriveConfig, Label, Setup, SscKind};
 use super::keys::{KEY_BYTES, MEDIA_KEY_BYTES, NoRandom, PinRecord, Sealed, random_key};
 use super::slots::MAX_STATE;
 use super::tables::Sp;
@@ -19,6 +19,8 @@ pub(super) struct State {
     pub(super) config: DriveConfig,
     /// Whether the Locking SP is activated.
     pub(super) active: bool,
+    /// How it was.
+    pub(super) setup: Setup,
     /// Whether the owner's PIN is still the factory's.
     pub(super) sid_is_msid: bool,
     /// Cells that are no longer as the factory left them.
@@ -45,8 +47,13 @@ pub(super) struct RangeKeys {
 impl RangeKeys {
     /// New keys, open.
     pub(super) fn generate() -> Result<Self, NoRandom> {
-        let (key, media) = (random_key(KEY_BYTES)?, random_key(MEDIA_KEY_BYTES)?);
-        let media = Sealed::new(&key, &media)?;
+        Self::of(&random_key(MEDIA_KEY_BYTES)?)
+    }
+
+    /// A new key around this media key, open.
+    pub(super) fn of(media: &SecretBytes) -> Result<Self, NoRandom> {
+        let key = random_key(KEY_BYTES)?;
+        let media = Sealed::new(&key, media)?;
         Ok(Self { media, by_admins: None, grants: Vec::new(), open: Some(key) })
     }
 }
@@ -118,6 +125,18 @@ impl State {
                 });
             }
         });
+        to.uint(c.ssc as u64).boolean(c.single_user).uint(c.try_limit.into()).uint(c.data_stores.into());
+        to.list(|to| {
+            for range in &self.setup.single_user {
+                to.uint((*range).into());
+            }
+        });
+        to.boolean(self.setup.admins_place_ranges);
+        to.list(|to| {
+            for bytes in &self.setup.data_stores {
+                to.uint(*bytes);
+            }
+        });
         to.end_list();
         to
     }
@@ -130,7 +149,14 @@ impl State {
         // A value takes a byte at least: whatever fitted into the slot is read back.
         let values = Budget::of(MAX_STATE).list(&mut Tokens::new(bytes)).map_err(|_| DriveError::Damaged)?;
         let state = Self::from_values(&values).ok_or(DriveError::Damaged)?;
-        if state.config.fault().is_some() || state.ranges.len() != usize::from(state.config.ranges) + 1 {
+        let stores: Option<u64> =
+            state.setup.data_stores.iter().try_fold(0, |sum: u64, n| sum.checked_add(*n));
+        if state.config.fault().is_some()
+            || state.ranges.len() != usize::from(state.config.ranges) + 1
+            || state.setup.data_stores.len() > usize::from(state.config.data_stores)
+            || stores.is_none_or(|sum| sum > state.config.data_store_bytes)
+            || state.setup.single_user.iter().any(|n| *n > state.config.ranges || *n >= state.config.users)
+        {
             return Err(DriveError::Damaged);
         }
         Ok(state)
@@ -148,14 +174,19 @@ impl State {
         let pin_iterations = number()?.try_into().ok()?;
         let mut text = || String::from_utf8(next()?.bytes()?.to_vec()).ok();
         let label = Label { serial: text()?, msid: text()?, psid: text()? };
-        let config = DriveConfig {
+        // What version 1 had.
+        let mut config = DriveConfig {
             blocks,
             block_bytes,
+            ssc: SscKind::Opal2,
             ranges,
             admins,
             users,
+            single_user: false,
+            try_limit: 5,
             mbr_bytes,
             data_store_bytes,
+            data_stores: 1,
             pin_iterations,
             label,
         };
@@ -163,7 +194,19 @@ impl State {
         let cells = next()?.list()?.iter().map(cell).collect::<Option<_>>()?;
         let pins = next()?.list()?.iter().map(pin).collect::<Option<_>>()?;
         let ranges = next()?.list()?.iter().map(range).collect::<Option<_>>()?;
-        Some(Self { config, active, sid_is_msid, cells, pins, ranges })
+        let mut setup = Setup::ordinary(&config);
+        if let Some(ssc) = next() {
+            let ssc = ssc.uint()?;
+            config.ssc = SscKind::ALL.into_iter().find(|kind| *kind as u64 == ssc)?;
+            config.single_user = next()?.boolean()?;
+            config.try_limit = next()?.uint()?.try_into().ok()?;
+            config.data_stores = next()?.uint()?.try_into().ok()?;
+            let range = |value: &Value<'_>| u16::try_from(value.uint()?).ok();
+            setup.single_user = next()?.list()?.iter().map(range).collect::<Option<_>>()?;
+            setup.admins_place_ranges = next()?.boolean()?;
+            setup.data_stores = next()?.list()?.iter().map(Value::uint).collect::<Option<_>>()?;
+        }
+        Some(Self { config, active, setup, sid_is_msid, cells, pins, ranges })
     }
 }
 

@@ -1,24 +1,28 @@
 //! The trusted peripheral: its channel, its one session at a time, and what a call does to the state.
 
 use super::cell::Cell;
-use super::config::{DriveConfig, Label};
+use super::config::{DriveConfig, Label, Setup, SscKind};
 use super::keys::{NoRandom, PinRecord, Sealed};
-use super::media::Media;
+use super::media::{Media, Transform};
 use super::session::Session;
 use super::slots::{MAX_STATE, Slots};
 use super::state::{RangeKeys, State};
-use super::tables::{ByteTable, RESET_POWER_CYCLE, RESET_PROGRAMMATIC, Sp, Tables, life_cycle};
+use super::tables::{
+    ByteTable, PROGRAMMATIC_RESET_ENABLE, RESET_POWER_CYCLE, RESET_PROGRAMMATIC, Sp, TPER_INFO, Tables,
+    life_cycle,
+};
 use super::{DriveError, SecurityError};
 use crate::comid::{self, ComIdState, Request, Response};
 use crate::discovery::{
-    BlockSid, DataRemoval, DataStore, Discovery, Feature, Geometry, LockingFeature, Ssc, TPerFeature,
+    BlockSid, DataRemoval, DataStore, Discovery, Feature, Geometry, LockingFeature, SingleUser, Ssc,
+    TPerFeature,
 };
 use crate::message::{Message, write_answer, write_call};
 use crate::packet::{self, ComPacket, HEADERS};
 use crate::token::{Encoder, Token};
 use crate::uid::{authority, c_pin, column, method, sp};
 use crate::{Status, Uid};
-use keyway_cipher::SectorCipher;
+use keyway_secret::SecretBytes;
 use keyway_store::Store;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,8 +43,10 @@ pub(super) struct Tper {
     pub(super) store: Arc<dyn Store>,
     pub(super) state: State,
     pub(super) slots: Slots,
-    pub(super) admin_tables: Tables,
-    pub(super) locking_tables: Tables,
+    admin_tables: Tables,
+    locking_tables: Tables,
+    /// What the Locking SP's tables were made for.
+    tables_of: Setup,
     pub(super) session: Option<Session>,
     pub(super) next_tsn: u32,
     /// Wrong PINs in a row.
@@ -49,14 +55,23 @@ pub(super) struct Tper {
     pub(super) sid_blocked: Option<bool>,
     /// Bytes of a ComPacket that the host takes.
     pub(super) host_compacket: usize,
-    /// The ciphers of ranges that are not locked, with what their key was unwrapped from.
-    pub(super) ciphers: Vec<Option<(Sealed, Arc<SectorCipher>)>>,
+    /// The ranges that are not locked.
+    pub(super) unlocked: Vec<Option<Unlocked>>,
     /// An answer that waits to be fetched.
     answer: Option<Zeroizing<Vec<u8>>>,
     /// An answer about the ComID that waits to be fetched.
     com_id_answer: Option<Vec<u8>>,
     /// The medium failed in mid-change: nothing is known for certain, and nothing is done any more.
     pub(super) failed: bool,
+}
+
+/// A range that is not locked.
+pub(super) struct Unlocked {
+    /// What the media key was unwrapped from.
+    pub(super) of: Sealed,
+    /// The range's key.
+    pub(super) key: SecretBytes,
+    pub(super) transform: Transform,
 }
 
 /// What follows a method's answer.
@@ -82,8 +97,8 @@ impl State {
     pub(super) fn factory(config: &DriveConfig) -> Result<Self, NoRandom> {
         let ranges = (0..=config.ranges).map(|_| RangeKeys::generate()).collect::<Result<_, _>>()?;
         let pins = factory_pins(config)?;
-        let config = config.clone();
-        Ok(Self { config, active: false, sid_is_msid: true, cells: BTreeMap::new(), pins, ranges })
+        let (config, setup) = (config.clone(), Setup::ordinary(config));
+        Ok(Self { config, active: false, setup, sid_is_msid: true, cells: BTreeMap::new(), pins, ranges })
     }
 }
 
@@ -94,10 +109,11 @@ impl Tper {
         state: State,
         slots: Slots,
     ) -> Result<(Self, Media), DriveError> {
-        let ciphers = (0..=state.config.ranges).map(|_| None).collect();
+        let unlocked = (0..=state.config.ranges).map(|_| None).collect();
         let mut tper = Self {
             admin_tables: Tables::admin_sp(&state.config),
-            locking_tables: Tables::locking_sp(&state.config),
+            locking_tables: Tables::locking_sp(&state.config, &state.setup),
+            tables_of: state.setup.clone(),
             store,
             state,
             slots,
@@ -106,7 +122,7 @@ impl Tper {
             tries: BTreeMap::new(),
             sid_blocked: None,
             host_compacket: MIN_HOST_COMPACKET,
-            ciphers,
+            unlocked,
             answer: None,
             com_id_answer: None,
             failed: false,
@@ -231,7 +247,7 @@ impl Tper {
     }
 
     fn programmatic_reset(&mut self, media: &mut Media) -> Result<(), SecurityError> {
-        let enabled = self.cell(Sp::Admin, Uid::row(0x0201, 0x0003_0001), 8);
+        let enabled = self.cell(Sp::Admin, TPER_INFO, PROGRAMMATIC_RESET_ENABLE);
         if enabled != Some(Cell::Uint(1)) {
             return Err(SecurityError::NotNow);
         }
@@ -255,9 +271,20 @@ impl Tper {
         }
     }
 
+    /// Makes the Locking SP's tables those of the set-up that there is now.
+    pub(super) fn follow_setup(&mut self) {
+        if self.tables_of != self.state.setup {
+            self.tables_of = self.state.setup.clone();
+            self.locking_tables = Tables::locking_sp(&self.state.config, &self.state.setup);
+        }
+    }
+
     pub(super) fn restore(&mut self, before: &[u8]) {
         match State::decode(before) {
-            Ok(state) => self.state = state,
+            Ok(state) => {
+                self.state = state;
+                self.follow_setup();
+            }
             // It was encoded by this very process.
             Err(_) => self.failed = true,
         }
@@ -429,9 +456,9 @@ impl Tper {
         self.failed = true;
         self.session = None;
         media.shadow = None;
-        self.ciphers.iter_mut().for_each(|c| *c = None);
+        self.unlocked.iter_mut().for_each(|range| *range = None);
         for range in media.ranges.iter_mut().chain([&mut media.global]) {
-            range.cipher = None;
+            range.transform = Transform::Closed;
         }
     }
 
@@ -457,13 +484,25 @@ impl Tper {
     pub(super) fn discovery(&self) -> Discovery {
         let config = &self.state.config;
         let (mbr_enabled, mbr_done) = self.mbr_flags();
-        let features = vec![
+        let ssc = Ssc {
+            minor_version: if config.ssc == SscKind::Opal2 { 2 } else { 0 },
+            base_com_id: COM_ID,
+            com_ids: 1,
+            range_crossing_fails: false,
+            admins: config.admins,
+            users: config.users,
+            initial_sid_pin: 0,
+            reverted_sid_pin: 0,
+        };
+        let small = Ssc { admins: 0, users: 0, ..ssc };
+        let setup = &self.state.setup;
+        let mut features = vec![
             Feature::TPer(TPerFeature { sync: true, streaming: true, ..TPerFeature::default() }),
             Feature::Locking(LockingFeature {
                 supported: true,
                 enabled: self.state.active,
                 locked: self.any_locked(),
-                media_encryption: true,
+                media_encryption: config.ssc.encrypts(),
                 mbr_enabled,
                 mbr_done,
                 mbr_shadowing_not_supported: false,
@@ -475,28 +514,38 @@ impl Tper {
                 alignment_granularity: config.alignment_blocks(),
                 lowest_aligned_lba: 0,
             }),
+        ];
+        if config.single_user {
+            features.push(Feature::SingleUser(SingleUser {
+                ranges: u32::from(config.ranges) + 1,
+                any: !setup.single_user.is_empty(),
+                all: setup.single_user.len() > usize::from(config.ranges),
+                policy: setup.admins_place_ranges,
+            }));
+        }
+        features.extend([
             Feature::DataStore(DataStore {
-                max_tables: 1,
+                max_tables: config.data_stores,
                 max_bytes: u32::try_from(config.data_store_bytes).unwrap_or(u32::MAX),
                 alignment: 1,
             }),
-            Feature::OpalV2(Ssc {
-                minor_version: 1,
-                base_com_id: COM_ID,
-                com_ids: 1,
-                range_crossing_fails: false,
-                admins: config.admins,
-                users: config.users,
-                initial_sid_pin: 0,
-                reverted_sid_pin: 0,
-            }),
+            match config.ssc {
+                SscKind::Opal2 => Feature::OpalV2(ssc),
+                SscKind::Ruby => Feature::Ruby(ssc),
+                SscKind::Opalite => Feature::Opalite(small),
+                SscKind::Pyrite1 => Feature::PyriteV1(small),
+                SscKind::Pyrite2 => Feature::PyriteV2(small),
+            },
             Feature::BlockSid(BlockSid {
                 sid_differs_from_msid: !self.state.sid_is_msid,
                 blocked: self.sid_blocked.is_some(),
                 hardware_reset_clears: self.sid_blocked == Some(true),
             }),
-            Feature::DataRemoval(DataRemoval { mechanisms: 1 << 2, ..DataRemoval::default() }),
-        ];
+        ]);
+        if config.ssc.removes_data() {
+            let mechanisms = 1 << config.ssc.data_removal();
+            features.push(Feature::DataRemoval(DataRemoval { mechanisms, ..DataRemoval::default() }));
+        }
         let mut vendor = [0; 32];
         vendor.iter_mut().zip(b"Keyway virtual drive").for_each(|(to, from)| *to = *from);
         Discovery { revision: (0, 1), vendor, features }

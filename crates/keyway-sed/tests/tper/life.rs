@@ -3,7 +3,7 @@
 use crate::rig::*;
 use keyway_sed::Status;
 use keyway_sed::tper::IoError;
-use keyway_sed::uid::{authority, c_pin, locking, method, sp};
+use keyway_sed::uid::{authority, c_pin, method, sp};
 
 #[test]
 fn the_factorys_pin_is_there_for_everybody_and_is_the_owners() {
@@ -54,15 +54,6 @@ fn an_inactive_locking_sp_has_no_sessions_and_only_the_owner_activates_it() {
     assert_eq!(host.call(sp::ADMIN, method::REVERT, |_| {}), Err(Status::NotAuthorized));
     host.end();
     let owner = Host::login(&drive, sp::ADMIN, authority::SID, MSID.as_bytes()).unwrap();
-    // Single User Mode, which this drive has not.
-    let single = owner.call(sp::LOCKING, method::ACTIVATE, |to| {
-        to.named(0x06_0000, |to| {
-            to.list(|to| {
-                to.uid(locking::range(1));
-            });
-        });
-    });
-    assert_eq!(single, Err(Status::InvalidParameter));
     owner.end();
 }
 
@@ -169,4 +160,23 @@ fn five_wrong_pins_lock_an_authority_until_the_power_is_cycled() {
         drive.power_cycle().unwrap();
     }
     login(b"owner").unwrap();
+}
+
+#[test]
+fn an_inactive_locking_sp_is_not_touched_by_a_revert() {
+    for object in [sp::ADMIN, sp::LOCKING] {
+        let drive = drive();
+        fill(&drive, 0, 7);
+        let owner = Host::login(&drive, sp::ADMIN, authority::SID, MSID.as_bytes()).unwrap();
+        owner.call(sp::ADMIN, method::ACTIVATE, |_| {}).unwrap();
+        owner.call(object, method::REVERT, |_| {}).unwrap();
+        assert_eq!(holds(&drive, 0).unwrap(), [7; 8 * 512]);
+    }
+    let drive = activated(store(), b"owner");
+    fill(&drive, 0, 7);
+    let owner = Host::login(&drive, sp::ADMIN, authority::SID, b"owner").unwrap();
+    owner.call(sp::LOCKING, method::REVERT, |_| {}).unwrap();
+    assert_eq!(owner.get_uint(sp::LOCKING, 6), 8);
+    owner.end();
+    assert_ne!(holds(&drive, 0).unwrap(), [7; 8 * 512]);
 }

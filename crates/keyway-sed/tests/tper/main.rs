@@ -2,10 +2,13 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod access;
+mod conformance;
 mod hostile;
 mod life;
 mod locking;
 mod media;
 mod power;
 mod rig;
+mod single_user;
+mod spec;
 mod wire;
