@@ -21,7 +21,7 @@ pub use io_ring::{IoRing, Transfer};
 pub use loopdev::{LoopStatus, loop_attach, loop_detach, loop_status};
 pub use mounts::{Mount, Use, claim_device, mounts, uses};
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};
-pub use opal::{OPAL_KEY_MAX, OpalSave, OpalStatus, opal_save, opal_status};
+pub use opal::{OPAL_KEY_MAX, OpalLock, OpalRange, OpalStatus, opal_lock_unlock, opal_save, opal_status};
 pub use partition::{Partition, partition_of};
 pub use process::{close_on_exec_from, harden_process, thread_sleeps};
 pub use sg::{ScsiData, ScsiDone, scsi_command};

@@ -1,20 +1,25 @@
-//! The kernel's own Opal code: what it knows of a drive, and the key it keeps for resume.
+//! The kernel's own Opal code: what it knows of a drive, its way to unlock one, and the key it keeps for resume.
 //!
 //! Structures and numbers: `include/uapi/linux/sed-opal.h`.
 
-use rustix::ioctl::{Getter, Opcode, Updater, ioctl};
+use rustix::ioctl::{Getter, Ioctl, IoctlOutput, Opcode, ioctl};
+use std::ffi::c_void;
 use std::io;
 use std::os::fd::AsFd;
 use zeroize::Zeroize;
 
 /// `IOC_OPAL_SAVE`: `_IOW('p', 220, struct opal_lock_unlock)`.
 const SAVE: Opcode = 0x4118_70DC;
+/// `IOC_OPAL_LOCK_UNLOCK`: `_IOW('p', 221, struct opal_lock_unlock)`.
+const LOCK_UNLOCK: Opcode = 0x4118_70DD;
 /// `IOC_OPAL_GET_STATUS`: `_IOR('p', 236, struct opal_status)` (Linux 6.0).
 const GET_STATUS: Opcode = 0x8008_70EC;
 /// `OPAL_RO`.
 const READ_ONLY: u32 = 1;
 /// `OPAL_RW`.
 const READ_WRITE: u32 = 2;
+/// `OPAL_LK`.
+const LOCKED: u32 = 4;
 /// `OPAL_KEY_MAX`.
 pub const OPAL_KEY_MAX: usize = 256;
 /// `OPAL_USER9`, the last that the kernel's list has.
@@ -55,48 +60,102 @@ struct LockUnlock {
     align2: [u8; 2],
 }
 
-/// Who unlocks a range when the machine wakes up, and how.
+/// What a range lets through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpalSave {
+pub enum OpalLock {
+    /// Reads only.
+    ReadOnly,
+    /// Reads and writes.
+    ReadWrite,
+    /// Nothing.
+    Locked,
+}
+
+/// Who locks or unlocks a range, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpalRange {
     /// The range's number; 0 is the global one.
     pub range: u8,
     /// The user's number, 1 to 9; 0 is the first administrator.
     pub user: u8,
     /// The range is in single user mode.
     pub single_user: bool,
-    /// It is to come back readable only.
-    pub read_only: bool,
+    /// What it is to let through.
+    pub lock: OpalLock,
 }
 
-/// Leaves a range's secret with the kernel, which unlocks the range with it when the machine wakes
-/// up. `key` is what the drive itself is told: hashed already where a convention hashes.
-///
-/// # Errors
-/// `EINVAL` for a secret longer than 255 bytes, a user above 9 or a kernel without Opal, `ENOTTY` or
-/// `EOPNOTSUPP` where the kernel does not take this for an Opal drive, `EACCES` without the right.
-pub fn opal_save(device: impl AsFd, save: OpalSave, key: &[u8]) -> io::Result<()> {
+/// One ioctl with a [`LockUnlock`], which returns a number.
+struct Told<'a, const OPCODE: Opcode>(&'a mut LockUnlock);
+
+// SAFETY: both opcodes that this is used with read one `struct opal_lock_unlock`, which `LockUnlock` is; in place, so
+// that no copy of the secret stays behind.
+unsafe impl<const OPCODE: Opcode> Ioctl for Told<'_, OPCODE> {
+    type Output = i64;
+    const IS_MUTATING: bool = true;
+
+    fn opcode(&self) -> Opcode {
+        OPCODE
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        std::ptr::from_mut(self.0).cast()
+    }
+
+    unsafe fn output_from_ptr(told: IoctlOutput, _: *mut c_void) -> rustix::io::Result<i64> {
+        Ok(i64::from(told))
+    }
+}
+
+/// What the drive says by the kernel's mouth: 0, or a TCG method status (Core 2.01, 5.1.5).
+fn tell<const OPCODE: Opcode>(device: impl AsFd, range: OpalRange, key: &[u8]) -> io::Result<u8> {
     let key_len = u8::try_from(key.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    if save.user > LAST_USER {
+    if range.user > LAST_USER {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut request = LockUnlock {
-        single_user: u32::from(save.single_user),
-        who: u32::from(save.user),
-        range: save.range,
+        single_user: u32::from(range.single_user),
+        who: u32::from(range.user),
+        range: range.range,
         key_len,
         key_type: 0,
         align: [0; 5],
         key: [0; OPAL_KEY_MAX],
-        state: if save.read_only { READ_ONLY } else { READ_WRITE },
+        state: match range.lock {
+            OpalLock::ReadOnly => READ_ONLY,
+            OpalLock::ReadWrite => READ_WRITE,
+            OpalLock::Locked => LOCKED,
+        },
         flags: 0,
         align2: [0; 2],
     };
     request.key.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
-    // SAFETY: IOC_OPAL_SAVE reads one `struct opal_lock_unlock`, which `LockUnlock` is; in place,
-    // so that no copy of the secret stays behind.
-    let done = unsafe { ioctl(device, Updater::<SAVE, LockUnlock>::new(&mut request)) };
+    // SAFETY: see `Told`.
+    let told = unsafe { ioctl(device, Told::<OPCODE>(&mut request)) };
     request.zeroize();
-    Ok(done?)
+    u8::try_from(told?).map_err(|_| io::Error::other("the kernel's Opal code answered what it must not"))
+}
+
+/// Leaves a range's secret with the kernel, which unlocks the range with it when the machine wakes
+/// up. `key` is what the drive itself is told: hashed already where a convention hashes. The drive is not asked
+/// whether it is the right one.
+///
+/// # Errors
+/// `EINVAL` for a secret longer than 255 bytes, a user above 9 or a kernel without Opal, `ENOTTY` or
+/// `EOPNOTSUPP` where the kernel does not take this for an Opal drive, `EACCES` without the right.
+pub fn opal_save(device: impl AsFd, range: OpalRange, key: &[u8]) -> io::Result<()> {
+    match tell::<SAVE>(device, range, key)? {
+        0 => Ok(()),
+        _ => Err(io::Error::other("the kernel's Opal code did not take the secret")),
+    }
+}
+
+/// Has the kernel lock or unlock a range, as it does itself when the machine wakes up. What the drive answered: 0, or
+/// a TCG method status.
+///
+/// # Errors
+/// As [`opal_save`]; a drive's refusal is none.
+pub fn opal_lock_unlock(device: impl AsFd, range: OpalRange, key: &[u8]) -> io::Result<u8> {
+    tell::<LOCK_UNLOCK>(device, range, key)
 }
 
 /// What the kernel's Opal code says of a drive.
@@ -121,14 +180,16 @@ mod tests {
         assert_eq!(std::mem::offset_of!(LockUnlock, state), 272);
         // The size is part of the ioctl's number.
         assert_eq!(SAVE >> 16 & 0x3FFF, 280);
+        assert_eq!(LOCK_UNLOCK, SAVE + 1);
     }
 
     #[test]
     fn what_is_no_drive_is_an_error() {
         let null = std::fs::File::open("/dev/null").expect("Linux has it");
-        let save = OpalSave { range: 0, user: 1, single_user: false, read_only: false };
-        assert!(opal_save(&null, save, b"key").is_err());
-        assert!(opal_save(&null, OpalSave { user: 10, ..save }, b"key").is_err());
+        let range = OpalRange { range: 0, user: 1, single_user: false, lock: OpalLock::ReadWrite };
+        assert!(opal_save(&null, range, b"key").is_err());
+        assert!(opal_save(&null, OpalRange { user: 10, ..range }, b"key").is_err());
+        assert!(opal_lock_unlock(&null, range, b"key").is_err());
         assert!(opal_status(&null).is_err());
     }
 

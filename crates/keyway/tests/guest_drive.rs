@@ -28,6 +28,8 @@ fn sedutil_cryptsetup_and_keyway_share_a_drive() {
         "unlocked-by-sedutil",
         "unlocked-by-sedutil-again",
         "unlocked-by-user",
+        "unlocked-by-kernel",
+        "not-written-by-kernel",
         "reverted-by-sedutil",
         "cryptsetup",
     ] {

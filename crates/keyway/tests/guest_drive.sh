@@ -82,6 +82,20 @@ keyway lock $dev --password-file pw
 keyway unlock $dev --password-file pw --for-resume >resume.json
 grep -q '"saved_for_resume": true' resume.json
 expect unlocked-by-user "$(content)" "$written"
+keyway lock $dev --password-file pw
+expect locked-before-the-kernel "$(state)" locked
+# What the kernel does when the machine wakes up: the same call, with the same secret, that it was left with.
+code=0
+keyway unlock $dev --by-kernel --password-file wrong >wrong-kernel.json || code=$?
+expect wrong-password-by-kernel $code 3
+keyway unlock $dev --by-kernel --for-resume --password-file pw
+expect unlocked-by-kernel "$(content)" "$written"
+keyway lock $dev --password-file pw
+keyway unlock $dev --by-kernel --save --read-only --as admin1 --password-file admin
+expect read-only-by-kernel "$(content)" "$written"
+code=0
+dd if=/dev/zero of=$dev bs=4096 count=1 oflag=direct 2>/dev/null || code=$?
+expect not-written-by-kernel $code 1
 sedutil-cli --yesIreallywanttoERASEALLmydatausingthePSID "$(cat psid)" $dev
 expect reverted-by-sedutil "$(state)" factory
 differ gone-by-sedutil "$(content)" "$written"

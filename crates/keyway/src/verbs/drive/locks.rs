@@ -1,5 +1,6 @@
 //! `drive lock` and `drive unlock`.
 
+use super::kernel::Unlock;
 use super::secret::{SecretArgs, Who};
 use super::target::Target;
 use crate::failure::Failure;
@@ -7,7 +8,7 @@ use crate::output::Output;
 use crate::verbs::name_of;
 use keyway_sed::host::ranges::Lock;
 use keyway_sed::host::{HostError, Session};
-use keyway_sys::{OpalSave, opal_save, reread_partitions};
+use keyway_sys::{OpalLock, reread_partitions};
 use serde_json::json;
 use std::fs::File;
 use std::path::PathBuf;
@@ -34,10 +35,13 @@ pub(crate) struct UnlockArgs {
     /// Only for reading
     #[arg(long)]
     read_only: bool,
-    /// Leave the secret with the kernel, which unlocks the drive with it when the machine wakes up.
+    /// Leave the secret with the kernel, which unlocks the drive with it when the machine wakes up (--save).
     /// It stays in the kernel's memory
-    #[arg(long)]
+    #[arg(long, alias = "save")]
     for_resume: bool,
+    /// Have the kernel unlock it, by its own Opal code: as it does when the machine wakes up
+    #[arg(long)]
+    by_kernel: bool,
 }
 
 #[derive(clap::Args, Debug)]
@@ -89,28 +93,40 @@ fn must_lock(session: &mut Session<'_>, range: u16) -> Result<(), HostError> {
 
 /// Runs `unlock`.
 pub(crate) fn unlock(args: &UnlockArgs, out: Output) -> Result<(), Failure> {
-    let UnlockArgs { which, read_only, for_resume } = args;
+    let UnlockArgs { which, read_only, for_resume, by_kernel } = args;
     let mut target = Target::open(&which.device, which.secret.hash.hash)?;
     target.must_be_set_up()?;
+    if *by_kernel && !target.is_device() {
+        return Err(Failure::usage(
+            "no kernel knows a virtual drive's file",
+            "serve it (`keyway drive emulate --nvme-tcp`), or leave out --by-kernel",
+        ));
+    }
     let pin = which.secret.pin(&name_of(&which.device), &target.serial())?;
     let ranges = which.ranges();
-    let lock = if *read_only { Lock::ReadOnly } else { Lock::Unlocked };
     let shadowed = target.host.discovery().locking().is_some_and(|l| l.mbr_enabled && !l.mbr_done);
-    let (who, uncovered) = target.locking_as_any(which.who, &pin, |session| {
-        ranges.iter().try_for_each(|range| session.lock(*range, lock))?;
-        if !shadowed {
-            return Ok(true);
-        }
-        match session.shadow_done(true) {
-            Ok(()) => Ok(true),
-            Err(e) if e.status().is_some() => Ok(false),
-            Err(e) => Err(e),
-        }
-    })?;
+    let lock = if *read_only { OpalLock::ReadOnly } else { OpalLock::ReadWrite };
+    let through_kernel = Unlock { ranges: &ranges, lock, pin: &pin };
+    let (who, uncovered) = if *by_kernel {
+        (through_kernel.by_kernel(&target, which.who)?, !shadowed)
+    } else {
+        let lock = if *read_only { Lock::ReadOnly } else { Lock::Unlocked };
+        target.locking_as_any(which.who, &pin, |session| {
+            ranges.iter().try_for_each(|range| session.lock(*range, lock))?;
+            if !shadowed {
+                return Ok(true);
+            }
+            match session.shadow_done(true) {
+                Ok(()) => Ok(true),
+                Err(e) if e.status().is_some() => Ok(false),
+                Err(e) => Err(e),
+            }
+        })?
+    };
     if !uncovered {
+        let why = if *by_kernel { "the kernel does not lift it" } else { "whoever unlocked may not lift it" };
         out.warn(&format!(
-            "the MBR shadow still covers the drive's beginning, and {who} may not lift it: \
-             `keyway drive mbr done --as admin1` does"
+            "the MBR shadow still covers the drive's beginning, and {why}: `keyway drive mbr done --as admin1` does"
         ));
     }
     let mut saved = false;
@@ -119,7 +135,7 @@ pub(crate) fn unlock(args: &UnlockArgs, out: Output) -> Result<(), Failure> {
         // A file system that is in use keeps the old table; then nothing has changed there either.
         let _ = reread_partitions(&device);
         if *for_resume {
-            save(&device, &ranges, who, *read_only, &pin, which)?;
+            through_kernel.save(&target, who)?;
             saved = true;
         }
     } else if *for_resume {
@@ -131,32 +147,4 @@ pub(crate) fn unlock(args: &UnlockArgs, out: Output) -> Result<(), Failure> {
         let how = if *read_only { "for reading" } else { "for reading and writing" };
         format!("{} is unlocked {how}, as {who}.", which.device.display())
     })
-}
-
-fn save(
-    device: &File,
-    ranges: &[u16],
-    who: Who,
-    read_only: bool,
-    pin: &[u8],
-    which: &WhichArgs,
-) -> Result<(), Failure> {
-    let user = match who {
-        Who::Admin(1) => Some(0),
-        Who::User(n) => u8::try_from(n).ok().filter(|n| *n <= 9),
-        _ => None,
-    };
-    let Some(user) = user else {
-        return Err(Failure::usage(
-            format!("the kernel can't unlock as {who} when the machine wakes up"),
-            "unlock as admin1 or as one of user1 to user9",
-        ));
-    };
-    for range in ranges {
-        let range = u8::try_from(*range)
-            .map_err(|_| Failure::usage("the kernel knows ranges up to 255", "leave out --for-resume"))?;
-        opal_save(device, OpalSave { range, user, single_user: false, read_only }, pin)
-            .map_err(|e| Failure::io("leave the secret with the kernel for", &which.device, &e))?;
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@ mod emulate;
 mod erase;
 mod hardware;
 mod info;
+mod kernel;
 mod list;
 mod locks;
 mod range;
