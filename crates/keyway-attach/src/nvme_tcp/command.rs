@@ -29,6 +29,8 @@ pub(super) mod fabrics {
     pub(in crate::nvme_tcp) const PROPERTY_SET: u8 = 0x00;
     pub(in crate::nvme_tcp) const CONNECT: u8 = 0x01;
     pub(in crate::nvme_tcp) const PROPERTY_GET: u8 = 0x04;
+    pub(in crate::nvme_tcp) const AUTHENTICATION_SEND: u8 = 0x05;
+    pub(in crate::nvme_tcp) const AUTHENTICATION_RECEIVE: u8 = 0x06;
 }
 
 /// Status codes: type in bits 8 to 10 (Base 1.4, figures 126 to 131; Fabrics 1.1, figure 8).
@@ -47,6 +49,7 @@ impl Status {
     pub(super) const INVALID_LOG_PAGE: Self = Self(0x109);
     pub(super) const CONNECT_BUSY: Self = Self(0x181);
     pub(super) const CONNECT_INVALID: Self = Self(0x182);
+    pub(super) const AUTHENTICATION_REQUIRED: Self = Self(0x191);
     pub(super) const WRITE_PROTECTED: Self = Self(0x120);
     pub(super) const WRITE_FAULT: Self = Self(0x280);
     pub(super) const READ_ERROR: Self = Self(0x281);

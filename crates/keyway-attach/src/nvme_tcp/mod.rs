@@ -7,13 +7,15 @@
 //!
 //! Sources: NVM Express Base Specification 1.4, NVMe over Fabrics 1.1, NVMe/TCP Transport Specification 1.0.
 //!
-//! What is not there: discovery controllers, digests, TLS and authentication. So it is bound to loopback
-//! addresses only, unless [`Options::allow_remote`] says otherwise; and even there every user of the machine may
-//! connect.
+//! Who may connect: everybody, or with [`Options::credentials`] who proves to know a secret (see [`auth`]). What is
+//! not there: discovery controllers, digests and TLS. So without credentials it is bound to loopback addresses only,
+//! unless [`Options::allow_remote`] says otherwise, and even there every user of the machine may connect; with them,
+//! what is read and written still crosses the network as it is.
 //!
 //! Limits, so that no host can take what it likes: 64 connections, 12 controllers of 4 I/O queues with 128
 //! entries, 1 MiB in one command, 8 writes at once on each connection.
 
+mod auth;
 mod command;
 mod controller;
 mod identify;
@@ -22,6 +24,7 @@ mod pdu;
 mod queue;
 mod server;
 
+pub use auth::{AuthSecret, Credentials, SecretFault};
 pub use namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
 pub use server::{Options, Server};
 
@@ -34,7 +37,7 @@ use std::sync::Arc;
 pub enum NvmeError {
     /// An address other machines reach, without leave.
     #[error(
-        "{0} can be reached from other machines and nothing here asks for a password; use a loopback address"
+        "{0} can be reached from other machines and nothing here asks for a password; use a loopback address, or have hosts prove a secret"
     )]
     Remote(SocketAddr),
     /// Not a name for a subsystem.
@@ -74,6 +77,9 @@ pub enum Breach {
     /// Two commands of the same identifier, or data for none.
     #[error("command identifier {0:#06x} does not belong to a command that waits for data")]
     Identifier(u16),
+    /// Who did not prove to know the secret.
+    #[error("the host did not prove that it knows the secret")]
+    Unproved,
     /// Data that is not what was asked for.
     #[error("the host sent data for offset {0}, which was not asked for")]
     DataOffset(u32),
@@ -100,5 +106,5 @@ pub fn serve_connection(
     from: impl Read,
     to: impl Write,
 ) -> Result<(), ConnectionError> {
-    queue::serve(&server::Subsystem::new(namespace, nqn), from, to, || {})
+    queue::serve(&server::Subsystem::new(namespace, nqn, None), from, to, || {})
 }

@@ -1,9 +1,10 @@
 //! One connection: a queue, from its first PDU to its end.
 
+use super::auth::Exchange;
 use super::command::{Command, Status, completion, fabrics, opcode};
 use super::controller::{Answer, Controller};
 use super::identify::{ASYNC_EVENTS, IO_QUEUES, MAX_TRANSFER, QUEUE_ENTRIES};
-use super::pdu::{self, FromHost};
+use super::pdu::{self, FromHost, MAX_IN_CAPSULE};
 use super::server::Subsystem;
 use super::{Breach, ConnectionError};
 use std::collections::{HashMap, VecDeque};
@@ -15,6 +16,11 @@ use zeroize::Zeroize;
 const TRANSFERS: usize = 8;
 /// Bytes of Connect's data (NVMe over Fabrics 1.1, 3.3).
 const CONNECT_BYTES: usize = 1024;
+
+/// In the answer to Connect: the host must prove itself (Base 2.0, figure 546, ATR).
+const AUTHENTICATE: u64 = 1 << 17;
+/// The security protocol of authentication, and what is specific to it (Base 2.0, 8.13.1).
+const AUTHENTICATION: [u8; 3] = [1, 1, 0xe9];
 
 /// A write that waits for its data.
 struct Transfer {
@@ -34,9 +40,12 @@ struct Queue<'s, W: Write> {
     transfers: HashMap<u16, Transfer>,
     waiting: VecDeque<Command>,
     async_events: Vec<u16>,
+    /// Where hosts must prove a secret, from Connect on.
+    exchange: Option<Exchange>,
 }
 
-/// Serves a connection until it ends or fails; tells once its Connect has been accepted.
+/// Serves a connection until it ends or fails; tells once its Connect has been accepted, and its host has proved
+/// itself where it must.
 pub(super) fn serve(
     subsystem: &Subsystem,
     mut from: impl Read,
@@ -53,6 +62,7 @@ pub(super) fn serve(
         transfers: HashMap::new(),
         waiting: VecDeque::new(),
         async_events: Vec::new(),
+        exchange: None,
     };
     let served = queue.run(&mut from, connected);
     // The admin queue's end is the controller's.
@@ -70,7 +80,11 @@ impl<W: Write> Queue<'_, W> {
         let mut connected = Some(connected);
         loop {
             self.to.flush()?;
+            if self.exchange.as_ref().is_some_and(Exchange::is_over) {
+                return Err(Breach::Unproved.into());
+            }
             if self.controller.is_some()
+                && self.is_let_in()
                 && let Some(tell) = connected.take()
             {
                 tell();
@@ -85,10 +99,16 @@ impl<W: Write> Queue<'_, W> {
         }
     }
 
+    /// Whether the host may do more than prove itself.
+    fn is_let_in(&self) -> bool {
+        self.exchange.as_ref().is_none_or(Exchange::has_proved)
+    }
+
     fn command(&mut self, command: Command, mut data: Vec<u8>) -> Result<(), ConnectionError> {
         let len = command.data_len();
         if command.takes_data() && len > 0 && !command.in_capsule() {
-            if len > MAX_TRANSFER {
+            // Nothing that is this long belongs to a proof.
+            if len > if self.is_let_in() { MAX_TRANSFER } else { MAX_IN_CAPSULE } {
                 return self.finish(&command, Err(Status::INVALID_FIELD));
             }
             // One identifier is one command: a second one is the host's mistake.
@@ -159,6 +179,20 @@ impl<W: Write> Queue<'_, W> {
             let connects = command.opcode() == opcode::FABRICS && command.fabrics_type() == fabrics::CONNECT;
             return Some(if connects { self.connect(command, data) } else { Err(Status::SEQUENCE) });
         };
+        if let Some(exchange) = &mut self.exchange {
+            if command.opcode() == opcode::FABRICS
+                && matches!(
+                    command.fabrics_type(),
+                    fabrics::AUTHENTICATION_SEND | fabrics::AUTHENTICATION_RECEIVE
+                )
+            {
+                return Some(prove(exchange, command, data));
+            }
+            if !exchange.has_proved() {
+                exchange.give_up();
+                return Some(Err(Status::AUTHENTICATION_REQUIRED));
+            }
+        }
         Some(match (command.opcode(), self.id) {
             (opcode::FABRICS, 0) => controller.fabrics(command),
             (opcode::FABRICS, _) => Err(Status::INVALID_OPCODE),
@@ -204,9 +238,13 @@ impl<W: Write> Queue<'_, W> {
         };
         self.id = queue;
         self.entries = entries.saturating_add(1);
-        let id = controller.id;
+        let mut result = u64::from(controller.id);
         self.controller = Some(controller);
-        Ok(Answer { result: id.into(), data: Vec::new() })
+        if let Some(credentials) = &self.subsystem.credentials {
+            self.exchange = Some(Exchange::new(credentials.clone(), text(512), self.subsystem.nqn.clone()));
+            result |= AUTHENTICATE;
+        }
+        Ok(Answer { result, data: Vec::new() })
     }
 
     fn finish(&mut self, command: &Command, done: Result<Answer, Status>) -> Result<(), ConnectionError> {
@@ -224,4 +262,22 @@ impl<W: Write> Queue<'_, W> {
         };
         pdu::complete(&mut self.to, &completion(result, self.head, self.id, cid, status))
     }
+}
+
+/// Authentication Send and Receive (Base 2.0, 6.1 and 6.2).
+fn prove(exchange: &mut Exchange, command: &Command, data: &[u8]) -> Result<Answer, Status> {
+    if [41, 42, 43].map(|at| command.u8_at(at)) != AUTHENTICATION {
+        return Err(Status::INVALID_FIELD);
+    }
+    let len = command.u32_at(44) as usize;
+    if command.fabrics_type() == fabrics::AUTHENTICATION_SEND {
+        exchange.take(data.get(..len).ok_or(Status::SGL_LENGTH)?);
+        return Ok(Answer::NOTHING);
+    }
+    if len > MAX_IN_CAPSULE || len > command.data_len() {
+        return Err(Status::SGL_LENGTH);
+    }
+    let mut data = exchange.tell().ok_or(Status::SEQUENCE)?;
+    data.resize(len, 0);
+    Ok(Answer { result: 0, data })
 }

@@ -1,7 +1,7 @@
 //! Listens, gives every connection its thread, and hangs up on all of them when it is time to stop.
 
 use super::controller::Controller;
-use super::{Namespace, NvmeError, queue};
+use super::{Credentials, Namespace, NvmeError, queue};
 use crate::Stop;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -28,30 +28,37 @@ const PROBE_AFTER: Duration = Duration::from_secs(30);
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 
 /// How to serve.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// The subsystem's name, which hosts connect to: at most 223 bytes that begin with `nqn.`.
     pub nqn: String,
     /// Whether an address that other machines reach may be used.
     pub allow_remote: bool,
+    /// What a host must prove to know; nothing lets everybody in.
+    pub credentials: Option<Arc<Credentials>>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { nqn: "nqn.2026-11.keyway:drive".into(), allow_remote: false }
+        Self { nqn: "nqn.2026-11.keyway:drive".into(), allow_remote: false, credentials: None }
     }
 }
 
 /// What hosts connect to: one namespace, and the controllers that they have been given.
 pub(super) struct Subsystem {
     pub(super) nqn: Arc<str>,
+    pub(super) credentials: Option<Arc<Credentials>>,
     namespace: Arc<dyn Namespace>,
     controllers: Mutex<(u16, BTreeMap<u16, Arc<Controller>>)>,
 }
 
 impl Subsystem {
-    pub(super) fn new(namespace: Arc<dyn Namespace>, nqn: &str) -> Self {
-        Self { nqn: nqn.into(), namespace, controllers: Mutex::default() }
+    pub(super) fn new(
+        namespace: Arc<dyn Namespace>,
+        nqn: &str,
+        credentials: Option<Arc<Credentials>>,
+    ) -> Self {
+        Self { nqn: nqn.into(), credentials, namespace, controllers: Mutex::default() }
     }
 
     /// A new controller, if there is room.
@@ -96,14 +103,14 @@ impl Server {
     /// Takes the address; port 0 chooses a free one.
     ///
     /// # Errors
-    /// [`NvmeError::Remote`] for an address that is not this machine's own, without leave: the protocol asks for
-    /// no password here; [`NvmeError::Name`]; the system's.
+    /// [`NvmeError::Remote`] for an address that is not this machine's own, without leave and without credentials; [`NvmeError::Name`]; the system's.
     pub fn bind(
         address: SocketAddr,
         namespace: Arc<dyn Namespace>,
         options: &Options,
     ) -> Result<Self, NvmeError> {
-        if !options.allow_remote && !address.ip().to_canonical().is_loopback() {
+        let guarded = options.allow_remote || options.credentials.is_some();
+        if !guarded && !address.ip().to_canonical().is_loopback() {
             return Err(NvmeError::Remote(address));
         }
         let printable = options.nqn.bytes().all(|b| b.is_ascii_graphic());
@@ -113,7 +120,11 @@ impl Server {
         let fail = |source| NvmeError::System { doing: "listen on", at: address, source };
         let listener = TcpListener::bind(address).map_err(fail)?;
         let address = listener.local_addr().map_err(fail)?;
-        Ok(Self { listener, address, subsystem: Subsystem::new(namespace, &options.nqn) })
+        Ok(Self {
+            listener,
+            address,
+            subsystem: Subsystem::new(namespace, &options.nqn, options.credentials.clone()),
+        })
     }
 
     /// Where it listens, with the port that was chosen.

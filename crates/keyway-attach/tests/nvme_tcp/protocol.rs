@@ -3,14 +3,18 @@
 use crate::client::{Client, NQN, capsule, connect, entry};
 use crate::namespace::{BLOCKS, LOCKED_FROM, Memory};
 use keyway_attach::Stop;
-use keyway_attach::nvme_tcp::{NvmeError, Options, Server};
+use keyway_attach::nvme_tcp::{AuthSecret, Credentials, NvmeError, Options, Server};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 pub(crate) fn served(test: impl FnOnce(SocketAddr, &Memory)) {
+    served_as(&Options::default(), test);
+}
+
+fn served_as(options: &Options, test: impl FnOnce(SocketAddr, &Memory)) {
     let memory = Arc::new(Memory::new());
-    let server = Server::bind("127.0.0.1:0".parse().unwrap(), memory.clone(), &Options::default()).unwrap();
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), memory.clone(), options).unwrap();
     let stop = Stop::new().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| server.run(&stop).unwrap());
@@ -129,6 +133,55 @@ fn who_is_not_connected_gets_nothing() {
     });
 }
 
+/// What only hosts get in with that know it.
+fn guarded() -> Options {
+    // 32 bytes, and their check.
+    let host = AuthSecret::parse(b"DHHC-1:00:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:").unwrap();
+    Options { credentials: Some(Arc::new(Credentials { host, controller: None })), ..Options::default() }
+}
+
+#[test]
+fn who_proves_nothing_gets_nothing_and_does_not_stay() {
+    const REQUIRED: u16 = 0x191;
+    const SOON: std::time::Duration = std::time::Duration::from_secs(3);
+    let protocol: (usize, &[u8]) = (41, &[1, 1, 0xe9]);
+    let proof = |kind: u8, len: usize, more: &[u8]| {
+        let fields: [(usize, &[u8]); 3] = [(4, &[kind]), protocol, (44, &(len as u32).to_le_bytes())];
+        capsule(&entry(0x7f, 0, len, kind == 5, &fields), more)
+    };
+    served_as(&guarded(), |address, memory| {
+        // Identify, a register, a read on another queue.
+        for (queue, opcode, fields) in
+            [(0, 6, [(40, &[1][..])]), (0, 0x7f, [(4, &[4][..])]), (1, 2, [(40, &[0][..])])]
+        {
+            let mut admin = Client::new(address);
+            let done = admin.send(connect(0, 0xffff, NQN), &[]);
+            assert_eq!((done.status, done.result >> 16), (0, 2), "it is told to prove itself");
+            let mut client = match queue {
+                0 => admin,
+                _ => {
+                    let mut io = Client::new(address);
+                    assert_eq!(io.send(connect(1, done.result as u16, NQN), &[]).result >> 16, 2);
+                    io
+                }
+            };
+            assert_eq!(client.simple(opcode, 1, 4096, &fields).status, REQUIRED);
+            assert!(client.ended_within(SOON));
+        }
+        // A write of a megabyte is not even asked for.
+        let mut client = Client::new(address);
+        assert_eq!(client.send(connect(0, 0xffff, NQN), &[]).status, 0);
+        assert_eq!(client.send(capsule(&entry(1, 1, 1 << 20, false, &[]), &[]), &[]).status, 2);
+        // Messages out of turn.
+        assert_eq!(client.send(proof(6, 512, &[]), &[]).status, 0x0c, "nothing to be fetched");
+        assert_eq!(client.send(proof(5, 8, &[1, 2, 0, 0, 0, 0, 32, 0]), &[]).status, 0);
+        let told = client.send(proof(6, 512, &[]), &[]);
+        assert_eq!((told.data.len(), &told.data[..2]), (512, &[0, 0xf1][..]));
+        assert!(client.ended_within(SOON));
+        assert_eq!(memory.flushes.load(Ordering::Relaxed), 0);
+    });
+}
+
 #[test]
 fn other_machines_are_not_let_in_by_accident() {
     let bind = |at: &str, nqn: &str| {
@@ -137,5 +190,6 @@ fn other_machines_are_not_let_in_by_accident() {
     };
     assert!(matches!(bind("0.0.0.0:0", NQN), Err(NvmeError::Remote(_))));
     assert!(matches!(bind("127.0.0.1:0", "drive"), Err(NvmeError::Name(_))));
+    assert!(Server::bind("0.0.0.0:0".parse().unwrap(), Arc::new(Memory::new()), &guarded()).is_ok());
     assert!(bind("[::1]:0", NQN).is_ok() || bind("127.0.0.1:0", NQN).is_ok());
 }

@@ -1,11 +1,11 @@
 //! What the tests share that show a virtual drive to a guest's kernel: the drive, its power switch, the job.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use keyway_testkit::{Guest, GuestRun, Keyway};
+use keyway_testkit::{Guest, GuestRun, Job, Keyway};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// A folder with a guest's job in it, and a virtual drive that is served while this lives.
 pub(crate) struct Served {
     pub(crate) keyway: Keyway,
-    pub(crate) job: PathBuf,
+    pub(crate) job: Job,
     pub(crate) made: Value,
     emulator: Child,
 }
@@ -30,11 +30,9 @@ impl Served {
     /// and where the drive is.
     pub(crate) fn new(script: &str, size: &str, options: &[&str]) -> Self {
         let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
-        let job = keyway.path("job");
-        std::fs::create_dir(&job).expect("the job's folder");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
-        std::fs::copy(script, job.join("run.sh")).expect("the job's script");
-        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.join("keyway")).expect("the program");
+        let job = Job::new(keyway.path("job"), &std::fs::read_to_string(script).expect("the job's script"));
+        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
         let words = ["drive", "emulate", "--size", size, "--nvme-tcp", "127.0.0.1:0", "--json"];
         let mut command = keyway.command(words.iter().chain(options));
         let mut emulator =
@@ -63,12 +61,12 @@ impl Served {
 
     /// Lays a file beside the job's script.
     pub(crate) fn note(&self, name: &str, content: &str) {
-        std::fs::write(self.job.join(name), content).expect("the job's note");
+        self.job.put(name, content);
     }
 
-    /// What the job wrote there.
+    /// What the job wrote there; nothing where it did not.
     pub(crate) fn told(&self, name: &str) -> String {
-        std::fs::read_to_string(self.job.join(name)).unwrap_or_default()
+        std::fs::read_to_string(self.job.path().join(name)).unwrap_or_default()
     }
 
     /// Runs the job. When it makes the file `cycle`, the drive's power goes away for a moment, and then that file.
@@ -77,7 +75,7 @@ impl Served {
         let pid = Pid::from_child(&self.emulator);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let cycle = self.job.join("cycle");
+                let cycle = self.job.path().join("cycle");
                 while !over.load(Ordering::Acquire) {
                     if cycle.exists() {
                         kill_process(pid, Signal::USR1).expect("it is there");
@@ -88,7 +86,7 @@ impl Served {
                     std::thread::sleep(Duration::from_millis(50));
                 }
             });
-            let ran = Guest::new().timeout(limit).run(&self.job);
+            let ran = Guest::new().timeout(limit).run(self.job.path());
             over.store(true, Ordering::Release);
             ran
         })

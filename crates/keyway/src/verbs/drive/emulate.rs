@@ -42,6 +42,8 @@ pub(super) struct Args {
     /// The name that hosts connect to
     #[arg(long, value_name = "NQN", requires = "nvme_tcp")]
     nqn: Option<String>,
+    #[command(flatten)]
+    auth: super::nvme_auth::AuthArgs,
 }
 
 /// Runs the verb.
@@ -52,7 +54,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     };
     let drive = Arc::new(drive);
     let Some(address) = args.nvme_tcp else { return tell(args, &drive, None, out) };
-    let mut options = Options::default();
+    let mut options = Options { credentials: args.auth.read()?, ..Options::default() };
     if let Some(nqn) = &args.nqn {
         options.nqn.clone_from(nqn);
     }
