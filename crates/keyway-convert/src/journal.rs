@@ -1,23 +1,28 @@
-//! The journal: the segment in flight, kept in two slots that are written in turn.
+//! The journal: the segments in flight, kept in two or four slots that are written in turn.
 //!
 //! ```text
 //! a slot: a page with the record, and elsewhere the segment as it shall lie at its target
 //!
 //! offset size
-//!      0   16  "KEYWAY-JOURNAL" 0 1
+//!      0   16  "KEYWAY-JOURNAL" 0 2
 //!     16   16  the conversion's identifier
-//!     32    8  sequence: one more than the record before it
+//!     32    8  sequence: one more than that of the record before it
 //!     40    4  the step it belongs to
 //!     44    4  0
 //!     48    8  bytes of that step that were done before
 //!     56    8  the segment's target
-//!     64    8  bytes of the segment; 0: the step begins
+//!     64    8  bytes of the segment; 0: it only says how far the step is
 //!     72   16  checksum of the segment: two sums over its 64-bit words
-//!     88    4  CRC-32 of the 88 bytes before
+//!     88    8  sure: every record before this number was on the medium when this one was written
+//!     96    8  floor: the target of every record before this number was
+//!    104    4  CRC-32 of the 104 bytes before
 //! ```
 //!
-//! A record counts if its CRC-32 and its segment's checksum are right. A torn slot does not count, and
-//! then nothing of its segment has been written yet (see [`crate::Conversion`]).
+//! A record is whole if its CRC-32 and its segment's checksum are right. It counts if all those from its
+//! *sure* on are whole: what was written before a flush may arrive in any order, and behind a record that
+//! is missing none is worth anything, and recovery wipes it. Recovery writes the segments from the newest counting record's *floor*
+//! up to itself to their targets again, and nothing else: what lies below the floor may have been changed
+//! since by whoever uses the volume.
 
 use crate::ConvertError;
 use keyway_store::{AlignedBuf, Store};
@@ -25,19 +30,29 @@ use keyway_store::{AlignedBuf, Store};
 /// Bytes of a record: a page.
 pub const RECORD_BYTES: usize = 4096;
 
+/// The most slots a journal has.
+pub const SLOTS: usize = 4;
+
 /// What a record starts with.
-const MAGIC: [u8; 16] = *b"KEYWAY-JOURNAL\x00\x01";
+const MAGIC: [u8; 16] = *b"KEYWAY-JOURNAL\x00\x02";
 
 /// Where the CRC-32 is.
-const CRC_AT: usize = 88;
+const CRC_AT: usize = 104;
 
-/// Where a journal's two slots are in its store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a slot's two parts are in the journal's store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Slot {
+    /// First byte of the record.
+    pub record: u64,
+    /// First byte of the segment.
+    pub segment: u64,
+}
+
+/// Where a journal's slots are in its store.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// First bytes of the records.
-    pub records: [u64; 2],
-    /// First bytes of the segments.
-    pub segments: [u64; 2],
+    /// Two or four of them.
+    pub slots: Vec<Slot>,
     /// Bytes of a segment that each has room for.
     pub segment_bytes: u64,
 }
@@ -46,18 +61,37 @@ impl Place {
     /// In a file of its own.
     pub fn in_a_file(segment_bytes: u64) -> Self {
         let page = RECORD_BYTES as u64;
-        Self { records: [0, page], segments: [2 * page, 2 * page + segment_bytes], segment_bytes }
+        Self::in_a_row(0, SLOTS as u64 * page, segment_bytes)
     }
 
-    /// Bytes of a file of its own.
+    /// Four records from one byte on, four segments from another.
+    pub fn in_a_row(records: u64, segments: u64, segment_bytes: u64) -> Self {
+        let slot = |n: u64| Slot {
+            record: records + n * RECORD_BYTES as u64,
+            segment: segments.saturating_add(n.saturating_mul(segment_bytes)),
+        };
+        Self { slots: (0..SLOTS as u64).map(slot).collect(), segment_bytes }
+    }
+
+    /// Bytes that its store needs.
     pub fn file_bytes(&self) -> u64 {
-        2 * RECORD_BYTES as u64 + 2 * self.segment_bytes
+        let ends = |slot: &Slot| {
+            let segment = slot.segment.saturating_add(self.segment_bytes);
+            segment.max(slot.record.saturating_add(RECORD_BYTES as u64))
+        };
+        self.slots.iter().map(ends).max().unwrap_or_default()
+    }
+
+    /// Records that may be on their way to the medium at once. With four slots it takes two records to
+    /// tell that the newer one counts, and neither is overwritten by those on their way.
+    pub(crate) fn ahead(&self) -> u64 {
+        if self.slots.len() >= SLOTS { 2 } else { 1 }
     }
 
     /// Where the record and the segment of that number are.
-    fn slot(&self, sequence: u64) -> (u64, u64) {
-        let ([even, odd], [first, second]) = (self.records, self.segments);
-        if sequence.is_multiple_of(2) { (even, first) } else { (odd, second) }
+    fn slot(&self, sequence: u64) -> Slot {
+        let turn = sequence.checked_rem(self.slots.len() as u64).unwrap_or_default();
+        self.slots.get(turn as usize).copied().unwrap_or_default()
     }
 }
 
@@ -74,6 +108,21 @@ pub struct Record {
     pub target: u64,
     /// Bytes of its segment.
     pub len: u64,
+    /// The records before this number were on the medium.
+    pub sure: u64,
+    /// The targets of the records before this number were on the medium.
+    pub floor: u64,
+}
+
+/// What a journal holds.
+pub struct Held {
+    /// The newest record that counts.
+    pub newest: Record,
+    /// The records whose targets may not be on the medium, the oldest first, each with its segment.
+    pub replay: Vec<(Record, AlignedBuf)>,
+    /// Where records are that do not count, though their numbers are higher. They must be wiped, and that
+    /// be on the medium, before the next one is written: behind it they would count again.
+    pub stale: Vec<u64>,
 }
 
 /// A journal in a store: the converted one, or another.
@@ -148,53 +197,80 @@ impl<'a> Journal<'a> {
             &record.len.to_le_bytes(),
             &sum.to_le_bytes(),
             &sums.to_le_bytes(),
+            &record.sure.to_le_bytes(),
+            &record.floor.to_le_bytes(),
         ];
         let head = fields.concat();
         let crc = crc32fast::hash(&head).to_le_bytes();
         for (to, from) in page.iter_mut().zip(head.iter().chain(&crc)) {
             *to = *from;
         }
-        let (record_at, segment_at) = self.place.slot(record.sequence);
+        let slot = self.place.slot(record.sequence);
         if !segment.is_empty() {
-            self.store.write_at(segment, segment_at)?;
+            self.store.write_at(segment, slot.segment)?;
         }
-        Ok(self.store.write_at(&page, record_at)?)
+        Ok(self.store.write_at(&page, slot.record)?)
     }
 
-    /// Writes a record that says how far a step is, without a segment.
+    /// Writes a record that says how far a step is, without a segment. Everything before it, records and
+    /// targets, must be on the medium.
     ///
     /// # Errors
     /// The medium failed.
     pub fn note(&self, sequence: u64, step: u32, done: u64) -> Result<(), ConvertError> {
-        self.write(&Record { sequence, step, done, target: 0, len: 0 }, &[])
+        let (sure, floor) = (sequence, sequence);
+        self.write(&Record { sequence, step, done, target: 0, len: 0, sure, floor }, &[])
     }
 
-    /// The records that count, the older one first, each with its segment.
+    /// What it holds; `None` where no record counts.
     ///
     /// # Errors
     /// The medium failed.
-    pub fn read(&self) -> Result<Vec<(Record, AlignedBuf)>, ConvertError> {
+    pub fn read(&self) -> Result<Option<Held>, ConvertError> {
         let mut found: Vec<(Record, AlignedBuf)> = Vec::new();
-        for (at, segment_at) in self.place.records.into_iter().zip(self.place.segments) {
+        for slot in &self.place.slots {
             let mut page = AlignedBuf::zeroed(RECORD_BYTES);
-            self.store.read_at(&mut page, at)?;
+            self.store.read_at(&mut page, slot.record)?;
             let Some((record, sums)) = self.parse(&page) else { continue };
+            if self.place.slot(record.sequence) != *slot {
+                continue;
+            }
             let mut segment = AlignedBuf::zeroed(usize::try_from(record.len).unwrap_or_default());
             if !segment.is_empty() {
-                self.store.read_at(&mut segment, segment_at)?;
+                self.store.read_at(&mut segment, slot.segment)?;
             }
             if checksum(&segment) == sums {
                 found.push((record, segment));
             }
         }
         found.sort_by_key(|(record, _)| record.sequence);
-        // Both are of one run of numbers, or the older one is not worth anything any more.
-        if let [(first, _), (second, _)] = found.as_slice()
-            && second.sequence != first.sequence + 1
-        {
-            found.remove(0);
+        let is_whole = |number: u64| found.iter().any(|(record, _)| record.sequence == number);
+        let counts = |record: &Record| {
+            record.sequence - record.sure < SLOTS as u64 && (record.sure..record.sequence).all(is_whole)
+        };
+        let newest = found.iter().rev().map(|(record, _)| *record).find(counts);
+        Ok(newest.map(|newest| Held {
+            newest,
+            stale: (found.iter().filter(|(record, _)| record.sequence > newest.sequence))
+                .map(|(record, _)| self.place.slot(record.sequence).record)
+                .collect(),
+            replay: found
+                .into_iter()
+                .filter(|(r, _)| r.len > 0 && (newest.floor..=newest.sequence).contains(&r.sequence))
+                .collect(),
+        }))
+    }
+
+    /// Wipes the records that do not count. Does not flush.
+    ///
+    /// # Errors
+    /// The medium failed.
+    pub fn wipe_stale(&self, held: &Held) -> Result<(), ConvertError> {
+        let nothing = AlignedBuf::zeroed(RECORD_BYTES);
+        for at in &held.stale {
+            self.store.write_at(&nothing, *at)?;
         }
-        Ok(found)
+        Ok(())
     }
 
     fn parse(&self, page: &[u8]) -> Option<(Record, [u64; 2])> {
@@ -209,8 +285,12 @@ impl<'a> Journal<'a> {
             done: u64_at(48)?,
             target: u64_at(56)?,
             len: u64_at(64)?,
+            sure: u64_at(88)?,
+            floor: u64_at(96)?,
         };
-        (record.len <= self.place.segment_bytes).then_some((record, [u64_at(72)?, u64_at(80)?]))
+        let ordered = record.floor <= record.sure && record.sure <= record.sequence;
+        let possible = ordered && record.sequence < u64::MAX && record.len <= self.place.segment_bytes;
+        possible.then_some((record, [u64_at(72)?, u64_at(80)?]))
     }
 }
 
@@ -220,52 +300,78 @@ mod tests {
     use keyway_store::MemStore;
     use keyway_testkit::Rng;
 
-    const PLACE: Place = Place { records: [0, 4096], segments: [8192, 16_384], segment_bytes: 8192 };
+    const SEGMENT: u64 = 8192;
 
-    fn write(journal: &Journal<'_>, sequence: u64, len: usize) {
-        let record = Record { sequence, step: 3, done: 5, target: 7, len: len as u64 };
-        journal.write(&record, &Rng::new(sequence).bytes(len)).expect("written");
+    fn place() -> Place {
+        Place::in_a_file(SEGMENT)
     }
 
-    fn numbers(store: &MemStore) -> Vec<u64> {
-        let found = Journal::new(store, PLACE, [9; 16]).read().expect("read");
-        found.iter().map(|(record, _)| record.sequence).collect()
+    fn store() -> MemStore {
+        MemStore::new(place().file_bytes() as usize)
+    }
+
+    fn write(journal: &Journal<'_>, sequence: u64, sure: u64, floor: u64) {
+        let record = Record { sequence, step: 3, done: 5, target: 7, len: SEGMENT, sure, floor };
+        journal.write(&record, &Rng::new(sequence).bytes(SEGMENT as usize)).expect("written");
+    }
+
+    /// The newest number, those that are replayed, and whether there are some that do not count.
+    fn held(store: &MemStore) -> Option<(u64, Vec<u64>, bool)> {
+        let held = Journal::new(store, place(), [9; 16]).read().expect("read")?;
+        let replay = held.replay.iter().map(|(record, _)| record.sequence).collect();
+        Some((held.newest.sequence, replay, !held.stale.is_empty()))
     }
 
     #[test]
-    fn the_last_two_records_come_back_in_order() {
-        let store = MemStore::new(24_576);
-        let journal = Journal::new(&store, PLACE, [9; 16]);
-        assert_eq!(PLACE, Place::in_a_file(8192));
-        assert_eq!(PLACE.file_bytes(), store.size());
-        assert_eq!(numbers(&store), Vec::<u64>::new());
-        for sequence in 0..5 {
-            write(&journal, sequence, 8192);
+    fn the_records_above_the_floor_come_back_in_order() {
+        let store = store();
+        let journal = Journal::new(&store, place(), [9; 16]);
+        assert_eq!(held(&store), None);
+        journal.note(0, 0, 0).expect("written");
+        assert_eq!(held(&store), Some((0, vec![], false)));
+        for sequence in 1..8 {
+            write(&journal, sequence, sequence.max(2) - 1, sequence.max(3) - 2);
         }
-        assert_eq!(numbers(&store), [3, 4]);
-        let found = journal.read().expect("read");
-        assert_eq!(found[1].0, Record { sequence: 4, step: 3, done: 5, target: 7, len: 8192 });
-        assert_eq!(found[1].1[..], Rng::new(4).bytes(8192));
-        assert!(
-            Journal::new(&store, PLACE, [8; 16]).read().expect("read").is_empty(),
-            "another conversion's"
-        );
+        assert_eq!(held(&store), Some((7, vec![5, 6, 7], false)));
+        let found = journal.read().expect("read").expect("held");
+        assert_eq!(found.replay[2].1[..], Rng::new(7).bytes(8192));
+        journal.note(8, 3, 11).expect("written");
+        assert_eq!(held(&store), Some((8, vec![], false)), "everything before a note is on the medium");
+        let other = Journal::new(&store, place(), [8; 16]);
+        assert!(other.read().expect("read").is_none(), "another conversion's");
+    }
+
+    #[test]
+    fn behind_a_record_that_is_missing_none_counts_and_it_is_wiped() {
+        let store = store();
+        let journal = Journal::new(&store, place(), [9; 16]);
+        for sequence in 0..4 {
+            write(&journal, sequence, sequence.max(1) - 1, sequence.max(2) - 2);
+        }
+        // 4 was lost, 5 arrived: 3 counts.
+        write(&journal, 5, 4, 2);
+        assert_eq!(held(&store), Some((3, vec![2, 3], true)));
+        journal.wipe_stale(&journal.read().expect("read").expect("held")).expect("wiped");
+        assert_eq!(held(&store), Some((3, vec![2, 3], false)));
+        journal.note(4, 3, 7).expect("written");
+        assert_eq!(held(&store), Some((4, vec![], false)));
     }
 
     #[test]
     fn every_changed_byte_makes_a_record_worthless() {
-        let store = MemStore::new(24_576);
-        write(&Journal::new(&store, PLACE, [9; 16]), 0, 1024);
+        let store = store();
+        write(&Journal::new(&store, place(), [9; 16]), 0, 0, 0);
         let good = store.snapshot();
-        for at in (0..92).chain(8192..8192 + 1024) {
+        let segment = SLOTS * RECORD_BYTES;
+        for at in (0..CRC_AT + 4).chain(segment..segment + 1024) {
             let mut bad = good.clone();
             bad[at] ^= 1 << (at % 8);
-            assert!(numbers(&MemStore::from_vec(bad)).is_empty(), "byte {at}");
+            assert!(held(&MemStore::from_vec(bad)).is_none(), "byte {at}");
         }
         // Sectors that changed places.
         let mut bad = good.clone();
-        let (first, second) = bad[8192..8192 + 1024].split_at_mut(512);
+        let (first, second) = bad[segment..segment + 1024].split_at_mut(512);
         first.swap_with_slice(second);
-        assert!(numbers(&MemStore::from_vec(bad)).is_empty());
+        assert!(held(&MemStore::from_vec(bad)).is_none());
     }
 }

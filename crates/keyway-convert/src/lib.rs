@@ -4,7 +4,7 @@
 //!
 //! From below upwards:
 //!
-//! - [`Journal`] keeps the segment in flight twice: two slots, written in turn, checksummed.
+//! - [`Journal`] keeps the segments in flight twice: slots, written in turn, checksummed.
 //! - [`Conversion`] carries [`Step`]s out: [`Move`]s of bytes from one mapping to another, and small
 //!   writes that may be repeated. It knows no format. [`Conversion::run`] begins where the journal says
 //!   that the last run ended, whatever ended it.
@@ -29,7 +29,7 @@ mod step;
 pub mod veracrypt;
 
 pub use error::{ConvertError, Stopped};
-pub use journal::{Journal, Place, RECORD_BYTES, Record};
+pub use journal::{Held, Journal, Place, RECORD_BYTES, Record, SLOTS, Slot};
 pub use marker::{Found, JournalPlace, Kind, MARKER_BYTES, Marker, find};
 pub use mover::{Conversion, Progress};
 pub use step::{Keyed, Move, Side, Step, Wipe};

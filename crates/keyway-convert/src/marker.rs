@@ -9,7 +9,7 @@
 //!
 //! the 480 bytes of all, joined; integers little-endian
 //! offset size
-//!      0   16  "KEYWAY-CONVERTS" 1
+//!      0   16  "KEYWAY-CONVERTS" 2
 //!     16    1  kind: 1 encryption, 2 decryption, 3 re-encryption
 //!     17    1  journal: 0 on the medium, 1 in a file
 //!     18    2  bytes of the file's path
@@ -17,23 +17,23 @@
 //!     24    8  bytes of the medium
 //!     32    8  bytes that are moved
 //!     40    8  where the moved first bytes are parked
-//!     48   16  the journal's records
-//!     64   16  the journal's segments
-//!     80    8  bytes of a segment
-//!     88    8  0
-//!     96  512  the old header
-//!    608  512  the new primary header
-//!   1120  512  the new backup header
-//!   1632 1024  the file's path
+//!     48   32  the journal's records
+//!     80   32  the journal's segments
+//!    112    8  bytes of a segment
+//!    120    8  slots of the journal: 2 or 4
+//!    128  512  the old header
+//!    640  512  the new primary header
+//!   1152  512  the new backup header
+//!   1664 1024  the file's path
 //!   3836    4  CRC-32 of the 3836 bytes before
 //! ```
 //!
 //! The identifiers at the ends of each sector tell a marker that was torn from a sector that
 //! somebody else has written.
 
-use crate::journal::Place;
+use crate::journal::{Place, SLOTS, Slot};
 use keyway_store::{AlignedBuf, Store, StoreError};
-use keyway_volume::veracrypt::{HEADER_BYTES, SealedHeader};
+use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, SealedHeader};
 use serde::Serialize;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -41,12 +41,13 @@ use std::path::PathBuf;
 /// Bytes of a marker: a page.
 pub const MARKER_BYTES: usize = 4096;
 
-const MAGIC: [u8; 16] = *b"KEYWAY-CONVERTS\x01";
+const MAGIC: [u8; 16] = *b"KEYWAY-CONVERTS\x02";
 const SECTOR: usize = 512;
 const FRAME: usize = 16;
 const PAYLOAD: usize = (SECTOR - 2 * FRAME) * (MARKER_BYTES / SECTOR);
 const CRC_AT: usize = PAYLOAD - 4;
-const PATH_AT: usize = 1632;
+const OLD_AT: usize = 128;
+const PATH_AT: usize = OLD_AT + 3 * HEADER_BYTES;
 const LONGEST_PATH: usize = 1024;
 
 /// Which conversion.
@@ -116,9 +117,11 @@ impl Marker {
         payload.extend([self.kind.code(), where_]);
         payload.extend((path.len() as u16).to_le_bytes());
         payload.extend([0; 4]);
-        let ([even, odd], [first, second]) = (self.place.records, self.place.segments);
-        for field in [self.size, self.moved, self.park, even, odd, first, second, self.place.segment_bytes, 0]
-        {
+        let slots = &self.place.slots;
+        let slot = |n: usize| slots.get(n).copied().unwrap_or_default();
+        let places = (0..SLOTS).map(|n| slot(n).record).chain((0..SLOTS).map(|n| slot(n).segment));
+        let sizes = [self.size, self.moved, self.park].into_iter();
+        for field in sizes.chain(places).chain([self.place.segment_bytes, slots.len() as u64]) {
             payload.extend(field.to_le_bytes());
         }
         let [primary, backup] = &self.new;
@@ -162,12 +165,13 @@ impl Marker {
             moved: number(32)?,
             park: number(40)?,
             place: Place {
-                records: [number(48)?, number(56)?],
-                segments: [number(64)?, number(72)?],
-                segment_bytes: number(80)?,
+                slots: (0..usize::try_from(number(120)?).ok().filter(|n| matches!(*n, 2 | SLOTS))?)
+                    .map(|n| Some(Slot { record: number(48 + 8 * n)?, segment: number(80 + 8 * n)? }))
+                    .collect::<Option<_>>()?,
+                segment_bytes: number(112)?,
             },
-            old: header(96)?,
-            new: [header(96 + HEADER_BYTES)?, header(96 + 2 * HEADER_BYTES)?],
+            old: header(OLD_AT)?,
+            new: [header(OLD_AT + HEADER_BYTES)?, header(OLD_AT + 2 * HEADER_BYTES)?],
         })
     }
 
@@ -177,19 +181,26 @@ impl Marker {
         page.chunks(SECTOR).any(|sector| sector.starts_with(&self.id) || sector.ends_with(&self.id))
     }
 
-    /// Whether it can be this medium's.
+    /// Whether it can be this medium's: whatever is computed from it lies inside.
     fn fits(&self, store_bytes: u64) -> bool {
-        let inside = |at: u64, len: u64| at.checked_add(len).is_some_and(|end| end <= store_bytes);
-        let on_medium = self.journal == JournalPlace::OnMedium;
         let page = MARKER_BYTES as u64;
-        let slots = self.place.records.iter().map(|at| (*at, page));
-        let mut slots = slots.chain(self.place.segments.iter().map(|at| (*at, self.place.segment_bytes)));
+        let headers = HEADERS_BYTES + BACKUP_GROUP_BYTES;
+        let end = |at: u64, len: u64| at.checked_add(len).unwrap_or(u64::MAX);
+        let filled = end(self.moved, headers) == store_bytes;
+        let areas = match self.kind {
+            Kind::Encryption => {
+                self.moved.is_multiple_of(page)
+                    && self.moved >= 2 * HEADERS_BYTES
+                    && end(self.moved, HEADERS_BYTES) <= self.park
+                    && end(self.park, headers) <= store_bytes
+            }
+            Kind::Decryption => filled && self.moved > page && end(self.park, 2 * page) <= store_bytes,
+            Kind::Reencryption => filled,
+        };
         self.size == store_bytes
-            && self.place.segment_bytes > 0
-            && self.place.segment_bytes <= 1 << 30
-            && inside(self.moved, 0)
-            && inside(self.park, 0)
-            && (!on_medium || slots.all(|(at, len)| inside(at, len)))
+            && areas
+            && (self.place.segment_bytes > 0 && self.place.segment_bytes <= 1 << 30)
+            && (self.journal != JournalPlace::OnMedium || self.place.file_bytes() <= store_bytes)
     }
 }
 
@@ -262,9 +273,9 @@ mod tests {
             kind: Kind::Decryption,
             journal: JournalPlace::File("/somewhere/else".into()),
             size,
-            moved: 4096,
-            park: 8192,
-            place: Place { records: [1, 2], segments: [3, 4], segment_bytes: 5 },
+            moved: size - HEADERS_BYTES - BACKUP_GROUP_BYTES,
+            park: size - BACKUP_GROUP_BYTES,
+            place: Place::in_a_file(4096),
             old: header(1),
             new: [header(2), header(3)],
         }
@@ -302,5 +313,24 @@ mod tests {
         assert_eq!(medium(&page[..512], &[]), None);
         // Of another size: somebody's copy of the beginning.
         assert_eq!(medium(&marker(1 << 21).to_bytes(), &[]), None);
+    }
+
+    #[test]
+    fn a_marker_that_can_not_be_true_is_none() {
+        let size = 1 << 20;
+        let good = Marker { kind: Kind::Encryption, moved: 1 << 19, ..marker(size) };
+        let good = Marker { park: size - 2 * HEADERS_BYTES, journal: JournalPlace::OnMedium, ..good };
+        assert!(good.fits(size));
+        for moved in [0, 4096, 1 << 18 | 1, size, u64::MAX, u64::MAX - 4095] {
+            for kind in [Kind::Encryption, Kind::Decryption, Kind::Reencryption] {
+                assert!(!Marker { moved, kind, ..good.clone() }.fits(size), "{kind:?} of {moved}");
+            }
+        }
+        for park in [0, size - BACKUP_GROUP_BYTES, u64::MAX] {
+            assert!(!Marker { park, ..good.clone() }.fits(size), "parked at {park}");
+        }
+        let place = Place::in_a_row(0, u64::MAX - 9, 4096);
+        assert!(!Marker { place, ..good.clone() }.fits(size));
+        assert!(!Marker { place: Place::in_a_file(0), ..good }.fits(size));
     }
 }

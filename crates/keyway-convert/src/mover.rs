@@ -5,22 +5,16 @@
 //! 1. its source is read and transformed (several segments ahead of what follows);
 //! 2. the segment, as it shall lie at its target, is written to the journal's slot whose turn it is;
 //! 3. flush;
-//! 4. it is written to its target, while the next one goes to the journal.
+//! 4. it is written to its target.
 //!
-//! The flush of one segment puts the target of the segment before on the medium, so one flush per
-//! segment is enough. Recovery writes the segments of both records to their targets again. Which of the
-//! unflushed writes the medium kept, lost or tore makes no difference:
-//!
-//! - Until the flush (3) of segment *n* the slot that is written is that of *n-2*, whose target is on the
-//!   medium since the flush of *n-1*. The record of *n-1* is whole, so the target of *n-1*, which may be
-//!   torn, is written again; the record of *n* is whole or it is not: then its target was not touched and
-//!   its source is as it was.
-//! - After it the record of *n* is whole, and its target is written again.
+//! While one segment is flushed the next goes to the journal and the one before to its target
+//! ([`Pipeline`]). Recovery writes the segments again whose targets may not be on the medium. Which of the
+//! unflushed writes the medium kept, lost or tore makes no difference: `docs/conversion.md` says why.
 //!
 //! A step begins with a record without a segment, and a flush. After an error nothing more is written.
 
 use crate::journal::Journal;
-use crate::pipeline::{Pipeline, Segment, Sink};
+use crate::pipeline::{Came, Pipeline, flush};
 use crate::step::{Move, Step, Wipe};
 use crate::{ConvertError, Record, Stopped};
 use keyway_store::{AlignedBuf, Store};
@@ -93,8 +87,7 @@ impl Conversion<'_> {
     /// # Errors
     /// The journal is damaged, or the medium failed.
     pub fn done(&self) -> Result<u64, ConvertError> {
-        let found = self.journal.read()?;
-        let (newest, _) = found.last().ok_or(ConvertError::NoJournal)?;
+        let newest = self.journal.read()?.ok_or(ConvertError::NoJournal)?.newest;
         Ok(self.before(newest.step).saturating_add(newest.done).saturating_add(newest.len))
     }
 
@@ -111,7 +104,7 @@ impl Conversion<'_> {
     /// See [`ConvertError`].
     pub fn run(&self, marked: bool, progress: &dyn Progress) -> Result<Stopped, ConvertError> {
         let last = self.steps.len().saturating_sub(1);
-        let mut at = match self.recover() {
+        let mut at = match self.recover(marked) {
             // The records come before the marker, and are wiped before it.
             Err(ConvertError::NoJournal) if !marked => {
                 At { step: u32::try_from(last).unwrap_or(u32::MAX), done: 0, sequence: 0 }
@@ -159,15 +152,19 @@ impl Conversion<'_> {
         Ok(Stopped::Done)
     }
 
-    /// Puts on the medium what the journal holds, and finds out how far everything is.
-    fn recover(&self) -> Result<At, ConvertError> {
-        let found = self.journal.read()?;
-        for (record, segment) in found.iter().filter(|(record, _)| record.len > 0) {
-            self.check(record)?;
-            self.store.write_at(segment, record.target)?;
+    /// Puts on the medium what the journal holds, and finds out how far everything is. Where the marker is
+    /// not in front somebody may have changed since what the journal holds, and nothing is written.
+    fn recover(&self, marked: bool) -> Result<At, ConvertError> {
+        let held = self.journal.read()?.ok_or(ConvertError::NoJournal)?;
+        if marked {
+            for (record, segment) in &held.replay {
+                self.check(record)?;
+                self.store.write_at(segment, record.target)?;
+            }
         }
-        self.flush()?;
-        let (newest, _) = found.last().ok_or(ConvertError::NoJournal)?;
+        self.journal.wipe_stale(&held)?;
+        flush(self.store, &self.journal)?;
+        let newest = held.newest;
         if newest.step as usize >= self.steps.len() {
             return Err(ConvertError::ImpossibleRecord);
         }
@@ -188,15 +185,6 @@ impl Conversion<'_> {
         Ok(())
     }
 
-    /// Everything written is on the medium, in the journal's store too.
-    fn flush(&self) -> Result<(), ConvertError> {
-        self.store.flush()?;
-        if !std::ptr::addr_eq(self.store, self.journal.store()) {
-            self.journal.store().flush()?;
-        }
-        Ok(())
-    }
-
     /// Everything before is on the medium, then the record that says so.
     fn note(&self, at: &mut At) -> Result<(), ConvertError> {
         self.store.flush()?;
@@ -212,10 +200,10 @@ impl Conversion<'_> {
         at: &mut At,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Result<Stopped, ConvertError> {
-        let pipeline =
-            Pipeline { store: self.store, m, from: at.done, segment: self.journal.segment_bytes() };
-        let stopped = pipeline.run(&mut Carrier { conversion: self, m, at, watch })?;
-        self.store.flush()?;
+        let (step, from, sequence) = (at.step, at.done, at.sequence);
+        let pipeline = Pipeline { store: self.store, journal: &self.journal, m, step, from, sequence };
+        let Came { stopped, done, sequence } = pipeline.run(watch)?;
+        *at = At { done, sequence, ..*at };
         Ok(stopped)
     }
 
@@ -256,32 +244,5 @@ impl Conversion<'_> {
             self.store.flush()?;
         }
         Ok(Stopped::Done)
-    }
-}
-
-/// Takes the segments of one move.
-struct Carrier<'a> {
-    conversion: &'a Conversion<'a>,
-    m: &'a Move,
-    at: &'a mut At,
-    watch: &'a dyn Fn(u64) -> ControlFlow<()>,
-}
-
-impl Sink for Carrier<'_> {
-    fn journal(&mut self, segment: &Segment) -> Result<(), ConvertError> {
-        let (done, len) = (segment.done, segment.bytes.len() as u64);
-        let target = self.m.to.offset + self.m.segment(done, len);
-        let record = Record { sequence: self.at.sequence, step: self.at.step, done, target, len };
-        self.conversion.journal.write_summed(&record, &segment.bytes, segment.sums)
-    }
-
-    fn flush(&mut self) -> Result<(), ConvertError> {
-        self.conversion.flush()
-    }
-
-    fn count(&mut self, segment: &Segment) -> ControlFlow<()> {
-        self.at.sequence += 1;
-        self.at.done = segment.done + segment.bytes.len() as u64;
-        (self.watch)(self.at.done)
     }
 }

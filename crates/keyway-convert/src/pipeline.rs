@@ -1,160 +1,276 @@
-//! Reads and transforms segments on threads of their own while earlier ones are written.
+//! Carries one move out: reads, ciphers, writes to the journal and to the targets, all at the same time.
 //!
-//! Four stages, a buffer each and one to spare: the drive reads, the processor ciphers, the drive writes
-//! to the journal and, of the segment before, to the target. A segment's source may be read before the segments in front of it are written, because no
-//! segment's target reaches into the source of a later one ([`Move::segment`]).
+//! Five loops, each on a thread of its own, with counters of segments between them:
+//!
+//! - the *reader* and the *cipher* are a few segments ahead. A segment's source may be read before those in
+//!   front of it are written, because no segment's target reaches into the source of a later one
+//!   ([`Move::segment`]);
+//! - the *journal* writes records: at most [`Place::ahead`](crate::Place) of them are not yet on the medium,
+//!   and a slot is taken again when the target of its segment is;
+//! - the *targets* are written when their records are on the medium;
+//! - the *flusher* puts on the medium what was written before it began, while others go on writing.
 
-use crate::journal::checksum;
+use crate::journal::{Journal, Record, checksum};
 use crate::step::Move;
 use crate::{ConvertError, Stopped};
 use keyway_store::{AlignedBuf, Store};
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Buffers in use at once.
-const BUFFERS: usize = 5;
+/// Buffers in use at once: one that is read into, one that is ciphered, one that waits, and those between
+/// the journal and their targets.
+const BUFFERS: usize = 6;
 
-/// A move, from some byte of it on.
+/// A move, from some byte of it on. Everything before it is on the medium.
 pub(crate) struct Pipeline<'a> {
     pub(crate) store: &'a dyn Store,
+    pub(crate) journal: &'a Journal<'a>,
     pub(crate) m: &'a Move,
+    /// The number of the step.
+    pub(crate) step: u32,
     /// Bytes that are done.
     pub(crate) from: u64,
-    /// Bytes of a segment.
-    pub(crate) segment: u64,
+    /// The number of the next record.
+    pub(crate) sequence: u64,
+}
+
+/// How far a pipeline came; everything up to there is on the medium.
+pub(crate) struct Came {
+    pub(crate) stopped: Stopped,
+    pub(crate) done: u64,
+    pub(crate) sequence: u64,
 }
 
 /// A segment on its way: bytes of the move that come before it, its own, and in the end their checksum.
-pub(crate) struct Segment {
-    pub(crate) done: u64,
-    pub(crate) bytes: AlignedBuf,
-    pub(crate) sums: [u64; 2],
+struct Segment {
+    done: u64,
+    bytes: AlignedBuf,
+    sums: [u64; 2],
 }
 
 type Loaded = Result<Segment, ConvertError>;
 
+/// Numbers of segments since the pipeline began.
+#[derive(Default)]
+struct Counts {
+    /// Written to the journal.
+    journaled: u64,
+    /// Whose record is on the medium.
+    durable: u64,
+    /// Written to their targets.
+    written: u64,
+    /// Whose target is on the medium.
+    settled: u64,
+    /// Nothing more goes to the journal.
+    ended: bool,
+    failed: Option<ConvertError>,
+}
+
+/// The counters, and those who wait for them.
+#[derive(Default)]
+struct Board {
+    counts: Mutex<Counts>,
+    changed: Condvar,
+}
+
+impl Board {
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it is so; `None` where something has failed meanwhile.
+    fn wait(&self, until: impl Fn(&Counts) -> bool) -> Option<MutexGuard<'_, Counts>> {
+        let waits = |counts: &mut Counts| counts.failed.is_none() && !until(counts);
+        let counts = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        counts.failed.is_none().then_some(counts)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Keeps the first failure and stops everybody; whether there was none.
+    fn holds<T>(&self, result: Result<T, ConvertError>) -> Option<T> {
+        result
+            .map_err(|e| {
+                self.change(|counts| {
+                    counts.failed.get_or_insert(e);
+                });
+            })
+            .ok()
+    }
+}
+
 impl Pipeline<'_> {
-    /// Has each segment, transformed, put into the journal and then to its target, in order.
-    /// `journal(segment)` writes it to the journal; `flush()` puts the journal, and the target before, on
-    /// the medium; `count(segment)` says whether to go on. The targets are written here, each while the
-    /// next segment goes to the journal.
-    pub(crate) fn run(&self, sink: &mut dyn Sink) -> Result<Stopped, ConvertError> {
-        let rest = self.m.len.saturating_sub(self.from);
-        if rest <= self.segment {
-            // Not worth a thread.
-            let Some((done, n)) = self.segments().next() else { return Ok(Stopped::Done) };
-            let segment = self.transform(self.read(done, n, AlignedBuf::default())?);
-            sink.journal(&segment)?;
-            sink.flush()?;
-            self.put(&segment)?;
-            return Ok(if sink.count(&segment).is_break() { Stopped::Paused } else { Stopped::Done });
-        }
-        std::thread::scope(|scope| {
-            let (empty_in, empty) = sync_channel(BUFFERS);
+    /// Carries it out until it ends or `watch(done)`, called whenever a record is on the medium, says so.
+    pub(crate) fn run(&self, watch: &dyn Fn(u64) -> ControlFlow<()>) -> Result<Came, ConvertError> {
+        let board = Board::default();
+        let paused = std::thread::scope(|scope| {
+            let (empty_in, empty) = channel();
             let (read_in, read) = sync_channel(1);
             let (ready_in, ready) = sync_channel(1);
-            let (target_in, target) = sync_channel(1);
-            let (put_in, put) = sync_channel(1);
+            let (target_in, target) = channel::<Segment>();
             for _ in 0..BUFFERS {
-                // There is room for all of them.
+                // The other end is there.
                 let _ = empty_in.send(AlignedBuf::default());
             }
             scope.spawn(move || self.reader(&empty, &read_in));
             scope.spawn(move || self.cipher(&read, &ready_in));
-            scope.spawn(move || {
-                for segment in target {
-                    let result = self.put(&segment).map(|()| segment.bytes);
-                    if put_in.send(result).is_err() {
-                        return;
-                    }
-                }
-            });
-            let mut writing = false;
-            let settle = |writing: &mut bool| -> Result<(), ConvertError> {
-                if std::mem::take(writing) {
-                    // Its thread ends only with this one, so there is an answer.
-                    let buf = put.recv().map_err(|_| ConvertError::ImpossibleRecord)??;
-                    let _ = empty_in.send(buf);
-                }
-                Ok(())
+            scope.spawn(|| self.targets(target, empty_in, &board));
+            scope.spawn(|| self.flusher(&board));
+            // Ends the other loops whichever way this one ends.
+            let paused = self.journaling(&ready, target_in, &board, watch);
+            board.change(|counts| counts.ended = true);
+            paused
+        });
+        let counts = board.counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match counts.failed {
+            Some(e) => Err(e),
+            None => Ok(Came {
+                stopped: if paused { Stopped::Paused } else { Stopped::Done },
+                done: self.bytes(counts.settled),
+                sequence: self.sequence + counts.journaled,
+            }),
+        }
+    }
+
+    /// Bytes of the move that are done with so many segments.
+    fn bytes(&self, segments: u64) -> u64 {
+        self.from.saturating_add(segments.saturating_mul(self.journal.segment_bytes())).min(self.m.len)
+    }
+
+    /// Whether it was paused.
+    fn journaling(
+        &self,
+        ready: &Receiver<Loaded>,
+        target: Sender<Segment>,
+        board: &Board,
+        watch: &dyn Fn(u64) -> ControlFlow<()>,
+    ) -> bool {
+        let (ahead, slots) = (self.journal.place().ahead(), self.journal.place().slots.len() as u64);
+        let mut told = 0;
+        for (n, loaded) in (0..).zip(ready) {
+            let Some(segment) = board.holds(loaded) else { return false };
+            let may = |c: &Counts| n < c.durable + ahead && n < c.settled + slots;
+            let Some((durable, settled)) = board.wait(may).map(|c| (c.durable, c.settled)) else {
+                return false;
             };
-            for loaded in ready {
-                let segment = loaded?;
-                let journaled = sink.journal(&segment);
-                settle(&mut writing)?;
-                journaled?;
-                sink.flush()?;
-                let go_on = sink.count(&segment);
-                writing = target_in.send(segment).is_ok();
-                if go_on.is_break() {
-                    settle(&mut writing)?;
-                    return Ok(Stopped::Paused);
+            if durable > told {
+                told = durable;
+                if watch(self.bytes(durable)).is_break() {
+                    return true;
                 }
             }
-            settle(&mut writing)?;
-            Ok(Stopped::Done)
-        })
+            let (done, len) = (segment.done, segment.bytes.len() as u64);
+            let record = Record {
+                sequence: self.sequence + n,
+                step: self.step,
+                done,
+                target: self.target(done, len),
+                len,
+                sure: self.sequence + durable,
+                floor: self.sequence + settled,
+            };
+            let written = self.journal.write_summed(&record, &segment.bytes, segment.sums);
+            if board.holds(written).is_none() {
+                return false;
+            }
+            board.change(|c| c.journaled = n + 1);
+            if target.send(segment).is_err() {
+                return false;
+            }
+        }
+        let all = board.wait(|c| c.durable == c.journaled).map(|c| c.durable);
+        all.is_some_and(|all| all > told && watch(self.bytes(all)).is_break())
     }
 
-    /// Writes a segment to its target.
-    fn put(&self, segment: &Segment) -> Result<(), ConvertError> {
-        let at = self.m.segment(segment.done, segment.bytes.len() as u64);
-        Ok(self.store.write_at(&segment.bytes, self.m.to.offset + at)?)
+    fn targets(&self, from: Receiver<Segment>, empty: Sender<AlignedBuf>, board: &Board) {
+        for (n, segment) in (0..).zip(from) {
+            if board.wait(|c| c.durable > n).is_none() {
+                return;
+            }
+            let at = self.target(segment.done, segment.bytes.len() as u64);
+            let written = self.store.write_at(&segment.bytes, at).map_err(ConvertError::from);
+            if board.holds(written).is_none() {
+                return;
+            }
+            board.change(|c| c.written = n + 1);
+            // The reader may have come to its end.
+            let _ = empty.send(segment.bytes);
+        }
     }
 
-    /// What is left: bytes before, and bytes of each segment.
-    fn segments(&self) -> impl Iterator<Item = (u64, u64)> {
-        let mut done = self.from;
-        std::iter::from_fn(move || {
-            let n = self.segment.min(self.m.len.saturating_sub(done));
-            let found = (done, n);
-            done += n;
-            (n > 0).then_some(found)
-        })
+    fn flusher(&self, board: &Board) {
+        let slots = self.journal.place().slots.len() as u64;
+        let through = |c: &Counts| c.ended && c.settled == c.journaled;
+        let wanted = move |c: &Counts| {
+            c.journaled > c.durable || c.written > c.settled && (c.ended || c.journaled >= c.settled + slots)
+        };
+        loop {
+            let Some(counts) = board.wait(|c| wanted(c) || through(c)) else { return };
+            if through(&counts) {
+                return;
+            }
+            let (journaled, written) = (counts.journaled, counts.written);
+            drop(counts);
+            if board.holds(flush(self.store, self.journal)).is_none() {
+                return;
+            }
+            board.change(|c| (c.durable, c.settled) = (journaled, written));
+        }
+    }
+
+    fn target(&self, done: u64, len: u64) -> u64 {
+        self.m.to.offset + self.m.segment(done, len)
     }
 
     fn reader(&self, empty: &Receiver<AlignedBuf>, to: &SyncSender<Loaded>) {
-        for (done, n) in self.segments() {
+        let mut done = self.from;
+        while done < self.m.len {
             // The other end is gone when the work is stopped.
-            let Ok(buf) = empty.recv() else { return };
-            let loaded = self.read(done, n, buf);
-            let failed = loaded.is_err();
-            if to.send(loaded).is_err() || failed {
+            let Ok(mut bytes) = empty.recv() else { return };
+            let len = self.journal.segment_bytes().min(self.m.len - done);
+            bytes.resize(len as usize);
+            let read = self.store.read_at(&mut bytes, self.m.from.offset + self.m.segment(done, len));
+            let failed = read.is_err();
+            let loaded = read.map(|()| Segment { done, bytes, sums: [0; 2] });
+            if to.send(loaded.map_err(ConvertError::from)).is_err() || failed {
                 return;
             }
+            done += len;
         }
     }
 
     fn cipher(&self, from: &Receiver<Loaded>, to: &SyncSender<Loaded>) {
         for loaded in from {
-            let loaded = loaded.map(|segment| self.transform(segment));
+            let loaded = loaded.map(|mut segment| {
+                segment.sums = self.m.transform(&mut segment.bytes, segment.done);
+                segment
+            });
             if to.send(loaded).is_err() {
                 return;
             }
         }
     }
+}
 
-    fn read(&self, done: u64, n: u64, mut bytes: AlignedBuf) -> Result<Segment, ConvertError> {
-        bytes.resize(n as usize);
-        self.store.read_at(&mut bytes, self.m.from.offset + self.m.segment(done, n))?;
-        Ok(Segment { done, bytes, sums: [0; 2] })
-    }
-
-    fn transform(&self, mut segment: Segment) -> Segment {
-        let at = self.m.segment(segment.done, segment.bytes.len() as u64);
-        self.m.from.decrypt(&mut segment.bytes, at);
-        self.m.to.encrypt(&mut segment.bytes, at);
-        segment.sums = checksum(&segment.bytes);
-        segment
+impl Move {
+    /// Takes the segment after `done` from one side to the other; its checksum.
+    pub(crate) fn transform(&self, segment: &mut [u8], done: u64) -> [u64; 2] {
+        let at = self.segment(done, segment.len() as u64);
+        self.from.decrypt(segment, at);
+        self.to.encrypt(segment, at);
+        checksum(segment)
     }
 }
 
-/// Where segments go before they go to their targets.
-pub(crate) trait Sink {
-    /// Writes it to the journal.
-    fn journal(&mut self, segment: &Segment) -> Result<(), ConvertError>;
-    /// Puts the journal, and every target before, on the medium.
-    fn flush(&mut self) -> Result<(), ConvertError>;
-    /// It is as good as done; whether to go on.
-    fn count(&mut self, segment: &Segment) -> ControlFlow<()>;
+/// Puts everything written on the medium, in the journal's store too.
+pub(crate) fn flush(store: &dyn Store, journal: &Journal<'_>) -> Result<(), ConvertError> {
+    store.flush()?;
+    if !std::ptr::addr_eq(store, journal.store()) {
+        journal.store().flush()?;
+    }
+    Ok(())
 }

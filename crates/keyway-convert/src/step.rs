@@ -22,9 +22,12 @@ pub struct Side {
     pub key: Option<Keyed>,
 }
 
-/// Bytes that are read from one mapping and written to another.
+/// Bytes that are read from one mapping and written to another. Both sides say what the bytes are under,
+/// also where that is the same: so it can be told at any moment where the content is.
 #[derive(Clone)]
 pub struct Move {
+    /// Which bytes of the content they are: the first one's place in the file system.
+    pub logical: u64,
     /// Where they are.
     pub from: Side,
     /// Where they shall be.

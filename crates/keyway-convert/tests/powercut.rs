@@ -202,7 +202,14 @@ fn every_byte_is_right_after_any_loss_of_power() {
                         };
                         let when = format!("{kind:?}, cut before {cut} of {steps}, {loss:?}");
                         let power = Power::new(case.image.clone(), Some(cut));
-                        assert!(case.begin(&power).is_err(), "{when}: a cut is an error");
+                        let began = case.begin(&power);
+                        if power.steps() <= cut {
+                            // Its flushes were fewer: that depends on which thread was faster.
+                            assert_eq!(began.expect("nothing fails"), Stopped::Done);
+                            case.is_done(&power.left(Loss::All)).expect("converted");
+                            continue;
+                        }
+                        assert!(began.is_err(), "{when}: a cut is an error");
                         cuts.fetch_add(1, Ordering::Relaxed);
                         let left = power.left(loss);
                         if find(&MemStore::from_vec(left.clone())).expect("read").is_none() {
@@ -275,7 +282,7 @@ fn pausing_after_every_segment_changes_nothing() {
             (runs, last) = (runs + 1, done);
             assert!(runs < 100);
         }
-        assert!(runs > 10);
+        assert!(runs > 5);
         case.is_done(&store.snapshot()).expect("converted");
     }
 }
@@ -295,6 +302,31 @@ fn what_came_out_opens_with_the_new_secret_only() {
         let request = UnlockRequest { hash: Some(HashName::Sha512), ..UnlockRequest::new(&old) };
         assert!(unlock(&store, &request).is_err());
     }
+}
+
+/// From the last page of a decryption on, the medium is a file system in use; only traces are left to be wiped.
+#[test]
+fn what_was_written_to_a_volume_that_is_whole_again_stays() {
+    let case = Case::new(Kind::Decryption);
+    let whole = Power::new(case.image.clone(), None);
+    case.begin(&whole).expect("converted");
+    let mut seen = 0;
+    for cut in whole.steps().saturating_sub(12)..whole.steps() {
+        let power = Power::new(case.image.clone(), Some(cut));
+        let _ = case.begin(&power);
+        let mut left = power.left(Loss::Nothing);
+        match find(&MemStore::from_vec(left.clone())).expect("read") {
+            Some(found) if !found.in_front => seen += 1,
+            _ => continue,
+        }
+        left[..4096].fill(0xab);
+        let store = MemStore::from_vec(left);
+        case.resume(&store).expect("found").expect("wiped");
+        let medium = store.snapshot();
+        assert!(medium[..4096].iter().all(|byte| *byte == 0xab), "cut before {cut}");
+        assert!(medium[4096..case.plain.len()] == case.plain[4096..]);
+    }
+    assert!(seen > 1);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //!      0     4096  the backup header
 //!   4096           decryption: the parked page, then the journal's segments
 //!                  re-encryption: a segment (the other is in front, behind the marker)
-//! 118784  2 * 4096  the journal's records
+//! 110592  4 * 4096  the journal's records
 //! 126976     4096  the second marker
 //! ```
 //!
@@ -28,31 +28,34 @@
 //! The very last step wipes the journal's records and then the second marker. They lie in the last 128 KiB,
 //! which a volume in use does not write to.
 
-use crate::journal::{Journal, Place, RECORD_BYTES};
-use crate::marker::{Found, JournalPlace, Kind, MARKER_BYTES, Marker, tail};
-use crate::step::{Keyed, Move, Side, Step, Wipe};
-use crate::{Conversion, ConvertError};
+mod resume;
+mod steps;
+
+pub use resume::{ResumeSecrets, how_far};
+
+use crate::journal::{Place, RECORD_BYTES, SLOTS, Slot};
+use crate::marker::{JournalPlace, Kind, MARKER_BYTES, Marker, tail};
+use crate::step::Keyed;
+use crate::{Conversion, ConvertError, Journal};
 use keyway_engine::{Layout, Mapping};
-use keyway_store::{AlignedBuf, Store, StoreError};
-use keyway_volume::Secrets;
+use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::{
-    BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume, Noise, SealedHeader, UnlockRequest, Unlocked,
-    fresh_headers, unlock,
+    BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume, SealedHeader, Unlocked, fresh_headers,
 };
-use std::ops::Range;
 use std::path::PathBuf;
 
 /// A page: what records, markers and parked pages have.
 const PAGE: u64 = MARKER_BYTES as u64;
 
-/// The largest segment: so many bytes are read, ciphered and written at a time, four times over.
-pub const LARGEST_SEGMENT: u64 = 32 << 20;
+/// The largest segment: so many bytes are read, ciphered and written at a time, six times over. Larger ones
+/// are slower, because they fall out of the processor's cache between the steps.
+pub const LARGEST_SEGMENT: u64 = 8 << 20;
 
 /// The smallest segment that a new journal gets.
 const SMALLEST_SEGMENT: u64 = 64 << 10;
 
 /// A file system may lend this part of a medium to each segment of the journal.
-const PART: u64 = 64;
+const PART: u64 = 128;
 
 /// What keeps the first bytes of a file system while the marker is there, and what is moved up: as much
 /// as the headers need.
@@ -82,7 +85,7 @@ pub fn segment_bytes(store_bytes: u64) -> u64 {
 
 /// How large a file system may be that is to be encrypted on a medium of that size.
 pub fn room(store_bytes: u64, on_medium: bool) -> u64 {
-    let journal = if on_medium { 2 * segment_bytes(store_bytes) } else { 0 };
+    let journal = if on_medium { SLOTS as u64 * segment_bytes(store_bytes) } else { 0 };
     (store_bytes.saturating_sub(BACKUP_GROUP_BYTES + HEADERS_BYTES + HEAD + journal)) / PAGE * PAGE
 }
 
@@ -105,10 +108,16 @@ fn end_group(size: u64) -> u64 {
     size.saturating_sub(BACKUP_GROUP_BYTES)
 }
 
-/// Where the records lie on the medium.
-fn records(size: u64) -> [u64; 2] {
-    let end = tail(size);
-    [end.saturating_sub(2 * RECORD_BYTES as u64), end.saturating_sub(RECORD_BYTES as u64)]
+/// Where the first record lies on the medium.
+fn first_record(size: u64) -> u64 {
+    tail(size).saturating_sub((SLOTS * RECORD_BYTES) as u64)
+}
+
+/// Two slots in the little room of the header areas.
+fn two_slots(size: u64, segments: [u64; 2], segment_bytes: u64) -> Place {
+    let records = [first_record(size), first_record(size) + PAGE];
+    let slots = records.into_iter().zip(segments).map(|(record, segment)| Slot { record, segment });
+    Place { slots: slots.collect(), segment_bytes }
 }
 
 fn journal_place(file: Option<PathBuf>) -> JournalPlace {
@@ -140,9 +149,8 @@ pub fn encryption(
     let (place, park) = if file.is_some() {
         (Place::in_a_file(segment_bytes), end - HEAD)
     } else {
-        let first = end - 2 * segment_bytes;
-        let segments = [first, first + segment_bytes];
-        (Place { records: records(size), segments, segment_bytes }, first - HEAD)
+        let first = end - SLOTS as u64 * segment_bytes;
+        (Place::in_a_row(first_record(size), first, segment_bytes), first - HEAD)
     };
     let keys = Keys { old: None, new: Some(key_of(&headers.layout)?) };
     let marker = Marker {
@@ -171,8 +179,8 @@ pub fn decryption(store: &dyn Store, opened: &Unlocked, file: Option<PathBuf>) -
         Some(_) => Place::in_a_file(segment_bytes(size)),
         None => {
             let first = end + 2 * PAGE;
-            let segment_bytes = (tail(size) - 2 * PAGE - first) / 2 / PAGE * PAGE;
-            Place { records: records(size), segments: [first, first + segment_bytes], segment_bytes }
+            let segment_bytes = (first_record(size) - first) / 2 / PAGE * PAGE;
+            two_slots(size, [first, first + segment_bytes], segment_bytes)
         }
     };
     let marker = Marker {
@@ -211,8 +219,7 @@ pub fn reencryption(
         Some(_) => Place::in_a_file(segment_bytes(size)),
         None => {
             let second = end_group(size) + PAGE;
-            let segment_bytes = tail(size) - 2 * PAGE - second;
-            Place { records: records(size), segments: [PAGE, second], segment_bytes }
+            two_slots(size, [PAGE, second], first_record(size) - second)
         }
     };
     let marker = Marker {
@@ -277,35 +284,6 @@ fn key_of(layout: &Layout) -> Result<Keyed, ConvertError> {
 const WHOLE: &str = "only volumes that are encrypted throughout can be converted";
 
 impl Plan {
-    /// The plan of a conversion that was found: the secrets open the headers that its marker keeps.
-    ///
-    /// # Errors
-    /// A secret is wrong, or the medium has another size.
-    pub fn resume(
-        found: Marker,
-        store: &dyn Store,
-        secrets: &ResumeSecrets<'_>,
-    ) -> Result<Self, ConvertError> {
-        let size = store.size();
-        if size != found.size {
-            return Err(ConvertError::Size { expected: found.size, present: size });
-        }
-        let open = |header: &SealedHeader, secrets: &Secrets| -> Result<Keyed, ConvertError> {
-            let sealed = HeaderAlone { header: header.clone(), size, sector_bytes: store.sector_bytes() };
-            key_of(&unlock(&sealed, &UnlockRequest::new(secrets))?.layout)
-        };
-        let [primary, _] = &found.new;
-        let new = secrets.new.unwrap_or(secrets.old);
-        let keys = match found.kind {
-            Kind::Encryption => Keys { old: None, new: Some(open(primary, secrets.old)?) },
-            Kind::Decryption => Keys { old: Some(open(&found.old, secrets.old)?), new: None },
-            Kind::Reencryption => {
-                Keys { old: Some(open(&found.old, secrets.old)?), new: Some(open(primary, new)?) }
-            }
-        };
-        Ok(Self { marker: found, keys })
-    }
-
     /// The conversion; `journal` is the file's store where the journal is in a file.
     ///
     /// # Errors
@@ -320,7 +298,7 @@ impl Plan {
             Kind::Decryption => (self.decrypt()?, 1),
             Kind::Reencryption => (self.reencrypt()?, 0),
         };
-        let journal = Journal::new(journal.unwrap_or(store), self.marker.place, self.marker.id);
+        let journal = Journal::new(journal.unwrap_or(store), self.marker.place.clone(), self.marker.id);
         Ok(Conversion { store, journal, steps, marking })
     }
 
@@ -335,160 +313,5 @@ impl Plan {
         page.copy_from_slice(&self.marker.to_bytes());
         conversion.store.write_at(&page, tail(self.marker.size))?;
         Ok(conversion.store.flush()?)
-    }
-
-    fn encrypt(&self) -> Result<Vec<Step>, ConvertError> {
-        let m = &self.marker;
-        let moved_to = HEADERS_BYTES;
-        Ok(vec![
-            moving((0, None), (m.park, self.new_key(0)), HEAD),
-            Step::Put(vec![(0, m.to_bytes()), (PAGE, noise(HEAD - PAGE)?)]),
-            moving((HEAD, None), (HEAD + moved_to, self.new_key(HEAD)), m.moved - HEAD),
-            moving((m.park, None), (moved_to, None), HEAD),
-            wiping(Some(moved_to + m.moved..end_group(m.size)), true),
-            self.new_headers()?,
-            self.last(true),
-        ])
-    }
-
-    fn decrypt(&self) -> Result<Vec<Step>, ConvertError> {
-        let m = &self.marker;
-        let end = end_group(m.size);
-        Ok(vec![
-            moving((HEADERS_BYTES, None), (m.park, None), PAGE),
-            Step::Put(vec![(0, m.to_bytes()), (end, noise(PAGE)?)]),
-            moving((HEADERS_BYTES + PAGE, self.old_key(PAGE)), (PAGE, None), m.moved - PAGE),
-            wiping(Some(m.moved..end), false),
-            moving((m.park, self.old_key(0)), (0, None), PAGE),
-            self.last(false),
-        ])
-    }
-
-    fn reencrypt(&self) -> Result<Vec<Step>, ConvertError> {
-        let m = &self.marker;
-        let end = end_group(m.size);
-        let area = HEADERS_BYTES;
-        let [first_record, _] = records(m.size);
-        Ok(vec![
-            Step::Put(vec![(0, m.to_bytes()), (end, noise(PAGE)?)]),
-            moving((area, self.old_key(0)), (area, self.new_key(0)), m.moved),
-            wiping([PAGE..area, end + PAGE..first_record], true),
-            self.new_headers()?,
-            self.last(true),
-        ])
-    }
-
-    /// The backup header, and last the primary one in the place of the marker.
-    fn new_headers(&self) -> Result<Step, ConvertError> {
-        let [primary, backup] = &self.marker.new;
-        let with = |header: &SealedHeader, len: u64| -> Result<Vec<u8>, ConvertError> {
-            let mut page = noise(len)?;
-            for (to, from) in page.iter_mut().zip(header.bytes()) {
-                *to = *from;
-            }
-            Ok(page)
-        };
-        let end = end_group(self.marker.size);
-        let [first_record, _] = records(self.marker.size);
-        let group = with(backup, first_record - end)?;
-        Ok(Step::Put(vec![(end, group), (0, with(primary, PAGE)?)]))
-    }
-
-    /// What is left of the conversion, and last the marker by which it is found.
-    fn last(&self, noise: bool) -> Step {
-        let size = self.marker.size;
-        let [first_record, _] = records(size);
-        let end = if self.marker.kind == Kind::Decryption { end_group(size) } else { first_record };
-        wiping([end..tail(size), tail(size)..size], noise)
-    }
-
-    fn old_key(&self, at: u64) -> Option<Keyed> {
-        self.keys.old.as_ref().map(|key| key.from(at))
-    }
-
-    fn new_key(&self, at: u64) -> Option<Keyed> {
-        self.keys.new.as_ref().map(|key| key.from(at))
-    }
-}
-
-/// What opens the headers that a marker keeps.
-pub struct ResumeSecrets<'a> {
-    /// The volume's secret: of the old volume, or of the new one where there is no old.
-    pub old: &'a Secrets,
-    /// The new one of a re-encryption, where it is another.
-    pub new: Option<&'a Secrets>,
-}
-
-impl Keyed {
-    fn from(&self, at: u64) -> Self {
-        let units = at / u64::from(self.cipher.unit_bytes());
-        Self { cipher: self.cipher.clone(), first_unit: self.first_unit + units }
-    }
-}
-
-fn moving(from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), len: u64) -> Step {
-    let side = |(offset, key)| Side { offset, key };
-    Step::Move(Move { from: side(from), to: side(to), len })
-}
-
-fn wiping(ranges: impl IntoIterator<Item = Range<u64>>, noise: bool) -> Step {
-    Step::Wipe(Wipe { ranges: ranges.into_iter().collect(), noise })
-}
-
-fn noise(len: u64) -> Result<Vec<u8>, ConvertError> {
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
-    Noise::new()?.fill(&mut bytes);
-    Ok(bytes)
-}
-
-/// How far a conversion is that was found: bytes of work done, and in all. Needs no secret. `journal` is
-/// the file's store where the journal is in a file.
-///
-/// # Errors
-/// The journal is damaged, or the medium failed.
-pub fn how_far(
-    found: &Found,
-    store: &dyn Store,
-    journal: Option<&dyn Store>,
-) -> Result<(u64, u64), ConvertError> {
-    let plan = Plan { marker: found.marker.clone(), keys: Keys { old: None, new: None } };
-    let conversion = plan.conversion(store, journal)?;
-    Ok((conversion.done()?, conversion.total()))
-}
-
-/// A store of a volume's size that holds nothing but its primary header.
-struct HeaderAlone {
-    header: SealedHeader,
-    size: u64,
-    sector_bytes: u32,
-}
-
-impl Store for HeaderAlone {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        buf.fill(0);
-        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
-        for (to, from) in buf.iter_mut().zip(self.header.bytes().iter().skip(skip)) {
-            *to = *from;
-        }
-        Ok(())
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let reason = std::io::ErrorKind::ReadOnlyFilesystem.into();
-        Err(StoreError::new(keyway_store::Operation::Write, "a header alone", offset, buf.len(), reason))
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        self.size
-    }
-    fn sector_bytes(&self) -> u32 {
-        self.sector_bytes
-    }
-    fn is_read_only(&self) -> bool {
-        true
     }
 }

@@ -1,0 +1,100 @@
+//! Conversions that were begun before: the headers in their markers open again, and how far they are.
+
+use super::{Keys, Plan, key_of};
+use crate::ConvertError;
+use crate::marker::{Found, Kind, Marker};
+use crate::step::Keyed;
+use keyway_store::{Store, StoreError};
+use keyway_volume::Secrets;
+use keyway_volume::veracrypt::{SealedHeader, UnlockRequest, unlock};
+
+/// What opens the headers that a marker keeps.
+pub struct ResumeSecrets<'a> {
+    /// The volume's secret: of the old volume, or of the new one where there is no old.
+    pub old: &'a Secrets,
+    /// The new one of a re-encryption, where it is another.
+    pub new: Option<&'a Secrets>,
+}
+
+impl Plan {
+    /// The plan of a conversion that was found: the secrets open the headers that its marker keeps.
+    ///
+    /// # Errors
+    /// A secret is wrong, or the medium has another size.
+    pub fn resume(
+        found: Marker,
+        store: &dyn Store,
+        secrets: &ResumeSecrets<'_>,
+    ) -> Result<Self, ConvertError> {
+        let size = store.size();
+        if size != found.size {
+            return Err(ConvertError::Size { expected: found.size, present: size });
+        }
+        let open = |header: &SealedHeader, secrets: &Secrets| -> Result<Keyed, ConvertError> {
+            let sealed = HeaderAlone { header: header.clone(), size, sector_bytes: store.sector_bytes() };
+            key_of(&unlock(&sealed, &UnlockRequest::new(secrets))?.layout)
+        };
+        let [primary, _] = &found.new;
+        let new = secrets.new.unwrap_or(secrets.old);
+        let keys = match found.kind {
+            Kind::Encryption => Keys { old: None, new: Some(open(primary, secrets.old)?) },
+            Kind::Decryption => Keys { old: Some(open(&found.old, secrets.old)?), new: None },
+            Kind::Reencryption => {
+                Keys { old: Some(open(&found.old, secrets.old)?), new: Some(open(primary, new)?) }
+            }
+        };
+        Ok(Self { marker: found, keys })
+    }
+}
+
+/// How far a conversion is that was found: bytes of work done, and in all. Needs no secret. `journal` is
+/// the file's store where the journal is in a file.
+///
+/// # Errors
+/// The journal is damaged, or the medium failed.
+pub fn how_far(
+    found: &Found,
+    store: &dyn Store,
+    journal: Option<&dyn Store>,
+) -> Result<(u64, u64), ConvertError> {
+    let plan = Plan { marker: found.marker.clone(), keys: Keys { old: None, new: None } };
+    let conversion = plan.conversion(store, journal)?;
+    Ok((conversion.done()?, conversion.total()))
+}
+
+/// A store of a volume's size that holds nothing but its primary header.
+struct HeaderAlone {
+    header: SealedHeader,
+    size: u64,
+    sector_bytes: u32,
+}
+
+impl Store for HeaderAlone {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        buf.fill(0);
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        for (to, from) in buf.iter_mut().zip(self.header.bytes().iter().skip(skip)) {
+            *to = *from;
+        }
+        Ok(())
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        let reason = std::io::ErrorKind::ReadOnlyFilesystem.into();
+        Err(StoreError::new(keyway_store::Operation::Write, "a header alone", offset, buf.len(), reason))
+    }
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn size(&self) -> u64 {
+        self.size
+    }
+    fn sector_bytes(&self) -> u32 {
+        self.sector_bytes
+    }
+    fn is_read_only(&self) -> bool {
+        true
+    }
+}

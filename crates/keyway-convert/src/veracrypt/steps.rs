@@ -1,0 +1,102 @@
+//! The steps of each conversion, in order.
+
+use super::{HEAD, PAGE, Plan, end_group, first_record};
+use crate::ConvertError;
+use crate::marker::{Kind, tail};
+use crate::step::{Keyed, Move, Side, Step, Wipe};
+use keyway_volume::veracrypt::{HEADERS_BYTES, Noise, SealedHeader};
+use std::ops::Range;
+
+impl Plan {
+    pub(super) fn encrypt(&self) -> Result<Vec<Step>, ConvertError> {
+        let m = &self.marker;
+        let moved_to = HEADERS_BYTES;
+        Ok(vec![
+            moving(0, (0, None), (m.park, self.new_key(0)), HEAD),
+            Step::Put(vec![(0, m.to_bytes()), (PAGE, noise(HEAD - PAGE)?)]),
+            moving(HEAD, (HEAD, None), (HEAD + moved_to, self.new_key(HEAD)), m.moved - HEAD),
+            moving(0, (m.park, self.new_key(0)), (moved_to, self.new_key(0)), HEAD),
+            wiping(Some(moved_to + m.moved..end_group(m.size)), true),
+            self.new_headers()?,
+            self.last(true),
+        ])
+    }
+
+    pub(super) fn decrypt(&self) -> Result<Vec<Step>, ConvertError> {
+        let m = &self.marker;
+        let end = end_group(m.size);
+        Ok(vec![
+            moving(0, (HEADERS_BYTES, self.old_key(0)), (m.park, self.old_key(0)), PAGE),
+            Step::Put(vec![(0, m.to_bytes()), (end, noise(PAGE)?)]),
+            moving(PAGE, (HEADERS_BYTES + PAGE, self.old_key(PAGE)), (PAGE, None), m.moved - PAGE),
+            wiping(Some(m.moved..end), false),
+            moving(0, (m.park, self.old_key(0)), (0, None), PAGE),
+            self.last(false),
+        ])
+    }
+
+    pub(super) fn reencrypt(&self) -> Result<Vec<Step>, ConvertError> {
+        let m = &self.marker;
+        let end = end_group(m.size);
+        let area = HEADERS_BYTES;
+        Ok(vec![
+            Step::Put(vec![(0, m.to_bytes()), (end, noise(PAGE)?)]),
+            moving(0, (area, self.old_key(0)), (area, self.new_key(0)), m.moved),
+            wiping([PAGE..area, end + PAGE..first_record(m.size)], true),
+            self.new_headers()?,
+            self.last(true),
+        ])
+    }
+
+    /// The backup header, and last the primary one in the place of the marker.
+    fn new_headers(&self) -> Result<Step, ConvertError> {
+        let [primary, backup] = &self.marker.new;
+        let with = |header: &SealedHeader, len: u64| -> Result<Vec<u8>, ConvertError> {
+            let mut page = noise(len)?;
+            for (to, from) in page.iter_mut().zip(header.bytes()) {
+                *to = *from;
+            }
+            Ok(page)
+        };
+        let end = end_group(self.marker.size);
+        let group = with(backup, first_record(self.marker.size).saturating_sub(end))?;
+        Ok(Step::Put(vec![(end, group), (0, with(primary, PAGE)?)]))
+    }
+
+    /// What is left of the conversion, and last the marker by which it is found.
+    fn last(&self, noise: bool) -> Step {
+        let size = self.marker.size;
+        let end = if self.marker.kind == Kind::Decryption { end_group(size) } else { first_record(size) };
+        wiping([end..tail(size), tail(size)..size], noise)
+    }
+
+    fn old_key(&self, at: u64) -> Option<Keyed> {
+        self.keys.old.as_ref().map(|key| key.from(at))
+    }
+
+    fn new_key(&self, at: u64) -> Option<Keyed> {
+        self.keys.new.as_ref().map(|key| key.from(at))
+    }
+}
+
+impl Keyed {
+    fn from(&self, at: u64) -> Self {
+        let units = at / u64::from(self.cipher.unit_bytes());
+        Self { cipher: self.cipher.clone(), first_unit: self.first_unit + units }
+    }
+}
+
+fn moving(logical: u64, from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), len: u64) -> Step {
+    let side = |(offset, key)| Side { offset, key };
+    Step::Move(Move { logical, from: side(from), to: side(to), len })
+}
+
+fn wiping(ranges: impl IntoIterator<Item = Range<u64>>, noise: bool) -> Step {
+    Step::Wipe(Wipe { ranges: ranges.into_iter().collect(), noise })
+}
+
+fn noise(len: u64) -> Result<Vec<u8>, ConvertError> {
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+    Noise::new()?.fill(&mut bytes);
+    Ok(bytes)
+}
