@@ -92,6 +92,9 @@ pub enum AttachError {
     /// The device itself failed, most often its last flush.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The hand-over to the kernel.
+    #[error(transparent)]
+    DmCrypt(#[from] crate::dmcrypt::DmCryptError),
     /// The NBD server.
     #[error(transparent)]
     Nbd(#[from] crate::nbd::NbdError),
@@ -126,7 +129,7 @@ impl AttachError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::AlreadyOpen { .. } | Self::Busy { .. } => 6,
-            Self::NotPermitted { .. } | Self::Missing { .. } | Self::Mount { .. } => 5,
+            Self::NotPermitted { .. } | Self::Missing { .. } | Self::Mount { .. } | Self::DmCrypt(_) => 5,
             Self::NotOpen(_)
             | Self::UnsafeFolder(_)
             | Self::NoAnswer { .. }

@@ -156,6 +156,11 @@ impl Device {
         self.discards
     }
 
+    /// The layout; the store, and its claim on the medium, are given up.
+    pub fn into_layout(self) -> Layout {
+        self.layout
+    }
+
     /// Size in bytes.
     pub fn size(&self) -> u64 {
         self.layout.size()

@@ -1,16 +1,19 @@
 //! [`Layout`] + [`Store`](keyway_store::Store) + ciphers = [`Device`], a sector device.
 //!
 //! This crate knows no format: formats stand above it and describe a volume as a [`Layout`].
-//! Attachments need this crate alone and never see a key.
+//! Attachments need this crate alone and never see a key, but for the one that hands the whole work over to the
+//! kernel ([`HandOver`]).
 #![forbid(unsafe_code)]
 
 mod device;
+mod hand_over;
 mod layout;
 mod queue;
 mod recording;
 mod transfer;
 
 pub use device::{Access, Counters, Device, DeviceError};
+pub use hand_over::{HandOver, LayerSecrets};
 pub use layout::{Layout, LayoutError, Mapping, Segment};
 pub use queue::LayoutQueue;
 pub use transfer::Transfer;

@@ -3,9 +3,11 @@
 //! Every function here is a safe wrapper that takes and returns owned, checked types.
 
 mod blkdev;
+mod dm;
 mod fuse_ring;
 mod fusedev;
 mod io_ring;
+mod keyring;
 mod loopdev;
 mod mounts;
 mod nvme;
@@ -15,10 +17,12 @@ mod process;
 mod sg;
 
 pub use blkdev::{discard_blocks, reread_partitions};
+pub use dm::{DM_CONTROL, DeviceMapper, DmDevice, DmTarget};
 pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};
 pub use fusedev::fuse_clone;
 pub use io_ring::{IoRing, Transfer};
-pub use loopdev::{LoopStatus, loop_attach, loop_detach, loop_status};
+pub use keyring::KernelKey;
+pub use loopdev::{LoopStatus, loop_attach, loop_attach_until_closed, loop_detach, loop_status};
 pub use mounts::{Mount, Use, claim_device, mounts, uses};
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};
 pub use opal::{OPAL_KEY_MAX, OpalLock, OpalRange, OpalStatus, opal_lock_unlock, opal_save, opal_status};

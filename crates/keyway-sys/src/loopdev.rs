@@ -19,6 +19,8 @@ const GET_FREE: Opcode = 0x4C82;
 
 /// `LO_FLAGS_READ_ONLY`.
 const READ_ONLY: u32 = 1;
+/// `LO_FLAGS_AUTOCLEAR`.
+const UNTIL_CLOSED: u32 = 4;
 /// `LO_FLAGS_DIRECT_IO`.
 const DIRECT_IO: u32 = 16;
 
@@ -85,14 +87,31 @@ pub struct LoopStatus {
 /// Puts a free loop device on `backing`, with direct I/O and sectors of `sector_bytes`.
 /// Needs root.
 pub fn loop_attach(backing: &File, sector_bytes: u32, read_only: bool) -> io::Result<PathBuf> {
+    attach(backing, sector_bytes, read_only, 0).map(|(path, _)| path)
+}
+
+/// As [`loop_attach`], for a device that the kernel takes off the file when nobody has it open any more,
+/// device-mapper included. Until somebody has, hold the file that is returned.
+///
+/// # Errors
+/// The same.
+pub fn loop_attach_until_closed(
+    backing: &File,
+    sector_bytes: u32,
+    read_only: bool,
+) -> io::Result<(PathBuf, File)> {
+    attach(backing, sector_bytes, read_only, UNTIL_CLOSED)
+}
+
+fn attach(backing: &File, sector_bytes: u32, read_only: bool, more: u32) -> io::Result<(PathBuf, File)> {
     let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
     let mut tries = TRIES;
     loop {
         // SAFETY: the operation takes no argument and touches no memory.
         let number = unsafe { ioctl(&control, ReturnsNumber) }?;
         let path = PathBuf::from(format!("/dev/loop{number}"));
-        match configure(&path, backing, sector_bytes, read_only) {
-            Ok(()) => return Ok(path),
+        match configure(&path, backing, sector_bytes, read_only, more) {
+            Ok(device) => return Ok((path, device)),
             // EBUSY: somebody was faster.
             Err(e) if e.kind() == io::ErrorKind::ResourceBusy && tries > 0 => tries -= 1,
             Err(e) => return Err(e),
@@ -100,9 +119,9 @@ pub fn loop_attach(backing: &File, sector_bytes: u32, read_only: bool) -> io::Re
     }
 }
 
-fn configure(path: &Path, backing: &File, sector_bytes: u32, read_only: bool) -> io::Result<()> {
+fn configure(path: &Path, backing: &File, sector_bytes: u32, read_only: bool, more: u32) -> io::Result<File> {
     let device = OpenOptions::new().read(true).write(!read_only).open(path)?;
-    let flags = if read_only { DIRECT_IO | READ_ONLY } else { DIRECT_IO };
+    let flags = more | if read_only { DIRECT_IO | READ_ONLY } else { DIRECT_IO };
     let config = Config {
         fd: backing.as_fd().as_raw_fd() as u32,
         block_size: sector_bytes,
@@ -111,7 +130,7 @@ fn configure(path: &Path, backing: &File, sector_bytes: u32, read_only: bool) ->
     };
     // SAFETY: LOOP_CONFIGURE reads one `struct loop_config`, which `Config` is.
     unsafe { ioctl(&device, Setter::<CONFIGURE, Config>::new(config)) }?;
-    Ok(())
+    Ok(device)
 }
 
 /// What the loop device is on; `None` when it is on nothing.

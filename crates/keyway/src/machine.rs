@@ -1,5 +1,6 @@
-//! What this machine and this user have: FUSE, loop devices, memory, rights.
+//! What this machine and this user have: FUSE, loop devices, dm-crypt, memory, rights.
 
+use keyway_attach::dmcrypt::DmCryptError;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,14 @@ pub(crate) fn loop_devices() -> Result<(), String> {
         .open(control)
         .map(|_| ())
         .map_err(|e| format!("{}: {e}", control.display()))
+}
+
+/// Whether the kernel can decrypt volumes itself, for this user, or why not.
+pub(crate) fn dm_crypt() -> Result<(), String> {
+    keyway_attach::dmcrypt::available().map_err(|e| match e {
+        DmCryptError::Missing(why) => why,
+        other => other.to_string(),
+    })
 }
 
 /// Where a program is, in `PATH` and the folders for root's programs.

@@ -38,8 +38,19 @@ pub(crate) struct ServeRequest {
     pub(crate) discards: bool,
     /// The way to the user.
     pub(crate) attachment: Attachment,
+    /// How that was chosen, where nobody asked for it.
+    pub(crate) chosen: Option<Chosen>,
     /// Where to mount the file system inside.
     pub(crate) mountpoint: Option<PathBuf>,
+}
+
+/// An attachment that nobody asked for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Chosen {
+    /// Try the kernel's dm-crypt first.
+    pub(crate) kernel_first: bool,
+    /// Why the attachment, where the kernel is not tried or says no.
+    pub(crate) why: String,
 }
 
 /// The secrets that go with a request.
@@ -62,6 +73,7 @@ struct Wire {
     read_only: bool,
     discards: bool,
     attachment: WireAttachment,
+    chosen: Option<Chosen>,
     mountpoint: Option<OsString>,
     own: WireGiven,
     protect: Option<WireSecret>,
@@ -75,6 +87,7 @@ enum WireAttachment {
     NbdTcp(SocketAddr),
     VhostUser(Option<OsString>),
     NvmeTcp(SocketAddr),
+    DmCrypt,
 }
 
 /// What opens the volume.
@@ -150,10 +163,16 @@ impl Answer {
 
 impl ServeRequest {
     /// What the attachment is told.
-    pub(crate) fn plan(&self, details: serde_json::Value) -> AttachPlan {
+    pub(crate) fn plan(
+        &self,
+        attachment: Attachment,
+        why: Option<String>,
+        details: serde_json::Value,
+    ) -> AttachPlan {
         AttachPlan {
             volume: self.which.path.clone(),
-            attachment: self.attachment.clone(),
+            attachment,
+            why,
             mount: self.mountpoint.clone().map(|at| MountPlan { at, filesystem: None }),
             details,
         }
@@ -231,10 +250,12 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
             Attachment::Nbd(NbdAddress::Unix(path)) => WireAttachment::NbdUnix(path.clone().into_os_string()),
             Attachment::Nbd(NbdAddress::Tcp(at)) => WireAttachment::NbdTcp(*at),
             Attachment::NvmeTcp(at) => WireAttachment::NvmeTcp(*at),
+            Attachment::DmCrypt => WireAttachment::DmCrypt,
             Attachment::VhostUser(path) => {
                 WireAttachment::VhostUser(path.clone().map(PathBuf::into_os_string))
             }
         },
+        chosen: request.chosen.clone(),
         mountpoint: request.mountpoint.clone().map(PathBuf::into_os_string),
         own: match &secrets.own {
             Given::VeraCrypt(own) => WireGiven::VeraCrypt(secret(own)),
@@ -360,7 +381,9 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
             WireAttachment::NbdTcp(at) => Attachment::Nbd(NbdAddress::Tcp(at)),
             WireAttachment::VhostUser(path) => Attachment::VhostUser(path.map(PathBuf::from)),
             WireAttachment::NvmeTcp(at) => Attachment::NvmeTcp(at),
+            WireAttachment::DmCrypt => Attachment::DmCrypt,
         },
+        chosen: wire.chosen,
         mountpoint: wire.mountpoint.map(PathBuf::from),
     };
     Ok((request, ServeSecrets { own, protect }))
@@ -405,6 +428,7 @@ mod tests {
             read_only: true,
             discards: true,
             attachment: Attachment::Fuse { loop_device: true },
+            chosen: Some(Chosen { kernel_first: true, why: "because".into() }),
             mountpoint: Some("/mnt".into()),
         }
     }

@@ -7,7 +7,7 @@ use crate::narrow::{FormatArg, NarrowArgs};
 use crate::output::Output;
 use crate::spawn;
 use crate::system_drive::SystemDrive;
-use keyway_engine::{Access, Device};
+use keyway_engine::{Access, Device, LayerSecrets};
 use keyway_store::{Caching, FileStore, OpenMode};
 use keyway_volume::{HashName, HeaderChoice, Info, Opened, Secrets, UnlockRequest, bitlocker};
 use serde_json::{Value, json};
@@ -96,13 +96,30 @@ pub(crate) fn open<'a>(
     key: impl Into<Key<'a>>,
     protect: Option<&Secrets>,
 ) -> Result<OpenVolume, Failure> {
+    open_and(which, access, caching, key, protect, false).map(|(open, _)| open)
+}
+
+/// As [`open`]; with the cipher's own keys where they are wanted, to be handed over to the kernel.
+pub(crate) fn open_and<'a>(
+    which: &Which,
+    access: Access,
+    caching: Caching,
+    key: impl Into<Key<'a>>,
+    protect: Option<&Secrets>,
+    keys_too: bool,
+) -> Result<(OpenVolume, Vec<LayerSecrets>), Failure> {
     let store = store(&which.path, access, caching)?;
     let about = |e: Failure| about(&which.path, e);
+    let mut keys = Vec::new();
     let opened: Opened = match key.into() {
         Key::VeraCrypt(secrets) => {
             let drive = SystemDrive::of(which)?;
             let request = which.request(secrets, protect, drive.as_ref());
-            keyway_volume::unlock(&store, &request).map_err(|e| about(e.into()))?.into()
+            let unlocked = keyway_volume::unlock(&store, &request).map_err(|e| about(e.into()))?;
+            if keys_too {
+                keys = unlocked.layer_secrets().map_err(|e| about(e.into()))?;
+            }
+            unlocked.into()
         }
         Key::BitLocker(_) if protect.is_some() => {
             return Err(about(Failure::usage(
@@ -112,12 +129,16 @@ pub(crate) fn open<'a>(
         }
         Key::BitLocker(secrets) => {
             let request = bitlocker::UnlockRequest::new(secrets);
-            bitlocker::unlock(&store, &request).map_err(|e| about(e.into()))?.into()
+            let unlocked = bitlocker::unlock(&store, &request).map_err(|e| about(e.into()))?;
+            if keys_too {
+                keys = unlocked.layer_secrets().map_err(|e| about(e.into()))?;
+            }
+            unlocked.into()
         }
     };
     let access = if opened.read_only { Access::ReadOnly } else { access };
     let device = Device::new(Box::new(store), opened.layout, access)?;
-    Ok(OpenVolume { device, info: opened.info, warnings: opened.warnings })
+    Ok((OpenVolume { device, info: opened.info, warnings: opened.warnings }, keys))
 }
 
 /// Which formats' code is to look at a volume: the one that was named, else what its first sector

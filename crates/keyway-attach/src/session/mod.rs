@@ -13,21 +13,23 @@
 //! | `trace` | a recording, from its end until it is fetched |
 //!
 //! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass
-//! over it; [`close`], [`clean_stale`] and the next [`run`] take away what it left.
+//! over it; [`close`], [`clean_stale`] and the next [`run`] take away what it left. A mapping of the kernel's
+//! works without its process: while somebody uses it, it stays, and so does its folder.
 
 mod claim;
 mod control;
 mod folder;
 mod plan;
 mod serve;
+mod served;
 mod state;
 
 pub use folder::{RUNTIME_VARIABLE, runtime_folder};
 pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
-pub use serve::run;
+pub use serve::{hand_over, run};
 pub use state::{SessionState, SessionStatus};
 
-use crate::{AttachError, fuse, loopdev, mount};
+use crate::{AttachError, dmcrypt, fuse, loopdev, mount};
 use control::{Answer, Request, ask};
 use folder::{SessionFolder, lock_runtime, session_folders};
 use keyway_store::trace::Trace;
@@ -119,6 +121,11 @@ pub fn close(what: &str) -> Result<Closed, AttachError> {
         Some(Closed { state, killed: !folder.is_alive() })
     });
     let Some((folder, state)) = alive(what)? else {
+        if let Some(Closed { state, killed: true }) = &seen {
+            // What works without its process must not go while somebody uses it; say so.
+            let _alone = lock_runtime(&runtime_folder()?)?;
+            take_away_mapping(state)?;
+        }
         let cleared = clean_stale()?.into_iter().find(|state| state.is_named(what));
         let cleared = cleared.map(|state| Closed { state, killed: true });
         return cleared.or(seen).ok_or_else(|| AttachError::NotOpen(what.to_owned()));
@@ -158,7 +165,12 @@ fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
         if folder.is_alive() {
             continue;
         }
-        cleaned.extend(SessionState::read(&folder.state()));
+        let state = SessionState::read(&folder.state());
+        match state.as_ref().map_or_else(|| dmcrypt::remove_stale(&folder.id()), take_away_mapping) {
+            Err(AttachError::Busy { .. }) => continue,
+            done => done?,
+        }
+        cleaned.extend(state);
         let at = folder.mount_point();
         for device in loopdev::devices_on(&at.join(fuse::FILE_NAME)) {
             mount::abandon(&device);
@@ -170,6 +182,21 @@ fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
         folder.remove()?;
     }
     Ok(cleaned)
+}
+
+/// Unmounts and removes the kernel's mapping of a dead session, in good order.
+fn take_away_mapping(state: &SessionState) -> Result<(), AttachError> {
+    if state.attachment != dmcrypt::ATTACHMENT {
+        return Ok(());
+    }
+    let mounted = keyway_sys::mounts().unwrap_or_default();
+    // Only where it is still this device's: somebody else may use the folder by now.
+    if let (Some(device), Some(at)) = (&state.device, &state.mountpoint)
+        && mounted.iter().any(|mount| mount.at == *at && mount.source == *device)
+    {
+        mount::unmount(at)?;
+    }
+    dmcrypt::remove_stale(&state.id)
 }
 
 fn alive(what: &str) -> Result<Option<(SessionFolder, SessionState)>, AttachError> {

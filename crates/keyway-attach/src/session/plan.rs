@@ -12,6 +12,8 @@ pub struct AttachPlan {
     pub attachment: Attachment,
     /// Where the file system inside shall be mounted, if anywhere. Needs root and a loop device.
     pub mount: Option<MountPlan>,
+    /// Why it is attached this way, where nobody asked for it; told to the user.
+    pub why: Option<String>,
     /// What the format says about the volume, kept in the state file as it is for `status`.
     /// Never holds a secret.
     pub details: serde_json::Value,
@@ -31,6 +33,8 @@ pub enum Attachment {
     VhostUser(Option<PathBuf>),
     /// An NVMe/TCP controller; the command line allows loopback addresses only.
     NvmeTcp(SocketAddr),
+    /// The kernel's dm-crypt; for [`hand_over`](super::hand_over) alone.
+    DmCrypt,
 }
 
 /// Where NBD clients connect.

@@ -3,13 +3,14 @@
 use super::claim::Claim;
 use super::control::{self, Answer, Request};
 use super::folder::{SessionFolder, runtime_folder};
-use super::plan::{AttachPlan, Attachment, NbdAddress};
+use super::plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
+use super::served::Served;
 use super::state::{SessionState, SessionStatus};
 use crate::fuse::{FuseMount, Transport};
 use crate::nbd::{self, Listen, Server};
 use crate::vhost_user::VhostServer;
-use crate::{AttachError, Stop, loopdev, mount, nvme_tcp};
-use keyway_engine::Device;
+use crate::{AttachError, Stop, dmcrypt, loopdev, mount, nvme_tcp};
+use keyway_engine::{Device, HandOver};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::File;
@@ -17,7 +18,7 @@ use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -46,17 +47,38 @@ pub fn run(
     plan: AttachPlan,
     ready: impl FnOnce(&SessionState),
 ) -> Result<(), AttachError> {
+    serve(Served::Ours(device), plan, ready)
+}
+
+/// As [`run`], for a volume that the kernel shall decrypt ([`Attachment::DmCrypt`]): the keys are handed over
+/// and wiped here; this process stays to answer, and to take the mapping down at the end.
+///
+/// # Errors
+/// As [`run`]; [`AttachError::DmCrypt`] where the kernel can't do it.
+pub fn hand_over(
+    volume: HandOver,
+    plan: AttachPlan,
+    ready: impl FnOnce(&SessionState),
+) -> Result<(), AttachError> {
+    serve(Served::Waiting(Box::new(volume)), plan, ready)
+}
+
+fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) -> Result<(), AttachError> {
     let volume = plan
         .volume
         .canonicalize()
         .map_err(|e| AttachError::io(format!("find {}", plan.volume.display()), e))?;
     let runtime = runtime_folder()?;
-    let _claim = Claim::new(&volume, &device)?;
+    let hands_over = matches!(served, Served::Waiting(_));
+    let claim = match served.is_claimed() {
+        true => None,
+        false => Some(Claim::new(&volume, hands_over && !served.is_read_only())?),
+    };
     super::clean_stale_in(&runtime)?;
     let signals = signals().map_err(|e| AttachError::io("watch for signals", e))?;
     let (folder, lock) = SessionFolder::create(&runtime)?;
-    let mut session = Session::new(device, folder, lock, &plan, &volume)?;
-    let done = match session.start(&plan) {
+    let mut session = Session::new(served, folder, lock, &plan, &volume)?;
+    let done = match session.start(&plan, claim.as_ref()) {
         Ok(listener) => {
             ready(&session.state);
             session.serve(&listener, signals)
@@ -75,7 +97,7 @@ pub fn run(
 
 /// Everything that is attached, in the order in which it was.
 struct Session {
-    device: Arc<Device>,
+    served: Served,
     folder: SessionFolder,
     /// Held until the folder is gone.
     _lock: File,
@@ -87,7 +109,7 @@ struct Session {
 
 impl Session {
     fn new(
-        device: Arc<Device>,
+        served: Served,
         folder: SessionFolder,
         lock: File,
         plan: &AttachPlan,
@@ -101,6 +123,7 @@ impl Session {
                 Attachment::Nbd(_) => "nbd".into(),
                 Attachment::VhostUser(_) => "vhost-user".into(),
                 Attachment::NvmeTcp(_) => "nvme-tcp".into(),
+                Attachment::DmCrypt => dmcrypt::ATTACHMENT.into(),
             },
             device: None,
             file: None,
@@ -110,17 +133,18 @@ impl Session {
             pid: std::process::id(),
             pid_started: super::state::started(std::process::id()).unwrap_or_default(),
             opened: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()),
-            size_bytes: device.size(),
-            sector_bytes: device.sector_bytes(),
-            read_only: device.is_read_only(),
+            size_bytes: served.size(),
+            sector_bytes: served.sector_bytes(),
+            read_only: served.is_read_only(),
             transport: String::new(),
+            why: plan.why.clone(),
             details: plan.details.clone(),
         };
         let gone = Stop::new().map_err(|e| AttachError::io("make an event", e))?;
-        Ok(Self { device, folder, _lock: lock, state, gone: Arc::new(gone), fuse: None, server: None })
+        Ok(Self { served, folder, _lock: lock, state, gone: Arc::new(gone), fuse: None, server: None })
     }
 
-    fn start(&mut self, plan: &AttachPlan) -> Result<UnixListener, AttachError> {
+    fn start(&mut self, plan: &AttachPlan, claim: Option<&Claim>) -> Result<UnixListener, AttachError> {
         let control = self.folder.control();
         let listener = UnixListener::bind(&control)
             .and_then(|listener| {
@@ -135,6 +159,7 @@ impl Session {
             Attachment::Nbd(address) => self.start_nbd(address)?,
             Attachment::VhostUser(path) => self.start_vhost_user(path.as_deref())?,
             Attachment::NvmeTcp(address) => self.start_nvme_tcp(*address)?,
+            Attachment::DmCrypt => self.start_dm_crypt(plan, claim)?,
         }
         self.state.write(&self.folder.state())?;
         Ok(listener)
@@ -147,25 +172,35 @@ impl Session {
         let transport =
             (std::env::var_os(TRANSPORT_VARIABLE).is_some_and(|v| v == "dev")).then_some(Transport::Device);
         let at = self.folder.mount_point();
-        let fuse = FuseMount::serve(Arc::clone(&self.device), &at, transport, Arc::clone(&self.gone))?;
+        let fuse =
+            FuseMount::serve(Arc::clone(self.served.device()?), &at, transport, Arc::clone(&self.gone))?;
         let file = fuse.file();
         self.state.transport = fuse.transport().to_string();
         self.state.file = Some(file.clone());
         self.fuse = Some(fuse);
         if loop_device || plan.mount.is_some() {
-            let device = loopdev::attach(&file, self.device.sector_bytes(), self.device.is_read_only())?;
-            self.state.device = Some(device.clone());
-            if let Some(wanted) = &plan.mount {
-                let at = wanted
-                    .at
-                    .canonicalize()
-                    .map_err(|e| AttachError::io(format!("find {}", wanted.at.display()), e))?;
-                let read_only = self.device.is_read_only();
-                let name = mount::mount(&device, &at, wanted.filesystem.as_deref(), read_only)?;
-                self.state.filesystem = Some(name);
-                self.state.mountpoint = Some(at);
-            }
+            let device = loopdev::attach(&file, self.served.sector_bytes(), self.served.is_read_only())?;
+            self.mount(device, plan.mount.as_ref())?;
         }
+        Ok(())
+    }
+
+    fn start_dm_crypt(&mut self, plan: &AttachPlan, claim: Option<&Claim>) -> Result<(), AttachError> {
+        let mapping = self.served.hand_over(claim.map(Claim::file), &self.state)?;
+        self.state.transport = mapping.name().to_owned();
+        let device = mapping.device().to_owned();
+        self.mount(device, plan.mount.as_ref())
+    }
+
+    /// The volume is this block device; its file system is mounted where one wants it.
+    fn mount(&mut self, device: PathBuf, wanted: Option<&MountPlan>) -> Result<(), AttachError> {
+        self.state.device = Some(device.clone());
+        let Some(wanted) = wanted else { return Ok(()) };
+        let find = |e| AttachError::io(format!("find {}", wanted.at.display()), e);
+        let at = wanted.at.canonicalize().map_err(find)?;
+        let name = mount::mount(&device, &at, wanted.filesystem.as_deref(), self.served.is_read_only())?;
+        self.state.filesystem = Some(name);
+        self.state.mountpoint = Some(at);
         Ok(())
     }
 
@@ -195,7 +230,7 @@ impl Session {
     fn start_nvme_tcp(&mut self, address: SocketAddr) -> Result<(), AttachError> {
         // The session's name is the volume's: the same volume is the same disk.
         let serial = self.state.id.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
-        let namespace = nvme_tcp::VolumeNamespace::new(Arc::clone(&self.device), serial);
+        let namespace = nvme_tcp::VolumeNamespace::new(Arc::clone(self.served.device()?), serial);
         let options =
             nvme_tcp::Options { nqn: "nqn.2026-11.keyway:volume".into(), ..nvme_tcp::Options::default() };
         let server = nvme_tcp::Server::bind(address, Arc::new(namespace), &options)?;
@@ -210,7 +245,7 @@ impl Session {
         name: &str,
         run: impl FnOnce(Arc<Device>, &Stop) -> Result<(), AttachError> + Send + 'static,
     ) -> Result<(), AttachError> {
-        let (device, gone) = (Arc::clone(&self.device), Arc::clone(&self.gone));
+        let (device, gone) = (Arc::clone(self.served.device()?), Arc::clone(&self.gone));
         let thread = std::thread::Builder::new()
             .name(name.into())
             .spawn(move || {
@@ -261,9 +296,11 @@ impl Session {
                         let _ = control::send(&mut stream, &status);
                     }
                     Request::Record => {
-                        let answer = match self.device.start_recording() {
-                            true => Answer::Recording,
-                            false => Answer::Failed { reason: "a recording is under way already".into() },
+                        let refuse = |reason: &str| Answer::Failed { reason: reason.into() };
+                        let answer = match self.served.device().map(|device| device.start_recording()) {
+                            Ok(true) => Answer::Recording,
+                            Ok(false) => refuse("a recording is under way already"),
+                            Err(_) => refuse("the kernel serves it, and nothing passes through here"),
                         };
                         let _ = control::send(&mut stream, &answer);
                     }
@@ -299,8 +336,11 @@ impl Session {
             self.state.mountpoint = None;
             self.state.filesystem = None;
         }
+        keep_first(&mut first, self.served.take_back())?;
         if let Some(device) = &self.state.device {
-            keep_first(&mut first, loopdev::detach(device))?;
+            if self.fuse.is_some() {
+                keep_first(&mut first, loopdev::detach(device))?;
+            }
             self.state.device = None;
         }
         if let Some(fuse) = &mut self.fuse {
@@ -312,14 +352,15 @@ impl Session {
             let panicked = || Err(AttachError::io("serve", io::Error::other("the server's thread panicked")));
             keep_first(&mut first, server.join().unwrap_or_else(|_| panicked()))?;
         }
-        keep_first(&mut first, self.device.flush().map_err(AttachError::from))?;
+        keep_first(&mut first, self.served.flush().map_err(AttachError::from))?;
         keep_first(&mut first, self.folder.remove())?;
         first
     }
 
     /// Writes the recording into the session's folder, where only this user can read it.
     fn end_recording(&self) -> Answer {
-        let Some(trace) = self.device.end_recording() else {
+        let trace = self.served.device().ok().and_then(|device| device.end_recording());
+        let Some(trace) = trace else {
             return Answer::Failed { reason: "no recording is under way".into() };
         };
         match std::fs::write(self.folder.trace(), trace.to_bytes()) {
@@ -329,7 +370,7 @@ impl Session {
     }
 
     fn status(&self) -> SessionStatus {
-        let counters = self.device.counters();
+        let counters = self.served.counters();
         SessionStatus {
             state: self.state.clone(),
             reads: counters.reads,
@@ -337,7 +378,7 @@ impl Session {
             writes: counters.writes,
             bytes_written: counters.bytes_written,
             flushes: counters.flushes,
-            guard_hit: self.device.guard_hit(),
+            guard_hit: self.served.guard_hit(),
         }
     }
 }

@@ -14,9 +14,9 @@ pub struct SessionState {
     pub id: String,
     /// Canonical path of the volume.
     pub volume: PathBuf,
-    /// "fuse", "nbd", "vhost-user" or "nvme-tcp".
+    /// "fuse", "nbd", "vhost-user", "nvme-tcp" or "dm-crypt".
     pub attachment: String,
-    /// The loop device.
+    /// The loop device, or dm-crypt's.
     pub device: Option<PathBuf>,
     /// The decrypted volume as a file.
     pub file: Option<PathBuf>,
@@ -38,8 +38,12 @@ pub struct SessionState {
     pub sector_bytes: u32,
     /// Whether it was opened for reading only.
     pub read_only: bool,
-    /// How requests reach the serving process: "/dev/fuse", "fuse over io_uring", "nbd".
+    /// How requests reach the serving process: "/dev/fuse", "fuse over io_uring", "nbd"; "dm-crypt" where
+    /// they do not, because the kernel does the work.
     pub transport: String,
+    /// Why it is attached this way, where nobody asked for it.
+    #[serde(default)]
+    pub why: Option<String>,
     /// What the format says about the volume.
     pub details: serde_json::Value,
 }

@@ -21,6 +21,15 @@ pub(crate) fn cipher(
     key: &SecretKey,
     sector_bytes: u32,
 ) -> Option<Result<SectorCipher, CipherError>> {
+    let spec =
+        Spec { chain: Chain::single(method.algorithm()), mode: method.mode(), unit_bytes: sector_bytes };
+    let cipher = SectorCipher::new(&spec, &[layer_key(method, key)?]);
+    keyway_secret::wipe_stack();
+    Some(cipher)
+}
+
+/// Where the keys of a method lie in a volume's data key; `None` when it has another length.
+pub(super) fn layer_key(method: Method, key: &SecretKey) -> Option<LayerKey<'_>> {
     if key.bytes.len() != method.stored_key_bytes() {
         return None;
     }
@@ -31,9 +40,5 @@ pub(crate) fn cipher(
         _ => key_bytes,
     };
     let tweak_key = if method.has_tweak_key() { key.bytes.get(second..second + key_bytes)? } else { &[] };
-    let spec =
-        Spec { chain: Chain::single(method.algorithm()), mode: method.mode(), unit_bytes: sector_bytes };
-    let cipher = SectorCipher::new(&spec, &[LayerKey { key: key.bytes.get(..key_bytes)?, tweak_key }]);
-    keyway_secret::wipe_stack();
-    Some(cipher)
+    Some(LayerKey { key: key.bytes.get(..key_bytes)?, tweak_key })
 }

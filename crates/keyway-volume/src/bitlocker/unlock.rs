@@ -1,7 +1,7 @@
 //! Opening a volume: a secret opens a protector, the volume master key in it opens the data key.
 
 use super::codes::{Method, Protection, role};
-use super::data_key::cipher;
+use super::data_key::{cipher, layer_key};
 use super::entry::Protector;
 use super::eow::{self, EncryptOnWrite};
 use super::error::{BitLockerError, CopyFault, Unsupported};
@@ -14,7 +14,7 @@ use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
 use crate::bitlocker::State;
-use keyway_engine::Layout;
+use keyway_engine::{LayerSecrets, Layout};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
 use std::sync::Arc;
@@ -65,6 +65,18 @@ pub struct Unlocked {
     pub read_only: Option<ReadOnly>,
     /// Its metadata and keys: what is needed to write the metadata again.
     pub opened: OpenedKeys,
+}
+
+impl Unlocked {
+    /// Copies of the cipher's keys, for whoever decrypts in our place ([`keyway_engine::HandOver`]).
+    ///
+    /// # Errors
+    /// The data key has another length than its method's; such a volume does not unlock.
+    pub fn layer_secrets(&self) -> Result<Vec<LayerSecrets>, BitLockerError> {
+        let layer = layer_key(self.info.cipher, &self.opened.data);
+        let layer = layer.ok_or(BitLockerError::DamagedKey("data key"))?;
+        Ok(vec![LayerSecrets::copy_of(&layer)])
+    }
 }
 
 /// The metadata of a volume that opened, with its keys.

@@ -9,7 +9,7 @@ use super::search::{Candidate, Match, NoMatch, Wanted, search};
 use super::suite::Suite;
 use crate::inspect::{looks_random, plainly_not};
 use crate::{Secrets, Unsupported, VolumeError, VolumeInfo, Warning};
-use keyway_engine::Layout;
+use keyway_engine::{LayerSecrets, Layout};
 use keyway_store::{Store, StoreError};
 
 /// Which of a volume's headers may open it.
@@ -114,6 +114,16 @@ impl Unlocked {
     /// The header that opened.
     pub fn opened(&self) -> &OpenedHeader {
         &self.opened
+    }
+
+    /// Copies of the layers' keys, outermost first, for whoever decrypts in our place
+    /// ([`keyway_engine::HandOver`]).
+    ///
+    /// # Errors
+    /// The header holds fewer key bytes than its cipher takes.
+    pub fn layer_secrets(&self) -> Result<Vec<LayerSecrets>, VolumeError> {
+        let keys = self.opened.suite.layer_keys(&self.opened.header.key_area)?;
+        Ok(keys.iter().map(LayerSecrets::copy_of).collect())
     }
 }
 

@@ -34,7 +34,11 @@ struct Document {
     fuse: Part,
     fusermount3: bool,
     loop_device: Part,
+    dm_crypt: Part,
     nbd: Part,
+    vhost_user: Part,
+    nvme_tcp: Part,
+    ublk: Part,
     filesystems: Vec<&'static str>,
     attachment: &'static str,
     because: String,
@@ -73,7 +77,13 @@ fn look() -> Document {
     let (memory_bytes, memory_available_bytes) = machine::memory();
     let kernels: Vec<_> = Kernel::available().iter().map(|k| k.name()).collect();
     let (fuse, loop_device) = (Part::from(machine::fuse()), Part::from(machine::loop_devices()));
+    let dm_crypt = Part::from(machine::dm_crypt());
+    let always = || Part { usable: true, reason: None };
     let (attachment, because) = match (fuse.usable, loop_device.usable) {
+        _ if dm_crypt.usable => (
+            "dm-crypt",
+            "the kernel decrypts by itself; what it has no cipher for, and hidden volumes under protection, go by FUSE",
+        ),
         (true, true) => {
             ("fuse+loop", "FUSE works and this user may make loop devices, so file systems can be mounted")
         }
@@ -102,7 +112,11 @@ fn look() -> Document {
         fuse,
         fusermount3: machine::find_program("fusermount3").is_some(),
         loop_device,
-        nbd: Part { usable: true, reason: None },
+        dm_crypt,
+        nbd: always(),
+        vhost_user: always(),
+        nvme_tcp: always(),
+        ublk: Part { usable: false, reason: Some("Keyway does not serve it".to_owned()) },
         filesystems: FileSystem::ALL
             .iter()
             .filter(|f| f.find_program().is_some())
@@ -135,7 +149,11 @@ fn words(d: &Document) -> String {
         ("FUSE", d.fuse.words()),
         ("fusermount3", if d.fusermount3 { "yes" } else { "no: install the package fuse3" }.to_owned()),
         ("loop device", d.loop_device.words()),
+        ("dm-crypt", d.dm_crypt.words()),
         ("NBD server", d.nbd.words()),
+        ("vhost-user", d.vhost_user.words()),
+        ("NVMe/TCP", d.nvme_tcp.words()),
+        ("ublk", d.ublk.words()),
         ("file systems", or_none(&d.filesystems.iter().map(|f| (*f).to_owned()).collect::<Vec<_>>())),
     ];
     if !missing.is_empty() {

@@ -7,10 +7,10 @@ use crate::machine;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::{ProtectArgs, SecretArgs, one_stdin};
-use crate::spawn::{self, ServeRequest, ServeSecrets};
+use crate::spawn::{self, Chosen, ServeRequest, ServeSecrets};
 use crate::volume::{self, Which};
-use keyway_attach::AttachError;
 use keyway_attach::session::{self, Attachment, NbdAddress, SessionState};
+use keyway_attach::{AttachError, dmcrypt};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,8 @@ enum AttachArg {
     Nbd,
     /// A socket for virtual machines (vhost-user-blk)
     VhostUser,
+    /// A block device of the kernel's own: the key goes to dm-crypt, which does the work (needs root)
+    DmCrypt,
 }
 
 /// What `open` and `serve` print.
@@ -77,6 +79,7 @@ pub(crate) struct Opened<'a> {
     size_bytes: u64,
     sector_bytes: u32,
     filesystem: Option<&'a str>,
+    why: Option<&'a str>,
     warnings: &'a [String],
 }
 
@@ -88,10 +91,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
     }
     refuse_if_open(&args.volume)?;
-    let attachment = attachment(args.attach, args.mountpoint.is_some(), out)?;
-    let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
     let (own, protect) = (args.secret.source(), args.protect.source());
     let protecting = args.protect_hidden || protect.is_given();
+    let (attachment, chosen) = attachment(args.attach, args.mountpoint.is_some(), protecting, out)?;
+    let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
     if args.allow_discards && protecting {
         return Err(Failure::usage(
             "discards would show where the hidden volume lies: everything else is discarded around it",
@@ -122,6 +125,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         read_only: args.read_only,
         discards: args.allow_discards,
         attachment,
+        chosen,
         mountpoint,
     };
     serve(&request, secrets, args.foreground, out)
@@ -161,6 +165,7 @@ fn tell(state: &SessionState, warnings: &[String], foreground: bool, out: Output
         size_bytes: state.size_bytes,
         sector_bytes: state.sector_bytes,
         filesystem: state.filesystem.as_deref(),
+        why: state.why.as_deref(),
         warnings,
     };
     out.result(&document, || {
@@ -188,6 +193,7 @@ pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
     if state.read_only {
         rows.push(("  access", "read-only".to_owned()));
     }
+    rows.extend(state.why.as_ref().map(|why| ("  attached by", format!("{}: {why}", state.attachment))));
     rows
 }
 
@@ -199,40 +205,80 @@ pub(crate) fn refuse_if_open(path: &Path) -> Result<(), Failure> {
     }
 }
 
-fn attachment(wanted: AttachArg, mount: bool, out: Output) -> Result<Attachment, Failure> {
-    let fuse = machine::fuse();
-    let loop_device = machine::loop_devices();
-    if mount {
-        if matches!(wanted, AttachArg::Nbd | AttachArg::VhostUser) {
-            return Err(Failure::usage(
-                "a mount point needs a block device, which --attach nbd and vhost-user do not make",
-                "leave out --attach, or the mount point",
-            ));
+/// The way to attach, and how it was chosen where that was left to us.
+fn attachment(
+    wanted: AttachArg,
+    mount: bool,
+    protecting: bool,
+    out: Output,
+) -> Result<(Attachment, Option<Chosen>), Failure> {
+    if mount && matches!(wanted, AttachArg::Nbd | AttachArg::VhostUser) {
+        return Err(Failure::usage(
+            "a mount point needs a block device, which --attach nbd and vhost-user do not make",
+            "leave out --attach, or the mount point",
+        ));
+    }
+    match wanted {
+        AttachArg::Nbd => Ok((Attachment::Nbd(NbdAddress::Session), None)),
+        AttachArg::VhostUser => Ok((Attachment::VhostUser(None), None)),
+        AttachArg::DmCrypt if protecting => Err(Failure::usage(
+            "the kernel would not protect the hidden volume: dm-crypt writes whatever it is given",
+            "leave out --attach dm-crypt, or the --protect-… options",
+        )),
+        AttachArg::DmCrypt => {
+            dmcrypt::available().map_err(AttachError::from)?;
+            Ok((Attachment::DmCrypt, None))
         }
-        if let Err(why) = &loop_device {
-            return Err(Failure::new(
-                Exit::NotPermitted,
-                format!("mounting needs a loop device: {why}"),
-                "run it as root (sudo), or leave the mount point out and use the file that appears",
-            ));
+        AttachArg::Fuse => Ok((by_fuse(mount)?.0, None)),
+        AttachArg::Auto => {
+            let kernel = match protecting {
+                true => Err("dm-crypt would not protect the hidden volume".to_owned()),
+                false => machine::dm_crypt().map_err(|why| format!("dm-crypt can't be had: {why}")),
+            };
+            let ours = match by_fuse(mount) {
+                Err(e) if !mount => {
+                    if kernel.is_err() {
+                        out.warn(&format!("{}; serving NBD on a socket instead", e.message));
+                    }
+                    Ok((Attachment::Nbd(NbdAddress::Session), "without FUSE a socket is what is left"))
+                }
+                ours => ours,
+            };
+            let (attachment, why) = match (ours, &kernel) {
+                (Ok(ours), _) => ours,
+                // There is nothing else that could be mounted.
+                (Err(_), Ok(())) => return Ok((Attachment::DmCrypt, None)),
+                (Err(e), Err(_)) => return Err(e),
+            };
+            let kernel_first = kernel.is_ok();
+            let why = kernel.err().map_or_else(|| why.to_owned(), |not| format!("{why}; {not}"));
+            Ok((attachment, Some(Chosen { kernel_first, why })))
         }
     }
-    match (wanted, fuse) {
-        (AttachArg::Nbd, _) => Ok(Attachment::Nbd(NbdAddress::Session)),
-        (AttachArg::VhostUser, _) => Ok(Attachment::VhostUser(None)),
-        (AttachArg::Auto | AttachArg::Fuse, Ok(())) => {
-            Ok(Attachment::Fuse { loop_device: loop_device.is_ok() })
-        }
-        (AttachArg::Auto, Err(why)) if !mount => {
-            out.warn(&format!("no FUSE here ({why}); serving NBD on a socket instead"));
-            Ok(Attachment::Nbd(NbdAddress::Session))
-        }
-        (AttachArg::Auto | AttachArg::Fuse, Err(why)) => Err(Failure::new(
+}
+
+/// FUSE, with a loop device where this user may have one, and what speaks for it.
+fn by_fuse(mount: bool) -> Result<(Attachment, &'static str), Failure> {
+    let loop_device = machine::loop_devices();
+    if mount && let Err(why) = &loop_device {
+        return Err(Failure::new(
+            Exit::NotPermitted,
+            format!("mounting needs a loop device: {why}"),
+            "run it as root (sudo), or leave the mount point out and use the file that appears",
+        ));
+    }
+    machine::fuse().map_err(|why| {
+        Failure::new(
             Exit::NotPermitted,
             format!("FUSE can't be used here: {why}"),
             "`keyway doctor` tells more; --attach nbd works without it",
-        )),
-    }
+        )
+    })?;
+    let why = match loop_device {
+        Ok(()) => "a block device that every kernel can have",
+        Err(_) => "a file, because loop devices and mounts need root",
+    };
+    Ok((Attachment::Fuse { loop_device: loop_device.is_ok() }, why))
 }
 
 /// An existing folder, by a path that holds anywhere.

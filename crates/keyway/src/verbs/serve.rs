@@ -72,6 +72,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         read_only: args.read_only,
         discards: args.allow_discards,
         attachment,
+        chosen: None,
         mountpoint: None,
     };
     open::serve(&request, ServeSecrets { own, protect: None }, !args.background, out)

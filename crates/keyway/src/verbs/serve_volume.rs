@@ -5,8 +5,9 @@ use crate::given::Given;
 use crate::output::Output;
 use crate::spawn::{self, Answer, ServeRequest, ServeSecrets};
 use crate::volume;
-use keyway_attach::session::{self, SessionState};
-use keyway_engine::Access;
+use keyway_attach::AttachError;
+use keyway_attach::session::{self, Attachment, SessionState};
+use keyway_engine::{Access, Device, HandOver, LayerSecrets};
 use keyway_store::Caching;
 use keyway_volume::Info;
 use serde_json::json;
@@ -51,7 +52,10 @@ pub(crate) fn serve(
     ready: impl FnOnce(&SessionState, &[String]),
 ) -> Result<(), Failure> {
     let access = if request.read_only { Access::ReadOnly } else { Access::ReadWrite };
-    let open = volume::open(&request.which, access, Caching::Direct, &secrets.own, secrets.protect.as_ref())?;
+    let by_kernel =
+        request.attachment == Attachment::DmCrypt || request.chosen.as_ref().is_some_and(|c| c.kernel_first);
+    let (which, protect) = (&request.which, secrets.protect.as_ref());
+    let (open, keys) = volume::open_and(which, access, Caching::Direct, &secrets.own, protect, by_kernel)?;
     if request.discards && open.info.is_hidden() {
         return Err(Failure::usage(
             "this is a hidden volume, and discards inside it would show everybody who sees the medium that it is there",
@@ -67,10 +71,64 @@ pub(crate) fn serve(
         warnings
             .push("keys could not be locked in memory and may be swapped out: raise `ulimit -l`".to_owned());
     }
-    let device = if request.discards { open.device.allowing_discards() } else { open.device };
-    session::run(Arc::new(device), request.plan(details), |state| ready(state, &warnings))?;
-    Ok(())
+    let ready = |state: &SessionState| ready(state, &warnings);
+    if by_kernel {
+        return in_kernel(request, open.device, keys, details, ready);
+    }
+    let why = request.chosen.as_ref().map(|chosen| chosen.why.clone());
+    ourselves(request, open.device, why, details, ready)
 }
+
+/// Our engine decrypts.
+fn ourselves(
+    request: &ServeRequest,
+    device: Device,
+    why: Option<String>,
+    details: serde_json::Value,
+    ready: impl FnOnce(&SessionState),
+) -> Result<(), Failure> {
+    let device = if request.discards { device.allowing_discards() } else { device };
+    let plan = request.plan(request.attachment.clone(), why, details);
+    Ok(session::run(Arc::new(device), plan, ready)?)
+}
+
+/// The kernel decrypts. Where it can't, and nobody asked for it, we do.
+fn in_kernel(
+    request: &ServeRequest,
+    device: Device,
+    keys: Vec<LayerSecrets>,
+    details: serde_json::Value,
+    ready: impl FnOnce(&SessionState),
+) -> Result<(), Failure> {
+    let access = if device.is_read_only() { Access::ReadOnly } else { Access::ReadWrite };
+    // The kernel claims a device for itself, so ours must be given up.
+    let layout = device.into_layout();
+    let (mut ready, mut spare) = (Some(ready), request.chosen.is_some().then(|| layout.clone()));
+    let why = request.chosen.as_ref().map(|_| BY_KERNEL.to_owned());
+    let volume = HandOver { layout, keys, access, discards: request.discards };
+    let plan = request.plan(Attachment::DmCrypt, why, details.clone());
+    let served = session::hand_over(volume, plan, |state| {
+        // From now on nobody but the kernel has a key.
+        spare = None;
+        keyway_secret::wipe_stack();
+        if let Some(ready) = ready.take() {
+            ready(state);
+        }
+    });
+    match (served, &request.chosen, spare, ready) {
+        (Err(AttachError::DmCrypt(e)), Some(chosen), Some(layout), Some(ready)) => {
+            let reason = e.to_string();
+            let reason = reason.split("; ").next().unwrap_or_default();
+            let store = volume::store(&request.which.path, access, Caching::Direct)?;
+            let device = Device::new(Box::new(store), layout, access)?;
+            ourselves(request, device, Some(format!("{}; {reason}", chosen.why)), details, ready)
+        }
+        (served, ..) => Ok(served?),
+    }
+}
+
+/// Why dm-crypt, when nobody asked for it.
+const BY_KERNEL: &str = "the kernel has this volume's cipher, and does all the work without a detour";
 
 /// What `status` tells later: the header's facts, and what kinds of secret opened it.
 fn details(info: &Info, secrets: &ServeSecrets, discards: bool) -> Result<serde_json::Value, Failure> {

@@ -94,8 +94,14 @@ pub(super) fn open(
     mountpoint: Option<PathBuf>,
     own: Secrets,
 ) -> Result<Opened, Failure> {
-    let request =
-        ServeRequest { which: which(path), read_only: false, discards: false, attachment, mountpoint };
+    let request = ServeRequest {
+        which: which(path),
+        read_only: false,
+        discards: false,
+        attachment,
+        chosen: None,
+        mountpoint,
+    };
     let (state, _) = spawn::detached(&request, ServeSecrets { own: Given::VeraCrypt(own), protect: None })?;
     Ok(Opened { state, closed: false })
 }

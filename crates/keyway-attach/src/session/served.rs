@@ -1,0 +1,157 @@
+//! What a session serves: a device of ours, or a volume that the kernel decrypts.
+
+use super::state::SessionState;
+use crate::AttachError;
+use crate::dmcrypt::Mapping;
+use keyway_engine::{Access, Counters, Device, DeviceError, HandOver};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A session's volume.
+pub(super) enum Served {
+    /// Our engine does the work.
+    Ours(Arc<Device>),
+    /// The keys wait to be handed over.
+    Waiting(Box<HandOver>),
+    /// The kernel does the work.
+    Kernel(Kernel),
+}
+
+/// A volume that the kernel decrypts, and what of it we know without its keys.
+pub(super) struct Kernel {
+    size: u64,
+    sector_bytes: u32,
+    read_only: bool,
+    /// `None` once it is removed.
+    mapping: Option<Mapping>,
+}
+
+impl Served {
+    /// Our own device.
+    pub(super) fn device(&self) -> Result<&Arc<Device>, AttachError> {
+        match self {
+            Self::Ours(device) => Ok(device),
+            Self::Waiting(_) | Self::Kernel(_) => {
+                Err(AttachError::io("serve the volume", io::Error::other("the kernel has its keys")))
+            }
+        }
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        match self {
+            Self::Ours(device) => device.size(),
+            Self::Waiting(volume) => volume.layout.size(),
+            Self::Kernel(kernel) => kernel.size,
+        }
+    }
+
+    pub(super) fn sector_bytes(&self) -> u32 {
+        match self {
+            Self::Ours(device) => device.sector_bytes(),
+            Self::Waiting(volume) => volume.layout.sector_bytes(),
+            Self::Kernel(kernel) => kernel.sector_bytes,
+        }
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        match self {
+            Self::Ours(device) => device.is_read_only(),
+            Self::Waiting(volume) => volume.access == Access::ReadOnly,
+            Self::Kernel(kernel) => kernel.read_only,
+        }
+    }
+
+    /// Whether the volume's file is locked already.
+    pub(super) fn is_claimed(&self) -> bool {
+        matches!(self, Self::Ours(device) if device.is_claimed())
+    }
+
+    pub(super) fn guard_hit(&self) -> bool {
+        matches!(self, Self::Ours(device) if device.guard_hit())
+    }
+
+    /// Gives the keys to the kernel, and the volume's open file; the block device that it makes of them.
+    pub(super) fn hand_over(
+        &mut self,
+        file: Option<&File>,
+        state: &SessionState,
+    ) -> Result<&Mapping, AttachError> {
+        let missing = || AttachError::io("hand the keys over", io::Error::other("they were not asked for"));
+        let (size, sector_bytes, read_only) = (self.size(), self.sector_bytes(), self.is_read_only());
+        let (Self::Waiting(_), Some(file)) = (&*self, file) else { return Err(missing()) };
+        let kernel = Kernel { size, sector_bytes, read_only, mapping: None };
+        let Self::Waiting(keys) = std::mem::replace(self, Self::Kernel(kernel)) else {
+            return Err(missing());
+        };
+        let loaded = Mapping::new(*keys, file, &state.volume, &state.id)?;
+        match self {
+            Self::Kernel(kernel) => Ok(kernel.mapping.insert(loaded)),
+            Self::Ours(_) | Self::Waiting(_) => Err(missing()),
+        }
+    }
+
+    /// Takes the kernel's mapping away, and its keys.
+    pub(super) fn take_back(&mut self) -> Result<(), AttachError> {
+        let Self::Kernel(Kernel { mapping, .. }) = self else { return Ok(()) };
+        let Some(loaded) = &mapping else { return Ok(()) };
+        match loaded.remove() {
+            Err(busy @ AttachError::Busy { .. }) => Err(busy),
+            done => {
+                *mapping = None;
+                done
+            }
+        }
+    }
+
+    /// Puts everything written on the medium; the kernel does so when a mapping goes.
+    pub(super) fn flush(&self) -> Result<(), DeviceError> {
+        match self {
+            Self::Ours(device) => device.flush(),
+            Self::Waiting(_) | Self::Kernel(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        match self {
+            Self::Ours(device) => device.counters(),
+            Self::Waiting(_) => Counters::default(),
+            Self::Kernel(kernel) => {
+                let name = kernel.mapping.as_ref().and_then(|mapping| mapping.device().file_name());
+                let stat = name.map(|name| Path::new("/sys/block").join(name).join("stat"));
+                stat.and_then(|path| std::fs::read_to_string(path).ok())
+                    .map_or_else(Counters::default, |text| of_kernel(&text))
+            }
+        }
+    }
+}
+
+/// The kernel's own count (`Documentation/block/stat.rst`): requests, merges, sectors of 512 bytes and
+/// milliseconds of reads, the same of writes, three of what waits, four of discards, requests and
+/// milliseconds of flushes.
+fn of_kernel(text: &str) -> Counters {
+    let fields: Vec<u64> = text.split_ascii_whitespace().map(|word| word.parse().unwrap_or(0)).collect();
+    let field = |n: usize| fields.get(n).copied().unwrap_or(0);
+    Counters {
+        reads: field(0),
+        bytes_read: field(2).saturating_mul(512),
+        writes: field(4),
+        bytes_written: field(6).saturating_mul(512),
+        flushes: field(15),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_count_is_read() {
+        let line = "  12 0 800 5 7 1 40 2 0 9 8 0 0 0 0 3 1\n";
+        let counters =
+            Counters { reads: 12, bytes_read: 409_600, writes: 7, bytes_written: 20_480, flushes: 3 };
+        assert_eq!(of_kernel(line), counters);
+        assert_eq!(of_kernel(""), Counters::default());
+    }
+}

@@ -1,0 +1,143 @@
+# Runs in the guest: the same volumes by cryptsetup's mapping and by ours, one after the other.
+#
+# cases.tsv: name (its image is here, or a disk), password's file, cryptsetup's options, ours
+# said.tsv:  NAME.theirs and NAME.ours, SHA-256 and size of the whole device; and what else is asked below
+export LC_ALL=C
+modprobe -a dm-crypt loop ext4 fuse
+cp keyway /tmp/keyway && chmod +x /tmp/keyway
+
+say() {
+    printf '%s\t%s\n' "$1" "$2" >>said.tsv
+}
+
+# A field of the last answer.
+field() {
+    sed -n "s/.*\"$1\": *\"\\?\\([^\",]*\\)\"\\?,\\?.*/\\1/p" "${2:-answer}" | head -1
+}
+
+digest() {
+    echo "$(blockdev --getsize64 "$1") $(sha256sum <"$1" | cut -d' ' -f1)"
+}
+
+# Whatever is left: mappings, loop devices, keys.
+left() {
+    dmsetup ls | grep -v 'No devices found'
+    losetup --all --noheadings
+    grep keyway /proc/keys
+}
+
+# Opens by cryptsetup as "judged".
+theirs() { # SOURCE PASSWORD OPTIONS
+    loop=
+    local device=$1
+    if [ -f "$1" ]; then
+        loop=$(losetup --find --show "$1")
+        device=$loop
+    fi
+    # shellcheck disable=SC2086
+    cryptsetup open $3 "$device" judged <"$2"
+}
+
+theirs_closed() {
+    cryptsetup close judged
+    [ -z "$loop" ] || losetup --detach "$loop"
+}
+
+compare() {
+    local name=$1 password=$2 options=$3 own=$4 source=/tmp/volume device
+    case $name in
+        disk*) source=/dev/vda ;;
+        *) cp --sparse=always "$name" "$source" ;;
+    esac
+    theirs "$source" "$password" "$options" || return
+    say "$name.theirs" "$(digest /dev/mapper/judged)"
+    theirs_closed
+    # shellcheck disable=SC2086
+    /tmp/keyway open --json --attach dm-crypt --password-file "$password" $own "$source" >answer || return
+    device=$(field device)
+    say "$name.attachment" "$(field attachment)"
+    say "$name.ours" "$(digest "$device")"
+    say "$name.table" "$(dmsetup table --showkeys | tr '\n' ' ')"
+    say "$name.keys" "$(grep -c keyway /proc/keys)"
+    dd if=pattern of="$device" bs=4096 seek=10 conv=notrunc,fsync status=none
+    # What a mapping is used for is not taken away.
+    exec 7<"$device"
+    /tmp/keyway close "$source" 2>/dev/null
+    say "$name.busy" $?
+    exec 7<&-
+    /tmp/keyway close "$device" >/dev/null || return
+    say "$name.left" "$(left | tr '\n' ' ')"
+    theirs "$source" "$password" "$options" || return
+    dd if=/dev/mapper/judged bs=4096 skip=10 count=4 status=none | cmp - pattern && say "$name.written" yes
+    theirs_closed
+}
+
+while IFS=$'\t' read -r name password options own; do
+    echo "judging $name"
+    compare "$name" "$password" "$options" "$own"
+done <cases.tsv
+
+echo "auto, and a file system"
+cp files /tmp/files
+mkdir /tmp/at
+/tmp/keyway open --json --allow-discards --password-file password --pim 1 /tmp/files /tmp/at >answer
+say auto.attachment "$(field attachment)"
+say auto.why "$(field why)"
+say auto.mounted "$(field mountpoint)"
+say auto.table "$(dmsetup table | tr '\n' ' ')"
+cp run.sh /tmp/at/from-ours && sync
+fstrim /tmp/at && say auto.trimmed yes
+/tmp/keyway status --json /tmp/files >status
+say auto.counted "$(($(field bytes_written status) > 16384))"
+
+echo "killed, and used all the same"
+kill -9 "$(field pid)"
+sleep 0.5
+cmp run.sh /tmp/at/from-ours && say killed.served yes
+/tmp/keyway open --password-file password --pim 1 /tmp/files 2>/dev/null
+say killed.again $?
+exec 7</tmp/at/from-ours
+/tmp/keyway close /tmp/files 2>/dev/null
+say killed.busy $?
+exec 7<&-
+/tmp/keyway close /tmp/files >/dev/null 2>&1
+say killed.closed $?
+say killed.left "$(left | tr '\n' ' ')$(ls /run/keyway | grep -v lock)"
+theirs /tmp/files password "$(cat files-options)"
+mount -o ro /dev/mapper/judged /mnt && cmp /mnt/from-ours run.sh && say killed.kept yes
+umount /mnt
+theirs_closed
+
+echo "killed, and opened anew"
+/tmp/keyway open --json --attach dm-crypt --read-only --password-file password --pim 1 /tmp/files >answer
+say reading.getro "$(blockdev --getro "$(field device)")"
+kill -9 "$(field pid)"
+sleep 0.5
+/tmp/keyway open --json --attach dm-crypt --password-file password --pim 1 /tmp/files >answer
+say anew.attachment "$(field attachment)"
+say anew.mappings "$(dmsetup ls | wc -l)"
+/tmp/keyway close --all >/dev/null
+say anew.left "$(left | tr '\n' ' ')"
+
+echo "what the kernel has not"
+cp kuznyechik /tmp/kuznyechik
+/tmp/keyway open --json --attach dm-crypt --password-file password-kuznyechik --pim 1 /tmp/kuznyechik >refused
+say refused.code $?
+say refused.message "$(field message refused)"
+/tmp/keyway open --json --password-file password-kuznyechik --pim 1 /tmp/kuznyechik >answer
+say instead.attachment "$(field attachment)"
+say instead.why "$(field why)"
+/tmp/keyway close --all >/dev/null
+modprobe -r twofish_x86_64_3way twofish_x86_64 twofish_generic twofish_common 2>/dev/null
+find /lib/modules -name '*twofish*' -delete
+depmod 2>/dev/null
+cp files-twofish /tmp/twofish
+/tmp/keyway open --json --attach dm-crypt --password-file password --pim 1 /tmp/twofish >refused
+say module.code $?
+say module.message "$(field message refused)"
+/tmp/keyway open --json --password-file password --pim 1 /tmp/twofish >answer
+say module.attachment "$(field attachment)"
+say module.why "$(field why)"
+/tmp/keyway close --all >/dev/null
+/tmp/keyway doctor --json >doctor.json
+say end.left "$(left | tr '\n' ' ')"
