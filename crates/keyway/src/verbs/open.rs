@@ -199,6 +199,8 @@ pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
 
 /// A volume that is served already is busy; said before anyone types a password.
 pub(crate) fn refuse_if_open(path: &Path) -> Result<(), Failure> {
+    // What a killed process left may hold the volume: a mapping of the kernel's does.
+    session::clean_stale()?;
     match session::find(&path.to_string_lossy())? {
         None => Ok(()),
         Some(state) => Err(AttachError::AlreadyOpen { volume: state.volume.display().to_string() }.into()),
