@@ -1,5 +1,6 @@
 //! The kernel's dm-crypt, with the tables that `keyway open --attach dm-crypt` loads, against the mapping that
-//! cryptsetup makes of the same volume: the same bytes on the whole device, and what one writes the other reads.
+//! cryptsetup makes of the same volume: the same bytes on the whole device, and what one writes the other reads;
+//! and no key is left where one could be found.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use keyway_testkit::{Guest, Job, Keyway, Rng, require_tool, unpack_xz, volumes};
@@ -175,6 +176,8 @@ fn judge(case: &Case, said: &HashMap<String, String>) -> Result<(), String> {
 fn whole_life(said: &HashMap<String, String>, output: &str) {
     let of = |key: &str| said.get(key).map_or("", String::as_str);
     let expected = [
+        ("key.known", "32"),
+        ("key.dm-crypt", "0"),
         ("auto.attachment", "dm-crypt"),
         ("auto.mounted", "/tmp/at"),
         ("auto.trimmed", "yes"),
@@ -198,6 +201,8 @@ fn whole_life(said: &HashMap<String, String>, output: &str) {
     for (key, value) in expected {
         assert_eq!(of(key), value, "{key}; the guest said:\n{output}");
     }
+    // The search finds it where it is.
+    assert_ne!(of("key.nbd"), "0");
     assert!(of("auto.why").contains("the kernel"), "{}", of("auto.why"));
     assert!(of("auto.table").contains(" allow_discards no_read_workqueue no_write_workqueue"));
     for key in ["refused.message", "instead.why"] {
