@@ -202,7 +202,7 @@ fn explain_refusal(refused: Refused, situation: &Situation<'_>) -> Explanation {
             );
             told
         }
-        (Status::NotAuthorized, Did::Activate | Did::Revert | Did::RevertSp) => say(
+        (Status::NotAuthorized, Did::Activate | Did::Reactivate | Did::Revert | Did::RevertSp) => say(
             Kind::NotAllowed,
             format!("{whom} may not do that"),
             &["only the owner, or for locking its first administrator, may"],
@@ -257,8 +257,17 @@ fn explain_refusal(refused: Refused, situation: &Situation<'_>) -> Explanation {
         (Status::Fail, Did::RevertSp) => say(
             Kind::NotNow,
             "the drive can't keep the data".to_owned(),
-            &["the global range is locked for both reading and writing"],
-            "unlock it first, or leave out --keep-data",
+            &[
+                "the global range is locked for both reading and writing",
+                "it belongs to a user alone (Single User Mode)",
+            ],
+            "have it unlocked first, or leave out --keep-data",
+        ),
+        (Status::Fail, Did::Reactivate) => say(
+            Kind::NotNow,
+            "the drive can't keep what is in its ranges".to_owned(),
+            &["a range that belongs to a user alone is locked"],
+            "have its user unlock it first, or erase it: keyway drive erase DEVICE --range N",
         ),
         (Status::Fail, Did::Activate) => say(
             Kind::NotNow,
@@ -345,6 +354,7 @@ mod tests {
             Did::SetRange,
             Did::GenKey,
             Did::Activate,
+            Did::Reactivate,
             Did::Revert,
             Did::RevertSp,
             Did::Erase,

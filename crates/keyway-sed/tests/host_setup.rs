@@ -1,8 +1,9 @@
 //! Setting a drive up, cut at every command: nothing is lost, and the owner's secret always leads back.
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+use keyway_sed::host::Host;
 use keyway_sed::host::ranges::Lock;
-use keyway_sed::host::{Host, HostError};
+use keyway_sed::host::setup::Plan;
 use keyway_sed::tper::{Drive, DriveConfig, Label};
 use keyway_sed::transport::{Identity, SecurityTransport, TransportError, VirtualTransport};
 use keyway_store::MemStore;
@@ -72,12 +73,16 @@ fn connected(drive: &Arc<Drive>, cut: Cut) -> (Host, Rc<Cell<usize>>) {
     (Host::open(Box::new(loose)).expect("discovery"), commands)
 }
 
+/// The drive's, and its user's alone.
+const PLANS: [Plan; 2] =
+    [Plan { lock: Lock::Locked, single_user: false }, Plan { lock: Lock::Locked, single_user: true }];
+
 const NEVER: Cut = Cut { first: usize::MAX, last: usize::MAX };
 
 /// Commands that a whole set-up takes, discovery included.
-fn all_commands() -> usize {
+fn all_commands(plan: Plan) -> usize {
     let (mut host, commands) = connected(&made(), NEVER);
-    host.set_up(OWNER, USER, Lock::Locked).expect("set up");
+    host.set_up(OWNER, USER, plan).expect("set up");
     commands.get()
 }
 
@@ -87,62 +92,63 @@ fn is_as_before(drive: &Arc<Drive>, case: &str) {
     assert_eq!(block, [0xA5; 512], "{case}");
     let (mut host, _) = connected(drive, NEVER);
     assert!(host.is_unowned().expect("told"), "{case}");
-    host.set_up(OWNER, USER, Lock::Locked).unwrap_or_else(|e| panic!("{case}: {e}"));
+    let [plan, _] = PLANS;
+    host.set_up(OWNER, USER, plan).unwrap_or_else(|e| panic!("{case}: {e}"));
 }
 
-/// What someone does who has the recovery sheet.
+/// What someone does who has the recovery sheet, and the password.
 fn release(host: &mut Host, case: &str) {
-    if !host.is_unowned().expect("told") {
-        host.release(OWNER).unwrap_or_else(|e| panic!("{case}: {e}"));
-    }
+    host.take_back(OWNER, USER).unwrap_or_else(|e| panic!("{case}: {e}"));
 }
 
 #[test]
 fn power_may_fail_at_every_command() {
-    let all = all_commands();
-    assert!(all > 30, "{all}");
-    for first in 1..all {
-        let drive = made();
-        let case = format!("cut at command {first}");
-        let (mut host, _) = connected(&drive, Cut { first, last: usize::MAX });
-        assert!(host.set_up(OWNER, USER, Lock::Locked).is_err(), "{case}");
-        assert!(host.take_back(OWNER).is_err(), "{case}: nobody may think that it worked");
-        drop(host);
-        drive.power_cycle().expect("power");
-        release(&mut connected(&drive, NEVER).0, &case);
-        is_as_before(&drive, &case);
+    for plan in PLANS {
+        let all = all_commands(plan);
+        assert!(all > 30, "{all}");
+        for first in 1..all {
+            let drive = made();
+            let case = format!("{plan:?} cut at command {first}");
+            let (mut host, _) = connected(&drive, Cut { first, last: usize::MAX });
+            assert!(host.set_up(OWNER, USER, plan).is_err(), "{case}");
+            assert!(host.take_back(OWNER, USER).is_err(), "{case}: nobody may think that it worked");
+            drop(host);
+            drive.power_cycle().expect("power");
+            release(&mut connected(&drive, NEVER).0, &case);
+            is_as_before(&drive, &case);
+        }
     }
 }
 
 #[test]
 fn what_failed_is_taken_back() {
-    for first in 1..all_commands() {
-        let drive = made();
-        let case = format!("command {first} lost");
-        let (mut host, _) = connected(&drive, Cut { first, last: first });
-        if host.set_up(OWNER, USER, Lock::Locked).is_err() {
-            host.take_back(OWNER).unwrap_or_else(|e| panic!("{case}: {e}"));
+    for plan in PLANS {
+        for first in 1..all_commands(plan) {
+            let drive = made();
+            let case = format!("{plan:?} command {first} lost");
+            let (mut host, _) = connected(&drive, Cut { first, last: first });
+            // Where it did not fail, nothing was lost but what a second question made good.
+            let _ = host.set_up(OWNER, USER, plan);
+            release(&mut host, &case);
             drop(host);
-        } else {
-            // Nothing was lost but what a second question made good.
-            host.release(OWNER).unwrap_or_else(|e: HostError| panic!("{case}: {e}"));
+            is_as_before(&drive, &case);
         }
-        is_as_before(&drive, &case);
     }
 }
 
 #[test]
 fn the_way_back_may_be_cut_too() {
+    let [plan, _] = PLANS;
     let commands = {
         let drive = made();
-        connected(&drive, NEVER).0.set_up(OWNER, USER, Lock::Locked).expect("set up");
+        connected(&drive, NEVER).0.set_up(OWNER, USER, plan).expect("set up");
         let (mut host, commands) = connected(&drive, NEVER);
         host.release(OWNER).expect("released");
         commands.get()
     };
     for first in 1..commands {
         let drive = made();
-        connected(&drive, NEVER).0.set_up(OWNER, USER, Lock::Locked).expect("set up");
+        connected(&drive, NEVER).0.set_up(OWNER, USER, plan).expect("set up");
         let case = format!("release cut at command {first}");
         let (mut host, _) = connected(&drive, Cut { first, last: usize::MAX });
         assert!(host.release(OWNER).is_err(), "{case}");

@@ -273,6 +273,41 @@ fn users() {
 }
 
 #[test]
+fn a_range_of_a_users_own() {
+    let cli = made();
+    cli.keyway.secret("owner", "owner's password");
+    let done = cli.json(0, &format!("drive setup @drive {USER} --admin-password-file @admin --single-user"));
+    assert_eq!(done["single_user"], true);
+    cli.ends(0, &format!("drive unlock @drive {USER}"));
+    cli.ends(5, &format!("drive unlock @drive --as admin1 {ADMIN}"));
+    // The owner may erase it, and another moves in.
+    cli.ends(2, &format!("drive erase @drive {ADMIN}"));
+    let erased = cli.ends(0, &format!("drive erase @drive {ADMIN} --yes"));
+    assert!(String::from_utf8_lossy(&erased.stdout).contains("move-in"));
+    cli.ends(3, &format!("drive unlock @drive --as user1 {USER}"));
+    cli.ends(0, "drive user move-in @drive --new-password-file @new");
+    cli.ends(3, "drive user move-in @drive --new-password-file @pw");
+    cli.ends(0, "drive unlock @drive --as user1 --password-file @new");
+
+    // Ranges are given away later, too.
+    let cli = set_up();
+    cli.ends(0, &format!("drive range set @drive 1 --start 1M --length 4M --yes {ADMIN}"));
+    let alone = format!("drive user alone @drive --range 1 {ADMIN} --new-password-file @new");
+    cli.ends(2, &alone);
+    assert_eq!(cli.json(0, &format!("{alone} --yes"))["users"][0], "user2");
+    cli.ends(5, &format!("drive unlock @drive --range 1 --as admin1 {ADMIN}"));
+    cli.ends(0, "drive unlock @drive --range 1 --as user2 --password-file @new");
+    let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
+    assert_eq!(
+        (&list["ranges"][0]["state"], &list["ranges"][1]["state"]),
+        (&"never locks".into(), &"locked".into())
+    );
+    // Each run is a power cycle, so it is locked, and can't be taken from its user.
+    let kept = cli.json(1, &format!("drive user alone @drive {ADMIN} --yes"));
+    assert!(kept["next"].as_str().is_some_and(|next| next.contains("unlock it first")), "{kept}");
+}
+
+#[test]
 fn the_shadow_and_the_store() {
     let cli = set_up();
     let image = cli.keyway.secret("image", (0..100_000u32).map(|n| (n / 7) as u8).collect::<Vec<_>>());

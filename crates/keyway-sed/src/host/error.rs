@@ -71,6 +71,8 @@ pub enum Did {
     GenKey,
     /// Activate the Locking SP.
     Activate,
+    /// Activate it anew, with other ranges that are users' alone.
+    Reactivate,
     /// Take the drive back to its factory state.
     Revert,
     /// Take the Locking SP back to its factory state.
@@ -92,6 +94,7 @@ impl Did {
             Self::SetRange => "the attempt to set up a range",
             Self::GenKey => "the request for a new media key",
             Self::Activate => "the activation of locking",
+            Self::Reactivate => "the request to give ranges to users",
             Self::Revert => "the request to revert the drive",
             Self::RevertSp => "the request to revert locking",
             Self::Erase => "the request to erase a range",

@@ -15,6 +15,7 @@ pub mod ranges;
 mod session;
 pub mod setup;
 pub mod shadow;
+pub mod single_user;
 pub mod users;
 
 pub use connection::{Host, Limits};

@@ -3,9 +3,10 @@
 use super::connection::{Host, Room};
 use super::error::{Did, HostError, Misbehaved};
 use super::session::{Credential, Session};
+use super::single_user::write_selection;
 use crate::Uid;
 use crate::token::Value;
-use crate::uid::{authority, c_pin, column, locking, method, parameter, sp};
+use crate::uid::{authority, c_pin, column, method, parameter, sp};
 use keyway_secret::SecretBytes;
 
 /// Most bytes that Random gives at once (Core 2.01, 5.6.4.1; Opal SSC 2.02, 4.3.8: 32 at least).
@@ -121,15 +122,7 @@ impl Host {
     pub fn activate(&mut self, sid_pin: &[u8], single_user: &[u16]) -> Result<(), HostError> {
         let mut session = self.admin(Some(Credential { authority: authority::SID, pin: sid_pin }))?;
         session.call(Did::Activate, sp::LOCKING, method::ACTIVATE, |to| {
-            if !single_user.is_empty() {
-                to.named(parameter::SINGLE_USER_SELECTION_LIST, |to| {
-                    to.list(|to| {
-                        for range in single_user {
-                            to.uid(locking::range(*range));
-                        }
-                    });
-                });
-            }
+            write_selection(to, single_user);
         })?;
         session.end()
     }

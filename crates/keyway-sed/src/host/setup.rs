@@ -9,6 +9,15 @@ use crate::uid::authority;
 /// The user whose PIN unlocks a drive from day to day.
 pub const USER: u16 = 1;
 
+/// How a drive is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// What it lets through when it is done.
+    pub lock: Lock,
+    /// The drive belongs to its first user alone: the owner can erase it, and not unlock it (Single User Mode).
+    pub single_user: bool,
+}
+
 impl Host {
     /// Takes a drive from its factory state to one that locks at every power cycle; what is on it stays.
     ///
@@ -18,15 +27,20 @@ impl Host {
     ///
     /// # Errors
     /// [`HostError::Refused`], by the step that failed; [`Host::take_back`] is next then.
-    pub fn set_up(&mut self, owner: &[u8], user: &[u8], lock: Lock) -> Result<(), HostError> {
+    pub fn set_up(&mut self, owner: &[u8], user: &[u8], plan: Plan) -> Result<(), HostError> {
+        if plan.single_user {
+            self.must_have_single_user_mode()?;
+        }
         self.take_ownership(owner)?;
-        self.activate(owner, &[])?;
+        self.activate(owner, if plan.single_user { &[0] } else { &[] })?;
         self.rediscover()?;
         let shadow = self.discovery().locking().is_some_and(|l| !l.mbr_shadowing_not_supported);
         let mut session = self.locking(Some(Credential { authority: authority::admin(1), pin: owner }))?;
-        session.set_pin(authority::user(USER), user)?;
-        session.enable_authority(authority::user(USER), true)?;
-        session.allow_unlock(0, USER)?;
+        if !plan.single_user {
+            session.set_pin(authority::user(USER), user)?;
+            session.enable_authority(authority::user(USER), true)?;
+            session.allow_unlock(0, USER)?;
+        }
         if shadow {
             match session.allow_shadow_done(USER) {
                 // A drive without that rule has no shadow to lift, either.
@@ -34,9 +48,14 @@ impl Host {
                 _ => {}
             }
         }
-        session.enable_locking(0, true)?;
-        session.lock(0, lock)?;
-        session.end()?;
+        if plan.single_user {
+            session.end()?;
+            self.move_in(0, user, plan.lock)?;
+        } else {
+            session.enable_locking(0, true)?;
+            session.lock(0, plan.lock)?;
+            session.end()?;
+        }
         self.rediscover()?;
         Ok(())
     }
@@ -46,10 +65,15 @@ impl Host {
     ///
     /// # Errors
     /// Where that fails, too: the drive may have an owner now, whose PIN must not be lost.
-    pub fn take_back(&mut self, owner: &[u8]) -> Result<(), HostError> {
+    pub fn take_back(&mut self, owner: &[u8], user: &[u8]) -> Result<(), HostError> {
         self.stack_reset()?;
-        let untouched = self.is_unowned()?;
-        if untouched { Ok(()) } else { self.release(owner) }
+        if self.is_unowned()? {
+            return Ok(());
+        }
+        // A drive that belongs to its user alone is locked by nobody else; where it does not, this is not needed.
+        let unlocked = self.locking(Some(Credential { authority: authority::user(USER), pin: user }));
+        let _ = unlocked.and_then(|mut session| session.lock(0, Lock::Unlocked).and_then(|()| session.end()));
+        self.release(owner)
     }
 
     /// Gives the drive up: locking is switched off and the owner's PIN is the factory's again. What is in the
@@ -57,13 +81,18 @@ impl Host {
     /// leaves a drive that `owner` opens, until the last has nothing left to open.
     ///
     /// # Errors
-    /// [`HostError::Refused`] where `owner` is not the PIN of the owner and the first administrator.
+    /// [`HostError::Refused`] where `owner` is not the PIN of the owner and the first administrator, or where the
+    /// global range belongs to a user alone and is locked.
     pub fn release(&mut self, owner: &[u8]) -> Result<(), HostError> {
         if self.rediscover()?.locking().is_some_and(|l| l.enabled) {
             let admin = Credential { authority: authority::admin(1), pin: owner };
             // A drive keeps the data of a range only while it is unlocked.
             let mut session = self.locking(Some(admin))?;
-            session.lock(0, Lock::Unlocked)?;
+            match session.lock(0, Lock::Unlocked) {
+                // It may be a user's alone.
+                Err(e) if e.status().is_none() => return Err(e),
+                _ => {}
+            }
             session.end()?;
             self.revert_locking(admin, true)?;
         }

@@ -5,6 +5,7 @@ use super::target::Target;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::name_of;
+use keyway_sed::host::single_user::user_of;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -36,12 +37,18 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     out.confirm(&format!("{where_} of {} will be lost for ever.", args.device.display()))?;
     let what = format!("{} on {}", args.admin.who, name_of(&args.device));
     let pin = args.admin.secret.pin(&what, &target.serial())?;
-    target.locking(args.admin.who, &pin, |session| session.new_key(args.range))?;
+    let of_a_user = target.locking(args.admin.who, &pin, |session| session.erase(args.range))?;
     out.result(&json!({"device": args.device, "range": args.range, "erased": true}), || {
-        format!(
-            "{}: range {} has a new media key; what was in it is gone.",
-            args.device.display(),
-            args.range
-        )
+        let (device, range) = (args.device.display(), args.range);
+        let user = if of_a_user {
+            format!(
+                " It locks no more, and user{n}'s password is empty: `keyway drive user move-in {device} --range {range}` \
+                 sets one.",
+                n = user_of(range)
+            )
+        } else {
+            String::new()
+        };
+        format!("{device}: range {range} has a new media key; what was in it is gone.{user}")
     })
 }

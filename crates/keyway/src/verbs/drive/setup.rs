@@ -13,7 +13,7 @@ use keyway_secret::SecretBytes;
 use keyway_sed::host::Credential;
 use keyway_sed::host::owner::LifeCycle;
 use keyway_sed::host::ranges::Lock;
-use keyway_sed::host::setup::USER;
+use keyway_sed::host::setup::{Plan, USER};
 use keyway_sed::password::PasswordHash;
 use keyway_sed::uid::authority;
 use serde_json::json;
@@ -53,6 +53,9 @@ pub(crate) struct OwnerArgs {
     /// Leave the drive unlocked until it loses power
     #[arg(long, help_heading = "Drive")]
     pub(super) leave_unlocked: bool,
+    /// Have the drive belong to its user alone: the owner can erase it, and not unlock it (Single User Mode)
+    #[arg(long, help_heading = "Drive")]
+    pub(super) single_user: bool,
 }
 
 /// Runs the verb.
@@ -62,14 +65,14 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     set_up(device, hash, &secret.source(), owner, out)?;
     let state = if owner.leave_unlocked { "unlocked" } else { "locked" };
     let document = json!({"device": device, "state": state, "user": format!("user{USER}"),
-        "hash": hash.name(), "recovery_sheet": owner.recovery_sheet});
+        "hash": hash.name(), "single_user": owner.single_user, "recovery_sheet": owner.recovery_sheet});
     out.result(&document, || format!("{} is set up. {}", device.display(), owner.what_next(device)))
 }
 
 impl OwnerArgs {
     /// Whether any of it was.
     pub(crate) fn is_given(&self) -> bool {
-        self.leave_unlocked || self.recovery_sheet.is_some() || self.secret().is_given()
+        self.leave_unlocked || self.single_user || self.recovery_sheet.is_some() || self.secret().is_given()
     }
 
     fn secret(&self) -> SecretSource {
@@ -124,14 +127,20 @@ pub(super) fn set_up(
         Some(path) => {
             let secret = admin_secret()?;
             let pin = derive(&secret, hash, &serial)?;
-            (pin, Some(sheet::write(path, device, target.host.identity(), hash, &secret)?))
+            (
+                pin,
+                Some(sheet::write(path, device, target.host.identity(), (hash, owner.single_user), &secret)?),
+            )
         }
         None => (derive(&admin.read_new("the owner")?.password, hash, &serial)?, None),
     };
-    let lock = if owner.leave_unlocked { Lock::Unlocked } else { Lock::Locked };
+    let plan = Plan {
+        lock: if owner.leave_unlocked { Lock::Unlocked } else { Lock::Locked },
+        single_user: owner.single_user,
+    };
     let begun = Instant::now();
-    if let Err(failure) = target.with(|host| host.set_up(&admin_pin, &user_pin, lock)) {
-        return Err(take_back(&mut target, &admin_pin, failure, sheet));
+    if let Err(failure) = target.with(|host| host.set_up(&admin_pin, &user_pin, plan)) {
+        return Err(take_back(&mut target, (&admin_pin, &user_pin), failure, sheet));
     }
     let took = begun.elapsed();
     sheet.map(NewFile::keep);
@@ -172,8 +181,13 @@ fn must_be_factory_fresh(target: &mut Target) -> Result<(), Failure> {
 }
 
 /// Undoes what was done, keeping the data. Where that fails, too, the owner's secret must not be lost.
-fn take_back(target: &mut Target, admin: &SecretBytes, failure: Failure, sheet: Option<NewFile>) -> Failure {
-    match target.host.take_back(admin) {
+fn take_back(
+    target: &mut Target,
+    (admin, user): (&SecretBytes, &SecretBytes),
+    failure: Failure,
+    sheet: Option<NewFile>,
+) -> Failure {
+    match target.host.take_back(admin, user) {
         Ok(()) => failure,
         Err(_) => {
             sheet.map(NewFile::keep);

@@ -33,7 +33,7 @@ pub(super) fn write(
     path: &Path,
     device: &Path,
     id: &Identity,
-    hash: PasswordHash,
+    (hash, single_user): (PasswordHash, bool),
     secret: &[u8],
 ) -> Result<NewFile, Failure> {
     let before = format!(
@@ -48,13 +48,24 @@ pub(super) fn write(
         other => format!(" --hash {other}"),
     };
     let device = device.display();
+    let forgotten = if single_user {
+        format!(
+            "The drive belongs to its user alone (Single User Mode): this secret does not unlock it. If the password is \
+             forgotten, what is on the drive is lost, and this erases it for another to use:\n\n\
+             \tkeyway drive erase {device}{hashed}\n\n"
+        )
+    } else {
+        format!(
+            "If the password is forgotten, with this secret nothing is lost:\n\n\
+             \tkeyway drive unlock {device} --as admin1{hashed}\n\
+             \tkeyway drive user password {device} user1 --as admin1{hashed}\n\n"
+        )
+    };
+    let unlocked = if single_user { ", once its user has unlocked it" } else { "" };
     let after = format!(
-        "\n\nPassword hashing: {hash} ({})\n\n\
-         If the password is forgotten, with this secret nothing is lost:\n\n\
-         \tkeyway drive unlock {device} --as admin1{hashed}\n\
-         \tkeyway drive user password {device} user1 --as admin1{hashed}\n\n\
+        "\n\nPassword hashing: {hash} ({})\n\n{forgotten}\
          If setting the drive up was cut short, or it is to lock no more, with this secret nothing is lost, \
-         either:\n\n\
+         either{unlocked}:\n\n\
          \tkeyway drive revert {device} --keep-data{hashed}\n\n\
          If this secret is lost, too, only the PSID helps, and everything on the drive is lost with it:\n\n\
          \tkeyway drive revert {device} --psid PSID\n\n\
@@ -88,7 +99,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp");
         let path = dir.path().join("sheet.txt");
         let id = Identity::new(Interface::Virtual, "Model", "SERIAL", "1.0");
-        let sheet = || write(&path, Path::new("/dev/x"), &id, PasswordHash::Plain, b"SECRET");
+        let sheet = || write(&path, Path::new("/dev/x"), &id, (PasswordHash::Plain, false), b"SECRET");
         sheet().expect("written").keep();
         let text = std::fs::read_to_string(&path).expect("kept");
         for part in ["SECRET", "SERIAL", "PSID", "--hash plain", "--keep-data"] {

@@ -1,7 +1,7 @@
 //! `drive user`: who may unlock what, and their passwords.
 
 use super::range::AdminArgs;
-use super::secret::{NewSecretArgs, SecretArgs, Who};
+use super::secret::{HashArgs, NewSecretArgs, SecretArgs, Who};
 use super::target::Target;
 use crate::failure::Failure;
 use crate::output::{Output, table};
@@ -10,6 +10,8 @@ use crate::verbs::name_of;
 use clap::Subcommand;
 use keyway_sed::discovery::Feature;
 use keyway_sed::host::Credential;
+use keyway_sed::host::ranges::Lock;
+use keyway_sed::host::single_user::user_of;
 use keyway_sed::uid::authority;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -41,6 +43,10 @@ enum Action {
     Allow(RangeArgs),
     /// Take that from a user
     Forbid(RangeArgs),
+    /// Give ranges to users alone (Single User Mode): range N to user N + 1, whom nobody else can replace
+    Alone(AloneArgs),
+    /// Set the password of a range's own user where it is empty, and have the range lock
+    MoveIn(MoveInArgs),
 }
 
 #[derive(clap::Args, Debug)]
@@ -68,6 +74,32 @@ struct RangeArgs {
     /// Which range
     #[arg(long, value_name = "N", default_value_t = 0)]
     range: u16,
+}
+
+#[derive(clap::Args, Debug)]
+struct AloneArgs {
+    /// The drive's device, or a virtual drive's file
+    device: PathBuf,
+    /// Which range. Repeatable; none when left out: all are the administrators' again
+    #[arg(long, value_name = "N")]
+    range: Vec<u16>,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    new: NewSecretArgs,
+}
+
+#[derive(clap::Args, Debug)]
+struct MoveInArgs {
+    /// The drive's device, or a virtual drive's file
+    device: PathBuf,
+    /// Which range
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    range: u16,
+    #[command(flatten)]
+    hash: HashArgs,
+    #[command(flatten)]
+    new: NewSecretArgs,
 }
 
 #[derive(clap::Args, Debug)]
@@ -113,6 +145,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             args.admin.with(&args.device, |session| session.allow_unlock(*range, user))?;
             told(out, args, json!({"range": range, "allowed": true}), &format!("may unlock range {range}"))
         }
+        Action::Alone(args) => alone(args, out),
+        Action::MoveIn(args) => move_in(args, out),
         Action::Forbid(RangeArgs { user: args, range }) => {
             let user = number(args.user)?;
             args.admin.with(&args.device, |session| session.forbid_unlock(*range, user))?;
@@ -216,4 +250,45 @@ fn password(args: &PasswordArgs, out: Output) -> Result<(), Failure> {
     }
     let document = json!({"device": device, "whose": whose.to_string(), "changed": true});
     out.result(&document, || format!("{whose} has another password."))
+}
+
+/// Reactivate, and the new users' passwords in the same run: between the two their ranges are anybody's.
+fn alone(args: &AloneArgs, out: Output) -> Result<(), Failure> {
+    let AloneArgs { device, range: ranges, secret, new } = args;
+    one_stdin([&secret.source(), &new.source()])?;
+    let mut target = Target::open(device, secret.hash.hash)?;
+    target.must_be_set_up()?;
+    out.confirm(&format!(
+        "Every user's password on {} will be empty and no range will lock, but those that are given away now. \
+         What is in the ranges stays.",
+        device.display()
+    ))?;
+    let pin = secret.pin(&format!("admin1 on {}", name_of(device)), &target.serial())?;
+    let fresh = match ranges.as_slice() {
+        [] => None,
+        _ => Some(new.pin("the ranges' users", secret.hash.hash, &target.serial())?),
+    };
+    target.with(|host| {
+        host.give_to_users(&pin, ranges)?;
+        let Some(fresh) = &fresh else { return Ok(()) };
+        ranges.iter().try_for_each(|range| host.move_in(*range, fresh, Lock::Unlocked))
+    })?;
+    let users: Vec<String> = ranges.iter().map(|range| Who::User(user_of(*range)).to_string()).collect();
+    out.result(&json!({"device": device, "ranges": ranges, "users": users}), || match users.as_slice() {
+        [] => format!("{}: no range is a user's alone.", device.display()),
+        users => {
+            format!("{}: each given range is its user's alone now: {}.", device.display(), users.join(", "))
+        }
+    })
+}
+
+fn move_in(args: &MoveInArgs, out: Output) -> Result<(), Failure> {
+    let MoveInArgs { device, range, hash, new } = args;
+    let mut target = Target::open(device, hash.hash)?;
+    target.must_be_set_up()?;
+    let who = Who::User(user_of(*range));
+    let fresh = new.pin(&format!("{who} on {}", name_of(device)), hash.hash, &target.serial())?;
+    target.with(|host| host.move_in(*range, &fresh, Lock::Unlocked))?;
+    let document = json!({"device": device, "range": range, "user": who.to_string()});
+    out.result(&document, || format!("Range {range} is {who}'s, and locks at every power cycle."))
 }
