@@ -63,7 +63,7 @@ impl SscKind {
     }
 
     /// Whether it tells how it removes data.
-    pub(super) const fn removes_data(self) -> bool {
+    const fn removes_data(self) -> bool {
         !matches!(self, Self::Opalite | Self::Pyrite1)
     }
 
@@ -71,6 +71,38 @@ impl SscKind {
     pub(super) const fn data_removal(self) -> u8 {
         if self.encrypts() { 2 } else { 0 }
     }
+}
+
+/// What differs between drives of one SSC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Firmware {
+    /// The drive's only channel, above 0x0fff.
+    pub com_id: u16,
+    /// The minor version of the SSC: 2 in Opal 2.02.
+    pub minor_version: u8,
+    /// Whether ranges must be aligned.
+    pub aligned: bool,
+    /// Logical blocks that they are aligned to; 0 is as many as are 4096 bytes.
+    pub granularity: u64,
+    /// Whether it says that it is of Opal 1.00, too.
+    pub opal_v1: bool,
+    /// Bytes that the sizes of DataStore tables are multiples of.
+    pub data_store_alignment: u32,
+    /// Whether there is Block SID Authentication.
+    pub block_sid: bool,
+}
+
+impl Firmware {
+    /// This drive's own.
+    pub const OWN: Self = Self {
+        com_id: 0x1000,
+        minor_version: 2,
+        aligned: true,
+        granularity: 0,
+        opal_v1: false,
+        data_store_alignment: 1,
+        block_sid: true,
+    };
 }
 
 /// How the Locking SP was activated.
@@ -110,6 +142,8 @@ pub struct DriveConfig {
     pub block_bytes: u32,
     /// The SSC.
     pub ssc: SscKind,
+    /// What its maker chose.
+    pub firmware: Firmware,
     /// Locking ranges besides the global one, 0 to 32. Opal SSC 2.02 asks for 8.
     pub ranges: u16,
     /// Admins of the Locking SP, 1 to 32. Opal SSC 2.02 asks for 4.
@@ -153,6 +187,7 @@ impl DriveConfig {
             blocks,
             block_bytes,
             ssc: SscKind::Opal2,
+            firmware: Firmware::OWN,
             ranges: 8,
             admins: 4,
             users: 9,
@@ -170,6 +205,10 @@ impl DriveConfig {
     /// range only, one admin, two users and 128 KiB for the host's own use.
     pub fn of(ssc: SscKind, blocks: u64, block_bytes: u32, label: Label) -> Self {
         let opal = Self::opal(blocks, block_bytes, label);
+        if ssc == SscKind::Opal2 {
+            return opal;
+        }
+        let opal = Self { firmware: Firmware { minor_version: 0, ..Firmware::OWN }, ..opal };
         match ssc {
             SscKind::Opal2 => opal,
             SscKind::Ruby => Self { ssc, single_user: false, data_stores: 1, ..opal },
@@ -205,7 +244,16 @@ impl DriveConfig {
     /// Blocks that ranges are aligned to.
     pub const fn alignment_blocks(&self) -> u64 {
         let blocks = RANGE_ALIGNMENT / self.block_bytes as u64;
-        if blocks == 0 { 1 } else { blocks }
+        match (self.firmware.granularity, blocks) {
+            (0, 0) => 1,
+            (0, blocks) => blocks,
+            (granularity, _) => granularity,
+        }
+    }
+
+    /// Whether it tells how it removes data: Opal does since 2.02.
+    pub(super) const fn removes_data(&self) -> bool {
+        self.ssc.removes_data() && (!matches!(self.ssc, SscKind::Opal2) || self.firmware.minor_version >= 2)
     }
 
     pub(super) const fn mbr_table(&self) -> ByteTable {
@@ -244,7 +292,7 @@ impl DriveConfig {
         } else if self.blocks == 0 || self.blocks > MOST / u64::from(self.block_bytes) {
             Some("it has no blocks, or more than there can be")
         } else if !self.blocks.is_multiple_of(self.alignment_blocks()) {
-            Some("its size is not a multiple of 4096 bytes")
+            Some("its size is not a multiple of 4096 bytes, or of what its ranges are aligned to")
         } else if self.mbr_bytes > MOST || self.data_store_bytes > MOST {
             Some("its tables are larger than there can be")
         } else if !self.mbr_bytes.is_multiple_of(self.block_bytes.into()) {
@@ -255,6 +303,11 @@ impl DriveConfig {
             Some("admins, users and DataStore tables are 1 to 32 each, and ranges at most 32")
         } else if self.single_user && self.users <= self.ranges {
             Some("Single User Mode needs a user for each range and one for the global range")
+        } else if self.firmware.com_id < 0x1000
+            || self.firmware.granularity > 1 << 20
+            || self.firmware.data_store_alignment == 0
+        {
+            Some("its channel is above 0x0fff, and alignments are not 0 and not above a million blocks")
         } else if self.pin_iterations == 0 {
             Some("its PINs need at least one iteration")
         } else if !printable(&self.label.serial, 20)

@@ -49,7 +49,8 @@ impl Setup {
         let list: Vec<u64> =
             list.list().ok_or(wrong)?.iter().map(Value::uint).collect::<Option<_>>().ok_or(wrong)?;
         let sum = list.iter().try_fold(0u64, |sum, bytes| sum.checked_add(*bytes)).ok_or(wrong)?;
-        if list.is_empty() || list.contains(&0) {
+        let alignment = u64::from(config.firmware.data_store_alignment);
+        if list.is_empty() || list.iter().any(|bytes| *bytes == 0 || !bytes.is_multiple_of(alignment)) {
             return Err(wrong);
         }
         if list.len() > usize::from(config.data_stores) || sum > config.data_store_bytes {
@@ -200,7 +201,7 @@ impl Tper {
         };
         let config = &self.state.config;
         let mut cleared = vec![config.mbr_table(), config.data_store_area()];
-        if config.ssc.removes_data() && !config.ssc.encrypts() && kept.is_none() {
+        if config.removes_data() && !config.ssc.encrypts() && kept.is_none() {
             cleared.push(config.data_area());
         }
         for table in cleared {

@@ -2,6 +2,7 @@
 
 use super::cell::Cell;
 use super::config::Setup;
+use super::fault::Fault;
 use super::media::Media;
 use super::session::{MAX_AUTHENTICATIONS, Session};
 use super::tables::Sp;
@@ -76,14 +77,16 @@ impl Tper {
         let property = |to: &mut Encoder, name: &str, value: u64| {
             to.token(Token::StartName).bytes(name.as_bytes()).uint(value).token(Token::EndName);
         };
-        let whole = MAX_COMPACKET as u64;
+        let wrong = self.has(Fault::WrongProperties);
+        let whole = if wrong { 60 } else { MAX_COMPACKET as u64 };
+        let token = if wrong { u64::MAX } else { whole - 56 };
         let (default, least, most) = SESSION_TIMEOUT;
         let host = self.host_compacket as u64;
         let tper = [
             ("MaxComPacketSize", whole),
             ("MaxResponseComPacketSize", whole),
             ("MaxPacketSize", whole - 20),
-            ("MaxIndTokenSize", whole - 56),
+            ("MaxIndTokenSize", token),
             ("MaxPackets", 1),
             ("MaxSubpackets", 1),
             ("MaxMethods", 1),
@@ -489,7 +492,8 @@ impl Tper {
 
     /// Ranges are aligned, on the drive, and do not overlap (Opal SSC 2.01, 4.3.5.2.1).
     fn check_ranges(&self) -> Result<(), Status> {
-        let granule = self.state.config.alignment_blocks();
+        let config = &self.state.config;
+        let granule = if config.firmware.aligned { config.alignment_blocks() } else { 1 };
         let mut used: Vec<(u64, u64)> = Vec::new();
         for n in 1..=self.state.config.ranges {
             let range = self.range_state(n);

@@ -16,11 +16,13 @@
 
 mod cell;
 mod config;
+mod fault;
 mod keys;
 mod life;
 mod locking;
 mod media;
 mod methods;
+mod profile;
 mod session;
 mod slots;
 mod state;
@@ -29,8 +31,10 @@ mod tables;
 #[allow(clippy::module_inception, reason = "the TPer proper, in a drive around it")]
 mod tper;
 
-pub use config::{DriveConfig, Label, SscKind};
+pub use config::{DriveConfig, Firmware, Label, SscKind};
+pub use fault::{Fault, NoFault};
 pub use media::IoError;
+pub use profile::Profile;
 pub use store::DriveStore;
 
 use crate::discovery::Discovery;
@@ -132,7 +136,7 @@ impl Drive {
     /// # Errors
     /// A medium that holds none, or fails.
     pub fn open(store: Arc<dyn Store>) -> Result<Self, DriveError> {
-        let (tper, media) = power_up(&store)?;
+        let (tper, media) = power_up(&store, None)?;
         Ok(Self { store, tper: Mutex::new(tper), media: RwLock::new(media) })
     }
 
@@ -143,7 +147,8 @@ impl Drive {
     pub fn power_cycle(&self) -> Result<(), DriveError> {
         let mut tper = self.tper.lock().unwrap_or_else(PoisonError::into_inner);
         let mut media = self.media.write().unwrap_or_else(PoisonError::into_inner);
-        let powered = self.store.flush().map_err(DriveError::from).and_then(|()| power_up(&self.store));
+        let powered =
+            self.store.flush().map_err(DriveError::from).and_then(|()| power_up(&self.store, Some(&tper)));
         match powered {
             Ok(new) => (*tper, *media) = new,
             Err(error) => {
@@ -152,6 +157,11 @@ impl Drive {
             }
         }
         Ok(())
+    }
+
+    /// Makes the firmware misbehave so, from now on and over power cycles, in place of what was switched on before.
+    pub fn inject(&self, faults: &[Fault]) {
+        self.tper.lock().unwrap_or_else(PoisonError::into_inner).inject(faults);
     }
 
     /// IF-SEND: a security protocol, a ComID (NVMe's SPSP, SCSI's security protocol specific) and bytes.
@@ -225,12 +235,12 @@ impl Drive {
     }
 }
 
-fn power_up(store: &Arc<dyn Store>) -> Result<(Tper, Media), DriveError> {
+fn power_up(store: &Arc<dyn Store>, before: Option<&Tper>) -> Result<(Tper, Media), DriveError> {
     let (slots, bytes) = Slots::load(&**store)?;
     let state = State::decode(&bytes)?;
     let (needed, present) = (state.config.medium_bytes(), store.size());
     if present < needed {
         return Err(DriveError::TooSmall { needed, present });
     }
-    Tper::new(store.clone(), state, slots)
+    Tper::new(store.clone(), state, slots, before)
 }

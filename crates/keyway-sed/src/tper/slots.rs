@@ -6,9 +6,10 @@
 //!      8    4  version of the format: 2; 1 has no set-up of the Locking SP
 //!     12    4  bytes of the state
 //!     16    8  sequence number
-//!     24    …  the state, then zeros
-//!  end-32   32  SHA-256 of everything before
+//!     24    …  the state
+//!      …   32  SHA-256 of everything before; zeros to the slot's end
 //! ```
+//! In version 1 the zeros come first, and the sum at the slot's end is over them, too.
 //!
 //! Integers are little-endian. A change is written to the older slot, flushed, then to the other one and
 //! flushed. Power that fails in between leaves the old state or the new one, never a mixture; when both
@@ -19,7 +20,7 @@
 use super::DriveError;
 use keyway_store::Store;
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Bytes of a slot.
 pub(super) const SLOT: u64 = 256 * 1024;
@@ -86,18 +87,23 @@ impl Slots {
         if state.len() > MAX_STATE {
             return Err(DriveError::StateTooLarge(state.len()));
         }
-        let mut bytes = Zeroizing::new(vec![0; SLOT as usize]);
-        let (body, sum) = bytes.split_at_mut(SLOT as usize - SUM);
-        let head = [
-            &MAGIC[..],
-            &VERSION.to_le_bytes(),
-            &(state.len() as u32).to_le_bytes(),
-            &self.sequence.to_le_bytes(),
-        ];
-        let fields = head.into_iter().flatten().chain(state);
-        body.iter_mut().zip(fields).for_each(|(to, from)| *to = *from);
-        sum.copy_from_slice(&Sha256::digest(&*body));
-        store.write_at(&bytes, slot * SLOT)?;
+        let mut bytes = Vec::with_capacity(SLOT as usize);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&(state.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&self.sequence.to_le_bytes());
+        bytes.extend_from_slice(state);
+        let sum = Sha256::digest(&bytes[..]);
+        bytes.extend_from_slice(&sum);
+        let used = bytes.len();
+        // All of it, so that nothing of a longer state is left.
+        bytes.resize(SLOT as usize, 0);
+        let written = store.write_at(&bytes, slot * SLOT);
+        // The rest is zeros: wiping it costs more than all else here.
+        if let Some(used) = bytes.get_mut(..used) {
+            used.zeroize();
+        }
+        written?;
         store.flush()?;
         Ok(())
     }
@@ -111,18 +117,34 @@ fn read(store: &dyn Store, slot: u64) -> Result<Option<Copy>, DriveError> {
     if store.size() < SLOTS {
         return Err(DriveError::NotADrive);
     }
-    let mut bytes = Zeroizing::new(vec![0; SLOT as usize]);
+    let mut bytes = vec![0; SLOT as usize];
     store.read_at(&mut bytes, slot * SLOT)?;
-    let (body, sum) = bytes.split_at(SLOT as usize - SUM);
-    let field = |from: usize, to: usize| body.get(from..to).unwrap_or_default();
+    let found = parse(&bytes);
+    // The zeros behind what there is need no wiping, and it costs more than all else here.
+    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    if let Some(used) = bytes.get_mut(..used) {
+        used.zeroize();
+    }
+    found
+}
+
+fn parse(bytes: &[u8]) -> Result<Option<Copy>, DriveError> {
+    let field = |from: usize, to: usize| bytes.get(from..to).unwrap_or_default();
     let u32_at = |at| field(at, at + 4).try_into().map(u32::from_le_bytes).unwrap_or_default();
-    if field(0, 8) != MAGIC || Sha256::digest(body)[..] != *sum {
+    if field(0, 8) != MAGIC {
+        return Ok(None);
+    }
+    let len = (u32_at(12) as usize).min(MAX_STATE);
+    let end = HEAD + len;
+    let summed = if u32_at(8) == OLDEST { SLOT as usize - SUM } else { end };
+    let sum = field(summed, summed + SUM);
+    let rest = bytes.get(summed + SUM..).unwrap_or_default();
+    if Sha256::digest(field(0, summed))[..] != *sum || rest.iter().any(|byte| *byte != 0) {
         return Ok(None);
     }
     if !(OLDEST..=VERSION).contains(&u32_at(8)) {
         return Err(DriveError::Version(u32_at(8)));
     }
     let sequence = field(16, 24).try_into().map(u64::from_le_bytes).unwrap_or_default();
-    let state = body.get(HEAD..HEAD.saturating_add(u32_at(12) as usize));
-    Ok(state.map(|state| (sequence, Zeroizing::new(state.to_vec()))))
+    Ok(Some((sequence, Zeroizing::new(field(HEAD, end).to_vec()))))
 }

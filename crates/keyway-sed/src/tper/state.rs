@@ -2,7 +2,7 @@
 
 use super::DriveError;
 use super::cell::Cell;
-use super::config::{DriveConfig, Label, Setup, SscKind};
+use super::config::{DriveConfig, Firmware, Label, Setup, SscKind};
 use super::keys::{KEY_BYTES, MEDIA_KEY_BYTES, NoRandom, PinRecord, Sealed, random_key};
 use super::slots::MAX_STATE;
 use super::tables::Sp;
@@ -131,6 +131,11 @@ impl State {
                 to.uint((*range).into());
             }
         });
+        let f = &c.firmware;
+        to.list(|to| {
+            to.uint(f.com_id.into()).uint(f.minor_version.into()).boolean(f.aligned).uint(f.granularity);
+            to.boolean(f.opal_v1).uint(f.data_store_alignment.into()).boolean(f.block_sid);
+        });
         to.boolean(self.setup.admins_place_ranges);
         to.list(|to| {
             for bytes in &self.setup.data_stores {
@@ -179,6 +184,7 @@ impl State {
             blocks,
             block_bytes,
             ssc: SscKind::Opal2,
+            firmware: Firmware::OWN,
             ranges,
             admins,
             users,
@@ -203,6 +209,7 @@ impl State {
             config.data_stores = next()?.uint()?.try_into().ok()?;
             let range = |value: &Value<'_>| u16::try_from(value.uint()?).ok();
             setup.single_user = next()?.list()?.iter().map(range).collect::<Option<_>>()?;
+            config.firmware = firmware(next()?)?;
             setup.admins_place_ranges = next()?.boolean()?;
             setup.data_stores = next()?.list()?.iter().map(Value::uint).collect::<Option<_>>()?;
         }
@@ -216,6 +223,22 @@ fn optional(to: &mut Encoder, sealed: Option<&Sealed>) {
             to.bytes(sealed.as_bytes());
         }
     });
+}
+
+fn firmware(value: &Value<'_>) -> Option<Firmware> {
+    let [com_id, minor, aligned, granularity, opal_v1, data_store_alignment, block_sid] = value.list()?
+    else {
+        return None;
+    };
+    Some(Firmware {
+        com_id: com_id.uint()?.try_into().ok()?,
+        minor_version: minor.uint()?.try_into().ok()?,
+        aligned: aligned.boolean()?,
+        granularity: granularity.uint()?,
+        opal_v1: opal_v1.boolean()?,
+        data_store_alignment: data_store_alignment.uint()?.try_into().ok()?,
+        block_sid: block_sid.boolean()?,
+    })
 }
 
 fn which(value: &Value<'_>) -> Option<Sp> {

@@ -2,6 +2,7 @@
 
 use super::cell::Cell;
 use super::config::{DriveConfig, Label, Setup, SscKind};
+use super::fault::Fault;
 use super::keys::{NoRandom, PinRecord, Sealed};
 use super::media::{Media, Transform};
 use super::session::Session;
@@ -14,8 +15,8 @@ use super::tables::{
 use super::{DriveError, SecurityError};
 use crate::comid::{self, ComIdState, Request, Response};
 use crate::discovery::{
-    BlockSid, DataRemoval, DataStore, Discovery, Feature, Geometry, LockingFeature, SingleUser, Ssc,
-    TPerFeature,
+    BasicSsc, BlockSid, DataRemoval, DataStore, Discovery, Feature, Geometry, LockingFeature, SingleUser,
+    Ssc, TPerFeature,
 };
 use crate::message::{Message, write_answer, write_call};
 use crate::packet::{self, ComPacket, HEADERS};
@@ -26,10 +27,9 @@ use keyway_secret::SecretBytes;
 use keyway_store::Store;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 use zeroize::Zeroizing;
 
-/// The drive's only channel. Opal SSC 2.01, 3.3.3: at least one, above 0x0fff.
-pub(super) const COM_ID: u16 = 0x1000;
 /// The largest ComPacket that the drive takes or sends, in bytes.
 pub(super) const MAX_COMPACKET: usize = 64 * 1024;
 /// What every host can take (Opal SSC 2.01, 4.1.1.1).
@@ -43,10 +43,7 @@ pub(super) struct Tper {
     pub(super) store: Arc<dyn Store>,
     pub(super) state: State,
     pub(super) slots: Slots,
-    admin_tables: Tables,
-    locking_tables: Tables,
-    /// What the Locking SP's tables were made for.
-    tables_of: Setup,
+    tables: SharedTables,
     pub(super) session: Option<Session>,
     pub(super) next_tsn: u32,
     /// Wrong PINs in a row.
@@ -57,12 +54,33 @@ pub(super) struct Tper {
     pub(super) host_compacket: usize,
     /// The ranges that are not locked.
     pub(super) unlocked: Vec<Option<Unlocked>>,
-    /// An answer that waits to be fetched.
-    answer: Option<Zeroizing<Vec<u8>>>,
+    /// An answer that waits to be fetched, and since when.
+    pub(super) answer: Option<Zeroizing<Vec<u8>>>,
+    pub(super) answered: Instant,
+    /// How it misbehaves.
+    pub(super) faults: Vec<Fault>,
     /// An answer about the ComID that waits to be fetched.
     com_id_answer: Option<Vec<u8>>,
     /// The medium failed in mid-change: nothing is known for certain, and nothing is done any more.
     pub(super) failed: bool,
+}
+
+/// Both SPs' tables, and the set-up that the Locking SP's are of. A power cycle need not make them anew.
+#[derive(Clone)]
+pub(super) struct SharedTables {
+    admin_sp: Arc<Tables>,
+    locking_sp: Arc<Tables>,
+    of: (DriveConfig, Setup),
+}
+
+impl SharedTables {
+    fn new(config: &DriveConfig, setup: &Setup) -> Self {
+        Self {
+            admin_sp: Arc::new(Tables::admin_sp(config)),
+            locking_sp: Arc::new(Tables::locking_sp(config, setup)),
+            of: (config.clone(), setup.clone()),
+        }
+    }
 }
 
 /// A range that is not locked.
@@ -103,17 +121,22 @@ impl State {
 }
 
 impl Tper {
-    /// Powers the drive up.
+    /// Powers the drive up; `before` is what it was before the power went away.
     pub(super) fn new(
         store: Arc<dyn Store>,
         state: State,
         slots: Slots,
+        before: Option<&Self>,
     ) -> Result<(Self, Media), DriveError> {
+        let tables = match before {
+            Some(before) if before.tables.of == (state.config.clone(), state.setup.clone()) => {
+                before.tables.clone()
+            }
+            _ => SharedTables::new(&state.config, &state.setup),
+        };
         let unlocked = (0..=state.config.ranges).map(|_| None).collect();
         let mut tper = Self {
-            admin_tables: Tables::admin_sp(&state.config),
-            locking_tables: Tables::locking_sp(&state.config, &state.setup),
-            tables_of: state.setup.clone(),
+            tables,
             store,
             state,
             slots,
@@ -124,9 +147,12 @@ impl Tper {
             host_compacket: MIN_HOST_COMPACKET,
             unlocked,
             answer: None,
+            answered: Instant::now(),
+            faults: before.map(|tper| tper.faults.clone()).unwrap_or_default(),
             com_id_answer: None,
             failed: false,
         };
+        tper.power_on_faults();
         tper.reset_locks(RESET_POWER_CYCLE);
         let media = tper.map_media(None).map_err(|_| DriveError::Damaged)?;
         Ok((tper, media))
@@ -134,8 +160,8 @@ impl Tper {
 
     pub(super) fn tables(&self, sp: Sp) -> &Tables {
         match sp {
-            Sp::Admin => &self.admin_tables,
-            Sp::Locking => &self.locking_tables,
+            Sp::Admin => &self.tables.admin_sp,
+            Sp::Locking => &self.tables.locking_sp,
         }
     }
 
@@ -165,13 +191,13 @@ impl Tper {
             return Err(SecurityError::TransferLength(bytes.len()));
         }
         match (protocol, com_id) {
-            (comid::PROTOCOL_TCG, COM_ID) => self.take_compacket(bytes, media),
-            (comid::PROTOCOL_COMID, COM_ID) => {
+            (comid::PROTOCOL_TCG, id) if id == self.com_id() => self.take_compacket(bytes, media),
+            (comid::PROTOCOL_COMID, id) if id == self.com_id() => {
                 self.com_id_answer = Some(self.com_id_request(bytes));
                 Ok(())
             }
             (comid::PROTOCOL_COMID, comid::TPER_RESET) => self.programmatic_reset(media),
-            (comid::PROTOCOL_COMID, comid::BLOCK_SID) => {
+            (comid::PROTOCOL_COMID, comid::BLOCK_SID) if self.state.config.firmware.block_sid => {
                 if !self.state.sid_is_msid || self.sid_blocked.is_some() {
                     return Err(SecurityError::NotNow);
                 }
@@ -195,22 +221,30 @@ impl Tper {
             // SPC-4, 7.7.1.3: the list of protocols; and that there are no certificates.
             (0, 0) => vec![0, 0, 0, 0, 0, 0, 0, 3, 0, 1, 2],
             (0, 1) => vec![0; 4],
-            (comid::PROTOCOL_TCG, comid::DISCOVERY) => self.discovery().write(),
-            (comid::PROTOCOL_TCG, COM_ID) => {
+            (comid::PROTOCOL_TCG, comid::DISCOVERY) => {
+                let mut told = self.discovery().write();
+                if self.has(Fault::ShortDiscovery) {
+                    told.truncate(crate::discovery::HEADER + 16);
+                }
+                told
+            }
+            (comid::PROTOCOL_TCG, id) if id == self.com_id() => {
                 let waiting = self.answer.as_ref().map_or(0, |a| a.len());
                 if waiting == 0 {
-                    packet::empty(COM_ID, 0, 0, 0).to_vec()
+                    packet::empty(id, 0, 0, 0).to_vec()
+                } else if self.stalls() {
+                    // More is to come (Core 2.01, 3.3.10.2.1).
+                    packet::empty(id, 0, 1, 0).to_vec()
                 } else if waiting > len {
                     let waiting = waiting as u32;
-                    packet::empty(COM_ID, 0, waiting, waiting).to_vec()
+                    packet::empty(id, 0, waiting, waiting).to_vec()
                 } else {
                     self.answer.take().map(|answer| answer.to_vec()).unwrap_or_default()
                 }
             }
-            (comid::PROTOCOL_COMID, COM_ID) => self
-                .com_id_answer
-                .take()
-                .unwrap_or_else(|| Response::Pending.write(COM_ID, 0, Request::Other(0))),
+            (comid::PROTOCOL_COMID, id) if id == self.com_id() => {
+                self.com_id_answer.take().unwrap_or_else(|| Response::Pending.write(id, 0, Request::Other(0)))
+            }
             // None is given out: the drive has its own.
             (comid::PROTOCOL_COMID, comid::GET_COMID) => vec![0; 4],
             (comid::PROTOCOL_TCG | comid::PROTOCOL_COMID, _) => return Err(SecurityError::ComId(com_id)),
@@ -221,15 +255,22 @@ impl Tper {
         Ok(whole)
     }
 
+    /// Where it listens.
+    pub(super) fn com_id(&self) -> u16 {
+        let told = self.state.config.firmware.com_id;
+        if self.has(Fault::StaleComId) { told.wrapping_add(1) } else { told }
+    }
+
     fn com_id_request(&mut self, bytes: &[u8]) -> Vec<u8> {
         let Ok((com_id, extension, request)) = Request::parse(bytes) else {
-            return Response::Pending.write(COM_ID, 0, Request::Other(0));
+            return Response::Pending.write(self.com_id(), 0, Request::Other(0));
         };
+        let own = (self.com_id(), 0);
         let response = match request {
-            Request::Verify if (com_id, extension) != (COM_ID, 0) => Response::State(ComIdState::Invalid),
+            Request::Verify if (com_id, extension) != own => Response::State(ComIdState::Invalid),
             Request::Verify if self.session.is_some() => Response::State(ComIdState::Associated),
             Request::Verify => Response::State(ComIdState::Issued),
-            Request::StackReset if (com_id, extension) == (COM_ID, 0) => {
+            Request::StackReset if (com_id, extension) == own => {
                 self.stack_reset();
                 Response::Reset(true)
             }
@@ -273,9 +314,10 @@ impl Tper {
 
     /// Makes the Locking SP's tables those of the set-up that there is now.
     pub(super) fn follow_setup(&mut self) {
-        if self.tables_of != self.state.setup {
-            self.tables_of = self.state.setup.clone();
-            self.locking_tables = Tables::locking_sp(&self.state.config, &self.state.setup);
+        if self.tables.of.1 != self.state.setup {
+            let tables = Tables::locking_sp(&self.state.config, &self.state.setup);
+            self.tables.locking_sp = Arc::new(tables);
+            self.tables.of.1 = self.state.setup.clone();
         }
     }
 
@@ -300,7 +342,7 @@ impl Tper {
         // What is no ComPacket for this channel with one packet of one subpacket (the drive's own
         // limits) is dropped: Core 2.01, 3.3.10.3.
         let Ok(compacket) = ComPacket::parse(bytes) else { return Ok(()) };
-        if (compacket.com_id, compacket.com_id_extension) != (COM_ID, 0) {
+        if (compacket.com_id, compacket.com_id_extension) != (self.com_id(), 0) {
             return Ok(());
         }
         let Ok(Some((packet, payload))) = compacket.single() else { return Ok(()) };
@@ -316,16 +358,17 @@ impl Tper {
     }
 
     fn reply(&mut self, tsn: u32, hsn: u32, answer: &Encoder) {
-        if answer.is_empty() {
+        if answer.is_empty() || self.has(Fault::LostAnswers) {
             return;
         }
+        self.answered = Instant::now();
         let padded = answer.len().next_multiple_of(4);
         if HEADERS + padded > self.host_compacket {
             let mut short = Encoder::new();
             write_answer(&mut short, |_| Err(Status::ResponseOverflow));
-            self.answer = Some(packet::wrap(COM_ID, 0, tsn, hsn, short.as_bytes()));
+            self.answer = Some(packet::wrap(self.com_id(), 0, tsn, hsn, short.as_bytes()));
         } else {
-            self.answer = Some(packet::wrap(COM_ID, 0, tsn, hsn, answer.as_bytes()));
+            self.answer = Some(packet::wrap(self.com_id(), 0, tsn, hsn, answer.as_bytes()));
         }
     }
 
@@ -335,7 +378,7 @@ impl Tper {
     }
 
     fn in_session(&mut self, mut session: Session, payload: &[u8], answer: &mut Encoder, media: &mut Media) {
-        session.last = std::time::Instant::now();
+        session.last = Instant::now();
         let (tsn, hsn) = (session.tsn, session.hsn);
         let message = Message::parse(payload);
         let mut stay = true;
@@ -485,8 +528,8 @@ impl Tper {
         let config = &self.state.config;
         let (mbr_enabled, mbr_done) = self.mbr_flags();
         let ssc = Ssc {
-            minor_version: if config.ssc == SscKind::Opal2 { 2 } else { 0 },
-            base_com_id: COM_ID,
+            minor_version: config.firmware.minor_version,
+            base_com_id: config.firmware.com_id,
             com_ids: 1,
             range_crossing_fails: false,
             admins: config.admins,
@@ -509,25 +552,33 @@ impl Tper {
                 hardware_reset_supported: false,
             }),
             Feature::Geometry(Geometry {
-                align_required: true,
+                align_required: config.firmware.aligned,
                 logical_block_bytes: config.block_bytes,
                 alignment_granularity: config.alignment_blocks(),
                 lowest_aligned_lba: 0,
             }),
         ];
+        if config.firmware.opal_v1 {
+            features.push(Feature::OpalV1(BasicSsc {
+                base_com_id: config.firmware.com_id,
+                com_ids: 1,
+                range_crossing_fails: false,
+            }));
+        }
         if config.single_user {
             features.push(Feature::SingleUser(SingleUser {
                 ranges: u32::from(config.ranges) + 1,
                 any: !setup.single_user.is_empty(),
                 all: setup.single_user.len() > usize::from(config.ranges),
-                policy: setup.admins_place_ranges,
+                // Set, too, where no range is in that mode: so do the drives whose discovery was published.
+                policy: setup.admins_place_ranges || setup.single_user.is_empty(),
             }));
         }
         features.extend([
             Feature::DataStore(DataStore {
                 max_tables: config.data_stores,
                 max_bytes: u32::try_from(config.data_store_bytes).unwrap_or(u32::MAX),
-                alignment: 1,
+                alignment: config.firmware.data_store_alignment,
             }),
             match config.ssc {
                 SscKind::Opal2 => Feature::OpalV2(ssc),
@@ -536,13 +587,15 @@ impl Tper {
                 SscKind::Pyrite1 => Feature::PyriteV1(small),
                 SscKind::Pyrite2 => Feature::PyriteV2(small),
             },
-            Feature::BlockSid(BlockSid {
+        ]);
+        if config.firmware.block_sid {
+            features.push(Feature::BlockSid(BlockSid {
                 sid_differs_from_msid: !self.state.sid_is_msid,
                 blocked: self.sid_blocked.is_some(),
                 hardware_reset_clears: self.sid_blocked == Some(true),
-            }),
-        ]);
-        if config.ssc.removes_data() {
+            }));
+        }
+        if config.removes_data() {
             let mechanisms = 1 << config.ssc.data_removal();
             features.push(Feature::DataRemoval(DataRemoval { mechanisms, ..DataRemoval::default() }));
         }

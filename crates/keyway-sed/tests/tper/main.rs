@@ -3,6 +3,7 @@
 
 mod access;
 mod conformance;
+mod firmware;
 mod hostile;
 mod life;
 mod locking;

@@ -37,7 +37,7 @@ pub(super) fn tables(config: &DriveConfig) -> Tables {
     b.ace(ace::SP_SID, "ACE_SP_SID", &[sid], &[]);
     b.ace(ace::SP_PSID, "ACE_SP_PSID", &[authority::PSID], &[]);
     b.ace(ace::C_PIN_PSID_GET_NOPIN, "ACE_C_PIN_Get_PSID_NoPIN", &[authority::ANYBODY], &C_PIN_NOPIN);
-    if config.ssc.removes_data() {
+    if config.removes_data() {
         b.ace(
             ace::DATA_REMOVAL_SET,
             "ACE_DataRemovalMechanism_Set_ActiveDataRemovalMechanism",
@@ -113,7 +113,7 @@ pub(super) fn tables(config: &DriveConfig) -> Tables {
 
     let mut own =
         vec![(table::TPER_INFO, "TPerInfo", 9), (table::TEMPLATE, "Template", 5), (table::SP, "SP", 8)];
-    if config.ssc.removes_data() {
+    if config.removes_data() {
         b.row(DATA_REMOVAL, [(1, Cell::Uint(config.ssc.data_removal().into()))]);
         b.allow(DATA_REMOVAL, method::GET, &[ace::ANYBODY]);
         b.allow(DATA_REMOVAL, method::SET, &[ace::DATA_REMOVAL_SET]);

@@ -65,7 +65,7 @@ pub(super) fn tables(config: &DriveConfig, setup: &Setup) -> Tables {
             (4, Cell::Uint(config.ranges.into())),
             (5, Cell::Uint(0)),
             (6, Cell::Uint(0)),
-            (7, Cell::Uint(1)),
+            (7, Cell::Uint(config.firmware.aligned.into())),
             (8, Cell::Uint(config.block_bytes.into())),
             (9, Cell::Uint(config.alignment_blocks())),
             (10, Cell::Uint(0)),

@@ -5,7 +5,7 @@ use crate::output::Output;
 use crate::size;
 use keyway_attach::Stop;
 use keyway_attach::nvme_tcp::{Namespace, NamespaceError, NvmeError, Options, SecurityRefusal, Server};
-use keyway_sed::tper::{Drive, DriveConfig, DriveError, IoError, Label, SecurityError};
+use keyway_sed::tper::{Drive, DriveError, Fault, IoError, Label, Profile, SecurityError};
 use keyway_store::{Caching, FileStore, OpenMode};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -17,7 +17,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A virtual drive that encrypts itself (TCG Opal 2), to try everything on first
+/// A virtual drive that encrypts itself (TCG Opal 2 and its relatives), to try everything on first
 ///
 /// FILE holds the whole drive: its state, which survives power cuts, and its blocks, encrypted. With --size it is
 /// made; with --nvme-tcp it is served until Ctrl-C comes, and each start is a power-on. SIGUSR1 takes the power away
@@ -26,7 +26,8 @@ use std::sync::Arc;
 #[command(after_help = "Examples:
   $ keyway drive emulate drive.img --size 1G --nvme-tcp 127.0.0.1:4420
   $ sudo nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2026-11.keyway:drive
-  $ sudo keyway drive setup /dev/nvme0n1 --recovery-sheet sheet.txt")]
+  $ sudo keyway drive setup /dev/nvme0n1 --recovery-sheet sheet.txt
+  $ keyway drive emulate odd.img --size 1G --profile pyrite2 --fault stall=500 --nvme-tcp 127.0.0.1:4421")]
 pub(super) struct Args {
     /// The virtual drive's file
     file: PathBuf,
@@ -36,6 +37,13 @@ pub(super) struct Args {
     /// Bytes of a logical block of the drive that is made
     #[arg(long, value_name = "BYTES", default_value = "512", value_parser = ["512", "4096"], requires = "size")]
     block_size: String,
+    /// What the drive that is made is like: opal2, opalite, pyrite1, pyrite2, ruby, samsung-850-evo or kioxia-xg8
+    #[arg(long, value_name = "NAME", default_value = "opal2", value_parser = profile, requires = "size")]
+    profile: Profile,
+    /// Let its firmware misbehave while it is served: stall, stall=MILLISECONDS, lost-answers, stale-comid,
+    /// stale-session, stale-answer, wrong-properties, short-discovery, blocked-sid; several with commas
+    #[arg(long, value_name = "FAULT", value_delimiter = ',', requires = "nvme_tcp")]
+    fault: Vec<Fault>,
     /// Serve it as an NVMe/TCP controller at this loopback address; port 0 chooses one
     #[arg(long, value_name = "ADDRESS", required_unless_present = "size")]
     nvme_tcp: Option<SocketAddr>,
@@ -46,12 +54,20 @@ pub(super) struct Args {
     auth: super::nvme_auth::AuthArgs,
 }
 
+fn profile(name: &str) -> Result<Profile, String> {
+    let names = || Profile::ALL.map(Profile::name).join(", ");
+    Profile::named(name).ok_or_else(|| format!("there are {}", names()))
+}
+
 /// Runs the verb.
 pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let drive = match args.size {
-        Some(size) => create(&args.file, size, if args.block_size == "4096" { 4096 } else { 512 })?,
+        Some(size) => {
+            create(&args.file, args.profile, size, if args.block_size == "4096" { 4096 } else { 512 })?
+        }
         None => open(&args.file)?,
     };
+    drive.inject(&args.fault);
     let drive = Arc::new(drive);
     let Some(address) = args.nvme_tcp else { return tell(args, &drive, None, out) };
     let mut options = Options { credentials: args.auth.read()?, ..Options::default() };
@@ -86,6 +102,8 @@ fn tell(args: &Args, drive: &Drive, server: Option<&Server>, out: Output) -> Res
         "created": args.size.is_some(),
         "size_bytes": config.data_bytes(),
         "block_bytes": config.block_bytes,
+        "ssc": config.ssc.name(),
+        "faults": args.fault.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "serial": label.serial,
         "msid": label.msid,
         "psid": label.psid,
@@ -114,11 +132,11 @@ fn tell(args: &Args, drive: &Drive, server: Option<&Server>, out: Output) -> Res
     })
 }
 
-fn create(path: &Path, bytes: u64, block_bytes: u32) -> Result<Drive, Failure> {
+fn create(path: &Path, profile: Profile, bytes: u64, block_bytes: u32) -> Result<Drive, Failure> {
     if bytes == 0 || !bytes.is_multiple_of(4096) {
         return Err(Failure::usage("the size must be a multiple of 4096 bytes", "write it like 512M or 1G"));
     }
-    let config = DriveConfig::opal(bytes / u64::from(block_bytes), block_bytes, label()?);
+    let config = profile.config(bytes / u64::from(block_bytes), block_bytes, label()?);
     let file = OpenOptions::new()
         .read(true)
         .write(true)

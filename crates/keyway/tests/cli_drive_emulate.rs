@@ -1,0 +1,32 @@
+//! `keyway drive emulate`: the kinds of drives that it makes, and words that it does not know.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::Cli;
+
+#[test]
+fn profiles_are_what_info_then_says() {
+    let cli = Cli::new();
+    for (profile, ssc, standard, encrypts) in [
+        ("opal2", "opal2", "Opal 2.0", true),
+        ("pyrite2", "pyrite2", "Pyrite 2.0", false),
+        ("kioxia-xg8", "opal2", "Opal 2.0", true),
+    ] {
+        let made = cli.json(0, &format!("drive emulate @{profile} --size 32M --profile {profile}"));
+        assert_eq!(made["ssc"], ssc);
+        let info = cli.json(0, &format!("drive info @{profile}"));
+        assert!(info["standards"].as_array().is_some_and(|s| s.iter().any(|s| s == standard)), "{info}");
+        assert_eq!(info["encryption_method"].is_null(), !encrypts, "{info}");
+    }
+}
+
+#[test]
+fn unknown_profiles_and_faults_are_wrong_usage() {
+    let cli = Cli::new();
+    cli.ends(2, "drive emulate @drive --size 32M --profile seagate");
+    cli.ends(2, "drive emulate @drive --size 32M --nvme-tcp 127.0.0.1:0 --fault slow");
+    // Faults are a served drive's.
+    cli.ends(2, "drive emulate @drive --size 32M --fault stall");
+    assert!(!cli.path("drive").exists());
+}
