@@ -63,7 +63,8 @@ fn set(drive: &Drive, (tsn, hsn): (u32, u32), row: Uid, cells: impl FnOnce(&mut 
 /// The medium of a drive that is owned, activated, and locked as a whole.
 fn medium() -> Vec<u8> {
     let label = Label { serial: "FUZZ".into(), msid: MSID.into(), psid: "psid".into() };
-    let opal = DriveConfig::opal(64, 512, label);
+    // Few ranges: each has keys in locked memory, which takes the system longer than all else here.
+    let opal = DriveConfig { ranges: 2, users: 3, ..DriveConfig::opal(64, 512, label) };
     let config = DriveConfig { mbr_bytes: 4096, data_store_bytes: 4096, pin_iterations: 1, ..opal };
     let store = Arc::new(MemStore::new(config.medium_bytes() as usize));
     let drive = Drive::create(store.clone(), &config).expect("a drive");

@@ -31,3 +31,18 @@ fn a_kernel_sedutil_and_cryptsetup_take_it_for_a_drive() {
     assert!(told.contains("finished\tok"), "{told}");
     assert_eq!(told.contains("cryptsetup-suite\tok"), suite.is_some());
 }
+
+#[test]
+fn a_kernel_uses_single_user_mode() {
+    if require_tool("qemu-system-x86_64").is_none() {
+        return;
+    }
+    let served = Served::new("guest_single_user.sh", "256M", &[]);
+    served.note("opal.py", include_str!("guest_single_user.py"));
+    let Some(ran) = served.run(Duration::from_secs(300)) else { return skip("no guest") };
+    assert_eq!(ran.code, Some(0), "the guest said:\n{}", ran.output);
+    let told = served.told("said.tsv");
+    let wrong: Vec<&str> = told.lines().filter(|line| !line.ends_with("\tok")).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}\n{}", served.told("log"));
+    assert!(told.contains("finished\tok"), "{told}");
+}

@@ -32,6 +32,8 @@ const VERSION: u32 = 2;
 const OLDEST: u32 = 1;
 const HEAD: usize = 24;
 const SUM: usize = 32;
+/// What is behind a state, a piece at a time.
+static ZEROS: [u8; 4096] = [0; 4096];
 
 /// Where the next change goes.
 pub(super) struct Slots {
@@ -120,8 +122,11 @@ fn read(store: &dyn Store, slot: u64) -> Result<Option<Copy>, DriveError> {
     let mut bytes = vec![0; SLOT as usize];
     store.read_at(&mut bytes, slot * SLOT)?;
     let found = parse(&bytes);
-    // The zeros behind what there is need no wiping, and it costs more than all else here.
-    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    // The zeros behind a state need no wiping, and it costs more than all else here.
+    let used = match &found {
+        Ok(Some((_, state))) => (HEAD + state.len() + SUM).min(bytes.len()),
+        _ => bytes.len(),
+    };
     if let Some(used) = bytes.get_mut(..used) {
         used.zeroize();
     }
@@ -139,7 +144,8 @@ fn parse(bytes: &[u8]) -> Result<Option<Copy>, DriveError> {
     let summed = if u32_at(8) == OLDEST { SLOT as usize - SUM } else { end };
     let sum = field(summed, summed + SUM);
     let rest = bytes.get(summed + SUM..).unwrap_or_default();
-    if Sha256::digest(field(0, summed))[..] != *sum || rest.iter().any(|byte| *byte != 0) {
+    let is_zero = |piece: &[u8]| ZEROS.get(..piece.len()) == Some(piece);
+    if Sha256::digest(field(0, summed))[..] != *sum || !rest.chunks(ZEROS.len()).all(is_zero) {
         return Ok(None);
     }
     if !(OLDEST..=VERSION).contains(&u32_at(8)) {

@@ -29,7 +29,11 @@ fn whole_life(profile: Profile) {
     let (drive, store) = made(profile);
     let text = [0x5a; 4096];
     drive.write(64, &text).unwrap();
-    assert_eq!(store.snapshot().windows(64).any(|w| w == &text[..64]), !drive.config().ssc.encrypts(), "{name}");
+    assert_eq!(
+        store.snapshot().windows(64).any(|w| w == &text[..64]),
+        !drive.config().ssc.encrypts(),
+        "{name}"
+    );
     let mut host = host(&drive);
     host.take_ownership(b"owner").unwrap_or_else(|e| panic!("{name}: {e}"));
     host.activate(b"owner", &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -78,7 +82,8 @@ fn discovery_and_tables_agree_on_what_a_drive_is() {
         assert_eq!(session.get(Uid::row(0x1101, 1), 0..=1).is_ok(), removal, "{}", profile.name());
         session.end().unwrap();
         host.activate(MSID.as_bytes(), &[]).unwrap();
-        let mut session = host.locking(Some(Credential { authority: authority::admin(1), pin: MSID.as_bytes() })).unwrap();
+        let mut session =
+            host.locking(Some(Credential { authority: authority::admin(1), pin: MSID.as_bytes() })).unwrap();
         let has_keys = session.get(locking::key_256(0), 4..=4).is_ok();
         assert_eq!(has_keys, config.ssc.encrypts(), "{}", profile.name());
         let limits = session.range_limits().unwrap();
@@ -103,8 +108,9 @@ fn a_samsung_850_evos_discovery_is_as_published() {
         000000000201100c0000000904000000\
         000000000202100c0000000900a00000\
         00000001020310101004000100";
-    let published: Vec<u8> =
-        (0..published.len() / 2).map(|n| u8::from_str_radix(&published[2 * n..2 * n + 2], 16).unwrap()).collect();
+    let published: Vec<u8> = (0..published.len() / 2)
+        .map(|n| u8::from_str_radix(&published[2 * n..2 * n + 2], 16).unwrap())
+        .collect();
     let (drive, _) = made(Profile::Samsung850Evo);
     let mut told = drive.security_receive(1, 1, 2048).unwrap();
     // What is that drive's state, not its kind: locking is enabled, something locked, the shadow shown.
@@ -168,9 +174,17 @@ fn each_fault_is_told_in_time_and_in_words() {
 
 #[test]
 fn faults_have_words_and_stay_over_power_cycles() {
-    for word in ["stall", "stall=250", "lost-answers", "stale-comid", "stale-session", "stale-answer",
-        "wrong-properties", "short-discovery", "blocked-sid"]
-    {
+    for word in [
+        "stall",
+        "stall=250",
+        "lost-answers",
+        "stale-comid",
+        "stale-session",
+        "stale-answer",
+        "wrong-properties",
+        "short-discovery",
+        "blocked-sid",
+    ] {
         assert_eq!(word.parse::<Fault>().unwrap().to_string(), word);
     }
     for word in ["", "stall=", "stall=x", "slow"] {
