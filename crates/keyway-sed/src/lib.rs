@@ -3,7 +3,8 @@
 //!
 //! What both sides share: [`token`] (the data stream), [`message`] (method calls and answers in
 //! it), [`packet`] (what carries it), [`uid`] and [`status`] (the names in it), [`discovery`]
-//! (what a drive says of itself) and [`comid`] (resets and the management of channels).
+//! (what a drive says of itself), [`protocols`] (which others it speaks) and [`comid`] (resets and the management of
+//! channels).
 //! [`host`] is a program that manages a drive, by one of the ways of [`transport`], with a secret made of
 //! a [`password`]; [`explain`] says what its refusals mean.
 //! [`tper`] is a drive: a complete Opal 2 TPer over a state file and a medium, to test against; with a model's
@@ -22,6 +23,7 @@ pub mod message;
 pub mod modelled;
 pub mod packet;
 pub mod password;
+pub mod protocols;
 pub mod status;
 pub mod token;
 pub mod tper;

@@ -44,6 +44,10 @@ fn one_command_from_the_factory_to_a_locked_drive() {
     let serial = std::fs::read_to_string(cli.path("serial")).expect("noted");
     assert_eq!(info["serial"], serial);
     assert_eq!(info["standards"][0], "Opal 2.0");
+    assert_eq!(
+        (&info["security_protocols"], &info["ieee_1667"]),
+        (&serde_json::json!(["0x00", "0x01", "0x02"]), &false.into())
+    );
     assert!(info["features"].as_array().is_some_and(|f| f.len() >= 4), "{info}");
 
     let done = cli.json(0, &format!("drive setup @drive {USER} --recovery-sheet @sheet"));

@@ -6,6 +6,7 @@ use crate::comid::{self, PROTOCOL_COMID, PROTOCOL_TCG, Request, Response};
 use crate::discovery::Discovery;
 use crate::message::{Message, write_call};
 use crate::packet::{ComPacket, HEADERS, MAX_COMPACKET, wrap};
+use crate::protocols;
 use crate::token::{Encoder, Token, Value};
 use crate::transport::{Identity, SecurityTransport};
 use crate::uid::{Uid, method, parameter};
@@ -88,6 +89,17 @@ impl Host {
     pub fn rediscover(&mut self) -> Result<&Discovery, HostError> {
         self.discovery = discover(&mut *self.transport)?;
         Ok(&self.discovery)
+    }
+
+    /// The security protocols that the drive speaks, TCG's and others.
+    ///
+    /// # Errors
+    /// Where the drive refuses the question.
+    pub fn protocols(&mut self) -> Result<Vec<u8>, HostError> {
+        let mut bytes = [0; BLOCK];
+        let (protocol, specific) = protocols::LIST;
+        self.transport.receive(protocol, specific, &mut bytes)?;
+        Ok(protocols::parse(&bytes))
     }
 
     /// How long the drive may say "not yet" to ordinary requests, 30 seconds if nothing is set; where it may

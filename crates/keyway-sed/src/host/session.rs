@@ -44,17 +44,6 @@ impl Reply {
             _ => Err(HostError::Misbehaved(Misbehaved::Form("a method"))),
         }
     }
-
-    /// The only byte string in it.
-    ///
-    /// # Errors
-    /// Where there is none.
-    pub fn bytes(&self) -> Result<SecretBytes, HostError> {
-        match self.results()?.as_slice() {
-            [Value::Bytes(bytes)] => Ok(SecretBytes::copy_of(bytes)),
-            _ => Err(HostError::Misbehaved(Misbehaved::Form("a request for bytes"))),
-        }
-    }
 }
 
 impl<'h> Session<'h> {
@@ -225,9 +214,9 @@ impl<'h> Session<'h> {
         Ok(())
     }
 
-    /// Bytes of a byte table.
-    pub(super) fn get_bytes(&mut self, table: Uid, offset: u64, len: u64) -> Result<SecretBytes, HostError> {
-        let last = offset.saturating_add(len).saturating_sub(1);
+    /// Fills `into` with bytes of a byte table.
+    pub(super) fn get_bytes(&mut self, table: Uid, offset: u64, into: &mut [u8]) -> Result<(), HostError> {
+        let last = offset.saturating_add(into.len() as u64).saturating_sub(1);
         let reply = self.call_for(Did::Get, table, method::GET, Room::Bulk, |to| {
             to.list(|to| {
                 to.named(parameter::START_ROW, |to| {
@@ -238,11 +227,12 @@ impl<'h> Session<'h> {
                 });
             });
         })?;
-        let bytes = reply.bytes()?;
-        if bytes.len() as u64 == len {
-            Ok(bytes)
-        } else {
-            Err(HostError::Misbehaved(Misbehaved::Form("a request for bytes")))
+        match reply.results()?.as_slice() {
+            [Value::Bytes(bytes)] if bytes.len() == into.len() => {
+                into.copy_from_slice(bytes);
+                Ok(())
+            }
+            _ => Err(HostError::Misbehaved(Misbehaved::Form("a request for bytes"))),
         }
     }
 

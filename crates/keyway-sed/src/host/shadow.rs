@@ -6,7 +6,6 @@ use crate::Uid;
 use crate::packet::HEADERS;
 use crate::uid::column::{mbr_control as col, table as table_col};
 use crate::uid::{locking, table};
-use keyway_secret::SecretBytes;
 
 /// What a method call and its frame take besides the bytes that it carries: two UIDs, names, numbers and
 /// a status list, generously.
@@ -97,8 +96,7 @@ impl Session<'_> {
         let part = self.part()?;
         let mut at = offset;
         for chunk in into.chunks_mut(part) {
-            let bytes: SecretBytes = self.get_bytes(which.uid(), at, chunk.len() as u64)?;
-            chunk.copy_from_slice(&bytes);
+            self.get_bytes(which.uid(), at, chunk)?;
             at = at.saturating_add(chunk.len() as u64);
             progress(at - offset);
         }

@@ -4,6 +4,7 @@
 use super::ata::{self, Form};
 use super::scsi::{self, ILLEGAL_REQUEST, SERIAL_PAGE, Sense};
 use super::{Identity, NoSecurity, Refusal, SecurityTransport, TransportError, sorted};
+use crate::protocols;
 use keyway_sys::{ScsiData, ScsiDone, scsi_command};
 use std::fs::File;
 
@@ -11,8 +12,6 @@ use std::fs::File;
 const CHECK_CONDITION: u8 = 2;
 /// The kernel's DID_TIME_OUT.
 const TIME_OUT: u16 = 3;
-/// Security protocol 0, specific 0: which protocols there are (SPC-4, 7.7.1.2).
-const SUPPORTED_PROTOCOLS: (u8, u16) = (0, 0);
 /// The vendor that libata and other translators put in front of an ATA drive's model.
 const ATA_VENDOR: &[u8] = b"ATA     ";
 
@@ -85,7 +84,7 @@ impl<P: ScsiPort> SgTransport<P> {
         for way in ways.into_iter().flatten() {
             let mut transport = Self { port, identity: identity.clone(), way };
             let mut list = [0u8; 512];
-            let (protocol, specific) = SUPPORTED_PROTOCOLS;
+            let (protocol, specific) = protocols::LIST;
             match transport.receive(protocol, specific, &mut list) {
                 Ok(()) => return Ok(transport),
                 Err(TransportError::Refused(_)) => port = transport.port,

@@ -7,6 +7,7 @@ use crate::output::{Output, bytes, pairs};
 use keyway_sed::discovery::{DataRemoval, Discovery, Feature};
 use keyway_sed::host::Host;
 use keyway_sed::password::PasswordHash;
+use keyway_sed::protocols::IEEE_1667;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,8 @@ fn document(path: &Path) -> Result<Value, Failure> {
     let mut target = Target::open(path, PasswordHash::default())?;
     let contents = recognise::contents(path);
     let limits = limits(&mut target.host);
+    // Not every drive has the list; that is no failure of `info`.
+    let spoken = target.host.protocols().unwrap_or_default();
     let id = target.host.identity();
     let discovery = target.host.discovery();
     let features: Vec<Value> = discovery
@@ -101,6 +104,8 @@ fn document(path: &Path) -> Result<Value, Failure> {
         "shadow_enabled": discovery.locking().is_some_and(|l| l.mbr_enabled),
         "shadow_done": discovery.locking().is_some_and(|l| l.mbr_done),
         "sid_blocked": discovery.block_sid().is_some_and(|b| b.blocked),
+        "security_protocols": spoken.iter().map(|p| format!("{p:#04x}")).collect::<Vec<_>>(),
+        "ieee_1667": spoken.contains(&IEEE_1667),
         "limits": limits,
         "contents": contents,
         "features": features,
@@ -240,6 +245,11 @@ fn words(path: &Path, document: &Value) -> String {
     if yes("sid_blocked") {
         let blocked = "blocked by firmware until the next power cycle (Block SID)";
         rows.push(("  owner's authority".to_owned(), blocked.to_owned()));
+    }
+    if yes("ieee_1667") {
+        let words =
+            "spoken, as Windows has it of an encrypted drive (eDrive); Keyway uses TCG's own protocol";
+        rows.push(("  IEEE 1667".to_owned(), words.to_owned()));
     }
     if let Some(limits) = document.get("limits").filter(|l| l.is_object()) {
         let number = |key: &str| limits.get(key).and_then(Value::as_u64);
