@@ -124,10 +124,11 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// Puts a payload into subpacket, packet and ComPacket. Wiped when dropped.
+/// Puts a payload into subpacket, packet and ComPacket. Wiped when dropped; there is room to fill up the last block of
+/// 512 bytes without another copy.
 pub fn wrap(com_id: u16, com_id_extension: u16, tsn: u32, hsn: u32, payload: &[u8]) -> Zeroizing<Vec<u8>> {
     let padded = payload.len().next_multiple_of(4);
-    let mut bytes = Zeroizing::new(Vec::with_capacity(HEADERS + padded));
+    let mut bytes = Zeroizing::new(Vec::with_capacity((HEADERS + padded).next_multiple_of(512)));
     let mut put = |field: &[u8]| bytes.extend_from_slice(field);
     put(&[0; 4]);
     put(&com_id.to_be_bytes());

@@ -311,10 +311,10 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Nothing written yet. The room is large enough for ordinary messages to be written without
-    /// leaving copies of their beginnings behind.
+    /// Nothing written yet. There is room for ordinary messages; what outgrows it leaves no copy of its beginning
+    /// behind.
     pub fn new() -> Self {
-        Self { bytes: Vec::with_capacity(4096) }
+        Self { bytes: Vec::with_capacity(512) }
     }
 
     /// What was written.

@@ -5,7 +5,7 @@ use super::error::{Did, HostError, Misbehaved, Refused};
 use crate::comid::{self, PROTOCOL_COMID, PROTOCOL_TCG, Request, Response};
 use crate::discovery::Discovery;
 use crate::message::{Message, write_call};
-use crate::packet::{ComPacket, HEADERS, MAX_COMPACKET, wrap};
+use crate::packet::{COMPACKET_HEADER, ComPacket, HEADERS, MAX_COMPACKET, wrap};
 use crate::protocols;
 use crate::token::{Encoder, Token, Value};
 use crate::transport::{Identity, SecurityTransport};
@@ -13,7 +13,7 @@ use crate::uid::{Uid, method, parameter};
 use crate::{CodecError, Status};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Transfers are whole blocks of that many bytes: ATA's, and what every drive takes.
 const BLOCK: usize = 512;
@@ -59,6 +59,8 @@ pub struct Host {
     discovery: Discovery,
     limits: Option<Limits>,
     sessions: u32,
+    /// For answers, which are wiped as soon as they are taken out.
+    buffer: Zeroizing<Vec<u8>>,
     pub(super) patience: Duration,
 }
 
@@ -69,7 +71,8 @@ impl Host {
     /// Where the drive can't be reached, or its answer is none.
     pub fn open(mut transport: Box<dyn SecurityTransport>) -> Result<Self, HostError> {
         let discovery = discover(&mut *transport)?;
-        Ok(Self { transport, discovery, limits: None, sessions: 0, patience: PATIENCE })
+        let buffer = Zeroizing::default();
+        Ok(Self { transport, discovery, limits: None, sessions: 0, buffer, patience: PATIENCE })
     }
 
     /// Which drive it is.
@@ -159,18 +162,29 @@ impl Host {
         room: Room,
     ) -> Result<Zeroizing<Vec<u8>>, HostError> {
         let com_id = self.com_id()?;
-        let packet = wrap(com_id, 0, tsn, hsn, payload);
+        let mut packet = wrap(com_id, 0, tsn, hsn, payload);
         if packet.len() > limits.com_packet {
             return Err(HostError::Asked(
                 "the request is larger than the drive takes; do it in smaller parts",
             ));
         }
-        let mut blocks = Zeroizing::new(vec![0; packet.len().next_multiple_of(BLOCK)]);
-        blocks.iter_mut().zip(packet.iter()).for_each(|(to, from)| *to = *from);
-        self.transport.send(PROTOCOL_TCG, com_id, &blocks)?;
+        let blocks = packet.len().next_multiple_of(BLOCK);
+        packet.resize(blocks, 0);
+        self.transport.send(PROTOCOL_TCG, com_id, &packet)?;
         let patience = if room == Room::Slow { self.patience.saturating_mul(SLOWER) } else { self.patience };
         let size = if room == Room::Bulk { limits.com_packet.max(USUAL) } else { USUAL };
-        self.answer(com_id, (tsn, hsn), size, patience)
+        let mut buffer = std::mem::take(&mut self.buffer);
+        if buffer.len() < size {
+            buffer = Zeroizing::new(vec![0; size.next_multiple_of(BLOCK)]);
+        }
+        let answer = self.answer(com_id, (tsn, hsn), &mut buffer, size, patience);
+        // As much as the drive said that it sent; what it may have put behind that is nobody's secret.
+        let sent = buffer.get(COMPACKET_HEADER - 4..).and_then(|rest| rest.first_chunk());
+        let sent = sent.map_or(0, |len| u32::from_be_bytes(*len) as usize);
+        let used = sent.saturating_add(COMPACKET_HEADER).min(buffer.len());
+        buffer.get_mut(..used).unwrap_or_default().zeroize();
+        self.buffer = buffer;
+        answer
     }
 
     /// Asks until the session's answer is there: in bounded time, with bounded memory.
@@ -178,16 +192,18 @@ impl Host {
         &mut self,
         com_id: u16,
         session: (u32, u32),
+        buffer: &mut Zeroizing<Vec<u8>>,
         size: usize,
         patience: Duration,
     ) -> Result<Zeroizing<Vec<u8>>, HostError> {
         let begun = Instant::now();
         let (mut pause, longest) = PAUSES;
         let mut strays = 0;
-        let mut buffer = Zeroizing::new(vec![0; size.next_multiple_of(BLOCK)]);
+        let mut size = size.next_multiple_of(BLOCK);
         loop {
-            self.transport.receive(PROTOCOL_TCG, com_id, &mut buffer)?;
-            let transfer = ComPacket::parse(&buffer)?;
+            let room = buffer.get_mut(..size).unwrap_or_default();
+            self.transport.receive(PROTOCOL_TCG, com_id, room)?;
+            let transfer = ComPacket::parse(room)?;
             match transfer.single()? {
                 Some((packet, payload))
                     if transfer.com_id == com_id && (packet.tsn, packet.hsn) == session =>
@@ -206,12 +222,15 @@ impl Host {
                         return Err(HostError::Misbehaved(Misbehaved::OtherSession));
                     }
                 }
-                None if transfer.min_transfer as usize > buffer.len() => {
+                None if transfer.min_transfer as usize > size => {
                     let needed = transfer.min_transfer;
                     if needed as usize > MAX_COMPACKET {
                         return Err(HostError::Misbehaved(Misbehaved::TooMuch(needed)));
                     }
-                    buffer = Zeroizing::new(vec![0; (needed as usize).next_multiple_of(BLOCK)]);
+                    size = (needed as usize).next_multiple_of(BLOCK);
+                    if buffer.len() < size {
+                        *buffer = Zeroizing::new(vec![0; size]);
+                    }
                 }
                 None => {
                     if begun.elapsed() >= patience {

@@ -254,3 +254,24 @@ pub(super) fn must_be_opal(path: &Path, discovery: &Discovery) -> Result<(), Fai
     };
     Err(Failure::new(Exit::NotPermitted, what, hint).kind("unsupported"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_sed::discovery::{BasicSsc, Ssc};
+
+    #[test]
+    fn a_drive_that_is_only_read_is_refused_in_words() {
+        let drive = |features| Discovery { revision: (0, 1), vendor: [0; 32], features };
+        let enterprise =
+            drive(vec![Feature::Enterprise(BasicSsc { base_com_id: 0x07fe, ..BasicSsc::default() })]);
+        assert_eq!(standards(&enterprise), ["Enterprise"]);
+        let refused = must_be_opal(Path::new("/dev/sdx"), &enterprise).expect_err("not managed");
+        assert_eq!((refused.exit, refused.kind.as_str()), (Exit::NotPermitted, "unsupported"));
+        assert!(refused.message.contains("Enterprise") && refused.hint.contains("sedutil"), "{refused:?}");
+        let none = must_be_opal(Path::new("/dev/sdx"), &drive(Vec::new())).expect_err("no standard");
+        assert!(none.message.contains("no standard"), "{none:?}");
+        let opal = drive(vec![Feature::OpalV2(Ssc::default())]);
+        assert!(must_be_opal(Path::new("/dev/sdx"), &opal).is_ok());
+    }
+}
