@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::{
-    bench, cat, close, create, decrypt, demo, doctor, drive, encrypt, erase, header, info, lab, open, pause,
-    protector, resume, serve, serve_volume, status,
+    bench, cat, close, create, decrypt, demo, doctor, drive, encrypt, erase, get, header, info, lab, ls,
+    open, pause, protector, put, resume, serve, serve_volume, status,
 };
 use clap::{Parser, Subcommand};
 
@@ -40,6 +40,9 @@ pub(crate) enum Verb {
     Status(status::Args),
     Info(info::Args),
     Cat(cat::Args),
+    Ls(ls::Args),
+    Get(get::Args),
+    Put(put::Args),
     Protector(protector::Args),
     Header(header::Args),
     Erase(erase::Args),
@@ -67,6 +70,9 @@ impl Verb {
             Self::Status(args) => status::run(args, out),
             Self::Info(args) => info::run(args, out),
             Self::Cat(args) => cat::run(args, out),
+            Self::Ls(args) => ls::run(args, out),
+            Self::Get(args) => get::run(args, out),
+            Self::Put(args) => put::run(args, out),
             Self::Protector(args) => protector::run(args, out),
             Self::Header(args) => header::run(args, out),
             Self::Erase(args) => erase::run(args, out),

@@ -5,6 +5,7 @@ mod args;
 mod conversion;
 mod failure;
 mod given;
+mod inside;
 mod key_file;
 mod machine;
 mod narrow;

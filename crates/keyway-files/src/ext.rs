@@ -1,0 +1,93 @@
+//! ext2, ext3 and ext4, read only. A journal that was not played back is played back in memory.
+
+use crate::window::Window;
+use crate::{Entry, FileSystem, FilesError, Kind, Place, Sink};
+use ext4_view::{Ext4, Ext4Error, FileType};
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+
+/// Bytes handed on at a time; the library gives a block at a time.
+const PIECE: usize = 1 << 20;
+
+/// An ext file system.
+pub(crate) struct Ext(Ext4);
+
+impl Ext {
+    pub(crate) fn open(window: Window) -> Result<Self, FilesError> {
+        Ok(Self(Ext4::load(Box::new(window)).map_err(told)?))
+    }
+}
+
+fn told(error: Ext4Error) -> FilesError {
+    match error {
+        Ext4Error::Io(source) => FilesError::from_io(io::Error::other(source)),
+        Ext4Error::Incompatible(what) => FilesError::Unsupported(what.to_string()),
+        Ext4Error::Encrypted => {
+            FilesError::Unsupported("it is encrypted once more by ext4 itself".to_owned())
+        }
+        other => FilesError::Damaged(other.to_string()),
+    }
+}
+
+fn path(place: &Place) -> Result<&[u8], FilesError> {
+    match place {
+        Place::Path(path) => Ok(path),
+        _ => Err(FilesError::Damaged("an entry without a path".to_owned())),
+    }
+}
+
+impl FileSystem for Ext {
+    fn root(&self) -> Place {
+        Place::Path(b"/".to_vec())
+    }
+
+    fn entries(&mut self, folder: &Place) -> Result<Vec<Entry>, FilesError> {
+        let mut entries = Vec::new();
+        for entry in self.0.read_dir(path(folder)?).map_err(told)? {
+            let entry = entry.map_err(told)?;
+            let name = entry.file_name();
+            if matches!(name.as_ref(), b"." | b"..") {
+                continue;
+            }
+            let name = OsString::from_vec(name.as_ref().to_vec());
+            let metadata = entry.metadata().map_err(told)?;
+            let kind = match metadata.file_type() {
+                FileType::Regular => Kind::File,
+                FileType::Directory => Kind::Folder,
+                FileType::Symlink => Kind::Link,
+                _ => Kind::Other,
+            };
+            entries.push(Entry {
+                name,
+                kind,
+                size: if kind == Kind::File { metadata.len() } else { 0 },
+                modified: Some(metadata.modified().seconds()),
+                place: Place::Path(entry.path().as_path().as_ref().to_vec()),
+            });
+        }
+        Ok(entries)
+    }
+
+    fn read(&mut self, file: &Entry, sink: Sink<'_>) -> Result<(), FilesError> {
+        let mut from = self.0.open(path(&file.place)?).map_err(told)?;
+        let mut piece = vec![0; PIECE];
+        loop {
+            let mut filled = 0;
+            while let Some(room) = piece.get_mut(filled..).filter(|room| !room.is_empty()) {
+                match from.read_bytes(room).map_err(told)? {
+                    0 => break,
+                    n => filled += n,
+                }
+            }
+            if filled == 0 {
+                return Ok(());
+            }
+            sink(piece.get(..filled).unwrap_or_default()).map_err(FilesError::from_io)?;
+        }
+    }
+
+    fn ignores_case(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,194 @@
+//! FAT12, FAT16 and FAT32: read, and written to one new file at a time.
+
+use crate::calendar::{civil, parts};
+use crate::window::Window;
+use crate::{Entry, FileSystem, FilesError, Kind, Place, Sink};
+use fatfs::{Date, DateTime, FsOptions, ReadWriteSeek, Time};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+
+/// Bytes copied at a time.
+const PIECE: usize = 1 << 20;
+
+/// Largest file, in bytes: its length has 32 bits (Microsoft's FAT specification, "FAT Directory
+/// Structure").
+const LARGEST: u64 = u32::MAX as u64;
+
+/// A FAT file system.
+pub(crate) struct Fat(fatfs::FileSystem<Window>);
+
+impl Fat {
+    pub(crate) fn open(window: Window) -> Result<Self, FilesError> {
+        Ok(Self(fatfs::FileSystem::new(window, FsOptions::new()).map_err(FilesError::from_io)?))
+    }
+}
+
+fn path(place: &Place) -> Result<&str, FilesError> {
+    match place {
+        Place::Path(path) => std::str::from_utf8(path).ok(),
+        _ => None,
+    }
+    .ok_or_else(|| FilesError::Damaged("an entry without a path".to_owned()))
+}
+
+/// The folder of that path; the empty one is the root.
+fn folder<'a, T: ReadWriteSeek>(fs: &'a fatfs::FileSystem<T>, path: &str) -> io::Result<fatfs::Dir<'a, T>> {
+    if path.is_empty() { Ok(fs.root_dir()) } else { fs.root_dir().open_dir(path) }
+}
+
+impl FileSystem for Fat {
+    fn root(&self) -> Place {
+        Place::Path(Vec::new())
+    }
+
+    fn entries(&mut self, at: &Place) -> Result<Vec<Entry>, FilesError> {
+        let parent = path(at)?;
+        let mut entries = Vec::new();
+        for entry in folder(&self.0, parent).map_err(FilesError::from_io)?.iter() {
+            let entry = entry.map_err(FilesError::from_io)?;
+            let name = entry.file_name();
+            if matches!(name.as_str(), "." | "..") {
+                continue;
+            }
+            let place = if parent.is_empty() { name.clone() } else { format!("{parent}/{name}") };
+            entries.push(Entry {
+                kind: if entry.is_dir() { Kind::Folder } else { Kind::File },
+                size: if entry.is_dir() { 0 } else { entry.len() },
+                modified: seconds(entry.modified()),
+                name: OsString::from(name),
+                place: Place::Path(place.into_bytes()),
+            });
+        }
+        Ok(entries)
+    }
+
+    fn read(&mut self, file: &Entry, sink: Sink<'_>) -> Result<(), FilesError> {
+        let mut from = self.0.root_dir().open_file(path(&file.place)?).map_err(FilesError::from_io)?;
+        let (mut piece, mut done) = (vec![0; PIECE], 0u64);
+        loop {
+            match from.read(&mut piece).map_err(FilesError::from_io)? {
+                0 if done < file.size => {
+                    return Err(FilesError::Damaged("a file's chain of clusters ends too early".to_owned()));
+                }
+                0 => return Ok(()),
+                n => {
+                    sink(piece.get(..n).unwrap_or_default()).map_err(FilesError::from_io)?;
+                    done += n as u64;
+                }
+            }
+        }
+    }
+
+    fn ignores_case(&self) -> bool {
+        true
+    }
+}
+
+/// Writes `len` bytes as a new file, or in place of one, into a folder that exists. What was begun and
+/// failed is removed again.
+pub(crate) fn put(
+    window: Window,
+    parent: &[u8],
+    name: &OsStr,
+    from: impl Read,
+    len: u64,
+    modified: Option<i64>,
+) -> Result<(), FilesError> {
+    let bad = || FilesError::BadName(name.to_owned());
+    let text = name.to_str().ok_or_else(bad)?;
+    let parent = std::str::from_utf8(parent).map_err(|_| bad())?;
+    let failed = FilesError::from_io;
+    let fs = fatfs::FileSystem::new(window, FsOptions::new()).map_err(failed)?;
+    if fs.read_status_flags().map_err(failed)?.dirty() {
+        return Err(FilesError::Unclean);
+    }
+    let written = put_into(&fs, parent, text, from, len, modified);
+    // Also after an error: the count of free clusters has changed.
+    let closed = fs.unmount().map_err(failed);
+    written.and(closed)
+}
+
+fn put_into(
+    fs: &fatfs::FileSystem<Window>,
+    parent: &str,
+    name: &str,
+    mut from: impl Read,
+    len: u64,
+    modified: Option<i64>,
+) -> Result<(), FilesError> {
+    let failed = FilesError::from_io;
+    let folder = folder(fs, parent).map_err(failed)?;
+    let old = folder.open_file(name).is_ok();
+    let stats = fs.stats().map_err(failed)?;
+    let cluster = u64::from(stats.cluster_size());
+    let free = u64::from(stats.free_clusters()) * cluster;
+    // One more cluster for the folder, where its own are full.
+    if len > LARGEST || len.next_multiple_of(cluster) + cluster > free {
+        return Err(FilesError::NoRoom { free: free.saturating_sub(cluster).min(LARGEST), wanted: len });
+    }
+    if old {
+        folder.remove(name).map_err(failed)?;
+    }
+    let mut file = folder.create_file(name).map_err(|e| match e.kind() {
+        io::ErrorKind::InvalidInput => FilesError::BadName(OsString::from(name)),
+        _ => failed(e),
+    })?;
+    let written = copy(&mut from, &mut file, len).and_then(|()| {
+        if let Some(time) = modified.and_then(date_time) {
+            #[expect(deprecated, reason = "a time provider knows the time of now, not the file's")]
+            file.set_modified(time);
+        }
+        file.flush().map_err(failed)
+    });
+    drop(file);
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = folder.remove(name);
+    }
+    written
+}
+
+/// Copies exactly `len` bytes.
+fn copy(from: &mut impl Read, to: &mut impl Write, len: u64) -> Result<(), FilesError> {
+    let host = |source| FilesError::Host { doing: "read", path: "the file to be put".into(), source };
+    let (mut piece, mut left) = (vec![0; PIECE], len);
+    while left > 0 {
+        let n = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let part = piece.get_mut(..n).unwrap_or_default();
+        from.read_exact(part).map_err(host)?;
+        to.write_all(part).map_err(FilesError::from_io)?;
+        left -= n as u64;
+    }
+    Ok(())
+}
+
+/// The time an entry has; `None` for a date that is none.
+fn seconds(at: DateTime) -> Option<i64> {
+    let (date, time) = (at.date, at.time);
+    let parts = [date.year, date.month, date.day, time.hour, time.min, time.sec].map(u32::from);
+    civil(parts)
+}
+
+/// A time as FAT keeps it; `None` before 1980 and after 2107, which it can't.
+fn date_time(at: i64) -> Option<DateTime> {
+    let [year, month, day, hour, min, sec] = parts(at)?.map(u16::try_from);
+    let date = Date {
+        year: year.ok().filter(|year| (1980..=2107).contains(year))?,
+        month: month.ok()?,
+        day: day.ok()?,
+    };
+    Some(DateTime { date, time: Time { hour: hour.ok()?, min: min.ok()?, sec: sec.ok()?, millis: 0 } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_back() {
+        for at in [315_532_800, 951_827_696, 1_709_210_096, 4_354_819_198] {
+            assert_eq!(date_time(at).and_then(seconds), Some(at));
+        }
+        assert_eq!(date_time(0), None, "FAT begins in 1980");
+    }
+}

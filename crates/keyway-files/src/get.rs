@@ -1,0 +1,200 @@
+//! Copying files out of a volume, so that nothing on the medium can lead a name elsewhere.
+
+use crate::{Entry, Files, FilesError, Kind, is_safe};
+use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, futimens, mkdirat, openat, unlinkat};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+/// How deep folders may lie in each other: deeper than people nest them, and than a path here reaches.
+const DEEPEST: usize = 128;
+
+/// How many entries one copy may make.
+const MOST: u64 = 10_000_000;
+
+/// What was copied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Got {
+    /// Files.
+    pub files: u64,
+    /// Folders.
+    pub folders: u64,
+    /// Bytes in the files.
+    pub bytes: u64,
+}
+
+/// What the caller is told while a folder is copied.
+#[derive(Debug)]
+pub enum Taken<'a> {
+    /// A file or folder was made at this path.
+    Made(&'a Path),
+    /// This was left out, and why.
+    LeftOut(&'a Path, &'a str),
+    /// This could not be read.
+    Failed(&'a Path, &'a FilesError),
+}
+
+/// A copy under way.
+struct Copy<'a> {
+    files: &'a mut Files,
+    tell: &'a mut dyn FnMut(Taken<'_>),
+    got: Got,
+    /// Bytes there are on the medium, for file systems that can hold no more than that.
+    room: Option<u64>,
+    failed: bool,
+}
+
+impl Files {
+    /// Copies a file, or a folder with everything in it, to a new name in a folder here, and tells what
+    /// becomes of each entry. Nothing is overwritten; files and folders are for their owner alone; links,
+    /// devices and names that are none are left out. Says what was copied, and whether all of it was:
+    /// a file that can't be read is told and left out, and the rest goes on.
+    pub fn get(
+        &mut self,
+        what: &Entry,
+        folder: &Path,
+        name: &OsStr,
+        tell: &mut dyn FnMut(Taken<'_>),
+    ) -> Result<(Got, bool), FilesError> {
+        let path = folder.join(name);
+        if !is_safe(name) {
+            return Err(FilesError::NotAPath(name.to_owned()));
+        }
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let into = openat(rustix::fs::CWD, folder, flags, Mode::empty())
+            .map_err(|e| host("open", folder, e.into()))?;
+        // FAT and exFAT can't share bytes between files, nor leave holes in them.
+        let room = matches!(self.kind(), "vfat" | "exfat").then(|| self.window.size());
+        let mut copy = Copy { files: self, tell, got: Got::default(), room, failed: false };
+        match what.kind {
+            Kind::Folder => copy.folder(what, into.as_fd(), name, &path, 0)?,
+            _ => copy.file(what, into.as_fd(), name, &path)?,
+        }
+        Ok((copy.got, !copy.failed))
+    }
+}
+
+fn host(doing: &'static str, path: &Path, source: io::Error) -> FilesError {
+    match source.kind() {
+        io::ErrorKind::AlreadyExists => FilesError::Exists(path.as_os_str().to_owned()),
+        _ => FilesError::Host { doing, path: path.to_owned(), source },
+    }
+}
+
+impl Copy<'_> {
+    /// Makes a folder and copies what is in it.
+    fn folder(
+        &mut self,
+        what: &Entry,
+        into: BorrowedFd<'_>,
+        name: &OsStr,
+        path: &Path,
+        depth: usize,
+    ) -> Result<(), FilesError> {
+        if depth > DEEPEST {
+            return Err(FilesError::Endless("folders lie in each other without end"));
+        }
+        let entries = self.files.entries(what)?;
+        mkdirat(into, name, Mode::RWXU).map_err(|e| host("make", path, e.into()))?;
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = openat(into, name, flags, Mode::empty()).map_err(|e| host("open", path, e.into()))?;
+        self.count(|got| got.folders += 1)?;
+        (self.tell)(Taken::Made(path));
+        for entry in &entries {
+            self.entry(entry, made.as_fd(), path, depth)?;
+        }
+        stamp(&made, what);
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        entry: &Entry,
+        into: BorrowedFd<'_>,
+        folder: &Path,
+        depth: usize,
+    ) -> Result<(), FilesError> {
+        if !is_safe(&entry.name) {
+            let shown = folder.join(entry.name.to_string_lossy().replace(['/', '\0'], "\u{fffd}"));
+            (self.tell)(Taken::LeftOut(&shown, "its name is not one that a file can have here"));
+            self.failed = true;
+            return Ok(());
+        }
+        let path: PathBuf = folder.join(&entry.name);
+        let done = match entry.kind {
+            Kind::Folder => self.folder(entry, into, &entry.name, &path, depth + 1),
+            Kind::File => self.file(entry, into, &entry.name, &path),
+            Kind::Link => {
+                (self.tell)(Taken::LeftOut(&path, "links are not copied"));
+                return Ok(());
+            }
+            Kind::Other => {
+                (self.tell)(Taken::LeftOut(&path, "it is neither a file nor a folder"));
+                return Ok(());
+            }
+        };
+        match done {
+            // These say nothing of the next entry.
+            Err(e @ (FilesError::Unsupported(_) | FilesError::Damaged(_) | FilesError::Exists(_))) => {
+                (self.tell)(Taken::Failed(&path, &e));
+                self.failed = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Makes a file of what is in one; a part of it is removed.
+    fn file(
+        &mut self,
+        what: &Entry,
+        into: BorrowedFd<'_>,
+        name: &OsStr,
+        path: &Path,
+    ) -> Result<(), FilesError> {
+        let left = self.room.map(|room| room.saturating_sub(self.got.bytes));
+        if left.is_some_and(|left| what.size > left) {
+            return Err(FilesError::Endless("its files are larger than the volume"));
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = openat(into, name, flags, Mode::RUSR | Mode::WUSR);
+        let mut made = File::from(made.map_err(|e| host("make", path, e.into()))?);
+        let mut failed_here = None;
+        let read = self.files.read(what, |piece| {
+            made.write_all(piece).map_err(|e| {
+                failed_here = Some(e);
+                io::Error::other("not written")
+            })
+        });
+        if let Err(e) = read {
+            // The first error is the one to tell.
+            let _ = unlinkat(into, name, AtFlags::empty());
+            return Err(failed_here.map_or(e, |e| host("write", path, e)));
+        }
+        stamp(&made, what);
+        self.count(|got| {
+            got.files += 1;
+            got.bytes = got.bytes.saturating_add(what.size);
+        })?;
+        (self.tell)(Taken::Made(path));
+        Ok(())
+    }
+
+    fn count(&mut self, add: impl FnOnce(&mut Got)) -> Result<(), FilesError> {
+        add(&mut self.got);
+        if self.got.files + self.got.folders > MOST {
+            return Err(FilesError::Endless("more than ten million entries"));
+        }
+        Ok(())
+    }
+}
+
+/// Gives what was made the time of what it was made from; its content matters more.
+fn stamp(made: &impl AsFd, what: &Entry) {
+    if let Some(seconds) = what.modified {
+        let time = Timespec { tv_sec: seconds, tv_nsec: 0 };
+        let _ = futimens(made, &Timestamps { last_access: time, last_modification: time });
+    }
+}
