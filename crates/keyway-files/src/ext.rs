@@ -26,7 +26,13 @@ fn told(error: Ext4Error) -> FilesError {
         Ext4Error::Encrypted => {
             FilesError::Unsupported("it is encrypted once more by ext4 itself".to_owned())
         }
-        other => FilesError::Damaged(other.to_string()),
+        other => match other.to_string() {
+            // Where ext2 and ext3 keep a table of blocks, none may stand for a hole; the library wants one.
+            text if text.contains("from block 0 ") => {
+                FilesError::Unsupported("a file has holes of a kind that is not read here".to_owned())
+            }
+            text => FilesError::Damaged(text),
+        },
     }
 }
 

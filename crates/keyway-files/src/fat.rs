@@ -44,9 +44,15 @@ impl FileSystem for Fat {
     fn entries(&mut self, at: &Place) -> Result<Vec<Entry>, FilesError> {
         let parent = path(at)?;
         let mut entries = Vec::new();
+        // Every folder but the root begins with an entry for itself; noise does not.
+        let mut is_folder = parent.is_empty();
         for entry in folder(&self.0, parent).map_err(FilesError::from_io)?.iter() {
             let entry = entry.map_err(FilesError::from_io)?;
             let name = entry.file_name();
+            is_folder |= name == "." && entry.is_dir();
+            if !is_folder {
+                break;
+            }
             if matches!(name.as_str(), "." | "..") {
                 continue;
             }
@@ -58,6 +64,9 @@ impl FileSystem for Fat {
                 name: OsString::from(name),
                 place: Place::Path(place.into_bytes()),
             });
+        }
+        if !is_folder {
+            return Err(FilesError::Damaged(format!("{parent} is not a folder, though it is called one")));
         }
         Ok(entries)
     }
@@ -97,6 +106,9 @@ pub(crate) fn put(
     let bad = || FilesError::BadName(name.to_owned());
     let text = name.to_str().ok_or_else(bad)?;
     let parent = std::str::from_utf8(parent).map_err(|_| bad())?;
+    if !is_name(text) {
+        return Err(bad());
+    }
     let failed = FilesError::from_io;
     let fs = fatfs::FileSystem::new(window, FsOptions::new()).map_err(failed)?;
     if fs.read_status_flags().map_err(failed)?.dirty() {
@@ -106,6 +118,12 @@ pub(crate) fn put(
     // Also after an error: the count of free clusters has changed.
     let closed = fs.unmount().map_err(failed);
     written.and(closed)
+}
+
+/// What a long name may be (Microsoft's FAT specification, "Long File Name Directory Structure").
+fn is_name(name: &str) -> bool {
+    let bad = |c: char| c.is_control() || matches!(c, '"' | '*' | '/' | ':' | '<' | '>' | '?' | '\\' | '|');
+    !name.contains(bad) && !name.ends_with(['.', ' ']) && (1..=255).contains(&name.encode_utf16().count())
 }
 
 fn put_into(

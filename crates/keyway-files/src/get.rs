@@ -14,6 +14,9 @@ const DEEPEST: usize = 128;
 /// How many entries one copy may make.
 const MOST: u64 = 10_000_000;
 
+/// How many entries may fail before it is clear that no more will come of it.
+const MOST_FAILURES: u32 = 1000;
+
 /// What was copied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Got {
@@ -43,7 +46,7 @@ struct Copy<'a> {
     got: Got,
     /// Bytes there are on the medium, for file systems that can hold no more than that.
     room: Option<u64>,
-    failed: bool,
+    failures: u32,
 }
 
 impl Files {
@@ -67,12 +70,12 @@ impl Files {
             .map_err(|e| host("open", folder, e.into()))?;
         // FAT and exFAT can't share bytes between files, nor leave holes in them.
         let room = matches!(self.kind(), "vfat" | "exfat").then(|| self.window.size());
-        let mut copy = Copy { files: self, tell, got: Got::default(), room, failed: false };
+        let mut copy = Copy { files: self, tell, got: Got::default(), room, failures: 0 };
         match what.kind {
             Kind::Folder => copy.folder(what, into.as_fd(), name, &path, 0)?,
             _ => copy.file(what, into.as_fd(), name, &path)?,
         }
-        Ok((copy.got, !copy.failed))
+        Ok((copy.got, copy.failures == 0))
     }
 }
 
@@ -119,8 +122,7 @@ impl Copy<'_> {
         if !is_safe(&entry.name) {
             let shown = folder.join(entry.name.to_string_lossy().replace(['/', '\0'], "\u{fffd}"));
             (self.tell)(Taken::LeftOut(&shown, "its name is not one that a file can have here"));
-            self.failed = true;
-            return Ok(());
+            return self.failed();
         }
         let path: PathBuf = folder.join(&entry.name);
         let done = match entry.kind {
@@ -139,8 +141,7 @@ impl Copy<'_> {
             // These say nothing of the next entry.
             Err(e @ (FilesError::Unsupported(_) | FilesError::Damaged(_) | FilesError::Exists(_))) => {
                 (self.tell)(Taken::Failed(&path, &e));
-                self.failed = true;
-                Ok(())
+                self.failed()
             }
             other => other,
         }
@@ -179,6 +180,14 @@ impl Copy<'_> {
             got.bytes = got.bytes.saturating_add(what.size);
         })?;
         (self.tell)(Taken::Made(path));
+        Ok(())
+    }
+
+    fn failed(&mut self) -> Result<(), FilesError> {
+        self.failures += 1;
+        if self.failures > MOST_FAILURES {
+            return Err(FilesError::Damaged(format!("{MOST_FAILURES} entries could not be copied")));
+        }
         Ok(())
     }
 

@@ -6,7 +6,7 @@ mod cli_support;
 
 use cli_support::{Cli, two_lines};
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 17] = [
     "demo",
     "create",
     "open",
@@ -14,6 +14,9 @@ const VERBS: [&str; 14] = [
     "status",
     "info",
     "cat",
+    "ls",
+    "get",
+    "put",
     "protector",
     "header",
     "serve",
@@ -52,7 +55,7 @@ fn options_of_secrets_are_explained() {
 fn what_does_not_exist_is_wrong_usage() {
     let cli = Cli::new();
     cli.ends(2, "");
-    for verb in ["frobnicate", "encrypt", "decrypt", "ls", "resize", "erase", "lab", "drive"] {
+    for verb in ["frobnicate", "encrypt", "decrypt", "resize", "erase", "lab", "drive"] {
         cli.ends(2, verb);
     }
     cli.ends(2, "info");

@@ -6,13 +6,16 @@ use crate::inside::{self, shown};
 use crate::output::{Output, table};
 use crate::volume;
 use keyway_engine::Access;
-use keyway_files::{Entry, Files, Kind, parse, utc};
+use keyway_files::{Entry, Files, FilesError, Kind, parse, utc};
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// How deep --recursive goes.
+/// How deep --recursive goes, and how many entries it lists.
 const DEEPEST: usize = 128;
+const MOST: usize = 10_000_000;
+/// Folders that can't be read, before it is clear that no more will come of it.
+const MOST_PROBLEMS: usize = 100;
 
 /// List the files in a volume, with no mount and no root
 ///
@@ -37,7 +40,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.target.volume)?;
     let path = parse(&args.path)?;
     let mut files = inside::open(&args.target, Access::ReadOnly, args.target.given()?, None, out)?;
-    let about = |e: keyway_files::FilesError| volume::about(&args.target.volume, e);
+    let about = |e: FilesError| volume::about(&args.target.volume, e);
     let found = files.find(&path).map_err(about)?;
     let mut all = Vec::new();
     match found.kind {
@@ -74,29 +77,44 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     })
 }
 
-fn list(
-    files: &mut Files,
-    folder: &Entry,
-    path: PathBuf,
+/// A listing under way.
+struct Listing<'a> {
+    files: &'a mut Files,
     recursive: bool,
-    depth: usize,
     out: Output,
-    all: &mut Vec<(PathBuf, Entry)>,
-) -> Result<(), keyway_files::FilesError> {
-    for entry in files.entries(folder)? {
-        let path = path.join(entry.name.to_string_lossy().trim_start_matches('/'));
-        let inner = recursive && entry.kind == Kind::Folder;
-        all.push((path.clone(), entry.clone()));
-        if inner && depth >= DEEPEST {
-            out.warn(&format!("{} lies too deep to look into", shown(path.as_os_str())));
-        } else if inner && let Err(e) = list(files, &entry, path.clone(), recursive, depth + 1, out, all) {
-            out.warn(&format!("{}: {}", shown(path.as_os_str()), Failure::from(e).message));
-        }
-    }
-    Ok(())
+    all: Vec<(PathBuf, Entry)>,
+    problems: usize,
 }
 
-fn describe(path: &std::path::Path, entry: &Entry) -> Value {
+impl Listing<'_> {
+    /// Adds what is in a folder. A folder in it that can't be read is told, and the rest goes on.
+    fn add(&mut self, folder: &Entry, path: &Path, depth: usize) -> Result<(), FilesError> {
+        for entry in self.files.entries(folder)? {
+            let path = path.join(entry.name.to_string_lossy().trim_start_matches('/'));
+            self.all.push((path.clone(), entry.clone()));
+            if self.all.len() > MOST {
+                return Err(FilesError::Endless("more than ten million entries"));
+            }
+            if !self.recursive || entry.kind != Kind::Folder {
+                continue;
+            }
+            let deeper = match depth {
+                DEEPEST.. => Err(FilesError::Endless("folders lie in each other without end")),
+                _ => self.add(&entry, &path, depth + 1),
+            };
+            match deeper {
+                Err(e) if self.problems < MOST_PROBLEMS => {
+                    self.problems += 1;
+                    self.out.warn(&format!("{}: {}", shown(path.as_os_str()), Failure::from(e).message));
+                }
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn describe(path: &Path, entry: &Entry) -> Value {
     json!({
         "name": entry.name.to_string_lossy(),
         "path": path.to_string_lossy(),
