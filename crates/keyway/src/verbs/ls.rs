@@ -42,13 +42,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut files = inside::open(&args.target, Access::ReadOnly, args.target.given()?, None, out)?;
     let about = |e: FilesError| volume::about(&args.target.volume, e);
     let found = files.find(&path).map_err(about)?;
-    let mut all = Vec::new();
+    let mut listing =
+        Listing { files: &mut files, recursive: args.recursive, out, all: Vec::new(), problems: 0 };
     match found.kind {
-        Kind::Folder => {
-            list(&mut files, &found, "".into(), args.recursive, 0, out, &mut all).map_err(about)?
-        }
-        _ => all.push((PathBuf::from(&found.name), found)),
+        Kind::Folder => listing.add(&found, Path::new(""), 0).map_err(about)?,
+        _ => listing.all.push((PathBuf::from(&found.name), found)),
     }
+    let all = listing.all;
     let folder: PathBuf = std::iter::once(OsString::from("/")).chain(path).collect();
     let document = json!({
         "filesystem": files.kind(),
