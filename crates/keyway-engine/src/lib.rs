@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod device;
+mod extents;
 mod hand_over;
 mod layout;
 mod queue;
@@ -13,6 +14,7 @@ mod recording;
 mod transfer;
 
 pub use device::{Access, Counters, Device, DeviceError};
+pub use extents::Extent;
 pub use hand_over::{HandOver, LayerSecrets};
 pub use layout::{Layout, LayoutError, Mapping, Segment};
 pub use queue::LayoutQueue;

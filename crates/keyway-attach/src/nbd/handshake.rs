@@ -1,8 +1,10 @@
 //! The fixed newstyle handshake: greeting, options, and the choice of the one export.
 
+use super::context::{ALLOCATION, ALLOCATION_ID, ContextQuery};
 use super::protocol::{
-    ClientOption, ExportQuery, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, INFO_NAME, MAX_STRING, OptionHead,
-    OptionReply, TransmissionFlags, export_reply, greeting, info_block_size, info_export, option_reply_head,
+    Agreed, ClientOption, ExportQuery, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, INFO_NAME, MAX_STRING,
+    OptionHead, OptionReply, TransmissionFlags, export_reply, greeting, info_block_size, info_export,
+    option_reply_head,
 };
 use super::wire::{Wire, receive_all, send_all};
 use super::{Breach, ConnectionError};
@@ -18,20 +20,34 @@ const MAX_OPTION: usize = MAX_STRING + 1024;
 /// Longest option data skipped; a client that announces more is not speaking NBD.
 const MAX_SKIPPED: usize = 64 * 1024;
 
-/// What was negotiated.
+/// Whether what is said can be heard by others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Agreed {
-    /// Answers to reads are structured.
-    pub(crate) structured: bool,
+pub(crate) enum Security {
+    /// TLS is not offered: nobody else hears it.
+    Plain,
+    /// Nothing but TLS may follow.
+    TlsFirst,
+    /// TLS is on.
+    Tls,
 }
 
-/// Talks the client to the transmission phase; `None` when it left in peace.
-pub(crate) fn negotiate(
-    wire: &impl Wire,
-    device: &Device,
-    name: &str,
-    closing: impl Fn() -> bool,
-) -> Result<Option<Agreed>, ConnectionError> {
+/// Where the handshake led.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// To the transmission phase.
+    Agreed(Agreed),
+    /// To TLS; then negotiation begins anew.
+    StartTls,
+    /// The client left in peace.
+    Left,
+}
+
+/// The flags that a client answered the greeting with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClientFlags(u32);
+
+/// Greets the client.
+pub(crate) fn greet(wire: &impl Wire) -> Result<ClientFlags, ConnectionError> {
     send_all(wire, &mut [IoSlice::new(&greeting())])?;
     let mut flags = [0; 4];
     receive_all(wire, &mut flags)?;
@@ -39,7 +55,19 @@ pub(crate) fn negotiate(
     if flags & !(FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES) != 0 {
         return Err(Breach::ClientFlags(flags).into());
     }
-    let mut talk = Talk { wire, device, name, structured: false };
+    Ok(ClientFlags(flags))
+}
+
+/// Talks the client to the transmission phase, or to TLS.
+pub(crate) fn negotiate(
+    wire: &impl Wire,
+    device: &Device,
+    name: &str,
+    flags: ClientFlags,
+    security: Security,
+    closing: impl Fn() -> bool,
+) -> Result<Outcome, ConnectionError> {
+    let mut talk = Talk { wire, device, name, agreed: Agreed::default() };
     let mut buf = [0; MAX_OPTION];
     for _ in 0..MAX_OPTIONS {
         let mut head = [0; OptionHead::BYTES];
@@ -58,6 +86,21 @@ pub(crate) fn negotiate(
             talk.reply(number, OptionReply::ShuttingDown, &[])?;
             continue;
         }
+        if security == Security::TlsFirst {
+            match option {
+                ClientOption::StartTls => {
+                    talk.reply(number, OptionReply::Ack, &[])?;
+                    return Ok(Outcome::StartTls);
+                }
+                ClientOption::Abort => {}
+                // The specification leaves no other way to say so.
+                ClientOption::ExportName(_) => return Err(Breach::NoTls.into()),
+                _ => {
+                    talk.reply(number, OptionReply::TlsRequired, &[])?;
+                    continue;
+                }
+            }
+        }
         match option {
             ClientOption::ExportName(asked) => {
                 if !talk.is_ours(asked) {
@@ -65,14 +108,14 @@ pub(crate) fn negotiate(
                     return Err(Breach::UnknownExport.into());
                 }
                 let reply = export_reply(device.size(), talk.flags());
-                let len = if flags & FLAG_NO_ZEROES != 0 { 10 } else { reply.len() };
+                let len = if flags.0 & FLAG_NO_ZEROES != 0 { 10 } else { reply.len() };
                 send_all(wire, &mut [IoSlice::new(reply.get(..len).unwrap_or(&reply))])?;
-                return Ok(Some(Agreed { structured: talk.structured }));
+                return Ok(Outcome::Agreed(talk.agreed));
             }
             ClientOption::Abort => {
                 // The client need not wait for it.
                 let _ = talk.reply(number, OptionReply::Ack, &[]);
-                return Ok(None);
+                return Ok(Outcome::Left);
             }
             ClientOption::List => {
                 let len = (name.len() as u32).to_be_bytes();
@@ -80,7 +123,7 @@ pub(crate) fn negotiate(
                 talk.reply(number, OptionReply::Ack, &[])?;
             }
             ClientOption::StructuredReply => {
-                talk.structured = true;
+                talk.agreed.structured = true;
                 talk.reply(number, OptionReply::Ack, &[])?;
             }
             ClientOption::Info(query) => {
@@ -88,9 +131,21 @@ pub(crate) fn negotiate(
             }
             ClientOption::Go(query) => {
                 if talk.describe(number, query)? {
-                    return Ok(Some(Agreed { structured: talk.structured }));
+                    return Ok(Outcome::Agreed(talk.agreed));
                 }
             }
+            ClientOption::ListContexts(query) => {
+                talk.contexts(number, query, query.lists())?;
+            }
+            ClientOption::SetContexts(query) => {
+                let found = talk.contexts(number, query, query.sets())?;
+                talk.agreed.allocation = found && query.sets();
+            }
+            // Twice makes no sense, and without certificates there is none.
+            ClientOption::StartTls if security == Security::Tls => {
+                talk.reply(number, OptionReply::Invalid, &[])?;
+            }
+            ClientOption::StartTls => talk.reply(number, OptionReply::Unsupported, &[])?,
             ClientOption::Unknown => talk.reply(number, OptionReply::Unsupported, &[])?,
             ClientOption::Invalid => talk.reply(number, OptionReply::Invalid, &[])?,
         }
@@ -102,7 +157,7 @@ struct Talk<'a, W> {
     wire: &'a W,
     device: &'a Device,
     name: &'a str,
-    structured: bool,
+    agreed: Agreed,
 }
 
 impl<W: Wire> Talk<'_, W> {
@@ -112,7 +167,7 @@ impl<W: Wire> Talk<'_, W> {
     }
 
     fn flags(&self) -> TransmissionFlags {
-        TransmissionFlags::new(self.device.is_read_only(), self.structured)
+        TransmissionFlags::new(self.device.is_read_only(), self.agreed.structured)
     }
 
     /// Answers `INFO` or `GO`; says whether the export is ours.
@@ -126,6 +181,24 @@ impl<W: Wire> Talk<'_, W> {
         if query.wants_name {
             let name = [&INFO_NAME.to_be_bytes()[..], self.name.as_bytes()];
             self.reply(number, OptionReply::Info, &name)?;
+        }
+        self.reply(number, OptionReply::Ack, &[])?;
+        Ok(true)
+    }
+
+    /// Answers `LIST_META_CONTEXT` or `SET_META_CONTEXT`; says whether the question was a good one.
+    fn contexts(&self, number: u32, query: ContextQuery<'_>, ours: bool) -> Result<bool, ConnectionError> {
+        // Their answers are structured replies.
+        if !self.agreed.structured {
+            self.reply(number, OptionReply::Invalid, &[])?;
+            return Ok(false);
+        }
+        if !self.is_ours(query.name) {
+            self.reply(number, OptionReply::UnknownExport, &[])?;
+            return Ok(false);
+        }
+        if ours {
+            self.reply(number, OptionReply::MetaContext, &[&ALLOCATION_ID.to_be_bytes(), ALLOCATION])?;
         }
         self.reply(number, OptionReply::Ack, &[])?;
         Ok(true)

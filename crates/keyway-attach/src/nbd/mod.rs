@@ -2,7 +2,8 @@
 //!
 //! [`Server::bind`] takes an address, [`Server::run`] serves a [`Device`](keyway_engine::Device)
 //! there until it is stopped. The newstyle handshake in its fixed form is spoken, with structured
-//! replies for clients that ask for them; there is one export, and every client sees the same
+//! replies for clients that ask for them, holes in them where a volume's layout has bytes that are zeros by
+//! nature, and the context `base:allocation` that tells where these are; there is one export, and every client sees the same
 //! bytes: a flush or a write with `FUA` on one connection covers what all of them have been told
 //! is written.
 //!
@@ -14,6 +15,7 @@
 //! Limits, so that no client can take what it likes: requests of 32 MiB, 64 options, 10 seconds
 //! for the handshake, 32 connections, 16 requests at once on each.
 
+mod context;
 mod handshake;
 mod listen;
 mod protocol;
@@ -26,6 +28,7 @@ pub(crate) use listen::Listener;
 pub use server::{Options, Server, ServerCounters};
 pub use wire::Wire;
 
+use handshake::{Outcome, Security};
 use keyway_engine::Device;
 use std::io;
 use std::net::SocketAddr;
@@ -74,6 +77,9 @@ pub enum Breach {
     /// An export that is not here, asked for in the way that knows no error reply.
     #[error("the client asked for an export that does not exist")]
     UnknownExport,
+    /// It chose an export in the clear, in the way that knows no error reply.
+    #[error("the client did not start TLS, without which nothing is served here")]
+    NoTls,
     /// Not the head of a request.
     #[error("the client sent something that is not a request")]
     RequestMagic,
@@ -99,8 +105,9 @@ pub fn serve_client(
     workers: usize,
 ) -> Result<(), ConnectionError> {
     let never = || false;
-    match handshake::negotiate(wire, device, export, never)? {
-        Some(agreed) => transmission::serve(wire, device, agreed, workers, &never),
-        None => Ok(()),
+    let flags = handshake::greet(wire)?;
+    match handshake::negotiate(wire, device, export, flags, Security::Plain, never)? {
+        Outcome::Agreed(agreed) => transmission::serve(wire, device, agreed, workers, &never),
+        Outcome::StartTls | Outcome::Left => Ok(()),
     }
 }

@@ -4,6 +4,8 @@
 //! <https://github.com/NetworkBlockDevice/nbd>, by whose names they go. All integers are
 //! big-endian. Nothing here does I/O, allocates, or can panic on any input.
 
+use super::context::ContextQuery;
+
 /// `NBDMAGIC`, the first word of every server.
 pub(crate) const INIT_MAGIC: u64 = 0x4e42_444d_4147_4943;
 /// `IHAVEOPT`, the server's second word and the head of every option.
@@ -27,6 +29,7 @@ pub(crate) const MAX_REQUEST: u32 = 32 << 20;
 pub(crate) const CMD_FLAG_FUA: u16 = 1;
 pub(crate) const CMD_FLAG_NO_HOLE: u16 = 1 << 1;
 pub(crate) const CMD_FLAG_DF: u16 = 1 << 2;
+pub(crate) const CMD_FLAG_REQ_ONE: u16 = 1 << 3;
 pub(crate) const CMD_FLAG_FAST_ZERO: u16 = 1 << 4;
 
 /// What an export offers: the 16 transmission flags.
@@ -60,7 +63,7 @@ impl TransmissionFlags {
 }
 
 /// Cuts integers off the front of received bytes.
-struct Cutter<'a>(&'a [u8]);
+pub(crate) struct Cutter<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Cutter<'a> {
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
@@ -73,7 +76,7 @@ impl<'a> Cutter<'a> {
         self.array().map(u16::from_be_bytes)
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_be_bytes)
     }
 
@@ -81,7 +84,7 @@ impl<'a> Cutter<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(n)?;
         self.0 = tail;
         Some(head)
@@ -132,6 +135,12 @@ pub(crate) enum ClientOption<'a> {
     Go(ExportQuery<'a>),
     /// Use structured replies.
     StructuredReply,
+    /// Encrypt all that follows.
+    StartTls,
+    /// Which metadata contexts are there?
+    ListContexts(ContextQuery<'a>),
+    /// Use these.
+    SetContexts(ContextQuery<'a>),
     /// One we do not have.
     Unknown,
     /// One we have, with data that makes no sense.
@@ -173,9 +182,12 @@ impl<'a> ClientOption<'a> {
             // What comes with an abort does not matter any more.
             2 => Self::Abort,
             3 => alone(Self::List),
+            5 => alone(Self::StartTls),
             6 => ExportQuery::parse(data).map_or(Self::Invalid, Self::Info),
             7 => ExportQuery::parse(data).map_or(Self::Invalid, Self::Go),
             8 => alone(Self::StructuredReply),
+            9 => ContextQuery::parse(data).map_or(Self::Invalid, Self::ListContexts),
+            10 => ContextQuery::parse(data).map_or(Self::Invalid, Self::SetContexts),
             _ => Self::Unknown,
         }
     }
@@ -188,8 +200,10 @@ pub(crate) enum OptionReply {
     Ack = 1,
     Server = 2,
     Info = 3,
+    MetaContext = 4,
     Unsupported = (1 << 31) + 1,
     Invalid = (1 << 31) + 3,
+    TlsRequired = (1 << 31) + 5,
     UnknownExport = (1 << 31) + 6,
     ShuttingDown = (1 << 31) + 7,
     TooBig = (1 << 31) + 9,
@@ -245,7 +259,17 @@ pub(crate) enum Command {
     Flush,
     Trim,
     WriteZeroes,
+    BlockStatus,
     Unknown,
+}
+
+/// What a client and we have agreed on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Agreed {
+    /// Answers to reads are structured.
+    pub(crate) structured: bool,
+    /// The client may ask which parts read as zeros.
+    pub(crate) allocation: bool,
 }
 
 /// A request of the transmission phase.
@@ -276,15 +300,17 @@ impl Request {
             3 => Command::Flush,
             4 => Command::Trim,
             6 => Command::WriteZeroes,
+            7 => Command::BlockStatus,
             _ => Command::Unknown,
         };
         Some(Self { flags, command, cookie: cut.u64()?, offset: cut.u64()?, len: cut.u32()? })
     }
 
     /// Whether the request may be carried out on a device of `size` bytes, or what is wrong with it.
-    pub(crate) fn check(&self, size: u64, read_only: bool, structured: bool) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, size: u64, read_only: bool, agreed: Agreed) -> Result<(), Refusal> {
         let allowed = match self.command {
-            Command::Read if structured => CMD_FLAG_FUA | CMD_FLAG_DF,
+            Command::Read if agreed.structured => CMD_FLAG_FUA | CMD_FLAG_DF,
+            Command::BlockStatus => CMD_FLAG_FUA | CMD_FLAG_REQ_ONE,
             Command::WriteZeroes => CMD_FLAG_FUA | CMD_FLAG_NO_HOLE | CMD_FLAG_FAST_ZERO,
             _ => CMD_FLAG_FUA,
         };
@@ -294,7 +320,8 @@ impl Request {
         let inside = self.offset.checked_add(u64::from(self.len)).is_some_and(|end| end <= size);
         match self.command {
             Command::Read | Command::Write if self.len > MAX_REQUEST => Err(Refusal::TooLarge),
-            Command::Read if !inside => Err(Refusal::Invalid),
+            Command::Read | Command::BlockStatus if !inside => Err(Refusal::Invalid),
+            Command::BlockStatus if !agreed.allocation || self.len == 0 => Err(Refusal::Invalid),
             Command::Write | Command::Trim | Command::WriteZeroes if read_only => Err(Refusal::NotPermitted),
             Command::Write | Command::WriteZeroes if !inside => Err(Refusal::NoSpace),
             Command::Trim if !inside => Err(Refusal::Invalid),
@@ -389,11 +416,11 @@ impl ReplyHead {
             .put(&cookie.to_be_bytes())
     }
 
-    /// A chunk with `NBD_REPLY_FLAG_DONE`: ours are always the only one of their reply.
-    fn chunk(cookie: u64, kind: u16, len: u32) -> Self {
+    /// A chunk; the last one of its reply has `NBD_REPLY_FLAG_DONE`.
+    fn chunk(cookie: u64, kind: u16, len: u32, last: bool) -> Self {
         Self::new()
             .put(&STRUCTURED_REPLY_MAGIC.to_be_bytes())
-            .put(&1u16.to_be_bytes())
+            .put(&u16::from(last).to_be_bytes())
             .put(&kind.to_be_bytes())
             .put(&cookie.to_be_bytes())
             .put(&len.to_be_bytes())
@@ -411,10 +438,24 @@ impl ReplyHead {
         }
         match request.len {
             // NBD_REPLY_TYPE_NONE: a data chunk must hold a byte.
-            0 => Self::chunk(request.cookie, 0, 0),
-            // NBD_REPLY_TYPE_OFFSET_DATA
-            len => Self::chunk(request.cookie, 1, 8 + len).put(&request.offset.to_be_bytes()),
+            0 => Self::chunk(request.cookie, 0, 0, true),
+            len => Self::part(request.cookie, request.offset, len, true),
         }
+    }
+
+    /// `NBD_REPLY_TYPE_OFFSET_DATA`: comes before a part of a read's data.
+    pub(crate) fn part(cookie: u64, offset: u64, len: u32, last: bool) -> Self {
+        Self::chunk(cookie, 1, 8 + len, last).put(&offset.to_be_bytes())
+    }
+
+    /// `NBD_REPLY_TYPE_OFFSET_HOLE`: stands for a part that is all zeros.
+    pub(crate) fn hole(cookie: u64, offset: u64, len: u32, last: bool) -> Self {
+        Self::chunk(cookie, 2, 12, last).put(&offset.to_be_bytes()).put(&len.to_be_bytes())
+    }
+
+    /// `NBD_REPLY_TYPE_BLOCK_STATUS`: comes before that many bytes of an answer.
+    pub(crate) fn block_status(cookie: u64, len: usize) -> Self {
+        Self::chunk(cookie, 5, len as u32, true)
     }
 
     /// It failed; `NBD_REPLY_TYPE_ERROR` with words for a person where structured.
@@ -423,7 +464,7 @@ impl ReplyHead {
             return Self::simple(cookie, refusal as u32);
         }
         let message = refusal.message().as_bytes();
-        Self::chunk(cookie, (1 << 15) + 1, 6 + message.len() as u32)
+        Self::chunk(cookie, (1 << 15) + 1, 6 + message.len() as u32, true)
             .put(&(refusal as u32).to_be_bytes())
             .put(&(message.len() as u16).to_be_bytes())
             .put(message)
@@ -465,7 +506,8 @@ mod tests {
     #[test]
     fn requests_are_checked_against_the_volume() {
         let request = |command, flags, offset, len| Request { flags, command, cookie: 1, offset, len };
-        let check = |r: Request| r.check(1 << 20, false, true);
+        let all = Agreed { structured: true, allocation: true };
+        let check = |r: Request| r.check(1 << 20, false, all);
         assert_eq!(check(request(Command::Read, CMD_FLAG_DF, 0, 1 << 20)), Ok(()));
         assert_eq!(check(request(Command::Read, 0, 1, 1 << 20)), Err(Refusal::Invalid));
         assert_eq!(check(request(Command::Read, 0, u64::MAX, 2)), Err(Refusal::Invalid));
@@ -476,9 +518,16 @@ mod tests {
         let fast = request(Command::WriteZeroes, CMD_FLAG_FAST_ZERO | CMD_FLAG_NO_HOLE, 0, 4096);
         assert_eq!(check(fast), Err(Refusal::NotSupported));
         let write = request(Command::Write, 0, 0, 1);
-        assert_eq!(write.check(1 << 20, true, false), Err(Refusal::NotPermitted));
+        assert_eq!(write.check(1 << 20, true, Agreed::default()), Err(Refusal::NotPermitted));
+        let status = request(Command::BlockStatus, CMD_FLAG_REQ_ONE, 0, 4096);
+        assert_eq!(check(status), Ok(()));
         assert_eq!(
-            request(Command::Read, CMD_FLAG_DF, 0, 1).check(1 << 20, true, false),
+            status.check(1 << 20, false, Agreed { structured: true, allocation: false }),
+            Err(Refusal::Invalid)
+        );
+        assert_eq!(check(request(Command::BlockStatus, 0, 0, 0)), Err(Refusal::Invalid));
+        assert_eq!(
+            request(Command::Read, CMD_FLAG_DF, 0, 1).check(1 << 20, true, Agreed::default()),
             Err(Refusal::Invalid)
         );
     }

@@ -1,5 +1,6 @@
 //! Listens, gives every client its thread, and sees all of them off when it is time to stop.
 
+use super::handshake::{Outcome, Security};
 use super::listen::Listener;
 use super::wire::{Socket, Wire};
 use super::{ConnectionError, Listen, NbdError, handshake, transmission};
@@ -200,13 +201,15 @@ impl Server {
 
     fn attend(&self, client: &Client, device: &Device, stop: &Stop) -> Result<(), ConnectionError> {
         let closing = || stop.is_requested();
-        let agreed = handshake::negotiate(&client.socket, device, &self.options.export, closing)?;
+        let name = &self.options.export;
+        let flags = handshake::greet(&client.socket)?;
+        let outcome = handshake::negotiate(&client.socket, device, name, flags, Security::Plain, closing)?;
         client.state.store(SERVED, Ordering::Release);
-        match agreed {
-            Some(agreed) => {
+        match outcome {
+            Outcome::Agreed(agreed) => {
                 transmission::serve(&client.socket, device, agreed, self.options.workers.max(1), &closing)
             }
-            None => Ok(()),
+            Outcome::StartTls | Outcome::Left => Ok(()),
         }
     }
 }

@@ -7,8 +7,10 @@
 //! and without an allocation once the buffers have grown. Workers are started when they are first
 //! needed.
 
-use super::handshake::Agreed;
-use super::protocol::{CMD_FLAG_FUA, Command, Refusal, ReplyHead, Request};
+use super::context;
+use super::protocol::{
+    Agreed, CMD_FLAG_DF, CMD_FLAG_FUA, CMD_FLAG_REQ_ONE, Command, Refusal, ReplyHead, Request,
+};
 use super::wire::{Wire, receive_all, send_all};
 use super::{Breach, ConnectionError};
 use keyway_engine::{Device, DeviceError};
@@ -39,7 +41,7 @@ pub(crate) fn serve(
     let connection = Connection {
         wire,
         device,
-        structured: agreed.structured,
+        agreed,
         closing,
         workers,
         input: Mutex::new(Input {
@@ -61,7 +63,7 @@ pub(crate) fn serve(
 struct Connection<'a, W> {
     wire: &'a W,
     device: &'a Device,
-    structured: bool,
+    agreed: Agreed,
     closing: &'a (dyn Fn() -> bool + Sync),
     workers: usize,
     input: Mutex<Input>,
@@ -148,7 +150,7 @@ impl<W: Wire> Connection<'_, W> {
         if request.command == Command::Disconnect {
             return Ok(None);
         }
-        let check = request.check(self.device.size(), self.device.is_read_only(), self.structured);
+        let check = request.check(self.device.size(), self.device.is_read_only(), self.agreed);
         let check = if (self.closing)() { Err(Refusal::ShuttingDown) } else { check };
         let job = Job { request, refusal: check.err() };
         if request.command == Command::Write {
@@ -175,14 +177,53 @@ impl<W: Wire> Connection<'_, W> {
             Some(refusal) => Err(refusal),
             None => self.execute(request, buf),
         };
-        let head = match done {
-            Err(refusal) => ReplyHead::refusal(request.cookie, refusal, self.structured),
-            Ok(()) if request.command == Command::Read => ReplyHead::data(request, self.structured),
-            Ok(()) => ReplyHead::done(request.cookie),
+        let structured = self.agreed.structured;
+        let (head, data): (ReplyHead, &[u8]) = match (done, request.command) {
+            (Err(refusal), _) => (ReplyHead::refusal(request.cookie, refusal, structured), &[]),
+            (Ok(()), Command::Read) if self.has_holes(request) => return self.send_parts(request, buf),
+            (Ok(()), Command::Read) => (ReplyHead::data(request, structured), buf),
+            (Ok(()), Command::BlockStatus) => {
+                let only_one = request.flags & CMD_FLAG_REQ_ONE != 0;
+                let answer = context::block_status(self.device, request.offset, request.len, only_one);
+                let head = ReplyHead::block_status(request.cookie, answer.len());
+                return self.send(&head, &answer);
+            }
+            (Ok(()), _) => (ReplyHead::done(request.cookie), &[]),
         };
-        let data: &[u8] = if done.is_ok() && request.command == Command::Read { buf } else { &[] };
+        self.send(&head, data)
+    }
+
+    fn send(&self, head: &ReplyHead, data: &[u8]) -> io::Result<()> {
         let _alone = lock(&self.output);
         send_all(self.wire, &mut [IoSlice::new(head.as_bytes()), IoSlice::new(data)])
+    }
+
+    /// Whether a part of a read is zeros that need not be sent, and the client takes it so.
+    fn has_holes(&self, request: &Request) -> bool {
+        let len = u64::from(request.len);
+        let first = self.device.extent(request.offset, len);
+        self.agreed.structured
+            && request.flags & CMD_FLAG_DF == 0
+            && first.is_some_and(|first| first.zero || first.len < len)
+    }
+
+    /// Answers a read in parts: data, and holes for what is zeros anyway.
+    fn send_parts(&self, request: &Request, data: &[u8]) -> io::Result<()> {
+        let (mut rest, mut at) = (data, request.offset);
+        let _alone = lock(&self.output);
+        while let Some(extent) = self.device.extent(at, rest.len() as u64) {
+            let (part, tail) = rest.split_at_checked(extent.len as usize).unwrap_or((rest, &[]));
+            let (len, last) = (part.len() as u32, tail.is_empty());
+            let (head, part) = if extent.zero {
+                (ReplyHead::hole(request.cookie, at, len, last), &[][..])
+            } else {
+                (ReplyHead::part(request.cookie, at, len, last), part)
+            };
+            send_all(self.wire, &mut [IoSlice::new(head.as_bytes()), IoSlice::new(part)])?;
+            rest = tail;
+            at += extent.len;
+        }
+        Ok(())
     }
 
     fn execute(&self, request: &Request, buf: &mut AlignedBuf) -> Result<(), Refusal> {
@@ -207,6 +248,7 @@ impl<W: Wire> Connection<'_, W> {
                     at += n;
                 }
             }
+            Command::BlockStatus => {}
             Command::Disconnect | Command::Unknown => return Err(Refusal::Invalid),
         }
         let changed = matches!(request.command, Command::Write | Command::Trim | Command::WriteZeroes);

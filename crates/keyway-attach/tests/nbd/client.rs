@@ -15,10 +15,12 @@ pub(crate) const DISC: u16 = 2;
 pub(crate) const FLUSH: u16 = 3;
 pub(crate) const TRIM: u16 = 4;
 pub(crate) const WRITE_ZEROES: u16 = 6;
+pub(crate) const BLOCK_STATUS: u16 = 7;
 
 pub(crate) const FUA: u16 = 1;
 pub(crate) const NO_HOLE: u16 = 2;
 pub(crate) const DF: u16 = 4;
+pub(crate) const REQ_ONE: u16 = 8;
 pub(crate) const FAST_ZERO: u16 = 16;
 
 pub(crate) const EPERM: u32 = 1;
@@ -30,6 +32,7 @@ pub(crate) const ENOTSUP: u32 = 95;
 
 pub(crate) const REP_ACK: u32 = 1;
 pub(crate) const REP_INFO: u32 = 3;
+pub(crate) const REP_META_CONTEXT: u32 = 4;
 
 pub(crate) struct Client {
     pub(crate) stream: UnixStream,
@@ -37,6 +40,8 @@ pub(crate) struct Client {
     pub(crate) flags: u16,
     structured: bool,
     next_cookie: u64,
+    /// Bytes that came as holes.
+    pub(crate) holes: usize,
     /// Reads under way: cookie to length.
     reads: HashMap<u64, usize>,
 }
@@ -72,7 +77,7 @@ impl Client {
 
     /// The other half of a connection that is already talking.
     pub(crate) fn talking(stream: UnixStream) -> Self {
-        Self { stream, size: 0, flags: 0, structured: false, next_cookie: 1, reads: HashMap::new() }
+        Self { stream, size: 0, flags: 0, structured: false, next_cookie: 1, holes: 0, reads: HashMap::new() }
     }
 
     pub(crate) fn connect_with(socket: &Path, flags: u32) -> Self {
@@ -185,11 +190,15 @@ impl Client {
             0x668e_33ef => {
                 assert!(self.structured, "structured replies were not asked for");
                 let rest = self.bytes(16);
-                assert_eq!(be16(&rest[..2]), 1, "the only chunk of its reply");
-                let (kind, cookie) = (be16(&rest[2..4]), be64(&rest[4..12]));
+                let (last, kind, cookie) = (be16(&rest[..2]), be16(&rest[2..4]), be64(&rest[4..12]));
                 let payload = self.bytes(be32(&rest[12..]) as usize);
+                if last == 0 || kind == 2 {
+                    return self.parts(last, kind, cookie, &payload);
+                }
+                assert_eq!(last, 1, "unknown flags");
                 let read = self.reads.remove(&cookie);
                 match kind {
+                    5 => Reply { cookie, error: 0, data: payload },
                     0 => Reply { cookie, error: 0, data: Vec::new() },
                     1 => {
                         assert_eq!(payload.len() - 8, read.unwrap());
@@ -205,6 +214,41 @@ impl Client {
                 }
             }
             other => panic!("{other:#x} is no reply"),
+        }
+    }
+
+    /// A read's answer in parts, of which this is the first; holes come out as zeros, and are counted.
+    fn parts(&mut self, mut last: u16, mut kind: u16, cookie: u64, first: &[u8]) -> Reply {
+        let len = self.reads.remove(&cookie).unwrap();
+        let (mut data, mut payload) = (vec![0xee; len], first.to_vec());
+        let (mut filled, mut start) = (0, None);
+        loop {
+            let offset = be64(&payload[..8]);
+            // Ours come in order.
+            let at = (offset - *start.get_or_insert(offset)) as usize;
+            match kind {
+                1 => {
+                    data[at..at + payload.len() - 8].copy_from_slice(&payload[8..]);
+                    filled += payload.len() - 8;
+                }
+                2 => {
+                    let hole = be32(&payload[8..]) as usize;
+                    assert_eq!(payload.len(), 12);
+                    data[at..at + hole].fill(0);
+                    filled += hole;
+                    self.holes += hole;
+                }
+                other => panic!("an unexpected chunk of type {other:#x}"),
+            }
+            if last == 1 {
+                assert_eq!(filled, len);
+                return Reply { cookie, error: 0, data };
+            }
+            assert_eq!(be32(&self.bytes(4)), 0x668e_33ef);
+            let head = self.bytes(16);
+            (last, kind) = (be16(&head[..2]), be16(&head[2..4]));
+            assert_eq!(be64(&head[4..12]), cookie, "parts of two answers are mixed");
+            payload = self.bytes(be32(&head[12..]) as usize);
         }
     }
 

@@ -10,6 +10,7 @@
 mod client;
 mod connections;
 mod durable;
+mod holes;
 mod hostile;
 mod rig;
 mod tools;
