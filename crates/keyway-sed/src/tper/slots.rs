@@ -154,3 +154,41 @@ fn parse(bytes: &[u8]) -> Result<Option<Copy>, DriveError> {
     let sequence = field(16, 24).try_into().map(u64::from_le_bytes).unwrap_or_default();
     Ok(Some((sequence, Zeroizing::new(field(HEAD, end).to_vec()))))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use keyway_store::MemStore;
+
+    #[test]
+    fn a_slot_of_version_1_is_read_and_written_anew() {
+        let state = b"a state";
+        let mut slot = vec![0; SLOT as usize];
+        slot[..8].copy_from_slice(MAGIC);
+        slot[8] = 1;
+        slot[12] = state.len() as u8;
+        slot[16] = 5;
+        slot[HEAD..HEAD + state.len()].copy_from_slice(state);
+        let end = SLOT as usize - SUM;
+        let sum = Sha256::digest(&slot[..end]);
+        slot[end..].copy_from_slice(&sum);
+        let store = MemStore::from_vec([slot.clone(), slot].concat());
+        let (mut slots, read) = Slots::load(&store).unwrap();
+        assert_eq!(&read[..], state);
+        slots.save(&store, b"another").unwrap();
+        assert_eq!(&Slots::load(&store).unwrap().1[..], b"another");
+        assert_eq!(store.snapshot()[8], 2);
+    }
+
+    #[test]
+    fn a_slot_with_anything_behind_its_state_is_not_whole() {
+        let store = MemStore::new(SLOTS as usize);
+        Slots::fresh().save(&store, b"the state").unwrap();
+        assert_eq!(&Slots::load(&store).unwrap().1[..], b"the state");
+        for slot in 0..2 {
+            store.write_at(&[1], slot * SLOT + 5000).unwrap();
+        }
+        assert!(matches!(Slots::load(&store), Err(DriveError::NotADrive)));
+    }
+}

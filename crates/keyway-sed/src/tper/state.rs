@@ -67,6 +67,14 @@ impl State {
     /// As tokens. They hold keys: the encoder wipes itself.
     pub(super) fn encode(&self) -> Encoder {
         let mut to = Encoder::new();
+        self.encode_first(&mut to);
+        self.encode_setup(&mut to);
+        to.end_list();
+        to
+    }
+
+    /// All that version 1 had.
+    fn encode_first(&self, to: &mut Encoder) {
         let c = &self.config;
         for n in [
             c.blocks,
@@ -125,6 +133,11 @@ impl State {
                 });
             }
         });
+    }
+
+    /// What version 2 added.
+    fn encode_setup(&self, to: &mut Encoder) {
+        let c = &self.config;
         to.uint(c.ssc as u64).boolean(c.single_user).uint(c.try_limit.into()).uint(c.data_stores.into());
         to.list(|to| {
             for range in &self.setup.single_user {
@@ -142,8 +155,6 @@ impl State {
                 to.uint(*bytes);
             }
         });
-        to.end_list();
-        to
     }
 
     /// Reads it back.
@@ -290,4 +301,56 @@ fn range(value: &Value<'_>) -> Option<RangeKeys> {
             _ => return None,
         },
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn factory() -> State {
+        let label = Label { serial: "S".into(), msid: "M".into(), psid: "P".into() };
+        let opal = DriveConfig::opal(64, 512, label);
+        State::factory(&DriveConfig { pin_iterations: 1, ..opal }).map_err(|_| ()).unwrap()
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        let mut state = factory();
+        state.config.ssc = SscKind::Ruby;
+        state.config.firmware.granularity = 64;
+        state.setup =
+            Setup { single_user: [0, 3].into(), admins_place_ranges: true, data_stores: vec![4096, 8] };
+        let bytes = state.encode();
+        let read = State::decode(bytes.as_bytes()).unwrap();
+        assert_eq!((&read.config, &read.setup), (&state.config, &state.setup));
+        assert_eq!(read.encode().as_bytes(), bytes.as_bytes());
+    }
+
+    #[test]
+    fn a_state_of_version_1_is_read_as_what_it_was() {
+        let state = factory();
+        let mut old = Encoder::new();
+        state.encode_first(&mut old);
+        old.end_list();
+        let read = State::decode(old.as_bytes()).unwrap();
+        assert_eq!(
+            (read.config.ssc, read.config.single_user, read.config.data_stores),
+            (SscKind::Opal2, false, 1)
+        );
+        assert_eq!(read.setup, Setup::ordinary(&read.config));
+        assert_eq!(read.config.label, state.config.label);
+    }
+
+    #[test]
+    fn a_set_up_that_can_not_be_is_refused() {
+        for setup in [
+            Setup { single_user: [9].into(), ..Setup::default() },
+            Setup { data_stores: vec![1; 10], ..Setup::default() },
+            Setup { data_stores: vec![u64::MAX, 1], ..Setup::default() },
+        ] {
+            let state = State { setup, ..factory() };
+            assert!(matches!(State::decode(state.encode().as_bytes()), Err(DriveError::Damaged)));
+        }
+    }
 }

@@ -123,7 +123,7 @@ fn a_samsung_850_evos_discovery_is_as_published() {
 }
 
 fn message(result: Result<(), HostError>) -> String {
-    result.err().expect("it fails").to_string()
+    result.expect_err("it fails").to_string()
 }
 
 #[test]
