@@ -82,12 +82,44 @@ struct Wire {
 #[derive(Serialize, Deserialize)]
 enum WireAttachment {
     Fuse { loop_device: bool },
-    NbdSession,
-    NbdUnix(OsString),
-    NbdTcp(SocketAddr),
+    Nbd(WireNbd),
     VhostUser(Option<OsString>),
     NvmeTcp(SocketAddr),
     DmCrypt,
+}
+
+#[derive(Serialize, Deserialize)]
+enum WireNbd {
+    Session,
+    Unix(OsString),
+    Tcp(SocketAddr),
+    Tls(Box<Self>, OsString),
+}
+
+impl From<&NbdAddress> for WireNbd {
+    fn from(address: &NbdAddress) -> Self {
+        match address {
+            NbdAddress::Session => Self::Session,
+            NbdAddress::Unix(path) => Self::Unix(path.clone().into_os_string()),
+            NbdAddress::Tcp(at) => Self::Tcp(*at),
+            NbdAddress::Tls { at, certificates } => {
+                Self::Tls(Box::new(Self::from(&**at)), certificates.clone().into_os_string())
+            }
+        }
+    }
+}
+
+impl From<WireNbd> for NbdAddress {
+    fn from(address: WireNbd) -> Self {
+        match address {
+            WireNbd::Session => Self::Session,
+            WireNbd::Unix(path) => Self::Unix(path.into()),
+            WireNbd::Tcp(at) => Self::Tcp(at),
+            WireNbd::Tls(at, folder) => {
+                Self::Tls { at: Box::new(Self::from(*at)), certificates: folder.into() }
+            }
+        }
+    }
 }
 
 /// What opens the volume.
@@ -246,9 +278,7 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
         discards: request.discards,
         attachment: match &request.attachment {
             Attachment::Fuse { loop_device } => WireAttachment::Fuse { loop_device: *loop_device },
-            Attachment::Nbd(NbdAddress::Session) => WireAttachment::NbdSession,
-            Attachment::Nbd(NbdAddress::Unix(path)) => WireAttachment::NbdUnix(path.clone().into_os_string()),
-            Attachment::Nbd(NbdAddress::Tcp(at)) => WireAttachment::NbdTcp(*at),
+            Attachment::Nbd(address) => WireAttachment::Nbd(address.into()),
             Attachment::NvmeTcp(at) => WireAttachment::NvmeTcp(*at),
             Attachment::DmCrypt => WireAttachment::DmCrypt,
             Attachment::VhostUser(path) => {
@@ -376,9 +406,7 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
         discards: wire.discards,
         attachment: match wire.attachment {
             WireAttachment::Fuse { loop_device } => Attachment::Fuse { loop_device },
-            WireAttachment::NbdSession => Attachment::Nbd(NbdAddress::Session),
-            WireAttachment::NbdUnix(path) => Attachment::Nbd(NbdAddress::Unix(path.into())),
-            WireAttachment::NbdTcp(at) => Attachment::Nbd(NbdAddress::Tcp(at)),
+            WireAttachment::Nbd(address) => Attachment::Nbd(address.into()),
             WireAttachment::VhostUser(path) => Attachment::VhostUser(path.map(PathBuf::from)),
             WireAttachment::NvmeTcp(at) => Attachment::NvmeTcp(at),
             WireAttachment::DmCrypt => Attachment::DmCrypt,

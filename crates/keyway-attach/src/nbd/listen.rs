@@ -53,11 +53,11 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn bind(at: &Listen, allow_remote: bool) -> Result<Self, NbdError> {
+    pub(crate) fn bind(at: &Listen, secure: bool) -> Result<Self, NbdError> {
         match at {
             Listen::Unix(path) => Self::bind_unix(path),
             Listen::Tcp(address) => {
-                if !allow_remote && !address.ip().to_canonical().is_loopback() {
+                if !secure && !address.ip().to_canonical().is_loopback() {
                     return Err(NbdError::Remote(*address));
                 }
                 let fail = |source| NbdError::System { doing: "listen on", at: at.clone(), source };

@@ -8,9 +8,9 @@
 //! is written.
 //!
 //! Who may connect: a unix socket is made for its owner alone (mode 0600). TCP has no such thing;
-//! it is only ever bound to a loopback address, unless [`Options::allow_remote`] says otherwise,
-//! and even there every user of the machine may read and write the open volume. The protocol's
-//! TLS is not offered.
+//! without [`Options::tls`] it is only ever bound to a loopback address, and even there every user of the
+//! machine may read and write the open volume. With it nothing is said in the clear but the wish to start
+//! TLS, and only clients with a certificate are let in ([`Certificates`]).
 //!
 //! Limits, so that no client can take what it likes: requests of 32 MiB, 64 options, 10 seconds
 //! for the handshake, 32 connections, 16 requests at once on each.
@@ -20,12 +20,14 @@ mod handshake;
 mod listen;
 mod protocol;
 mod server;
+mod tls;
 mod transmission;
 mod wire;
 
 pub use listen::Listen;
 pub(crate) use listen::Listener;
 pub use server::{Options, Server, ServerCounters};
+pub use tls::Certificates;
 pub use wire::Wire;
 
 use handshake::{Outcome, Security};
@@ -38,8 +40,16 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum NbdError {
     /// An address other machines reach, without leave.
-    #[error("{0} can be reached from other machines and NBD asks for no password; use a loopback address")]
+    #[error("{0} can be reached from other machines and NBD asks for no password; use a loopback address, or TLS")]
     Remote(SocketAddr),
+    /// No TLS with these.
+    #[error("{path} can't be used: {reason}; a folder of certificates has ca-cert.pem, server-cert.pem and server-key.pem")]
+    Certificates {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Somebody answers on this socket.
     #[error("another server is listening on {0}; close it or choose another path")]
     InUse(PathBuf),

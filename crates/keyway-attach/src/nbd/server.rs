@@ -3,6 +3,7 @@
 use super::handshake::{Outcome, Security};
 use super::listen::Listener;
 use super::wire::{Socket, Wire};
+use super::tls::{Certificates, TlsWire};
 use super::{ConnectionError, Listen, NbdError, handshake, transmission};
 use crate::Stop;
 use keyway_engine::Device;
@@ -28,8 +29,8 @@ const FAREWELL: Duration = Duration::from_secs(5);
 pub struct Options {
     /// The export's name; clients may also leave it empty.
     pub export: String,
-    /// Whether TCP addresses that other machines reach may be used.
-    pub allow_remote: bool,
+    /// TLS, and nothing without it. Needed for addresses that other machines reach.
+    pub tls: Option<Certificates>,
     /// Requests carried out at once on one connection; at least 1.
     pub workers: usize,
     /// Time a client has to get from connecting to its first request.
@@ -38,7 +39,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { export: "keyway".into(), allow_remote: false, workers: 16, handshake: Duration::from_secs(10) }
+        Self { export: "keyway".into(), tls: None, workers: 16, handshake: Duration::from_secs(10) }
     }
 }
 
@@ -88,13 +89,22 @@ struct Client {
 impl Server {
     /// Takes the address; clients that connect from now on wait until [`Server::run`].
     pub fn bind(listen: &Listen, options: Options) -> Result<Self, NbdError> {
-        let listener = Listener::bind(listen, options.allow_remote)?;
+        let listener = Listener::bind(listen, options.tls.is_some())?;
         Ok(Self { listener, options, counters: Arc::default() })
     }
 
     /// Where it listens, with the port that was chosen.
     pub fn address(&self) -> &Listen {
         &self.listener.at
+    }
+
+    /// The same as a URI that clients take.
+    pub fn uri(&self) -> String {
+        let plain = self.listener.at.to_string();
+        match &self.options.tls {
+            Some(_) => plain.replacen("nbd", "nbds", 1),
+            None => plain,
+        }
     }
 
     /// The connections' counters.
@@ -201,16 +211,35 @@ impl Server {
 
     fn attend(&self, client: &Client, device: &Device, stop: &Stop) -> Result<(), ConnectionError> {
         let closing = || stop.is_requested();
-        let name = &self.options.export;
-        let flags = handshake::greet(&client.socket)?;
-        let outcome = handshake::negotiate(&client.socket, device, name, flags, Security::Plain, closing)?;
-        client.state.store(SERVED, Ordering::Release);
-        match outcome {
-            Outcome::Agreed(agreed) => {
-                transmission::serve(&client.socket, device, agreed, self.options.workers.max(1), &closing)
-            }
-            Outcome::StartTls | Outcome::Left => Ok(()),
+        let (name, workers) = (&self.options.export, self.options.workers.max(1));
+        let socket = &client.socket;
+        let served = || client.state.store(SERVED, Ordering::Release);
+        let flags = handshake::greet(socket)?;
+        let Some(certificates) = &self.options.tls else {
+            let outcome = handshake::negotiate(socket, device, name, flags, Security::Plain, closing)?;
+            served();
+            return match outcome {
+                Outcome::Agreed(agreed) => {
+                    transmission::serve(socket, device, agreed, workers, &closing)
+                }
+                Outcome::StartTls | Outcome::Left => Ok(()),
+            };
+        };
+        let first = handshake::negotiate(socket, device, name, flags, Security::TlsFirst, closing)?;
+        if first != Outcome::StartTls {
+            return Ok(());
         }
+        let wire = TlsWire::accept(socket, certificates)?;
+        let outcome = handshake::negotiate(&wire, device, name, flags, Security::Tls, closing)?;
+        served();
+        let done = match outcome {
+            Outcome::Agreed(agreed) => transmission::serve(&wire, device, agreed, workers, &closing),
+            Outcome::StartTls | Outcome::Left => Ok(()),
+        };
+        if done.is_ok() {
+            wire.say_goodbye();
+        }
+        done
     }
 }
 

@@ -44,8 +44,15 @@ pub enum NbdAddress {
     Session,
     /// A unix socket at this path.
     Unix(PathBuf),
-    /// A TCP port; the command line allows loopback addresses only.
+    /// A TCP port, without TLS on a loopback address only.
     Tcp(SocketAddr),
+    /// One of the others, with TLS.
+    Tls {
+        /// Where.
+        at: Box<Self>,
+        /// The folder of certificates.
+        certificates: PathBuf,
+    },
 }
 
 /// How the file system inside the volume is mounted.

@@ -205,12 +205,18 @@ impl Session {
     }
 
     fn start_nbd(&mut self, address: &NbdAddress) -> Result<(), AttachError> {
+        let (address, tls) = match address {
+            NbdAddress::Tls { at, certificates } => {
+                (&**at, Some(nbd::Certificates::from_folder(certificates)?))
+            }
+            plain => (plain, None),
+        };
         let listen = match address {
-            NbdAddress::Session => Listen::Unix(self.folder.nbd()),
             NbdAddress::Unix(path) => Listen::Unix(path.clone()),
             NbdAddress::Tcp(address) => Listen::Tcp(*address),
+            NbdAddress::Session | NbdAddress::Tls { .. } => Listen::Unix(self.folder.nbd()),
         };
-        let server = Server::bind(&listen, nbd::Options::default())?;
+        let server = Server::bind(&listen, nbd::Options { tls, ..nbd::Options::default() })?;
         self.state.transport = "nbd".into();
         self.state.socket = Some(match server.address() {
             Listen::Unix(path) => path.display().to_string(),

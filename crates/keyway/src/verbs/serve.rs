@@ -17,15 +17,19 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   $ keyway serve secret.hc --nbd unix:/run/user/1000/secret.sock
   $ keyway serve /dev/sdb1 --nbd tcp:127.0.0.1:10809 --read-only --password-file pw.txt
+  $ keyway serve secret.hc --nbd tcp:0.0.0.0:10809 --tls-certificates /etc/pki/keyway
   $ keyway serve secret.hc --vhost-user /run/user/1000/disk.sock
   $ keyway serve secret.hc --nvme-tcp 127.0.0.1:4420")]
 #[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user", "nvme_tcp"])]
 pub(crate) struct Args {
     /// The volume's file or block device
     volume: PathBuf,
-    /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT
+    /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT; with --tls-certificates any address
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     nbd: Option<NbdAddress>,
+    /// Speak TLS, with the certificates in this folder (ca-cert.pem, server-cert.pem, server-key.pem); clients show one, too
+    #[arg(long, value_name = "FOLDER", requires = "nbd")]
+    tls_certificates: Option<PathBuf>,
     /// A disk for a virtual machine, on a unix socket at this path (vhost-user-blk)
     #[arg(long, value_name = "PATH")]
     vhost_user: Option<PathBuf>,
@@ -57,15 +61,31 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
     }
     open::refuse_if_open(&args.volume)?;
+    let certificates = args.tls_certificates.as_deref().map(spawn::absolute).transpose()?;
+    if let Some(folder) = &certificates {
+        // Before anyone types a password.
+        Certificates::from_folder(folder).map_err(AttachError::from)?;
+    }
+    if let (Some(NbdAddress::Tcp(at)), None) = (&args.nbd, &certificates) {
+        on_this_machine(*at).map_err(|what| {
+            Failure::usage(what, "use a loopback address, or --tls-certificates FOLDER")
+        })?;
+    }
     let which = Which::new(&args.volume, &args.narrow).absolute()?;
     let own = Given::read(&which, &args.secret.source(), &args.keys)?;
     let attachment = match (&args.nbd, &args.vhost_user, args.nvme_tcp) {
         (_, _, Some(address)) => Attachment::NvmeTcp(address),
         (_, Some(path), None) => Attachment::VhostUser(Some(spawn::absolute(path)?)),
-        (Some(NbdAddress::Unix(path)), None, None) => {
-            Attachment::Nbd(NbdAddress::Unix(spawn::absolute(path)?))
+        (address, None, None) => {
+            let at = match address {
+                Some(NbdAddress::Unix(path)) => NbdAddress::Unix(spawn::absolute(path)?),
+                other => other.clone().unwrap_or(NbdAddress::Session),
+            };
+            Attachment::Nbd(match certificates {
+                Some(certificates) => NbdAddress::Tls { at: Box::new(at), certificates },
+                None => at,
+            })
         }
-        (other, None, None) => Attachment::Nbd(other.clone().unwrap_or(NbdAddress::Session)),
     };
     let request = ServeRequest {
         which,
@@ -78,7 +98,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     open::serve(&request, ServeSecrets { own, protect: None }, !args.background, out)
 }
 
-/// NBD has no encryption of its own here, so it stays on this machine.
 fn address(text: &str) -> Result<NbdAddress, String> {
     if let Some(path) = text.strip_prefix("unix:")
         && !path.is_empty()
@@ -86,17 +105,25 @@ fn address(text: &str) -> Result<NbdAddress, String> {
         return Ok(NbdAddress::Unix(path.into()));
     }
     let at = text.strip_prefix("tcp:").ok_or("write unix:PATH or tcp:127.0.0.1:PORT")?;
-    loopback(at).map(NbdAddress::Tcp)
+    socket_address(at).map(NbdAddress::Tcp)
+}
+
+fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    text.replacen("localhost:", "127.0.0.1:", 1)
+        .parse()
+        .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())
 }
 
 /// An address that only this machine reaches.
 fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let at: SocketAddr = text
-        .replacen("localhost:", "127.0.0.1:", 1)
-        .parse()
-        .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())?;
+    let at = socket_address(text)?;
+    on_this_machine(at).map(|()| at)
+}
+
+/// What crosses a network in the clear can be read there.
+fn on_this_machine(at: SocketAddr) -> Result<(), String> {
     if at.ip().is_loopback() {
-        return Ok(at);
+        return Ok(());
     }
     Err(format!(
         "{} is not this machine's loopback; decrypted data would cross the network in the clear",
@@ -115,8 +142,11 @@ mod tests {
         assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
         assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));
         assert_eq!(tcp("tcp:[::1]:1"), Ok("Tcp([::1]:1)".to_owned()));
-        for text in ["", "unix:", "tcp:", "tcp:0.0.0.0:1", "tcp:192.168.1.1:1", "tcp:127.0.0.1", "/tmp/s"] {
+        for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "/tmp/s"] {
             assert!(address(text).is_err(), "{text}");
+        }
+        for text in ["0.0.0.0:1", "192.168.1.1:1", "[::]:1"] {
+            assert!(loopback(text).is_err(), "{text}");
         }
     }
 }
