@@ -40,10 +40,14 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum NbdError {
     /// An address other machines reach, without leave.
-    #[error("{0} can be reached from other machines and NBD asks for no password; use a loopback address, or TLS")]
+    #[error(
+        "{0} can be reached from other machines and NBD asks for no password; use a loopback address, or TLS"
+    )]
     Remote(SocketAddr),
     /// No TLS with these.
-    #[error("{path} can't be used: {reason}; a folder of certificates has ca-cert.pem, server-cert.pem and server-key.pem")]
+    #[error(
+        "{path} can't be used: {reason}; a folder of certificates has ca-cert.pem, server-cert.pem and server-key.pem"
+    )]
     Certificates {
         /// The file.
         path: PathBuf,

@@ -2,8 +2,8 @@
 
 use super::handshake::{Outcome, Security};
 use super::listen::Listener;
-use super::wire::{Socket, Wire};
 use super::tls::{Certificates, TlsWire};
+use super::wire::{Socket, Wire};
 use super::{ConnectionError, Listen, NbdError, handshake, transmission};
 use crate::Stop;
 use keyway_engine::Device;
@@ -219,9 +219,7 @@ impl Server {
             let outcome = handshake::negotiate(socket, device, name, flags, Security::Plain, closing)?;
             served();
             return match outcome {
-                Outcome::Agreed(agreed) => {
-                    transmission::serve(socket, device, agreed, workers, &closing)
-                }
+                Outcome::Agreed(agreed) => transmission::serve(socket, device, agreed, workers, &closing),
                 Outcome::StartTls | Outcome::Left => Ok(()),
             };
         };

@@ -45,7 +45,8 @@ impl Pem {
     fn read(folder: &Path, name: &str) -> Result<Self, NbdError> {
         let path = folder.join(name);
         let mut bytes = Zeroizing::new(Vec::new());
-        let read = std::fs::File::open(&path).and_then(|file| file.take(LARGEST_FILE).read_to_end(&mut bytes));
+        let read =
+            std::fs::File::open(&path).and_then(|file| file.take(LARGEST_FILE).read_to_end(&mut bytes));
         match read {
             Ok(_) => Ok(Self { path, bytes }),
             Err(e) => Err(NbdError::Certificates { path, reason: e.to_string() }),
@@ -105,7 +106,7 @@ pub(crate) struct TlsWire<'a> {
     socket: &'a Socket,
     tls: Mutex<ServerConnection>,
     incoming: Mutex<Incoming>,
-    /// What is encrypted and not sent. Locked before `tls` by those that need both, so that what is
+    /// What is being sent. Locked before `tls` by those that need both, so that what is
     /// encrypted first is sent first.
     outgoing: Mutex<Vec<u8>>,
 }
@@ -207,6 +208,7 @@ impl Wire for TlsWire<'_> {
 
     fn send(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         let mut outgoing = lock(&self.outgoing);
+        outgoing.clear();
         let mut room = SENT;
         let mut tls = lock(&self.tls);
         for part in parts {
@@ -220,9 +222,8 @@ impl Wire for TlsWire<'_> {
             }
         }
         drop(tls);
-        let sent = send_all(self.socket, &mut [IoSlice::new(&outgoing)]);
-        outgoing.clear();
-        sent.map(|()| SENT - room)
+        send_all(self.socket, &mut [IoSlice::new(&outgoing)])?;
+        Ok(SENT - room)
     }
 
     fn hang_up(&self) {

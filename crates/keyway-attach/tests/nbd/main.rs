@@ -13,4 +13,5 @@ mod durable;
 mod holes;
 mod hostile;
 mod rig;
+mod tls;
 mod tools;

@@ -38,7 +38,7 @@ impl Rig {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("nbd");
         let server = Server::bind(&Listen::Unix(socket.clone()), options).unwrap();
-        let uri = server.address().to_string();
+        let uri = server.uri();
         let counters = server.counters();
         let stop = Arc::new(Stop::new().unwrap());
         let told = stop.clone();

@@ -8,6 +8,8 @@ use crate::output::Output;
 use crate::secrets_in::SecretArgs;
 use crate::spawn::{self, ServeRequest, ServeSecrets};
 use crate::volume::{self, Which};
+use keyway_attach::AttachError;
+use keyway_attach::nbd::Certificates;
 use keyway_attach::session::{Attachment, NbdAddress};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -67,9 +69,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         Certificates::from_folder(folder).map_err(AttachError::from)?;
     }
     if let (Some(NbdAddress::Tcp(at)), None) = (&args.nbd, &certificates) {
-        on_this_machine(*at).map_err(|what| {
-            Failure::usage(what, "use a loopback address, or --tls-certificates FOLDER")
-        })?;
+        on_this_machine(*at)
+            .map_err(|what| Failure::usage(what, "use a loopback address, or --tls-certificates FOLDER"))?;
     }
     let which = Which::new(&args.volume, &args.narrow).absolute()?;
     let own = Given::read(&which, &args.secret.source(), &args.keys)?;
