@@ -114,6 +114,8 @@ fn wrong_usage_is_2() {
     cli.ends(2, "cat @v --format luks");
     cli.ends(2, "open @v --protect-hidden --password-file - --protect-password-file -");
     cli.ends(2, "open @v --attach ublk --password-file @pw");
+    cli.ends(2, "open @v --attach dm-crypt --protect-hidden --password-file @pw");
+    cli.ends(2, "open @v @ --attach vhost-user --password-file @pw");
     cli.ends(2, "serve @v --nbd tcp:0.0.0.0:10809 --password-file @pw");
     cli.ends(2, "serve @v --password-file @pw");
     cli.ends(2, "header restore @v --password-file @pw --pim 1");

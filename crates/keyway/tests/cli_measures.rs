@@ -93,7 +93,13 @@ fn bench_times_every_key_derivation_and_writes_a_report() {
 #[test]
 fn doctor_says_what_it_would_choose() {
     let said = Cli::new().json(0, "doctor");
-    assert!(["fuse+loop", "fuse", "nbd"].contains(&said["attachment"].as_str().expect("a word")), "{said}");
+    let ways = ["dm-crypt", "fuse+loop", "fuse", "nbd"];
+    assert!(ways.contains(&said["attachment"].as_str().expect("a word")), "{said}");
+    for way in ["dm_crypt", "fuse", "loop_device", "nbd", "vhost_user", "nvme_tcp", "ublk"] {
+        let (usable, reason) = (&said[way]["usable"], &said[way]["reason"]);
+        assert_eq!(usable == true, reason.is_null(), "{way}: what is missing is told: {said}");
+    }
+    assert_eq!(said["dm_crypt"]["usable"] == true, said["attachment"] == "dm-crypt");
     assert!(said["kernels"].as_array().is_some_and(|kernels| kernels.contains(&said["kernel"])));
     assert!(said["fuse"]["usable"].is_boolean() && said["because"].is_string());
     assert_eq!(said["root"], is_root());

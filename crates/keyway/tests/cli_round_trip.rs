@@ -17,6 +17,32 @@ fn pattern(len: usize) -> Vec<u8> {
     (0..len as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
+/// What the kernel can't do here goes another way, with the reason; asked for by name it is refused before
+/// anybody types a password.
+#[test]
+fn auto_says_why() {
+    if !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.volume("v");
+    let doctor = cli.json(0, "doctor");
+    let opened = cli.json(0, &format!("open @v {WITH}"));
+    let why = opened["why"].as_str().expect("a reason");
+    if doctor["dm_crypt"]["usable"] == true {
+        assert_eq!(opened["attachment"], "dm-crypt", "{opened}");
+    } else {
+        let missing = doctor["dm_crypt"]["reason"].as_str().expect("a reason");
+        assert!(opened["attachment"] == "fuse" && why.contains(missing), "{opened}");
+    }
+    assert_eq!(cli.json(0, "status @v")["why"], why);
+    cli.ends(0, "close @v");
+    if let Some(missing) = doctor["dm_crypt"]["reason"].as_str() {
+        let refused = cli.json(5, "open @v --attach dm-crypt");
+        assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains(missing)), "{refused}");
+    }
+}
+
 #[test]
 fn what_is_written_through_the_file_is_read_by_cat() {
     if !has_fuse() {
@@ -29,6 +55,7 @@ fn what_is_written_through_the_file_is_read_by_cat() {
         assert!(opened.get(key).is_some(), "{key} in {opened}");
     }
     assert_eq!((opened["attachment"].as_str(), &opened["socket"]), (Some("fuse"), &Value::Null));
+    assert_eq!(opened["why"], Value::Null, "it was asked for");
     let path = opened["file"].as_str().expect("a file");
     let file = std::fs::File::options().read(true).write(true).open(path).expect("the volume's file");
     let data = pattern(300_000);
