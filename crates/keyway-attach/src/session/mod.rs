@@ -14,7 +14,7 @@
 //!
 //! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass
 //! over it; [`close`], [`clean_stale`] and the next [`run`] take away what it left. A mapping of the kernel's
-//! works without its process: while somebody uses it, it stays, and so does its folder.
+//! works without its process: while it is mounted or open it stays, and so does its folder; [`close`] unmounts it.
 
 mod claim;
 mod control;
@@ -124,7 +124,7 @@ pub fn close(what: &str) -> Result<Closed, AttachError> {
         if let Some(Closed { state, killed: true }) = &seen {
             // What works without its process must not go while somebody uses it; say so.
             let _alone = lock_runtime(&runtime_folder()?)?;
-            take_away_mapping(state)?;
+            take_away_mapping(state, true)?;
         }
         let cleared = clean_stale()?.into_iter().find(|state| state.is_named(what));
         let cleared = cleared.map(|state| Closed { state, killed: true });
@@ -166,7 +166,12 @@ fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
             continue;
         }
         let state = SessionState::read(&folder.state());
-        match state.as_ref().map_or_else(|| dmcrypt::remove_stale(&folder.id()), take_away_mapping) {
+        let gone = match &state {
+            Some(state) => take_away_mapping(state, false),
+            None => dmcrypt::remove_stale(&folder.id()),
+        };
+        match gone {
+            // It works without its process; only `close` may unmount it.
             Err(AttachError::Busy { .. }) => continue,
             done => done?,
         }
@@ -184,14 +189,14 @@ fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
     Ok(cleaned)
 }
 
-/// Unmounts and removes the kernel's mapping of a dead session, in good order.
-fn take_away_mapping(state: &SessionState) -> Result<(), AttachError> {
+/// Removes the kernel's mapping of a dead session, in good order; unmounts it before that only where told to.
+fn take_away_mapping(state: &SessionState, unmount: bool) -> Result<(), AttachError> {
     if state.attachment != dmcrypt::ATTACHMENT {
         return Ok(());
     }
     let mounted = keyway_sys::mounts().unwrap_or_default();
     // Only where it is still this device's: somebody else may use the folder by now.
-    if let (Some(device), Some(at)) = (&state.device, &state.mountpoint)
+    if let (true, Some(device), Some(at)) = (unmount, &state.device, &state.mountpoint)
         && mounted.iter().any(|mount| mount.at == *at && mount.source == *device)
     {
         mount::unmount(at)?;
