@@ -13,6 +13,7 @@
 //! is parsed once into types with limits; a header that lies is [`VolumeError::DamagedHeader`].
 #![forbid(unsafe_code)]
 
+pub mod allocation;
 pub mod bitlocker;
 mod error;
 pub mod fsprobe;
@@ -22,7 +23,6 @@ pub mod mkfs;
 mod opened;
 mod overlay;
 mod progress;
-pub mod reserve;
 mod secrets;
 pub mod veracrypt;
 

@@ -15,7 +15,7 @@
 //!   33 MiB). Each has 64 KiB. Right behind the first copy lie the moved first sectors (8 KiB) and
 //!   64 KiB more that the metadata names. Here: the same, rounded up to 4 KiB.
 //! - **Room in the file system.** Windows makes files in `System Volume Information` that own these
-//!   bytes. Here their clusters are marked as bad ([`crate::reserve`]).
+//!   bytes. Here their clusters are marked as bad ([`crate::allocation`]).
 //! - **First sectors.** 16 of 512 bytes or 2 of 4,096 lie elsewhere. Of a To Go drive it is more: all
 //!   that the decoy file system needs ([`super::create_decoy`]).
 //! - **Boot sector.** A FAT32 one whose loader says "Remove disks or other media", made from one
@@ -38,14 +38,17 @@ use super::create_place::{BOOT_BYTES, Places};
 use super::data_key::cipher;
 use super::error::BitLockerError;
 use super::map::Map;
+use crate::allocation::Allocation;
 use crate::mkfs::{self, FileSystem};
-use crate::reserve::Fresh;
 use crate::veracrypt::random::Noise;
 use crate::{Progress, Stage};
 use keyway_engine::{Access, Device, Layout};
-use keyway_store::{AlignedBuf, Store};
+use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Store};
 use std::fmt;
+use std::fs::File;
 use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The smallest volume, 64 MiB: Windows' own limit for encrypting a drive.
@@ -142,9 +145,10 @@ pub fn create(
         .map(|(fs, label)| mkfs::image(fs, size, sector_bytes, label, progress).map(|image| (image, fs)))
         .transpose()?;
     let places = if let Some((image, _)) = &image {
-        let mut fresh = Fresh::open(image)?;
-        let places = Places::inside(&mut fresh, size, boot_bytes)?;
-        fresh.finish()?;
+        let image = image_store(image)?;
+        let mut map = Allocation::read(&image)?;
+        let places = Places::inside(&mut map, size, boot_bytes)?;
+        map.mark(&image)?;
         places
     } else {
         Places::at_the_end(size, boot_bytes)
@@ -192,6 +196,12 @@ pub fn create(
     put(store.as_ref(), &first, 0)?;
     let usable_bytes = if image.is_some() { size } else { places.start };
     Ok(Created { notes: notes(new, usable_bytes), block, layout, usable_bytes })
+}
+
+/// The image without a name, as a store.
+fn image_store(image: &File) -> Result<FileStore, CreateError> {
+    let path = format!("/proc/self/fd/{}", image.as_raw_fd());
+    Ok(FileStore::open(Path::new(&path), OpenMode::ReadWrite, Caching::Buffered)?)
 }
 
 /// Everything that can be refused is refused before anything is written.

@@ -3,8 +3,8 @@
 use super::entry::EntryTooLong;
 use super::error::BitLockerError;
 use super::protect::ProtectError;
+use crate::allocation::AllocationError;
 use crate::mkfs::{FileSystem, MkfsError};
-use crate::reserve::ReserveError;
 use crate::veracrypt::RandomError;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
@@ -52,7 +52,7 @@ pub enum CreateError {
     TooLong(#[from] EntryTooLong),
     /// The file system leaves no room.
     #[error(transparent)]
-    Reserve(#[from] ReserveError),
+    Allocation(#[from] AllocationError),
     /// The file system inside could not be made.
     #[error(transparent)]
     FileSystem(#[from] MkfsError),
@@ -90,7 +90,7 @@ impl CreateError {
             | Self::FileSystemNotOffered(_)
             | Self::NoProtector
             | Self::Protector(ProtectError::PasswordLength(_) | ProtectError::PasswordText)
-            | Self::Reserve(ReserveError::NoRoom)
+            | Self::Allocation(AllocationError::NoRoom)
             | Self::FileSystem(MkfsError::Unknown(_) | MkfsError::SectorSize { .. }) => 2,
             Self::FileSystem(MkfsError::Missing(_)) => 5,
             Self::Volume(e) => e.exit_code(),

@@ -3,13 +3,13 @@
 //! Source of the distances: the volumes that Windows 10 and 11 made (see [`super::create`]).
 
 use super::block::REGION_BYTES;
-use crate::reserve::{Fresh, ReserveError};
+use crate::allocation::{Allocation, AllocationError};
 
 /// Bytes of the first sectors that lie elsewhere, where there is no decoy file system.
-pub(super) const BOOT_BYTES: u64 = 8192;
+pub const BOOT_BYTES: u64 = 8192;
 
 /// Bytes behind them that the metadata names, for the conversion's own use.
-pub(super) const SPARE_BYTES: u64 = 64 * 1024;
+pub const SPARE_BYTES: u64 = 64 * 1024;
 
 /// Where the first copy goes if it can.
 const FIRST: u64 = 33 << 20;
@@ -24,25 +24,29 @@ const REGION: u64 = REGION_BYTES as u64;
 
 /// Where everything lies that is not the file system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Places {
+pub struct Places {
     /// First byte of all.
-    pub(super) start: u64,
+    pub start: u64,
     /// The three copies of the metadata.
-    pub(super) copies: [u64; 3],
+    pub copies: [u64; 3],
     /// The moved first sectors.
-    pub(super) boot_backup: u64,
+    pub boot_backup: u64,
     /// The spare bytes.
-    pub(super) spare: u64,
+    pub spare: u64,
 }
 
 impl Places {
-    /// Inside a file system, as far from each other as Windows puts them. Sets them aside there.
-    pub(super) fn inside(fresh: &mut Fresh<'_>, size: u64, boot_bytes: u64) -> Result<Self, ReserveError> {
+    /// Inside a file system, as far from each other as Windows puts them. Sets them aside there. `boot_bytes`
+    /// are those of the first sectors that lie elsewhere.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub fn inside(map: &mut Allocation, size: u64, boot_bytes: u64) -> Result<Self, AllocationError> {
         let distance = (size / PARTS).next_multiple_of(ALIGN);
         let mut take = |from, len| {
-            let at = fresh.find(from, len, ALIGN)?;
-            fresh.take(at..at + len);
-            Ok::<_, ReserveError>(at)
+            let at = map.find(from, len, ALIGN)?;
+            map.take(at..at + len);
+            Ok::<_, AllocationError>(at)
         };
         let first = take(FIRST, REGION + boot_bytes + SPARE_BYTES)?;
         let second = take(FIRST + distance, REGION)?;
@@ -60,8 +64,9 @@ impl Places {
     ///
     /// A page is left free behind each of the last two copies: where one ended with the volume,
     /// cryptsetup 2.7.5 made a device that its kernel (6.12) never came back from.
-    pub(super) fn at_the_end(size: u64, boot_bytes: u64) -> Self {
-        let start = (size - 3 * REGION - boot_bytes - SPARE_BYTES - 2 * ALIGN) / ALIGN * ALIGN;
+    pub fn at_the_end(size: u64, boot_bytes: u64) -> Self {
+        let needed = 3 * REGION + boot_bytes + SPARE_BYTES + 2 * ALIGN;
+        let start = size.saturating_sub(needed) / ALIGN * ALIGN;
         let boot_backup = start + REGION;
         let spare = boot_backup + boot_bytes;
         let second = spare + SPARE_BYTES;

@@ -13,6 +13,7 @@ mod block;
 mod boot;
 mod change;
 pub mod codes;
+mod conversion;
 mod create;
 mod create_boot;
 mod create_decoy;
@@ -49,9 +50,13 @@ pub use boot::{
 };
 pub use change::{ChangeError, LastProtector, NewProtector};
 pub use codes::{Method, Protection, State};
+pub use conversion::{
+    Converting, ConvertingError, HEAD_BYTES, InPlace, NotConvertible, Reached, unlock_behind,
+};
 pub use create::{Created, Fill, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::CreateError;
 pub use create_metadata::NewProtectors;
+pub use create_place::{BOOT_BYTES, Places, SPARE_BYTES};
 pub use entry::{
     BootBackup, ENTRY_HEADER_BYTES, Entries, Entry, EntryTooLong, ExternalKey, Key, Nonce, Protector, Sealed,
     StretchKey, TpmBlob, UseKey, Value,

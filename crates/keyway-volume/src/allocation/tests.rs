@@ -1,0 +1,164 @@
+//! What the maps say is what the file systems' own tools say.
+
+use super::*;
+use crate::mkfs::{self, FileSystem};
+use keyway_store::{Caching, FileStore, MemStore, OpenMode};
+use keyway_testkit::{Rng, require_tool};
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+fn map(used: &[u8]) -> Clusters {
+    let count = used.len() as u64 * 8;
+    Clusters { start: 1000, bytes: 100, count, used: used.to_vec(), taken: vec![] }
+}
+
+#[test]
+fn free_runs_are_found_and_taken_once() {
+    let mut map = map(&[0b0000_0001, 0b0001_0000]);
+    assert_eq!(map.find(0, 100, 1), Some(1100));
+    assert_eq!(map.find(1150, 1000, 10), Some(1150));
+    assert_eq!(map.find(1201, 1000, 10), None);
+    assert_eq!(map.find(2250, 100, 100), Some(2300));
+    map.take(1150..1250);
+    map.take(1250..1320);
+    assert_eq!((map.taken.len(), map.taken.first()), (1, Some(&(1..4))));
+    assert_eq!(map.find(0, 100, 1), Some(1400));
+    assert!(map.find(0, 10_000, 1).is_none());
+}
+
+#[test]
+fn used_ranges_join_over_small_gaps_only() {
+    let map = map(&[0b0000_0101, 0, 0b1000_0000]);
+    assert_eq!(map.used_ranges(5000, 1), [0..1100, 1200..1300, 3300..5000]);
+    assert_eq!(map.used_ranges(5000, 101), [0..1300, 3300..5000]);
+    assert_eq!(map.used_ranges(1250, 1), [0..1100, 1200..1250]);
+    assert_eq!(map.used_ranges(5000, 1 << 20), [0..5000]);
+}
+
+/// A file with a new file system, for a store.
+fn made(name: &str, sector_bytes: u32, size: u64) -> Option<tempfile::NamedTempFile> {
+    let fs: FileSystem = name.parse().expect("known");
+    require_tool(fs.program())?;
+    let image = mkfs::image(fs, size, sector_bytes, None, &()).expect("mkfs runs");
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    io::copy(&mut &image, file.as_file_mut()).expect("copied");
+    Some(file)
+}
+
+fn store(path: &Path) -> FileStore {
+    FileStore::open(path, OpenMode::ReadWrite, Caching::Buffered).expect("opens")
+}
+
+fn check(name: &str, path: &Path) {
+    let (program, arguments): (_, &[&str]) = match name {
+        "ntfs" => ("ntfsresize", &["--info", "--no-progress-bar", "--force", "--bad-sectors"]),
+        "fat" => ("fsck.fat", &["-n"]),
+        _ => ("fsck.exfat", &["-n"]),
+    };
+    let Some(program) = require_tool(program) else { return };
+    let done = Command::new(program).args(arguments).arg(path).output().expect("it runs");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{name}: {said}{:?}", done.status);
+}
+
+/// The file systems' own checkers find nothing wrong, what was taken is no longer free, and what is
+/// given back leaves no trace.
+#[test]
+fn the_checkers_agree_with_what_is_taken_and_given_back() {
+    let sizes = [("ntfs", 512, 64 << 20), ("ntfs", 4096, 100 << 20), ("ntfs", 512, 3 << 30)];
+    let fats = [("fat", 512, 64 << 20), ("fat", 512, 700 << 20), ("fat", 4096, 300 << 20)];
+    let exfats = [("exfat", 512, 64 << 20), ("exfat", 512, 1 << 30)];
+    for (name, sector_bytes, size) in sizes.into_iter().chain(fats).chain(exfats) {
+        let Some(file) = made(name, sector_bytes, size) else { continue };
+        let store = store(file.path());
+        let mut map = Allocation::read(&store).expect("it is known");
+        let before = (map.map.used.clone(), map.free_bytes());
+        let taken = [33 << 20, 40 << 20, 33 << 20].map(|from| {
+            let at = map.find(from, 0x22000, 4096).expect("room");
+            map.take(at..at + 0x22000);
+            at..at + 0x22000
+        });
+        map.mark(&store).expect("marked");
+        let mut again = Allocation::read(&store).expect("still known");
+        for range in &taken {
+            let clusters = again.map.of(range).expect("inside");
+            assert!(clusters.clone().all(|c| again.map.bit(c)), "{name} {size}: {clusters:?}");
+        }
+        assert!(again.free_bytes() <= before.1 - 3 * 0x22000);
+        check(name, file.path());
+        assert!(again.release(&store, &taken).expect("given back"));
+        assert!(!again.release(&store, &taken).expect("nothing is left") || name == "ntfs");
+        let last = Allocation::read(&store).expect("still known");
+        assert!(last.map.used == before.0, "{name} {size}");
+        check(name, file.path());
+    }
+}
+
+/// ext4's map is dumpe2fs's: the number of free blocks, and no file's block is free.
+#[test]
+fn ext4_has_as_many_free_blocks_as_its_superblock_says() {
+    let Some(mkfs) = require_tool("mkfs.ext4") else { return };
+    let folder = tempfile::tempdir().expect("temp");
+    std::fs::write(folder.path().join("big"), Rng::new(5).bytes(3 << 20)).expect("written");
+    let kinds: [&[&str]; 5] =
+        [&[], &["-b", "1024"], &["-O", "^flex_bg,^64bit"], &["-O", "sparse_super2"], &["-t", "ext2"]];
+    for arguments in kinds {
+        let file = tempfile::NamedTempFile::new().expect("temp");
+        file.as_file().set_len(700 << 20).expect("sized");
+        let mut command = Command::new(&mkfs);
+        command.args(["-q", "-F", "-d"]).arg(folder.path()).args(arguments).arg(file.path());
+        let done = command.output().expect("runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let store = store(file.path());
+        let map = Allocation::read(&store).expect("known");
+        let superblock = read(&store, 1024, 1024).expect("read");
+        let free = number::<4>(&superblock, 0xc) * (1024 << number::<4>(&superblock, 0x18));
+        assert_eq!(map.free_bytes(), free, "{arguments:?}");
+        assert!(!map.can_reserve() && map.mark(&store).is_err());
+        // The content lies among what is used.
+        let used = map.used(store.size(), 1);
+        let bytes = std::fs::read(file.path()).expect("read");
+        let start = Rng::new(5).bytes(4096);
+        let at = bytes.chunks(1024).position(|chunk| start.starts_with(chunk)).expect("there") as u64 * 1024;
+        assert!(used.iter().any(|range| range.contains(&at)), "{arguments:?}");
+    }
+}
+
+/// Whatever a superblock says, nothing panics, and nothing is read outside of the medium.
+#[test]
+fn lies_are_refused_or_harmless() {
+    let mut rng = Rng::new(77);
+    for name in ["ntfs", "fat", "exfat", "ext4"] {
+        let Some(file) = made(name, 512, 64 << 20) else { continue };
+        let good = std::fs::read(file.path()).expect("read");
+        let mft = if name == "ntfs" { number::<8>(&good, 48) * 4096 } else { 0 };
+        let mut refused = 0;
+        let store = MemStore::from_vec(good.clone());
+        for turn in 0..600 {
+            // The boot sector, the superblock, the MFT's first records.
+            let at = match turn % 3 {
+                0 => rng.below(512),
+                1 => 1024 + rng.below(1024),
+                _ if name == "ntfs" => mft + rng.below(9 * 1024),
+                _ => rng.below(8192),
+            };
+            let was = good[at as usize];
+            let lie = [0, 1, 0x7f, 0x80, 0xff, rng.below(256) as u8][rng.below(6) as usize];
+            store.write_at(&[lie], at).expect("memory");
+            match Allocation::read(&store) {
+                Ok(map) => {
+                    let used = map.used(store.size(), 1 << 16);
+                    assert!(used.iter().all(|range| range.end <= store.size() && range.start < range.end));
+                    assert!(
+                        map.find(0, 1 << 16, 4096).is_ok_and(|at| at + (1 << 16) <= store.size())
+                            || map.find(0, 1 << 16, 4096).is_err()
+                    );
+                }
+                Err(_) => refused += 1,
+            }
+            store.write_at(&[was], at).expect("memory");
+        }
+        assert!(refused > 10, "{name}: {refused}");
+    }
+}
