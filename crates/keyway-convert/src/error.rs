@@ -1,7 +1,10 @@
 //! Why a conversion could not begin or go on, sorted by whose fault it is.
 
+use keyway_engine::{DeviceError, LayoutError};
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
+use keyway_volume::allocation::AllocationError;
+use keyway_volume::bitlocker::{self, BitLockerError, ConvertingError, EntryTooLong, NotConvertible};
 use keyway_volume::veracrypt::{CreateError, RandomError};
 
 /// A conversion that could not begin or go on. What was converted stays converted: after each of
@@ -55,6 +58,27 @@ pub enum ConvertError {
     /// The new volume's headers could not be made.
     #[error(transparent)]
     Headers(#[from] CreateError),
+    /// The BitLocker volume does not open.
+    #[error(transparent)]
+    BitLocker(#[from] BitLockerError),
+    /// The new BitLocker volume's metadata could not be made.
+    #[error(transparent)]
+    Metadata(#[from] bitlocker::CreateError),
+    /// The metadata has grown too long.
+    #[error(transparent)]
+    TooLong(#[from] EntryTooLong),
+    /// The BitLocker volume can't be converted here.
+    #[error(transparent)]
+    NotConvertible(#[from] NotConvertible),
+    /// The file system's map can't be read, or it has no room.
+    #[error(transparent)]
+    Allocation(#[from] AllocationError),
+    /// What is in the volume can't be read.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The volume's layout does not fit the medium.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
     /// Random bytes can't be had.
     #[error(transparent)]
     Random(#[from] RandomError),
@@ -63,6 +87,15 @@ pub enum ConvertError {
 impl From<getrandom::Error> for ConvertError {
     fn from(e: getrandom::Error) -> Self {
         Self::Random(e.into())
+    }
+}
+
+impl From<ConvertingError> for ConvertError {
+    fn from(e: ConvertingError) -> Self {
+        match e {
+            ConvertingError::Not(why) => why.into(),
+            ConvertingError::Volume(e) => e.into(),
+        }
     }
 }
 
@@ -82,7 +115,14 @@ impl ConvertError {
         match self {
             Self::NoRoom { .. } => 2,
             Self::NoJournal | Self::Overwritten | Self::ImpossibleRecord | Self::Size { .. } => 4,
-            Self::Unsupported(_) => 5,
+            Self::Unsupported(_) | Self::NotConvertible(_) => 5,
+            Self::BitLocker(e) => e.exit_code(),
+            Self::Metadata(e) => e.exit_code(),
+            Self::Allocation(AllocationError::NoRoom) => 2,
+            Self::Allocation(AllocationError::Unknown | AllocationError::Damaged(_)) => 4,
+            Self::Allocation(AllocationError::Unsupported(_)) => 5,
+            Self::Allocation(AllocationError::Dirty(_) | AllocationError::Store(_)) => 1,
+            Self::TooLong(_) | Self::Device(_) | Self::Layout(_) => 1,
             Self::Volume(e) => e.exit_code(),
             Self::Headers(e) => e.exit_code(),
             Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,

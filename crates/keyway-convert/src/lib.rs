@@ -12,6 +12,7 @@
 //!   where its journal is. It stands where a file system or a header would be looked for, so that
 //!   nobody takes what is half converted for something whole.
 //! - [`veracrypt`] plans the conversions of VeraCrypt volumes.
+//! - [`bitlocker`] plans those of BitLocker volumes.
 //! - [`room`] asks a file system how large it is and has its own tools make it smaller.
 //!
 //! The protocol, what it assumes of the medium and why every instant is harmless are written down in
@@ -19,6 +20,7 @@
 //! of the real code.
 #![forbid(unsafe_code)]
 
+pub mod bitlocker;
 mod error;
 mod journal;
 mod marker;
@@ -32,4 +34,4 @@ pub use error::{ConvertError, Stopped};
 pub use journal::{Held, Journal, Place, RECORD_BYTES, Record, SLOTS, Slot};
 pub use marker::{Found, JournalPlace, Kind, MARKER_BYTES, Marker, find};
 pub use mover::{Conversion, Progress};
-pub use step::{Keyed, Move, Side, Step, Wipe};
+pub use step::{Keyed, Move, Side, Small, Step, Wipe};

@@ -129,23 +129,12 @@ impl Marker {
             payload.extend(header.bytes());
         }
         payload.extend(path);
-        payload.resize(CRC_AT, 0);
-        let crc = crc32fast::hash(&payload);
-        payload.extend(crc.to_le_bytes());
-        let sectors = payload.chunks(SECTOR - 2 * FRAME);
-        sectors.flat_map(|part| [&self.id, part, &self.id].concat()).collect()
+        frame(&self.id, payload)
     }
 
     /// Reads a page; `None` where it holds no whole marker.
     pub fn parse(page: &[u8]) -> Option<Self> {
-        let id: [u8; FRAME] = *page.first_chunk()?;
-        let mut payload = Vec::with_capacity(PAYLOAD);
-        for sector in page.get(..MARKER_BYTES)?.chunks(SECTOR) {
-            (sector.starts_with(&id) && sector.ends_with(&id)).then_some(())?;
-            payload.extend(sector.get(FRAME..SECTOR - FRAME)?);
-        }
-        let (body, crc) = payload.split_at_checked(CRC_AT)?;
-        (crc32fast::hash(body).to_le_bytes() == *crc && body.starts_with(&MAGIC)).then_some(())?;
+        let (id, body) = unframe(page, &MAGIC)?;
         let number = |at: usize| Some(u64::from_le_bytes(*body.get(at..)?.first_chunk()?));
         let header = |at: usize| Some(SealedHeader::from_bytes(*body.get(at..)?.first_chunk()?));
         let journal = match body.get(17)? {
@@ -175,12 +164,6 @@ impl Marker {
         })
     }
 
-    /// Whether any part of the marker has been written over this page: an identifier is at an end of
-    /// one of its sectors.
-    fn has_touched(&self, page: &[u8]) -> bool {
-        page.chunks(SECTOR).any(|sector| sector.starts_with(&self.id) || sector.ends_with(&self.id))
-    }
-
     /// Whether it can be this medium's: whatever is computed from it lies inside.
     fn fits(&self, store_bytes: u64) -> bool {
         let page = MARKER_BYTES as u64;
@@ -204,8 +187,36 @@ impl Marker {
     }
 }
 
+/// A page of eight sectors with the identifier at both ends of each; the payload is filled up with zeros
+/// and gets its CRC-32.
+pub(crate) fn frame(id: &[u8; FRAME], mut payload: Vec<u8>) -> Vec<u8> {
+    payload.resize(CRC_AT, 0);
+    let crc = crc32fast::hash(&payload);
+    payload.extend(crc.to_le_bytes());
+    let sectors = payload.chunks(SECTOR - 2 * FRAME);
+    sectors.flat_map(|part| [id, part, id].concat()).collect()
+}
+
+/// The identifier and the payload of a page that begins with that magic number, if it is whole.
+pub(crate) fn unframe(page: &[u8], magic: &[u8; 16]) -> Option<([u8; FRAME], Vec<u8>)> {
+    let id: [u8; FRAME] = *page.first_chunk()?;
+    let mut payload = Vec::with_capacity(PAYLOAD);
+    for sector in page.get(..MARKER_BYTES)?.chunks(SECTOR) {
+        (sector.starts_with(&id) && sector.ends_with(&id)).then_some(())?;
+        payload.extend(sector.get(FRAME..SECTOR - FRAME)?);
+    }
+    let crc = payload.split_off(CRC_AT);
+    (crc32fast::hash(&payload).to_le_bytes() == *crc && payload.starts_with(magic)).then_some((id, payload))
+}
+
+/// Whether any part of the marker with that identifier has been written over this page: it is at an end of
+/// one of its sectors.
+pub(crate) fn has_touched(id: &[u8; FRAME], page: &[u8]) -> bool {
+    page.chunks(SECTOR).any(|sector| sector.starts_with(id) || sector.ends_with(id))
+}
+
 impl Kind {
-    const fn code(self) -> u8 {
+    pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Encryption => 1,
             Self::Decryption => 2,
@@ -213,7 +224,7 @@ impl Kind {
         }
     }
 
-    const fn from_code(code: u8) -> Option<Self> {
+    pub(crate) const fn from_code(code: u8) -> Option<Self> {
         match code {
             1 => Some(Self::Encryption),
             2 => Some(Self::Decryption),
@@ -257,7 +268,7 @@ pub fn find(store: &dyn Store) -> Result<Option<Found>, StoreError> {
     let Some(marker) = Marker::parse(&read(tail(size))?).filter(|marker| marker.fits(size)) else {
         return Ok(None);
     };
-    let in_front = marker.has_touched(&front);
+    let in_front = has_touched(&marker.id, &front);
     Ok(Some(Found { marker, in_front }))
 }
 

@@ -144,6 +144,13 @@ impl Conversion<'_> {
                     }
                     Stopped::Done
                 }
+                Step::Small(writes) => {
+                    for small in writes {
+                        small.carry_out(self.store)?;
+                        self.store.flush()?;
+                    }
+                    Stopped::Done
+                }
             };
             if stopped == Stopped::Paused {
                 return Ok(Stopped::Paused);

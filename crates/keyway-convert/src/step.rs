@@ -1,8 +1,14 @@
 //! What a conversion consists of: bytes that move, small writes, ranges that are wiped.
 
+use crate::ConvertError;
 use keyway_cipher::SectorCipher;
+use keyway_store::{AlignedBuf, Store};
+use keyway_volume::veracrypt::Noise;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Bytes that a [`Small`] write takes at a time.
+const PIECE: u64 = 1 << 20;
 
 /// A cipher with the number of the unit at the beginning of a [`Side`].
 #[derive(Clone)]
@@ -34,6 +40,8 @@ pub struct Move {
     pub to: Side,
     /// How many: whole units of both ciphers.
     pub len: u64,
+    /// From the end on. What moves to a higher place has to; what stays where it is may.
+    pub from_end: bool,
 }
 
 /// Ranges of the store that are overwritten.
@@ -54,14 +62,45 @@ pub enum Step {
     Wipe(Wipe),
     /// Small writes, each on the medium before the next. May be repeated.
     Put(Vec<(u64, Vec<u8>)>),
+    /// The same, with copies of what is on the medium among them.
+    Small(Vec<Small>),
+}
+
+/// A write that may be repeated.
+#[derive(Clone)]
+pub enum Small {
+    /// These bytes.
+    Put {
+        /// Where.
+        at: u64,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// Bytes of the medium, which lie where nothing of the same step is written before.
+    Copy {
+        /// Where they are.
+        from: u64,
+        /// Where they shall be.
+        to: u64,
+        /// How many.
+        len: u64,
+        /// What stands in the copy at some byte of it instead.
+        patch: Option<(u64, Vec<u8>)>,
+    },
+    /// Zeros, or noise.
+    Fill {
+        /// Where.
+        range: Range<u64>,
+        /// With bytes that nobody can tell from cipher text.
+        noise: bool,
+    },
 }
 
 impl Move {
     /// The segment of `n` bytes that comes after `done` of them: its first byte, counted from the
-    /// beginning of the move. What moves to a higher place moves from its end on, all else from its
-    /// beginning, so that no segment overwrites what has not been read.
+    /// beginning of the move.
     pub(crate) fn segment(&self, done: u64, n: u64) -> u64 {
-        if self.to.offset > self.from.offset { self.len.saturating_sub(done).saturating_sub(n) } else { done }
+        if self.from_end { self.len.saturating_sub(done).saturating_sub(n) } else { done }
     }
 }
 
@@ -71,8 +110,51 @@ impl Step {
         match self {
             Self::Move(m) => m.len,
             Self::Wipe(wipe) => wipe.ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum(),
-            Self::Put(_) => 0,
+            Self::Put(_) | Self::Small(_) => 0,
         }
+    }
+}
+
+impl Small {
+    /// Carries it out; nothing is flushed.
+    pub(crate) fn carry_out(&self, store: &dyn Store) -> Result<(), ConvertError> {
+        match self {
+            Self::Put { at, bytes } => {
+                let mut aligned = AlignedBuf::zeroed(bytes.len());
+                aligned.copy_from_slice(bytes);
+                store.write_at(&aligned, *at)?;
+            }
+            Self::Copy { from, to, len, patch } => {
+                let mut piece = AlignedBuf::default();
+                for done in (0..*len).step_by(PIECE as usize) {
+                    piece.resize((len - done).min(PIECE) as usize);
+                    store.read_at(&mut piece, from + done)?;
+                    if let Some((at, bytes)) = patch {
+                        let slot = at.checked_sub(done).and_then(|at| usize::try_from(at).ok());
+                        if let Some(slot) = slot.and_then(|at| piece.get_mut(at..at + bytes.len())) {
+                            slot.copy_from_slice(bytes);
+                        }
+                    }
+                    store.write_at(&piece, to + done)?;
+                }
+            }
+            Self::Fill { range, noise } => {
+                let mut source = Noise::new()?;
+                let mut piece = AlignedBuf::default();
+                let mut at = range.start;
+                while at < range.end {
+                    piece.resize((range.end - at).min(PIECE) as usize);
+                    if *noise {
+                        source.fill(&mut piece)
+                    } else {
+                        piece.fill(0)
+                    }
+                    store.write_at(&piece, at)?;
+                    at += piece.len() as u64;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -89,7 +89,7 @@ pub fn room(store_bytes: u64, on_medium: bool) -> u64 {
     (store_bytes.saturating_sub(BACKUP_GROUP_BYTES + HEADERS_BYTES + HEAD + journal)) / PAGE * PAGE
 }
 
-fn random_id() -> Result<[u8; 16], ConvertError> {
+pub(crate) fn random_id() -> Result<[u8; 16], ConvertError> {
     loop {
         let mut id = [0; 16];
         getrandom::fill(&mut id)?;

@@ -87,8 +87,9 @@ impl Keyed {
 }
 
 fn moving(logical: u64, from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), len: u64) -> Step {
+    let from_end = to.0 > from.0;
     let side = |(offset, key)| Side { offset, key };
-    Step::Move(Move { logical, from: side(from), to: side(to), len })
+    Step::Move(Move { logical, from: side(from), to: side(to), len, from_end })
 }
 
 fn wiping(ranges: impl IntoIterator<Item = Range<u64>>, noise: bool) -> Step {

@@ -69,7 +69,8 @@ impl Fat {
         }
         let mut map = Clusters::new(store, start, cluster, count)?;
         let second = read(store, reserved + width, width)?;
-        let (unmounted, clean) = (number::<4>(&second, 0), if wide { CLEAN_32 } else { CLEAN_16 });
+        let (unmounted, clean) =
+            if wide { (number::<4>(&second, 0), CLEAN_32) } else { (number::<2>(&second, 0), CLEAN_16) };
         let in_use = number::<1>(boot, if wide { IN_USE_32 } else { IN_USE_16 }) & 1 == 1;
         if unmounted & clean == 0 || in_use {
             return Err(AllocationError::Dirty("FAT's mark of a volume in use"));

@@ -13,7 +13,7 @@ use super::block::{Block, REGION_BYTES, VALIDATION_TIME};
 use super::codes::{Method, State};
 use super::create_boot::boot_sector;
 use super::create_error::CreateError;
-use super::create_metadata::{Keys, NewProtectors, Shape, new_block};
+use super::create_metadata::{Keys, NewProtectors, Shape, new_block, used_space_only};
 use super::create_place::{BOOT_BYTES, Places};
 use super::data_key::cipher;
 use super::entry::EntryTooLong;
@@ -75,7 +75,9 @@ pub enum NotConvertible {
     #[error("{0}")]
     Windows(#[from] ReadOnly),
     /// The same, with everything encrypted already.
-    #[error("Windows' bitmaps of an encrypt-on-write conversion are still on it; let Windows finish it first")]
+    #[error(
+        "Windows' bitmaps of an encrypt-on-write conversion are still on it; let Windows finish it first"
+    )]
     Bitmaps,
     /// First sectors of less than a page, or metadata that no volume was seen to have.
     #[error("its first sectors or its metadata have a size that no volume was seen to have")]
@@ -133,11 +135,15 @@ impl Converting {
         let boot_bytes = u64::from(block.boot_sectors) * u64::from(info.sector_bytes);
         let whole_pages = boot_bytes.is_multiple_of(4096) && block.boot_backup.is_multiple_of(4096);
         let places = block.copies.iter().all(|at| at.is_multiple_of(4096));
-        if boot_bytes < 4096 || !whole_pages || !places || block.to_bytes().map_or(0, |b| b.len()) > HEAD_BYTES
+        if boot_bytes < 4096
+            || !whole_pages
+            || !places
+            || block.to_bytes().map_or(0, |b| b.len()) > HEAD_BYTES
         {
             return Err(NotConvertible::Shape.into());
         }
-        let zero: u64 = layout.segments().iter().filter(|s| matches!(s.mapping, Mapping::Zero)).map(|s| s.len).sum();
+        let zero: u64 =
+            layout.segments().iter().filter(|s| matches!(s.mapping, Mapping::Zero)).map(|s| s.len).sum();
         if zero != 3 * REGION_BYTES as u64 + boot_bytes {
             return Err(NotConvertible::Bitmaps.into());
         }
@@ -201,6 +207,11 @@ impl Converting {
     /// Whether it is on its way to "decrypted".
     pub fn is_decrypting(&self) -> bool {
         self.block.next_state == State::Decrypted
+    }
+
+    /// Whether free space was left out of its encryption.
+    pub fn is_used_space_only(&self) -> bool {
+        used_space_only(&self.block)
     }
 
     /// The stretches of the medium that hold data, in the order of their places: those that are encrypted,

@@ -29,6 +29,7 @@ const FIRST_NONCE: u32 = 2;
 /// What the extension of the first sectors' entry says. See [`extension`].
 const EXTENSION_VERSION: u16 = 5;
 const EXTENSION_BYTES: u16 = 76;
+const FLAGS_AT: usize = 8;
 /// The flags of a full conversion, and the one for used space only.
 const CONVERTED: u64 = 0x0a;
 const CONVERTED_TO_GO: u64 = 0x848;
@@ -196,6 +197,13 @@ fn extension(shape: &Shape<'_>) -> Vec<u8> {
     out.extend((SPARE_BYTES as u32).to_le_bytes());
     out.extend([0; 4]);
     out
+}
+
+/// Whether the flags say that only used space was encrypted.
+pub(super) fn used_space_only(block: &Block) -> bool {
+    let extension = block.boot_backup_entry().map(|backup| backup.extension.as_slice()).unwrap_or_default();
+    let flags = extension.get(FLAGS_AT..).and_then(|rest| rest.first_chunk());
+    flags.is_some_and(|flags| u64::from_le_bytes(*flags) & USED_SPACE_ONLY != 0)
 }
 
 fn random(len: usize) -> Result<SecretBytes, CreateError> {

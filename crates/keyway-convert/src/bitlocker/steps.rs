@@ -1,0 +1,161 @@
+//! The steps of a run, in order; see the module above.
+
+use super::mark::{Mark, PAGE, POINTER_AT, Work};
+use crate::marker::{JournalPlace, Kind};
+use crate::step::{Keyed, Move, Side, Small, Step};
+use keyway_cipher::SectorCipher;
+use keyway_store::AlignedBuf;
+use keyway_volume::bitlocker::HEAD_BYTES;
+use std::ops::Range;
+use std::sync::Arc;
+
+const HEAD: u64 = HEAD_BYTES as u64;
+
+/// Steps before the first stretch, pages of the file system not counted.
+const BEFORE: usize = 2;
+
+/// What the first step of the first run writes, besides the copy of the first sectors.
+#[derive(Default)]
+pub(super) struct Beginnings {
+    /// The first half of each copy of the metadata.
+    pub(super) head: Vec<u8>,
+    /// The pages that are put into the file system.
+    pub(super) pages: Vec<Vec<u8>>,
+}
+
+impl Mark {
+    /// The step that ends what can't be paused: the marker is in front, and the file system is kept off the
+    /// metadata.
+    pub(super) fn marking(work: &Work) -> u32 {
+        u32::try_from(BEFORE - 1 + work.pages.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The stretch and the bytes of it that a place in the steps stands for.
+    pub(super) fn stretch<'a>(&self, work: &'a Work, step: u32) -> Option<&'a Range<u64>> {
+        let index = (step as usize).checked_sub(BEFORE + work.pages.len())?;
+        match self.kind {
+            Kind::Decryption => work.ranges.iter().rev().nth(index),
+            _ => work.ranges.get(index),
+        }
+    }
+
+    /// All steps. Without a cipher they can only be counted. `head` is the metadata of the volume in its new
+    /// state.
+    pub(super) fn steps(
+        &self,
+        work: &Work,
+        beginnings: &Beginnings,
+        cipher: Option<&Arc<SectorCipher>>,
+        head: Option<&AlignedBuf>,
+    ) -> Vec<Step> {
+        let mut steps = vec![self.first(beginnings), Step::Put(vec![(0, self.to_bytes())])];
+        for (i, target) in (0..).zip(&work.pages) {
+            let side = |offset| Side { offset, key: None };
+            let (from, to) = (side(self.spare + i * PAGE), side(*target));
+            steps.push(Step::Move(Move { from, to, len: PAGE, from_end: false }));
+        }
+        let stretches: Vec<&Range<u64>> = match self.kind {
+            Kind::Decryption => work.ranges.iter().rev().collect(),
+            _ => work.ranges.iter().collect(),
+        };
+        steps.extend(stretches.into_iter().map(|range| self.convert(range, cipher)));
+        match self.kind {
+            Kind::Decryption => steps.extend([self.file_system(), Step::Small(self.forget())]),
+            _ => steps.extend([Step::Small(self.volume(head)), Step::Small(self.leave())]),
+        }
+        steps
+    }
+
+    /// Of the first run: everything that lies in bytes which nobody uses.
+    fn first(&self, beginnings: &Beginnings) -> Step {
+        if !self.fresh {
+            return Step::Small(vec![]);
+        }
+        let len = self.boot.end - self.boot.start;
+        let patch = Some((POINTER_AT, self.under.to_vec()));
+        let mut writes = vec![Small::Copy { from: 0, to: self.boot.start, len, patch }];
+        let put = |at, bytes: &[u8]| Small::Put { at, bytes: bytes.to_vec() };
+        writes.extend(self.copies.iter().map(|at| put(*at, &beginnings.head)));
+        writes.extend((0..).zip(&beginnings.pages).map(|(i, page)| put(self.spare + i * PAGE, page)));
+        Step::Small(writes)
+    }
+
+    fn convert(&self, range: &Range<u64>, cipher: Option<&Arc<SectorCipher>>) -> Step {
+        let key = cipher.map(|cipher| Keyed {
+            cipher: cipher.clone(),
+            first_unit: range.start / u64::from(cipher.unit_bytes()),
+        });
+        let side = |key| Side { offset: range.start, key };
+        let len = range.end - range.start;
+        let decrypting = self.kind == Kind::Decryption;
+        let (from, to) = if decrypting { (side(key), side(None)) } else { (side(None), side(key)) };
+        Step::Move(Move { from, to, len, from_end: decrypting })
+    }
+
+    /// The volume is there, in the state that its metadata says.
+    pub(super) fn volume(&self, head: Option<&AlignedBuf>) -> Vec<Small> {
+        let head = head.map(|head| head.to_vec()).unwrap_or_default();
+        let mut writes: Vec<Small> =
+            self.copies.iter().map(|at| Small::Put { at: *at, bytes: head.clone() }).collect();
+        if self.fresh {
+            // What the file system had behind its first page.
+            let range = PAGE..self.boot.end - self.boot.start;
+            writes.push(Small::Fill { range, noise: true });
+        }
+        let patch = Some((POINTER_AT, self.pointer()));
+        writes.push(Small::Copy { from: self.park(), to: 0, len: PAGE, patch });
+        writes
+    }
+
+    /// The file system is there.
+    fn file_system(&self) -> Step {
+        let len = self.boot.end - self.boot.start;
+        let rest = Small::Copy { from: self.boot.start + PAGE, to: PAGE, len: len - PAGE, patch: None };
+        let patch = Some((POINTER_AT, self.pointer()));
+        Step::Small(vec![rest, Small::Copy { from: self.boot.start, to: 0, len: PAGE, patch }])
+    }
+
+    /// What the conversion left on a volume goes; last the pointer and the marker it points to.
+    pub(super) fn leave(&self) -> Vec<Small> {
+        let [first, second, _] = self.copies;
+        let mut ranges = vec![first + HEAD..first + 2 * HEAD, second + HEAD..second + 2 * HEAD];
+        ranges.extend([self.records(), self.work()]);
+        let mut writes = self.segments(true);
+        writes.extend(ranges.into_iter().map(zeros));
+        writes.push(Small::Copy { from: self.park(), to: 0, len: PAGE, patch: None });
+        writes.extend([zeros(self.park()..self.park() + PAGE), zeros(self.tail()..self.tail() + PAGE)]);
+        writes
+    }
+
+    /// The same on a file system, with all that was the volume's.
+    pub(super) fn forget(&self) -> Vec<Small> {
+        let [first, second, third] = self.copies;
+        let mut writes = self.segments(false);
+        let whole = [first..first + 2 * HEAD, second..second + 2 * HEAD];
+        let rest = [third..third + HEAD, self.records().start..third + 2 * HEAD, self.boot.clone()];
+        writes.extend(whole.into_iter().chain(rest).map(zeros));
+        writes.extend(self.never_begun());
+        writes.push(zeros(self.tail()..self.tail() + PAGE));
+        writes
+    }
+
+    /// The pointer goes from a file system's first page.
+    pub(super) fn never_begun(&self) -> Vec<Small> {
+        let patch = Some((POINTER_AT, self.under.to_vec()));
+        vec![Small::Copy { from: 0, to: 0, len: PAGE, patch }]
+    }
+
+    /// The journal's segments among free bytes.
+    fn segments(&self, noise: bool) -> Vec<Small> {
+        let (small, _) = Self::small_segments(self.copies);
+        if self.journal != JournalPlace::OnMedium || self.place.segments == small {
+            return vec![];
+        }
+        let ranges = self.place.segments.map(|at| at..at + self.place.segment_bytes);
+        ranges.map(|range| Small::Fill { range, noise }).to_vec()
+    }
+}
+
+fn zeros(range: Range<u64>) -> Small {
+    Small::Fill { range, noise: false }
+}
