@@ -36,7 +36,8 @@ use keyway_engine::{Access, Device};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::allocation::{Allocation, AllocationError};
 use keyway_volume::bitlocker::{
-    self, BOOT_BYTES, Converting, InPlace, Places, Reached, SPARE_BYTES, State, UnlockRequest, unlock_behind,
+    self, BOOT_BYTES, Converting, InPlace, Places, Reached, SPARE_BYTES, Seen, State, UnlockRequest,
+    look_behind, unlock_behind,
 };
 use mark::{MOST_RANGES, PAGE, POINTER_AT, POINTER_BYTES, page};
 use std::collections::BTreeMap;
@@ -370,6 +371,17 @@ pub fn next(
         _ => return Ok(Next::Nothing(Left::Volume)),
     };
     Ok(Next::Run(Box::new(Plan::of_volume(store, unlocked, kind, journal)?)))
+}
+
+/// What can be said without a secret of the volume that is converted, wherever its first sector is.
+///
+/// # Errors
+/// There is no volume, or it is damaged; the medium failed.
+pub fn look(store: &dyn Store) -> Result<Seen, ConvertError> {
+    Ok(match find(store)?.filter(|found| found.in_front) {
+        Some(found) => look_behind(store, &page(store, found.mark.park())?)?,
+        None => bitlocker::look(store)?,
+    })
 }
 
 /// How far the run is that was found: bytes of work done, and in all. Needs no secret.

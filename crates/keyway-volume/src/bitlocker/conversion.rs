@@ -22,7 +22,7 @@ use super::filetime::FileTime;
 use super::info::ReadOnly;
 use super::map::Map;
 use super::seal::SecretKey;
-use super::unlock::{UnlockRequest, Unlocked, unlock};
+use super::unlock::{Seen, UnlockRequest, Unlocked, look, unlock};
 use crate::overlay::Overlay;
 use keyway_cipher::SectorCipher;
 use keyway_engine::{Layout, Mapping};
@@ -247,6 +247,14 @@ pub enum ConvertingError {
     /// Its key or its metadata are damaged.
     #[error(transparent)]
     Volume(#[from] BitLockerError),
+}
+
+/// Looks at a volume whose first sector is elsewhere.
+///
+/// # Errors
+/// As [`look`].
+pub fn look_behind(store: &dyn Store, first_page: &[u8]) -> Result<Seen, BitLockerError> {
+    look(&Overlay::new(store, vec![(0, first_page.to_vec())]))
 }
 
 /// Opens a volume whose first sector is elsewhere, because a conversion's own mark stands in its place.
