@@ -4,6 +4,7 @@
 //! A process that converts keeps a small file in the runtime folder, locked, with its number and how
 //! far it is: `status` reads it, `pause` asks that process to stop.
 
+use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, bytes, pairs};
 use crate::progress;
@@ -66,6 +67,11 @@ impl From<ConvertError> for Failure {
             ConvertError::ImpossibleRecord | ConvertError::Overwritten | ConvertError::Size { .. } => {
                 told.kind("damaged")
             }
+            ConvertError::BitLocker(e) => e.into(),
+            ConvertError::Metadata(e) => e.into(),
+            ConvertError::NotConvertible(_) => told.kind("unsupported"),
+            ConvertError::Allocation(_) => told.kind("filesystem"),
+            ConvertError::TooLong(_) | ConvertError::Device(_) | ConvertError::Layout(_) => told,
             ConvertError::Headers(_) | ConvertError::Random(_) => told,
         }
     }
@@ -94,15 +100,28 @@ pub(crate) fn find(path: &Path) -> Result<Option<Found>, Failure> {
 
 /// Nothing but `resume` may touch what is half converted.
 pub(crate) fn refuse_if_half(path: &Path) -> Result<(), Failure> {
-    match find(path)? {
-        Some(found) if found.in_front => Err(Failure::new(
+    let interrupted = find(path)?.filter(|found| found.in_front).map(|found| found.marker.kind);
+    let bitlocker = conversion_bitlocker::find(path)?.filter(|found| found.in_front);
+    match interrupted.or(bitlocker.map(|found| found.mark.kind)) {
+        Some(kind) => Err(Failure::new(
             Exit::Failed,
-            format!("{} is half converted: its {} was interrupted", path.display(), found.marker.kind.name()),
+            format!("{} is half converted: its {} was interrupted", path.display(), kind.name()),
             format!("go on with `keyway resume {}`; nothing is lost", path.display()),
         )
         .kind("converting")),
-        _ => Ok(()),
+        None => Ok(()),
     }
+}
+
+/// No conversion of it is under way, of either format.
+pub(crate) fn refuse_if_begun(path: &Path) -> Result<(), Failure> {
+    if find(path)?.is_none() && conversion_bitlocker::find(path)?.is_none() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("a conversion of {} is under way", path.display()),
+        format!("go on with `keyway resume {}`", path.display()),
+    ))
 }
 
 /// A file or device that is to be converted must not be mounted, nor be behind a loop device.
@@ -142,10 +161,14 @@ pub(crate) fn journal_beside(path: &Path, how: &HowArgs) -> Result<Option<PathBu
 /// Makes the journal's file, with all of its room.
 pub(crate) fn new_journal(plan: &Plan) -> Result<Option<FileStore>, Failure> {
     let JournalPlace::File(path) = &plan.marker.journal else { return Ok(None) };
+    make_journal(path, plan.marker.place.file_bytes()).map(Some)
+}
+
+/// The same, of so many bytes.
+pub(crate) fn make_journal(path: &Path, bytes: u64) -> Result<FileStore, Failure> {
     let failed = |e: std::io::Error| Failure::io("make", path, &e);
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-    let sized =
-        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, plan.marker.place.file_bytes());
+    let sized = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes);
     let made = sized.map_err(std::io::Error::from).and_then(|()| file.sync_all());
     let folder = path.parent().map(File::open).transpose().map_err(failed)?;
     let made = made.and_then(|()| folder.map_or(Ok(()), |folder| folder.sync_all()));
@@ -153,7 +176,7 @@ pub(crate) fn new_journal(plan: &Plan) -> Result<Option<FileStore>, Failure> {
         let _ = std::fs::remove_file(path);
         return Err(failed(e));
     }
-    Ok(Some(FileStore::open(path, OpenMode::ReadWrite, Caching::Direct)?))
+    Ok(FileStore::open(path, OpenMode::ReadWrite, Caching::Direct)?)
 }
 
 /// Opens the journal's file of a conversion that was found. Where nothing is half converted, nothing
@@ -163,13 +186,18 @@ pub(crate) fn old_journal(found: &Found, access: Access) -> Result<Option<Box<dy
     if !path.exists() && !found.in_front {
         return Ok(Some(Box::new(MemStore::new(found.marker.place.file_bytes() as usize))));
     }
+    open_journal(path, found.marker.place.file_bytes(), access).map(Some)
+}
+
+/// Opens a journal's file that must be there.
+pub(crate) fn open_journal(path: &Path, bytes: u64, access: Access) -> Result<Box<dyn Store>, Failure> {
     let store = volume::store(path, access, Caching::Direct).map_err(|failure| {
         failure.hint("the conversion can't go on without that file: bring it back to that place")
     })?;
-    if store.size() < found.marker.place.file_bytes() {
+    if store.size() < bytes {
         return Err(ConvertError::NoJournal.into());
     }
-    Ok(Some(Box::new(store)))
+    Ok(Box::new(store))
 }
 
 /// A conversion that is carried out, and all who want to know about it.
@@ -210,7 +238,7 @@ impl Watch<'_> {
     }
 }
 
-fn speed(bytes: u64, time: Duration) -> u64 {
+pub(crate) fn speed(bytes: u64, time: Duration) -> u64 {
     (bytes as f64 / time.as_secs_f64().max(0.001)) as u64
 }
 
@@ -257,18 +285,14 @@ pub(crate) fn running(path: &Path) -> Result<Option<Telling>, Failure> {
     Ok(None)
 }
 
-/// Carries a conversion out until it ends or is paused, and tells what came of it.
-pub(crate) fn carry_out(
+/// Has a conversion run while it is shown, told to whoever asks, and may be stopped; how it ended, and after
+/// how long.
+pub(crate) fn watched(
     path: &Path,
-    plan: &Plan,
-    stores: (FileStore, Option<Box<dyn Store>>),
-    begun: Option<bool>,
+    kind: Kind,
     limit: Option<u64>,
-    out: Output,
-) -> Result<(), Failure> {
-    let (store, journal) = stores;
-    let conversion = plan.conversion(&store, journal.as_deref()).map_err(|e| about(path, e))?;
-    let kind = plan.marker.kind;
+    run: impl FnOnce(&dyn Progress) -> Result<Stopped, ConvertError>,
+) -> Result<(Stopped, Duration), Failure> {
     let state_path = state_path(path)?;
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&state_path);
     let file = file.map_err(|e| Failure::io("make", &state_path, &e))?;
@@ -286,17 +310,7 @@ pub(crate) fn carry_out(
         limit,
     };
     let began = Instant::now();
-    let run = || -> Result<Stopped, ConvertError> {
-        let marked = match begun {
-            Some(marked) => marked,
-            None => {
-                plan.begin(&conversion)?;
-                false
-            }
-        };
-        conversion.run(marked, &watch)
-    };
-    let stopped = run();
+    let stopped = run(&watch);
     watch.bar.done();
     let _ = std::fs::remove_file(&state_path);
     let resume = format!("go on with `keyway resume {}`", path.display());
@@ -306,7 +320,33 @@ pub(crate) fn carry_out(
             if failure.hint.is_empty() { resume.clone() } else { format!("{}; then {resume}", failure.hint) };
         failure.hint(hint)
     })?;
-    let (total, time) = (conversion.total(), began.elapsed());
+    Ok((stopped, began.elapsed()))
+}
+
+/// Carries a conversion out until it ends or is paused, and tells what came of it.
+pub(crate) fn carry_out(
+    path: &Path,
+    plan: &Plan,
+    stores: (FileStore, Option<Box<dyn Store>>),
+    begun: Option<bool>,
+    limit: Option<u64>,
+    out: Output,
+) -> Result<(), Failure> {
+    let (store, journal) = stores;
+    let conversion = plan.conversion(&store, journal.as_deref()).map_err(|e| about(path, e))?;
+    let kind = plan.marker.kind;
+    let (stopped, time) = watched(path, kind, limit, |watch| {
+        let marked = match begun {
+            Some(marked) => marked,
+            None => {
+                plan.begin(&conversion)?;
+                false
+            }
+        };
+        conversion.run(marked, watch)
+    })?;
+    let resume = format!("go on with `keyway resume {}`", path.display());
+    let total = conversion.total();
     if stopped == Stopped::Paused {
         let done = conversion.done().map_err(|e| about(path, e))?;
         let percent = percentage(done, total);

@@ -323,7 +323,7 @@ impl From<bitlocker::CreateError> for Failure {
             E::FileSystem(MkfsError::Refused { .. }) => {
                 told.kind("filesystem").hint("take another file system, or a larger volume")
             }
-            E::FileSystem(_) | E::FileSystemNotOffered(_) | E::Reserve(_) => told.kind("filesystem"),
+            E::FileSystem(_) | E::FileSystemNotOffered(_) | E::Allocation(_) => told.kind("filesystem"),
             E::Stopped => told.kind("interrupted"),
             _ => told,
         }

@@ -12,7 +12,7 @@ use keyway_secret::SecretBytes;
 use keyway_store::Caching;
 use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{
-    self, BitLockerError, LARGEST_STARTUP_KEY, Protection, RecoveryPassword, Secret, StartupKey,
+    BitLockerError, LARGEST_STARTUP_KEY, Protection, RecoveryPassword, Secret, StartupKey,
 };
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -163,7 +163,11 @@ pub(crate) fn veracrypt_secrets(
 }
 
 /// Reads what opens a BitLocker volume; asks on the terminal where nothing was named and it is needed.
-fn bitlocker_secrets(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Result<Vec<Secret>, Failure> {
+pub(crate) fn bitlocker_secrets(
+    which: &Which,
+    source: &SecretSource,
+    keys: &KeyArgs,
+) -> Result<Vec<Secret>, Failure> {
     if !source.keyfiles.is_empty() || source.pim.is_some() {
         return Err(Failure::usage(
             "a BitLocker volume has no keyfiles and no PIM",
@@ -189,7 +193,8 @@ fn bitlocker_secrets(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Re
         return Ok(secrets);
     }
     let store = volume::store(&which.path, Access::ReadOnly, Caching::Buffered)?;
-    let seen = bitlocker::look(&store).map_err(about)?;
+    // Also where a conversion's marker stands in the place of the first sector.
+    let seen = keyway_convert::bitlocker::look(&store).map_err(|e| volume::about(&which.path, e))?;
     drop(store);
     let protectors = &seen.info.key_protectors;
     let ours = |key: &StartupKey| protectors.iter().any(|p| p.id == key.id);

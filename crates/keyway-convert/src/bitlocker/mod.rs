@@ -36,7 +36,7 @@ use keyway_engine::{Access, Device};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::allocation::{Allocation, AllocationError};
 use keyway_volume::bitlocker::{
-    self, BOOT_BYTES, Converting, InPlace, Places, Reached, SPARE_BYTES, Seen, State, UnlockRequest,
+    self, BOOT_BYTES, Block, Converting, InPlace, Places, Reached, SPARE_BYTES, Seen, State, UnlockRequest,
     look_behind, unlock_behind,
 };
 use mark::{MOST_RANGES, PAGE, POINTER_AT, POINTER_BYTES, page};
@@ -236,6 +236,16 @@ impl Plan {
     /// What the marker says.
     pub fn mark(&self) -> &Mark {
         &self.mark
+    }
+
+    /// The metadata of the volume.
+    pub fn block(&self) -> &Block {
+        self.volume.block()
+    }
+
+    /// Whether the run was found, and has not to be begun.
+    pub fn is_begun(&self) -> bool {
+        self.found
     }
 
     /// Bytes that are converted in this run.

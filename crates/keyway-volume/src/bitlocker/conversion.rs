@@ -174,6 +174,11 @@ impl Converting {
         Ok(head)
     }
 
+    /// The metadata.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+
     /// The first sector of a new volume.
     pub fn new_first_sector(&self) -> [u8; 512] {
         boot_sector(self.sector_bytes, &self.block.copies)

@@ -6,11 +6,13 @@ use crate::failure::Failure;
 use crate::key_file::NewFile;
 use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
+use crate::secrets_in::SecretSource;
 use crate::volume::{self, about};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{
-    self, Created, Fill, Guid, Method, NewProtectors, NewVolume, Protection, RecoveryPassword, StartupKey,
+    self, Block, Created, Fill, Guid, Method, NewProtectors, NewVolume, Protection, RecoveryPassword,
+    StartupKey,
 };
 use keyway_volume::mkfs::FileSystem;
 use serde::Serialize;
@@ -23,19 +25,19 @@ use std::sync::Arc;
 pub(crate) struct BitLockerArgs {
     /// Let programs that know no BitLocker see a small file system with a note in it
     #[arg(long)]
-    to_go: bool,
+    pub(super) to_go: bool,
     /// Write the recovery password to this new file instead of printing it
     #[arg(long, value_name = "FILE")]
-    recovery_file: Option<PathBuf>,
+    pub(super) recovery_file: Option<PathBuf>,
     /// Make no recovery password
     #[arg(long, conflicts_with = "recovery_file")]
-    no_recovery_password: bool,
+    pub(super) no_recovery_password: bool,
     /// Set no password
     #[arg(long)]
-    no_password: bool,
+    pub(super) no_password: bool,
     /// Make a startup key and write its .BEK file into this folder
     #[arg(long, value_name = "FOLDER")]
-    startup_key_out: Option<PathBuf>,
+    pub(super) startup_key_out: Option<PathBuf>,
 }
 
 impl BitLockerArgs {
@@ -46,6 +48,49 @@ impl BitLockerArgs {
             || self.no_password
             || self.recovery_file.is_some()
             || self.startup_key_out.is_some()
+    }
+}
+
+impl BitLockerArgs {
+    /// Makes what is to open a new volume; its password is asked for on the terminal where none was named.
+    pub(super) fn new_protectors(
+        &self,
+        source: &SecretSource,
+        path: &Path,
+    ) -> Result<NewProtectors, Failure> {
+        let password = match self.no_password {
+            true => None,
+            false => Some(source.read_new(&name_of(path))?.password),
+        };
+        let recovery = match self.no_recovery_password {
+            true => None,
+            false => Some(RecoveryPassword::random().map_err(bitlocker::CreateError::from)?),
+        };
+        let startup_key = match &self.startup_key_out {
+            Some(_) => Some(StartupKey::random().map_err(bitlocker::CreateError::from)?),
+            None => None,
+        };
+        Ok(NewProtectors { password, recovery, startup_key })
+    }
+
+    /// What can be refused before anyone types a password.
+    pub(super) fn check(&self, source: &SecretSource, path: &Path) -> Result<(), Failure> {
+        if !source.keyfiles.is_empty() || source.pim.is_some() {
+            return Err(Failure::usage(
+                "a BitLocker volume has no keyfiles and no PIM",
+                "leave --keyfile and --pim out",
+            ));
+        }
+        if self.no_password && source.has_password() {
+            return Err(Failure::usage(
+                "a password was given along with --no-password",
+                "leave one of them out",
+            ));
+        }
+        if self.no_password && self.no_recovery_password && self.startup_key_out.is_none() {
+            return Err(about(path, bitlocker::CreateError::NoProtector));
+        }
+        Ok(())
     }
 }
 
@@ -73,7 +118,7 @@ struct Document<'a> {
 const DEFAULT: Method = Method::Xts128;
 
 /// The method of that name.
-fn method(text: Option<&str>) -> Result<Method, Failure> {
+pub(super) fn method(text: Option<&str>) -> Result<Method, Failure> {
     let Some(text) = text else { return Ok(DEFAULT) };
     Method::ALL.into_iter().find(|method| method.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
         Failure::usage(
@@ -93,46 +138,22 @@ pub(crate) fn check(args: &Args) -> Result<(), Failure> {
             "leave --hidden out, or make a VeraCrypt volume",
         ));
     }
-    if !own.keyfiles.is_empty() || own.pim.is_some() || args.hash.is_some() {
-        return Err(Failure::usage(
-            "a BitLocker volume has no keyfiles, no PIM and no choice of a hash",
-            "leave --keyfile, --pim and --hash out",
-        ));
-    }
-    if args.bitlocker.no_password && own.has_password() {
-        return Err(Failure::usage("a password was given along with --no-password", "leave one of them out"));
+    if args.hash.is_some() {
+        return Err(Failure::usage("a BitLocker volume has no choice of a hash", "leave --hash out"));
     }
     if let Some(fs) = args.filesystem.0
         && !matches!(fs, FileSystem::Ntfs | FileSystem::ExFat | FileSystem::Fat)
     {
         return Err(about(&args.path, bitlocker::CreateError::FileSystemNotOffered(fs)));
     }
-    if args.bitlocker.no_password
-        && args.bitlocker.no_recovery_password
-        && args.bitlocker.startup_key_out.is_none()
-    {
-        return Err(about(&args.path, bitlocker::CreateError::NoProtector));
-    }
-    Ok(())
+    args.bitlocker.check(&own, &args.path)
 }
 
 /// Makes the volume at a place that was found fit for it.
 pub(crate) fn run(args: &Args, place: &Place, out: Output) -> Result<(), Failure> {
     let options = &args.bitlocker;
     let method = method(args.cipher.as_deref())?;
-    let password = match options.no_password {
-        true => None,
-        false => Some(args.secret.source().read_new(&name_of(&args.path))?.password),
-    };
-    let recovery = match options.no_recovery_password {
-        true => None,
-        false => Some(RecoveryPassword::random().map_err(bitlocker::CreateError::from)?),
-    };
-    let startup_key = match &options.startup_key_out {
-        Some(_) => Some(StartupKey::random().map_err(bitlocker::CreateError::from)?),
-        None => None,
-    };
-    let protectors = NewProtectors { password, recovery, startup_key };
+    let protectors = options.new_protectors(&args.secret.source(), &args.path)?;
     // Before the volume: nobody shall have one whose keys could not be kept.
     let mut files = KeyFiles::claim(options, &protectors)?;
     let target = place.take(args)?;
@@ -143,12 +164,12 @@ pub(crate) fn run(args: &Args, place: &Place, out: Output) -> Result<(), Failure
         fill: if args.quick { Fill::UsedSpaceOnly } else { Fill::Full },
         filesystem: args.filesystem.0.map(|fs| (fs, args.label.as_deref())),
         to_go: options.to_go,
-        description: &description(args),
+        description: &description(&args.path, args.label.as_deref()),
     };
     let store: Arc<dyn Store> = Arc::new(target.reopen().map_err(|e| about(&args.path, e))?);
     let created = bitlocker::create(&store, &new, &progress).map_err(|e| about(&args.path, e))?;
     drop(store);
-    files.write(&protectors, &created)?;
+    files.write(&protectors, &created.block)?;
     target.keep().map_err(|e| about(&args.path, e))?;
     let startup_key = files.keep();
     progress.done();
@@ -157,10 +178,10 @@ pub(crate) fn run(args: &Args, place: &Place, out: Output) -> Result<(), Failure
 
 /// Computer, drive and date, as Windows' own description: it is shown beside the request for the
 /// recovery password.
-fn description(args: &Args) -> String {
+pub(super) fn description(path: &Path, label: Option<&str>) -> String {
     let system = rustix::system::uname();
     let host = system.nodename().to_string_lossy().into_owned();
-    let drive = args.label.clone().unwrap_or_else(|| name_of(&args.path));
+    let drive = label.map_or_else(|| name_of(path), str::to_owned);
     let now = bitlocker::FileTime::now().to_string();
     let date = now.split('T').next().unwrap_or_default();
     format!("{host} {drive} {date}")
@@ -168,13 +189,13 @@ fn description(args: &Args) -> String {
 
 /// The files that keys are written to; removed again when no volume comes of it.
 #[derive(Default)]
-struct KeyFiles {
+pub(super) struct KeyFiles {
     recovery: Option<NewFile>,
     startup_key: Option<NewFile>,
 }
 
 impl KeyFiles {
-    fn claim(options: &BitLockerArgs, protectors: &NewProtectors) -> Result<Self, Failure> {
+    pub(super) fn claim(options: &BitLockerArgs, protectors: &NewProtectors) -> Result<Self, Failure> {
         let mut files = Self::default();
         if let Some(path) = &options.recovery_file {
             files.recovery = Some(NewFile::claim(path.clone())?);
@@ -185,8 +206,8 @@ impl KeyFiles {
         Ok(files)
     }
 
-    fn write(&mut self, protectors: &NewProtectors, created: &Created) -> Result<(), Failure> {
-        let id = protector_id(created, Protection::RecoveryPassword);
+    pub(super) fn write(&mut self, protectors: &NewProtectors, block: &Block) -> Result<(), Failure> {
+        let id = protector_id(block, Protection::RecoveryPassword);
         if let (Some(file), Some(recovery), Some(id)) = (&mut self.recovery, &protectors.recovery, id) {
             file.write_recovery(id, recovery)?;
         }
@@ -197,14 +218,14 @@ impl KeyFiles {
     }
 
     /// They stay; where the startup key is.
-    fn keep(self) -> Option<PathBuf> {
+    pub(super) fn keep(self) -> Option<PathBuf> {
         self.recovery.map(NewFile::keep);
         self.startup_key.map(NewFile::keep)
     }
 }
 
-fn protector_id(created: &Created, protection: Protection) -> Option<Guid> {
-    created.block.dataset.entries.protectors().find(|p| p.protection == protection).map(|p| p.id)
+pub(super) fn protector_id(block: &Block, protection: Protection) -> Option<Guid> {
+    block.dataset.entries.protectors().find(|p| p.protection == protection).map(|p| p.id)
 }
 
 fn tell(
@@ -235,7 +256,7 @@ fn tell(
             .as_ref()
             .filter(|_| recovery_file.is_none())
             .map(|r| shown(r.to_text())),
-        recovery_password_id: protector_id(created, Protection::RecoveryPassword),
+        recovery_password_id: protector_id(&created.block, Protection::RecoveryPassword),
         recovery_file,
         startup_key,
         warnings: created.notes.iter().map(ToString::to_string).collect(),

@@ -2,7 +2,8 @@
 
 use super::drive;
 use crate::conversion::{self, HowArgs};
-use crate::failure::{Exit, Failure};
+use crate::conversion_bitlocker;
+use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
 use crate::output::Output;
 use crate::volume::{self, about};
@@ -14,7 +15,7 @@ use keyway_volume::veracrypt::unlock;
 /// Decrypt a volume in place: what is in it lies open on the device afterwards
 ///
 /// The volume must not be open. Losing power, or Ctrl-C, at any moment loses nothing: `keyway resume`
-/// goes on. A hidden volume is lost.
+/// goes on. A hidden volume is lost. A BitLocker volume can be paused and used in between.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ sudo keyway decrypt /dev/sdb1
@@ -37,21 +38,11 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
-    if conversion::find(path)?.is_some() {
-        return Err(Failure::usage(
-            format!("a conversion of {} is under way", path.display()),
-            format!("go on with `keyway resume {}`", path.display()),
-        ));
-    }
+    conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let which = args.target.which();
     if volume::family(&which)? == Family::BitLocker {
-        return Err(Failure::new(
-            Exit::NotPermitted,
-            "decrypting a BitLocker volume in place is not built yet",
-            "open it and copy what is in it to a plain device",
-        )
-        .kind("unsupported"));
+        return conversion_bitlocker::decrypt(&args.target, &args.how, out);
     }
     out.confirm(&format!(
         "Everything in {} will lie open on it. Make a backup first. A hidden volume in it will be lost.",

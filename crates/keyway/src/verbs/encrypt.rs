@@ -1,6 +1,7 @@
 //! `encrypt`: the file system on a device becomes an encrypted volume with the same content.
 
-use super::{drive, name_of};
+use super::create_bitlocker::BitLockerArgs;
+use super::{drive, encrypt_bitlocker, name_of};
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::KeyArgs;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// Encrypt a file system in place, with everything in it; or give a volume another cipher and new keys
 ///
-/// The file system must not be mounted. Room for the headers comes from making it a little smaller
+/// The file system must not be mounted. Room for VeraCrypt's headers comes from making it a little smaller
 /// (ext4 and NTFS), from free space behind it, or with --grow from making its file larger. Losing power,
 /// or Ctrl-C, at any moment loses nothing: `keyway resume` goes on. Making the file system smaller is
 /// its own tool's work, which is not safe against that.
@@ -29,31 +30,37 @@ use std::path::{Path, PathBuf};
   $ sudo keyway encrypt /dev/sdb1
   $ keyway encrypt disk.img --cipher aes-twofish-serpent --password-file pw.txt --yes
   $ keyway encrypt secret.hc --reencrypt --cipher serpent
+  $ sudo keyway encrypt /dev/sdb1 --format bitlocker --used-space-only --recovery-file key.txt
   $ sudo keyway encrypt --hardware /dev/nvme0n1 --recovery-sheet /media/stick/sheet.txt")]
 pub(crate) struct Args {
     /// The block device, or a file with a file system in it
-    device: PathBuf,
+    pub(super) device: PathBuf,
     /// The format
     #[arg(long, value_enum, default_value = "veracrypt")]
     format: FormatArg,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
     #[arg(long, value_name = "CIPHER")]
-    cipher: Option<String>,
+    pub(super) cipher: Option<String>,
     /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
     #[arg(long, value_name = "HASH")]
-    hash: Option<HashName>,
+    pub(super) hash: Option<HashName>,
     /// DEVICE is an encrypted volume already: give it new keys, and this cipher
     #[arg(long)]
-    reencrypt: bool,
+    pub(super) reencrypt: bool,
     /// Make a file larger instead of the file system in it smaller
     #[arg(long, conflicts_with = "reencrypt")]
-    grow: bool,
+    pub(super) grow: bool,
     #[command(flatten)]
-    how: HowArgs,
+    pub(super) how: HowArgs,
     #[command(flatten)]
-    secret: SecretArgs,
+    pub(super) secret: SecretArgs,
     #[command(flatten)]
-    new: NewArgs,
+    pub(super) new: NewArgs,
+    /// Leave free space as it is, a BitLocker volume's: what was deleted stays readable on the medium
+    #[arg(long)]
+    pub(super) used_space_only: bool,
+    #[command(flatten)]
+    pub(super) bitlocker: BitLockerArgs,
     #[command(flatten)]
     hardware: drive::HardwareArgs,
     #[command(flatten)]
@@ -65,7 +72,7 @@ pub(crate) struct Args {
 enum FormatArg {
     /// VeraCrypt
     Veracrypt,
-    /// BitLocker: not offered yet
+    /// BitLocker
     Bitlocker,
 }
 
@@ -89,12 +96,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     if args.format == FormatArg::Bitlocker {
-        return Err(Failure::new(
-            Exit::NotPermitted,
-            "encrypting in place as a BitLocker volume is not built yet",
-            "use --format veracrypt, or make a new volume with `keyway create --format bitlocker` and copy",
-        )
-        .kind("unsupported"));
+        return encrypt_bitlocker::run(args, out);
+    }
+    if args.bitlocker.is_given() || args.used_space_only {
+        return Err(Failure::usage(
+            "only a BitLocker volume has a recovery password, a startup key, or only its used space encrypted",
+            "leave these options out, or add --format bitlocker",
+        ));
     }
     let cipher = match &args.cipher {
         None => Chain::single(Algorithm::Aes256),
@@ -112,12 +120,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
-    if conversion::find(path)?.is_some() {
-        return Err(Failure::usage(
-            format!("a conversion of {} is under way", path.display()),
-            format!("go on with `keyway resume {}`", path.display()),
-        ));
-    }
+    conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let wish = |secrets| NewVolume {
         secrets,
@@ -154,12 +157,15 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     encrypt(args, &fs, &room, &wish(&secrets), out)
 }
 
-fn file_system(path: &Path) -> Result<FileSystem, Failure> {
+pub(super) fn file_system(path: &Path) -> Result<FileSystem, Failure> {
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
     if bitlocker::is_volume(&store)? {
         return Err(Failure::usage(
             format!("{} is a BitLocker volume already", path.display()),
-            "its conversion to another format is not built yet: make a new volume and copy",
+            format!(
+                "if it is half encrypted, `keyway resume {}` goes on; to another format make a new volume and copy",
+                path.display()
+            ),
         ));
     }
     room::find(&store)?.ok_or_else(|| {
@@ -261,7 +267,7 @@ fn encrypt(
     conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out)
 }
 
-fn enlarge(path: &Path, to: u64) -> Result<(), Failure> {
+pub(super) fn enlarge(path: &Path, to: u64) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).open(path);
     let grown = file.and_then(|file| file.set_len(to).and_then(|()| file.sync_all()));
     grown.map_err(|e| Failure::io("enlarge", path, &e))

@@ -2,6 +2,7 @@
 
 use super::drive;
 use crate::conversion;
+use crate::conversion_bitlocker;
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
 use crate::output::{Output, bytes, pairs};
@@ -31,6 +32,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.target.volume)?;
     if let Some(found) = conversion::find(&args.target.volume)?.filter(|found| found.in_front) {
         let document = conversion::describe(&args.target.volume, &found)?;
+        return out.result(&document, || conversion::describe_in_words(&args.target.volume, &document));
+    }
+    if let Some(found) = conversion_bitlocker::find(&args.target.volume)?.filter(|found| found.in_front) {
+        let document = conversion_bitlocker::describe(&args.target.volume, &found)?;
         return out.result(&document, || conversion::describe_in_words(&args.target.volume, &document));
     }
     let which = args.target.which();

@@ -12,6 +12,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod encrypt;
+mod encrypt_bitlocker;
 pub(crate) mod erase;
 pub(crate) mod get;
 pub(crate) mod header;

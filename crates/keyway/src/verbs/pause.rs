@@ -1,6 +1,7 @@
 //! `pause`: asks a converting process to stop.
 
 use crate::conversion;
+use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::volume;
@@ -51,10 +52,14 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let found = conversion::find(path)?;
     let document = match &found {
         Some(found) => conversion::describe(path, found)?,
-        None => json!({"volume": path, "conversion_status": "Done"}),
+        None => conversion_bitlocker::paused(path)?
+            .unwrap_or_else(|| json!({"volume": path, "conversion_status": "Done"})),
     };
     out.result(&document, || match &found {
         Some(_) => conversion::describe_in_words(path, &document),
+        None if document.get("percentage_encrypted").is_some() => {
+            conversion_bitlocker::paused_in_words(path, &document)
+        }
         None => format!("{}: the conversion had come to its end.", path.display()),
     })
 }

@@ -1,8 +1,10 @@
 //! `resume`: goes on with a conversion that was paused or interrupted.
 
 use super::name_of;
-use crate::conversion;
+use crate::conversion::{self, HowArgs};
+use crate::conversion_bitlocker;
 use crate::failure::Failure;
+use crate::given::KeyArgs;
 use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
 use crate::volume::{self, about};
@@ -20,13 +22,14 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// The file or block device that is half converted
     volume: PathBuf,
-    /// Convert so many megabytes a second at most
-    #[arg(long, value_name = "MB/S", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
+    #[command(flatten)]
+    how: HowArgs,
     #[command(flatten)]
     secret: SecretArgs,
     #[command(flatten)]
     new: NewArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 /// Runs the verb.
@@ -35,11 +38,21 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
     let Some(found) = conversion::find(path)? else {
-        return Err(Failure::usage(
-            format!("no conversion of {} is under way", path.display()),
-            "begin one with `keyway encrypt` or `keyway decrypt`",
-        ));
+        let (own, new) = (args.secret.source(), args.new.source());
+        if new.is_given() {
+            return Err(Failure::usage(
+                "only a re-encryption has a new secret beside the old one",
+                "leave the --new-… options out",
+            ));
+        }
+        return conversion_bitlocker::resume(path, &own, &args.keys, &args.how, out);
     };
+    if args.keys.is_given() {
+        return Err(Failure::usage(
+            "only a BitLocker volume has a recovery password, a startup key or a TPM",
+            "give the volume's password or keyfiles",
+        ));
+    }
     conversion::refuse_if_used(path)?;
     let (own, new) = (args.secret.source(), args.new.source());
     one_stdin([&own, &new])?;
@@ -57,5 +70,5 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let journal = conversion::old_journal(&found, Access::ReadWrite)?;
     let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
     let plan = Plan::resume(found.marker, &store, &secrets).map_err(|e| about(path, e))?;
-    conversion::carry_out(path, &plan, (store, journal), Some(found.in_front), args.limit, out)
+    conversion::carry_out(path, &plan, (store, journal), Some(found.in_front), args.how.limit, out)
 }

@@ -3,6 +3,7 @@
 use super::drive;
 use super::open::places;
 use crate::conversion;
+use crate::conversion_bitlocker;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs, table};
 use crate::volume;
@@ -104,6 +105,10 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
             volume::must_exist(path)?;
             if let Some(found) = conversion::find(path)?.filter(|found| found.in_front) {
                 return converting(path, &found, out);
+            }
+            if let Some(found) = conversion_bitlocker::find(path)?.filter(|found| found.in_front) {
+                let document = conversion_bitlocker::describe(path, &found)?;
+                return out.result(&document, || conversion::describe_in_words(path, &document));
             }
             locked(path)?
         }

@@ -1,0 +1,276 @@
+//! Conversions of BitLocker volumes, as `encrypt`, `decrypt`, `resume`, `pause` and `status` tell of them.
+//!
+//! One that was paused in good order is an ordinary volume that opens here and elsewhere; only one that was
+//! interrupted is nobody's until `resume`.
+
+use crate::conversion::{self, HowArgs};
+use crate::failure::{Exit, Failure};
+use crate::given::{KeyArgs, VolumeArgs, bitlocker_secrets};
+use crate::narrow::NarrowArgs;
+use crate::output::{Output, bytes, pairs};
+use crate::secrets_in::SecretSource;
+use crate::volume::{self, Which, about};
+use keyway_convert::bitlocker::{self as convert, Found, Left, Next, Plan};
+use keyway_convert::{JournalPlace, Kind, Stopped};
+use keyway_engine::Access;
+use keyway_store::{Caching, Store};
+use keyway_volume::bitlocker::{self, Conversion, UnlockRequest};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The run that is under way on a file or device, or was interrupted.
+pub(crate) fn find(path: &Path) -> Result<Option<Found>, Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    convert::find(&store).map_err(Failure::from)
+}
+
+/// What there is to know about a medium that is converted.
+pub(crate) struct Target<'a> {
+    /// Its file or device.
+    pub(crate) path: &'a Path,
+    /// How it is converted.
+    pub(crate) how: &'a HowArgs,
+    /// What the answer says besides.
+    pub(crate) more: Map<String, Value>,
+}
+
+/// Decrypts a volume.
+pub(crate) fn decrypt(target: &VolumeArgs, how: &HowArgs, out: Output) -> Result<(), Failure> {
+    let path = &target.volume;
+    out.confirm(&format!("Everything in {} will lie open on it. Make a backup first.", path.display()))?;
+    let secrets = target.bitlocker_secrets()?;
+    let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
+    let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| about(path, e))?;
+    let file = conversion::journal_beside(path, how)?;
+    let plan = Plan::of_volume(&store, unlocked, Kind::Decryption, file).map_err(|e| about(path, e))?;
+    carry_out(&Target { path, how, more: Map::new() }, &plan, &store, out)
+}
+
+/// Goes on with what was interrupted, or was paused here or by Windows.
+pub(crate) fn resume(
+    path: &Path,
+    source: &SecretSource,
+    keys: &KeyArgs,
+    how: &HowArgs,
+    out: Output,
+) -> Result<(), Failure> {
+    let nothing = || {
+        Failure::usage(
+            format!("no conversion of {} is under way", path.display()),
+            "begin one with `keyway encrypt` or `keyway decrypt`",
+        )
+    };
+    conversion::refuse_if_used(path)?;
+    let found = find(path)?;
+    let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
+    if let Some(found) = found.as_ref().filter(|found| !found.in_front) {
+        match convert::clean(&store, &found.mark).map_err(|e| about(path, e))? {
+            Left::Volume => {}
+            left => {
+                forget_journal(&found.mark.journal, out);
+                return ended(path, &store, found, left, out);
+            }
+        }
+    }
+    let is_volume = found.as_ref().is_some_and(|found| found.in_front) || bitlocker::is_volume(&store)?;
+    if !is_volume || (found.is_none() && !half(&store)?) {
+        return Err(nothing());
+    }
+    drop(store);
+    let secrets = bitlocker_secrets(&Which::new(path, &NarrowArgs::default()), source, keys)?;
+    let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
+    let file = conversion::journal_beside(path, how)?;
+    match convert::next(&store, &UnlockRequest::new(&secrets), file).map_err(|e| about(path, e))? {
+        Next::Run(plan) => carry_out(&Target { path, how, more: Map::new() }, &plan, &store, out),
+        Next::Nothing(_) => {
+            let words = format!("{}: the conversion had come to its end.", path.display());
+            out.result(&json!({"volume": path, "format": "bitlocker", "state": "done"}), || words)
+        }
+    }
+}
+
+/// Whether the metadata names a boundary.
+fn half(store: &dyn Store) -> Result<bool, Failure> {
+    let seen = bitlocker::look(store)?;
+    Ok(!matches!(seen.info.conversion_status, Conversion::FullyEncrypted)
+        || seen.metadata.block().state == bitlocker::State::Converting)
+}
+
+/// What a run was that had not begun, or was over, when it was interrupted.
+fn ended(path: &Path, store: &dyn Store, found: &Found, left: Left, out: Output) -> Result<(), Failure> {
+    if left == Left::FileSystem {
+        return Err(Failure::new(
+            Exit::Failed,
+            format!(
+                "{}: the encryption was interrupted before it had begun; nothing was changed",
+                path.display()
+            ),
+            "begin again with `keyway encrypt`",
+        )
+        .kind("not-begun"));
+    }
+    give_back(store, found.mark.clone(), out);
+    let document =
+        json!({"volume": path, "format": "bitlocker", "conversion": found.mark.kind, "state": "done"});
+    out.result(&document, || format!("{} is decrypted: it is a plain file system again.", path.display()))
+}
+
+/// The clusters that were the metadata's. What can't be given back is lost to the file system, and nothing
+/// else is.
+fn give_back(store: &dyn Store, mark: convert::Mark, out: Output) {
+    if let Err(e) = convert::release(store, &mark) {
+        out.warn(&format!("some 300 KiB stay marked as bad clusters in the file system: {e}"));
+    }
+}
+
+fn forget_journal(journal: &JournalPlace, out: Output) {
+    if let JournalPlace::File(file) = journal
+        && file.exists()
+        && let Err(e) = std::fs::remove_file(file)
+    {
+        out.warn(&format!(
+            "the journal {} is not needed any more, and could not be removed: {e}",
+            file.display()
+        ));
+    }
+}
+
+/// Carries a run out until it ends or is paused, and tells what came of it.
+pub(crate) fn carry_out(
+    target: &Target<'_>,
+    plan: &Plan,
+    store: &Arc<dyn Store>,
+    out: Output,
+) -> Result<(), Failure> {
+    let (path, mark) = (target.path, plan.mark());
+    let journal = match &mark.journal {
+        JournalPlace::OnMedium => None,
+        JournalPlace::File(file) if plan.is_begun() => {
+            Some(conversion::open_journal(file, mark.place.file_bytes(), Access::ReadWrite)?)
+        }
+        JournalPlace::File(file) => {
+            Some(Box::new(conversion::make_journal(file, mark.place.file_bytes())?) as Box<dyn Store>)
+        }
+    };
+    let run = plan.conversion(store, journal.as_deref()).map_err(|e| about(path, e))?;
+    let (stopped, time) =
+        conversion::watched(path, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;
+    forget_journal(&mark.journal, out);
+    let mut document = json!({
+        "volume": path,
+        "format": "bitlocker",
+        "conversion": mark.kind,
+        "state": if stopped == Stopped::Done { "done" } else { "paused" },
+        "total_bytes": run.total(),
+        "seconds": time.as_secs_f64(),
+        "bytes_per_second": conversion::speed(run.total(), time),
+    });
+    if let Some(object) = document.as_object_mut() {
+        object.extend(target.more.clone());
+    }
+    if stopped == Stopped::Paused {
+        let seen = bitlocker::look(store)?;
+        let percent = seen.info.percentage_encrypted;
+        if let Some(object) = document.as_object_mut() {
+            object.insert("percentage_encrypted".to_owned(), json!(percent));
+        }
+        return Err(Failure::new(
+            Exit::Failed,
+            format!(
+                "{}: paused with {percent:.1} % encrypted; it can be opened and used like this",
+                path.display()
+            ),
+            format!("go on with `keyway resume {}`", path.display()),
+        )
+        .kind("paused")
+        .with(document));
+    }
+    if mark.kind == Kind::Decryption {
+        give_back(store, mark.clone(), out);
+    }
+    out.result(&document, || {
+        let what = match mark.kind {
+            Kind::Decryption => "is decrypted: it is a plain file system again.".to_owned(),
+            _ => format!("is a BitLocker volume. Open it with: keyway open {}", path.display()),
+        };
+        let speed = format!("{}/s", bytes(conversion::speed(run.total(), time)));
+        let mut rows = vec![("  converted", bytes(run.total())), ("  speed", speed)];
+        let text = |key: &str| document.get(key).and_then(Value::as_str).map(str::to_owned);
+        rows.extend(text("recovery_password").map(|text| {
+            ("  recovery password", format!("{text}; write it down and keep it apart from the drive"))
+        }));
+        rows.extend(
+            text("recovery_file")
+                .map(|file| ("  recovery password", format!("in {file}; keep it elsewhere"))),
+        );
+        rows.extend(text("startup_key").map(|file| ("  startup key", format!("in {file}"))));
+        format!("{} {what}\n{}", path.display(), pairs(&rows))
+    })
+}
+
+/// What `info` and `status` say of a run whose marker is in front.
+pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    let mark = &found.mark;
+    let file = match &mark.journal {
+        JournalPlace::OnMedium => None,
+        JournalPlace::File(file) => Some(file),
+    };
+    let journal = file
+        .map(|file| conversion::open_journal(file, mark.place.file_bytes(), Access::ReadOnly))
+        .transpose()?;
+    let (done, total) = convert::how_far(found, &store, journal.as_deref()).map_err(|e| about(path, e))?;
+    let running = conversion::running(path)?;
+    let word = if mark.kind == Kind::Decryption { "Decryption" } else { "Encryption" };
+    let how = if running.is_some() { "in Progress" } else { "Interrupted" };
+    let percent = conversion::percentage(done, total);
+    let seen = convert::look(&store).ok();
+    let info = seen.as_ref().map(|seen| &seen.info);
+    Ok(json!({
+        "format": "bitlocker",
+        "size_bytes": mark.size,
+        "conversion": mark.kind,
+        "conversion_status": format!("{word} {how}"),
+        "percentage_done": percent,
+        "percentage_encrypted": if mark.kind == Kind::Decryption { 100.0 - percent } else { percent },
+        "done_bytes": done,
+        "total_bytes": total,
+        "bytes_per_second": running.as_ref().map(|r| r.bytes_per_second),
+        "seconds_left": running.as_ref().map(|r| r.seconds_left),
+        "pid": running.as_ref().map(|r| r.pid),
+        "journal_file": file,
+        "encryption_method": info.map(|info| info.cipher.windows_name()),
+        "protection_status": "Unknown",
+        "lock_status": "Locked",
+        "key_protectors": info.map(|info| &info.key_protectors),
+        "resume_with": format!("keyway resume {}", path.display()),
+    }))
+}
+
+/// What `pause` says of a volume that it has left whole; `None` where it is no such volume.
+pub(crate) fn paused(path: &Path) -> Result<Option<Value>, Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    if !bitlocker::is_volume(&store)? || !half(&store)? {
+        return Ok(None);
+    }
+    let info = bitlocker::look(&store)?.info;
+    Ok(Some(json!({
+        "volume": path,
+        "format": "bitlocker",
+        "size_bytes": info.data_bytes,
+        "conversion_status": info.conversion_status,
+        "percentage_encrypted": info.percentage_encrypted,
+        "resume_with": format!("keyway resume {}", path.display()),
+    })))
+}
+
+/// The same for people.
+pub(crate) fn paused_in_words(path: &Path, document: &Value) -> String {
+    let percent = document.get("percentage_encrypted").and_then(Value::as_f64).unwrap_or_default();
+    format!(
+        "{}: paused with {percent:.1} % encrypted. It can be opened and used; `keyway resume {}` goes on.",
+        path.display(),
+        path.display()
+    )
+}
