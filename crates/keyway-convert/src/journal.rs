@@ -26,6 +26,7 @@
 
 use crate::ConvertError;
 use keyway_store::{AlignedBuf, Store};
+use std::ops::Range;
 
 /// Bytes of a record: a page.
 pub const RECORD_BYTES: usize = 4096;
@@ -80,6 +81,12 @@ impl Place {
             segment.max(slot.record.saturating_add(RECORD_BYTES as u64))
         };
         self.slots.iter().map(ends).max().unwrap_or_default()
+    }
+
+    /// Where the segments are.
+    pub fn segments(&self) -> Vec<Range<u64>> {
+        let range = |slot: &Slot| slot.segment..slot.segment.saturating_add(self.segment_bytes);
+        self.slots.iter().map(range).collect()
     }
 
     /// Records that may be on their way to the medium at once. With four slots it takes two records to

@@ -211,11 +211,7 @@ impl Case {
     fn same(&self, plain: &[u8], what: &str) -> Result<(), String> {
         let used = match self.file_system_bytes {
             bytes if bytes < 1 << 20 => std::iter::once(0..bytes).collect(),
-            size => {
-                let map =
-                    keyway_volume::allocation::Allocation::read(&MemStore::from_vec(self.plain.clone()));
-                map.expect("a FAT").used(size, 1)
-            }
+            _ => used_of_fat(&self.plain),
         };
         let mut differ = used.into_iter().flat_map(|range| range.start as usize..range.end as usize);
         let excepted = |at: &usize| POINTER.contains(at) || self.marker.contains(at);

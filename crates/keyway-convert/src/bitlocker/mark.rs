@@ -7,9 +7,9 @@
 //! copy 1, copy 2   offset 32768: the journal's segments, where there is no better place for them
 //! copy 3           offset size
 //!                   32768 4096  the second marker
-//!                   36864 8192  the journal's records
-//!                   45056 4096  the volume's own first page
-//!                   49152 16384 what is moved: the work
+//!                   36864 16384 the journal's records
+//!                   53248 4096  the volume's own first page
+//!                   57344 8192  what is moved: the work
 //! ```
 //!
 //! ```text
@@ -25,12 +25,13 @@
 //!     32   24  the copies of the metadata
 //!     56   16  the moved first sectors: offset, bytes
 //!     72    8  where pages wait that are put into the file system
-//!     80   16  the journal's records
-//!     96   16  the journal's segments
-//!    112    8  bytes of a segment
-//!    120   36  the file system's own bytes where the pointer stands
+//!     80   36  the file system's own bytes where the pointer stands
 //!    200   36  the pointer
-//!    240 1024  the file's path
+//!    240   32  the journal's records
+//!    272   32  the journal's segments
+//!    304    8  bytes of a segment
+//!    312    8  slots of the journal: 2 or 4
+//!    320 1024  the file's path
 //!
 //! the pointer, at byte 216 of the first sector
 //!      0    8  "KEYWAYPT"
@@ -43,7 +44,7 @@
 //! ext4's and Btrfs' first sectors are free. The pointer is written before anything else of the first page
 //! changes and taken away after, so it is there whole, however a sector in between was torn.
 
-use crate::journal::{Place, RECORD_BYTES};
+use crate::journal::{Place, RECORD_BYTES, SLOTS, Slot};
 use crate::marker::{JournalPlace, Kind, MARKER_BYTES, frame, has_touched, unframe};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::bitlocker::HEAD_BYTES;
@@ -62,16 +63,17 @@ pub(super) const POINTER_AT: u64 = 216;
 const POINTER_IN_PAYLOAD: usize = 200;
 pub(super) const POINTER_BYTES: usize = 36;
 
-const UNDER_AT: usize = 120;
-const PATH_AT: usize = 240;
+const UNDER_AT: usize = 80;
+const JOURNAL_AT: usize = 240;
+const PATH_AT: usize = 320;
 const LONGEST_PATH: usize = 1024;
 
 /// Bytes of the work.
-pub(super) const WORK_BYTES: usize = 16 << 10;
+pub(super) const WORK_BYTES: usize = 8 << 10;
 const WORK_HEADER: usize = 32;
 
 /// Stretches that the work has room for.
-pub(super) const MOST_RANGES: usize = 1000;
+pub(super) const MOST_RANGES: usize = 480;
 
 const HEAD: u64 = HEAD_BYTES as u64;
 
@@ -130,7 +132,7 @@ impl Mark {
 
     /// Where the journal's records are.
     pub(super) fn records(&self) -> Range<u64> {
-        self.tail() + PAGE..self.tail() + PAGE + 2 * RECORD_BYTES as u64
+        self.tail() + PAGE..self.tail() + PAGE + (SLOTS * RECORD_BYTES) as u64
     }
 
     /// Where the volume's own first page waits.
@@ -144,10 +146,13 @@ impl Mark {
         at..at + WORK_BYTES as u64
     }
 
-    /// Where segments go that have no better place.
-    pub(super) fn small_segments(copies: [u64; 3]) -> ([u64; 2], u64) {
-        let [first, second, _] = copies;
-        ([first + HEAD, second + HEAD], HEAD)
+    /// The journal in the copies of the metadata, where it has no better place.
+    pub(super) fn small_journal(copies: [u64; 3]) -> Place {
+        let [first, second, third] = copies;
+        let records = (1..).map(|n| third + HEAD + n * PAGE);
+        let slots =
+            records.zip([first + HEAD, second + HEAD]).map(|(record, segment)| Slot { record, segment });
+        Place { slots: slots.collect(), segment_bytes: HEAD }
     }
 
     /// The pointer to the second marker.
@@ -169,17 +174,21 @@ impl Mark {
         payload.extend([self.kind.code(), u8::from(self.fresh), in_file, 0]);
         payload.extend((path.len() as u16).to_le_bytes());
         payload.extend([0; 2]);
-        let ([first, second, third], Place { records: [even, odd], segments: [one, two], segment_bytes }) =
-            (self.copies, self.place);
+        let [first, second, third] = self.copies;
         let boot = [self.boot.start, self.boot.end.saturating_sub(self.boot.start)];
-        let numbers = [self.size, first, second, third].into_iter().chain(boot);
-        for field in numbers.chain([self.spare, even, odd, one, two, segment_bytes]) {
+        for field in [self.size, first, second, third].into_iter().chain(boot).chain([self.spare]) {
             payload.extend(field.to_le_bytes());
         }
         payload.extend(self.under);
         payload.resize(POINTER_IN_PAYLOAD, 0);
         payload.extend(self.pointer());
-        payload.resize(PATH_AT, 0);
+        payload.resize(JOURNAL_AT, 0);
+        let slots = &self.place.slots;
+        let slot = |n: usize| slots.get(n).copied().unwrap_or_default();
+        let places = (0..SLOTS).map(|n| slot(n).record).chain((0..SLOTS).map(|n| slot(n).segment));
+        for field in places.chain([self.place.segment_bytes, slots.len() as u64]) {
+            payload.extend(field.to_le_bytes());
+        }
         payload.extend(path);
         frame(&self.id, payload)
     }
@@ -206,9 +215,10 @@ impl Mark {
             boot: number(56)?..number(56)?.checked_add(number(64)?)?,
             spare: number(72)?,
             place: Place {
-                records: [number(80)?, number(88)?],
-                segments: [number(96)?, number(104)?],
-                segment_bytes: number(112)?,
+                slots: (0..usize::try_from(number(312)?).ok().filter(|n| matches!(*n, 2 | SLOTS))?)
+                    .map(|n| Some(Slot { record: number(240 + 8 * n)?, segment: number(272 + 8 * n)? }))
+                    .collect::<Option<_>>()?,
+                segment_bytes: number(304)?,
             },
             under: *body.get(UNDER_AT..)?.first_chunk()?,
         };
@@ -219,19 +229,13 @@ impl Mark {
     fn fits(&self, store_bytes: u64) -> bool {
         let inside = |at: u64, len: u64| at.checked_add(len).is_some_and(|end| end <= store_bytes);
         let place = &self.place;
-        let on_medium = self.journal == JournalPlace::OnMedium;
-        let mut slots = place
-            .records
-            .iter()
-            .map(|at| (*at, PAGE))
-            .chain(place.segments.iter().map(|at| (*at, place.segment_bytes)));
         self.size == store_bytes
             && self.copies.iter().all(|at| inside(*at, 2 * HEAD))
             && inside(self.boot.start, self.boot.end.saturating_sub(self.boot.start))
             && self.boot.end >= self.boot.start.saturating_add(PAGE)
             && inside(self.spare, 0)
             && (1..=1 << 30).contains(&place.segment_bytes)
-            && (!on_medium || slots.all(|(at, len)| inside(at, len)))
+            && (self.journal != JournalPlace::OnMedium || place.file_bytes() <= store_bytes)
     }
 }
 

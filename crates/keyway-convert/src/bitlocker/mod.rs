@@ -26,7 +26,7 @@ mod steps;
 
 pub use mark::{Found, Mark, Work, find};
 
-use crate::journal::{Journal, Place};
+use crate::journal::{Journal, Place, SLOTS};
 use crate::marker::{JournalPlace, Kind};
 use crate::mover::Progress;
 use crate::step::Small;
@@ -137,8 +137,8 @@ impl Plan {
             ranges = used_of(&ranges, &map, size);
         }
         if wish.journal.is_none() {
-            for at in place.segments {
-                ranges = without(ranges, &(at..at + place.segment_bytes));
+            for segment in place.segments() {
+                ranges = without(ranges, &segment);
             }
         }
         let front = page(store, 0)?;
@@ -265,7 +265,7 @@ impl Plan {
         let head = self.volume.metadata(Reached::Encrypted)?;
         let cipher = Some(self.volume.cipher());
         let steps = self.mark.steps(&self.work, &self.beginnings, cipher, Some(&head));
-        let journal = Journal::new(journal.unwrap_or(store), self.mark.place, self.mark.id);
+        let journal = Journal::new(journal.unwrap_or(store), self.mark.place.clone(), self.mark.id);
         Ok(Conversion { store, journal, steps, marking: Mark::marking(&self.work) })
     }
 
@@ -303,8 +303,7 @@ impl Plan {
 
     /// Where the boundary is, by the journal.
     fn reached(&self, conversion: &Conversion<'_>) -> Result<Reached, ConvertError> {
-        let found = conversion.journal.read()?;
-        let (newest, _) = found.last().ok_or(ConvertError::NoJournal)?;
+        let newest = conversion.journal.read()?.ok_or(ConvertError::NoJournal)?.newest;
         let done = newest.done.saturating_add(newest.len);
         let stretch = self.mark.stretch(&self.work, newest.step);
         Ok(match (self.mark.kind, stretch) {
@@ -406,7 +405,7 @@ pub fn how_far(
     let mark = &found.mark;
     let work = Work::read(store, mark)?.ok_or(ConvertError::NoJournal)?;
     let steps = mark.steps(&work, &Beginnings::default(), None, None);
-    let journal = Journal::new(journal.unwrap_or(store), mark.place, mark.id);
+    let journal = Journal::new(journal.unwrap_or(store), mark.place.clone(), mark.id);
     let conversion = Conversion { store, journal, steps, marking: Mark::marking(&work) };
     Ok((conversion.done()?, conversion.total()))
 }
@@ -448,20 +447,19 @@ fn under(page: &[u8]) -> [u8; POINTER_BYTES] {
 /// The journal on the medium: as large as the free bytes allow, or in the copies of the metadata.
 fn on_medium(volume: &Converting, map: Option<&Allocation>, behind: Range<u64>) -> Place {
     let [_, _, third] = volume.copies();
-    let records_at = third + bitlocker::HEAD_BYTES as u64 + PAGE;
-    let records = [records_at, records_at + PAGE];
+    let records = third + bitlocker::HEAD_BYTES as u64 + PAGE;
     let mut segment = segment_bytes(volume.volume_bytes());
     while segment >= SMALLEST_SEGMENT {
-        let inside = map.filter(|map| map.can_reserve()).and_then(|map| map.find(0, 2 * segment, PAGE).ok());
+        let all = SLOTS as u64 * segment;
+        let inside = map.filter(|map| map.can_reserve()).and_then(|map| map.find(0, all, PAGE).ok());
         let first = behind.start.next_multiple_of(PAGE);
-        let found = inside.or((first + 2 * segment <= behind.end).then_some(first));
+        let found = inside.or((first + all <= behind.end).then_some(first));
         if let Some(first) = found.filter(|at| *at >= BOOT_BYTES) {
-            return Place { records, segments: [first, first + segment], segment_bytes: segment };
+            return Place::in_a_row(records, first, segment);
         }
         segment /= 2;
     }
-    let (segments, segment_bytes) = Mark::small_segments(volume.copies());
-    Place { records, segments, segment_bytes }
+    Mark::small_journal(volume.copies())
 }
 
 /// The parts of these ranges that a file system uses: as few pieces as there is room for.
@@ -483,8 +481,8 @@ fn used_of(ranges: &[Range<u64>], map: &Allocation, size: u64) -> Vec<Range<u64>
                 rest.next();
             }
         }
-        // The journal's two segments cut two pieces in two, at worst.
-        if parts.len() + 2 <= MOST_RANGES {
+        // The journal's segments cut a piece in two, at worst.
+        if parts.len() + SLOTS <= MOST_RANGES {
             return parts;
         }
         gap *= 2;

@@ -52,7 +52,7 @@ impl Mark {
         for (i, target) in (0..).zip(&work.pages) {
             let side = |offset| Side { offset, key: None };
             let (from, to) = (side(self.spare + i * PAGE), side(*target));
-            steps.push(Step::Move(Move { from, to, len: PAGE, from_end: false }));
+            steps.push(Step::Move(Move { logical: *target, from, to, len: PAGE, from_end: false }));
         }
         let stretches: Vec<&Range<u64>> = match self.kind {
             Kind::Decryption => work.ranges.iter().rev().collect(),
@@ -89,7 +89,7 @@ impl Mark {
         let len = range.end - range.start;
         let decrypting = self.kind == Kind::Decryption;
         let (from, to) = if decrypting { (side(key), side(None)) } else { (side(None), side(key)) };
-        Step::Move(Move { from, to, len, from_end: decrypting })
+        Step::Move(Move { logical: range.start, from, to, len, from_end: decrypting })
     }
 
     /// The volume is there, in the state that its metadata says.
@@ -147,12 +147,10 @@ impl Mark {
 
     /// The journal's segments among free bytes.
     fn segments(&self, noise: bool) -> Vec<Small> {
-        let (small, _) = Self::small_segments(self.copies);
-        if self.journal != JournalPlace::OnMedium || self.place.segments == small {
+        if self.journal != JournalPlace::OnMedium || self.place == Self::small_journal(self.copies) {
             return vec![];
         }
-        let ranges = self.place.segments.map(|at| at..at + self.place.segment_bytes);
-        ranges.map(|range| Small::Fill { range, noise }).to_vec()
+        self.place.segments().into_iter().map(|range| Small::Fill { range, noise }).collect()
     }
 }
 
