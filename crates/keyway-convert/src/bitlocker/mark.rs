@@ -315,7 +315,7 @@ pub fn find(store: &dyn Store) -> Result<Option<Found>, StoreError> {
         return Ok(None);
     }
     let at = body.get(8..).and_then(|at| at.first_chunk()).map_or(u64::MAX, |at| u64::from_le_bytes(*at));
-    if !at.is_multiple_of(PAGE) || at.checked_add(PAGE).is_none_or(|end| end > size) {
+    if !at.is_multiple_of(512) || at.checked_add(PAGE).is_none_or(|end| end > size) {
         return Ok(None);
     }
     let second = page(store, at)?;

@@ -133,13 +133,7 @@ impl Converting {
         }
         let block = opened.metadata.block().clone();
         let boot_bytes = u64::from(block.boot_sectors) * u64::from(info.sector_bytes);
-        let whole_pages = boot_bytes.is_multiple_of(4096) && block.boot_backup.is_multiple_of(4096);
-        let places = block.copies.iter().all(|at| at.is_multiple_of(4096));
-        if boot_bytes < 4096
-            || !whole_pages
-            || !places
-            || block.to_bytes().map_or(0, |b| b.len()) > HEAD_BYTES
-        {
+        if boot_bytes < 4096 || block.to_bytes().map_or(0, |b| b.len()) > HEAD_BYTES {
             return Err(NotConvertible::Shape.into());
         }
         let zero: u64 =

@@ -2,6 +2,7 @@
 
 use super::boot::BootKind;
 use super::codes::{Method, Protection, State, role};
+use super::create_metadata::used_space_only;
 use super::entry::{Protector, Value};
 use super::error::CopyFault;
 use super::filetime::FileTime;
@@ -41,6 +42,8 @@ pub struct BitLockerInfo {
     pub percentage_encrypted: f64,
     /// Bytes that are encrypted.
     pub encrypted_bytes: u64,
+    /// Whether free space was left out, as a flag says; it counts as encrypted above.
+    pub used_space_only: bool,
     /// Whether it opens without a secret.
     pub protection_suspended: bool,
     /// What opens it.
@@ -203,6 +206,7 @@ impl BitLockerInfo {
             // Tenths of a percent, as manage-bde prints them; 100 only where it is all.
             percentage_encrypted: (encrypted as f64 / total as f64 * 1000.0).floor() / 10.0,
             encrypted_bytes: encrypted,
+            used_space_only: used_space_only(block),
             protection_suspended: protectors.iter().any(|p| p.kind == Protection::ClearKey),
             key_protectors: protectors,
             auto_unlock_keys: entries.with_role(role::AUTO_UNLOCK).count(),

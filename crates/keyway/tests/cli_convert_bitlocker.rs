@@ -1,0 +1,271 @@
+//! `encrypt --format bitlocker`, `decrypt`, `pause`, `resume`: whole conversions of real file systems, ended
+//! by SIGKILL again and again; afterwards the file systems' own checkers find nothing wrong.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD};
+use keyway_testkit::{
+    BitLockerSecret, NtfsMount, Rng, dislocker_sha256, require_tool, sha256_of, sha256_of_file,
+};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SIZE: u64 = 80 << 20;
+const SECRET: &str = "--password-file @pw";
+
+fn checked(command: &mut Command) {
+    let done = command.output().expect("it runs");
+    let said = [done.stdout, done.stderr].concat();
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said));
+}
+
+fn new() -> Cli {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli
+}
+
+/// A file with that file system.
+fn make(cli: &Cli, name: &str, mkfs: &str, arguments: &[&str]) -> Option<()> {
+    let program = require_tool(mkfs)?;
+    let path = cli.path(name);
+    let _ = std::fs::remove_file(&path);
+    std::fs::File::create(&path).expect("created").set_len(SIZE).expect("sized");
+    checked(Command::new(program).args(arguments).arg(&path));
+    Some(())
+}
+
+/// With NTFS and a file in it; the file's content.
+fn ntfs(cli: &Cli, name: &str) -> Option<Vec<u8>> {
+    make(cli, name, "mkfs.ntfs", &["-q", "-F", "-f"])?;
+    let big = Rng::new(3).bytes(7 << 20);
+    let mounted = NtfsMount::open(&cli.path(name))?;
+    std::fs::write(mounted.path("big"), &big).expect("written");
+    Some(big)
+}
+
+fn holds(path: &Path, big: &[u8]) {
+    check("ntfsresize", path);
+    let mounted = NtfsMount::open(path).expect("as before");
+    assert!(std::fs::read(mounted.path("big")).expect("there") == big);
+}
+
+fn check(program: &str, path: &Path) {
+    let arguments: &[&str] = match program {
+        "ntfsresize" => &["--info", "--force", "--no-progress-bar", "--bad-sectors"],
+        "btrfs" => &["check", "--readonly"],
+        "e2fsck" => &["-f", "-n"],
+        _ => &["-n"],
+    };
+    checked(Command::new(require_tool(program).expect("with its mkfs")).args(arguments).arg(path));
+}
+
+fn decrypted(cli: &Cli, name: &str, to: &str) {
+    let done = cli.ends(0, &format!("cat @{name} {SECRET}"));
+    std::fs::write(cli.path(to), done.stdout).expect("written");
+}
+
+fn start(cli: &Cli, words: &str) -> Child {
+    let mut command = cli.command(cli.words(words));
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("keyway starts")
+}
+
+#[test]
+fn every_file_system_becomes_a_volume_and_itself_again() {
+    let cli = new();
+    let kinds: [(&str, &[&str], &str, &str); 5] = [
+        ("mkfs.ntfs", &["-q", "-F", "-f"], "ntfsresize", ""),
+        ("mkfs.exfat", &[], "fsck.exfat", ""),
+        ("mkfs.fat", &["-F", "32", "-s", "1"], "fsck.fat", "--cipher aes-xts-256"),
+        ("mkfs.ext4", &["-q", "-F"], "e2fsck", "--cipher aes-cbc-128"),
+        ("mkfs.btrfs", &["-q", "--mixed"], "btrfs", "--grow"),
+    ];
+    for (mkfs, arguments, checker, option) in kinds {
+        if make(&cli, "d", mkfs, arguments).is_none() || require_tool(checker).is_none() {
+            continue;
+        }
+        if mkfs == "mkfs.btrfs" {
+            let refused = cli.json(2, &format!("encrypt @d --format bitlocker {SECRET} --yes"));
+            assert!(refused["missing_bytes"].as_u64().is_some_and(|n| n > 264 << 10), "{refused}");
+        }
+        let done = cli.json(0, &format!("encrypt @d --format bitlocker {SECRET} --yes {option}"));
+        assert_eq!((done["state"].as_str(), done["format"].as_str()), (Some("done"), Some("bitlocker")));
+        assert!(!cli.path("d.keyway-journal").exists());
+        let info = cli.json(0, "info @d");
+        assert_eq!(info["conversion_status"], "Fully Encrypted", "{info}");
+        assert_eq!(info["used_space_only"], false);
+        decrypted(&cli, "d", "plain");
+        check(checker, &cli.path("plain"));
+        let secret = BitLockerSecret::Password(PASSWORD);
+        if let Some(theirs) = dislocker_sha256(&cli.path("d"), secret) {
+            assert_eq!(theirs, sha256_of_file(&cli.path("plain")), "{mkfs}");
+        }
+        let recovery = done["recovery_password"].as_str().expect("made");
+        cli.ends(0, &format!("cat @d --length 512 --recovery-password {recovery}"));
+        cli.ends(0, &format!("decrypt @d {SECRET} --yes"));
+        check(checker, &cli.path("d"));
+        cli.ends(2, &format!("resume @d {SECRET}"));
+    }
+}
+
+#[test]
+fn used_space_only_takes_as_long_as_there_is_in_it() {
+    let cli = new();
+    let Some(big) = ntfs(&cli, "d") else { return };
+    let words = format!("encrypt @d --format bitlocker --used-space-only {SECRET} --yes");
+    let done = cli.json(0, &words);
+    let bytes = done["total_bytes"].as_u64().expect("a number");
+    assert!((7 << 20..16 << 20).contains(&bytes), "{bytes} bytes of {SIZE}");
+    assert_eq!(cli.json(0, "info @d")["used_space_only"], true);
+    decrypted(&cli, "d", "plain");
+    holds(&cli.path("plain"), &big);
+    let secret = BitLockerSecret::Password(PASSWORD);
+    if let Some(theirs) = dislocker_sha256(&cli.path("d"), secret) {
+        assert_eq!(theirs, sha256_of_file(&cli.path("plain")));
+    }
+    cli.ends(0, &format!("decrypt @d {SECRET} --yes"));
+    holds(&cli.path("d"), &big);
+}
+
+/// A pause leaves a volume that opens; here and elsewhere.
+#[test]
+fn a_paused_volume_is_used_and_goes_on() {
+    let cli = new();
+    let Some(big) = ntfs(&cli, "d") else { return };
+    for (begin, word) in [
+        (format!("encrypt @d --format bitlocker {SECRET} --yes --limit 8"), "Encryption"),
+        (format!("decrypt @d {SECRET} --yes --limit 8"), "Decryption"),
+    ] {
+        let mut child = start(&cli, &begin);
+        let began = Instant::now();
+        loop {
+            let status = cli.run("status @d --json");
+            let document: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+            if document["conversion_status"] == format!("{word} in Progress")
+                && document["done_bytes"].as_u64() > Some(3 << 20)
+            {
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "it does not get going: {document}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let refused = cli.json(1, &format!("cat @d {SECRET}"));
+        assert_eq!(refused["error"]["kind"], "converting", "{refused}");
+        let paused = cli.json(0, "pause @d");
+        assert_eq!(child.wait().expect("ends").code(), Some(1));
+        let percent = paused["percentage_encrypted"].as_f64().expect("a number");
+        assert!((1.0..100.0).contains(&percent), "{paused}");
+        decrypted(&cli, "d", "plain");
+        holds(&cli.path("plain"), &big);
+        cli.ends(3, "resume @d --recovery-password 471207-278498-422125-177177-561902-537405-468006-693451");
+        cli.ends(0, &format!("resume @d {SECRET}"));
+        cli.ends(2, &format!("resume @d {SECRET}"));
+    }
+    holds(&cli.path("d"), &big);
+}
+
+/// Kills it at random moments until it is through; how often it was killed.
+fn killed(cli: &Cli, begin: &str, rng: &mut Rng) -> u64 {
+    let (mut kills, mut words) = (0, begin.to_owned());
+    loop {
+        let mut child = start(cli, &words);
+        // Stretching the password takes a while before anything happens.
+        let until = Instant::now() + Duration::from_millis(300 + rng.below(1500));
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("waits") {
+                break Some(status);
+            }
+            if Instant::now() > until {
+                child.kill().expect("SIGKILL");
+                child.wait().expect("waits");
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        match status {
+            Some(status) if status.success() => return kills,
+            // It had not begun when it was killed, or was through.
+            Some(status) => {
+                let resumed = words.starts_with("resume");
+                assert!(resumed && matches!(status.code(), Some(1 | 2)), "{words}: {status}");
+                let volume = cli.run("info @d --json").status.success();
+                if volume == begin.starts_with("encrypt") {
+                    return kills;
+                }
+                words = begin.to_owned();
+            }
+            None => {
+                kills += 1;
+                words = format!("resume @d {SECRET} --limit 60");
+            }
+        }
+        let journal = cli.path("d.keyway-journal");
+        let under_way = cli.run("status @d --json");
+        let document: Value = serde_json::from_slice(&under_way.stdout).unwrap_or_default();
+        if document["conversion"].is_null() && journal.exists() {
+            // A journal whose run had not begun.
+            std::fs::remove_file(journal).expect("removed");
+        }
+    }
+}
+
+#[test]
+fn killing_it_at_any_moment_loses_nothing() {
+    let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 500 } else { 5 };
+    let (mut kills, mut rounds, mut rng) = (0, 0, Rng::new(std::process::id().into()));
+    let cli = new();
+    while kills < wanted {
+        let Some(big) = ntfs(&cli, "d") else { return };
+        kills += killed(
+            &cli,
+            &format!("encrypt @d --format bitlocker {SECRET} --yes --limit 60 --recovery-file @r{rounds}"),
+            &mut rng,
+        );
+        decrypted(&cli, "d", "plain");
+        holds(&cli.path("plain"), &big);
+        kills += killed(&cli, &format!("decrypt @d {SECRET} --yes --limit 60"), &mut rng);
+        holds(&cli.path("d"), &big);
+        rounds += 1;
+    }
+    eprintln!("{kills} kills in {rounds} rounds");
+}
+
+#[test]
+fn what_can_not_be_is_refused_before_anything_changes() {
+    let cli = new();
+    let Some(()) = make(&cli, "d", "mkfs.ntfs", &["-q", "-F", "-f"]) else { return };
+    let before = sha256_of_file(&cli.path("d"));
+    for (code, words) in [
+        (2, format!("encrypt @d --format bitlocker {SECRET}")),
+        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --cipher aes")),
+        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --hash sha512")),
+        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --to-go")),
+        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --pim 3")),
+        (2, format!("encrypt @d --used-space-only {SECRET} --yes")),
+        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --reencrypt")),
+        (2, format!("resume @d {SECRET}")),
+    ] {
+        cli.ends(code, &words);
+    }
+    assert_eq!(sha256_of_file(&cli.path("d")), before, "something was changed");
+    // As Windows leaves it when it hibernates, or wants it checked.
+    let mut bytes = std::fs::read(cli.path("d")).expect("read");
+    let mft = u64::from_le_bytes(bytes[48..56].try_into().expect("eight")) as usize * 4096;
+    let volume = mft + 3 * 1024;
+    let at = (volume..volume + 1024 - 4)
+        .step_by(8)
+        .find(|at| bytes[*at..*at + 4] == [0x70, 0, 0, 0])
+        .expect("the volume's flags");
+    bytes[at + usize::from(bytes[at + 20]) + 10] |= 1;
+    std::fs::write(cli.path("d"), &bytes).expect("written");
+    let before = sha256_of(bytes.as_slice());
+    let refused = cli.json(1, &format!("encrypt @d --format bitlocker {SECRET} --yes"));
+    assert!(
+        refused["error"]["message"].as_str().is_some_and(|m| m.contains("not left in order")),
+        "{refused}"
+    );
+    assert_eq!(sha256_of_file(&cli.path("d")), before, "something was changed");
+}
