@@ -59,13 +59,13 @@ fn run(plan: &Plan, store: &dyn Store, until: Option<u64>) -> Stopped {
 }
 
 /// All judges give the same as we do. Of a volume that is not encrypted throughout dislocker gives the encrypted
-/// part only, and libbde what the file system reaches to.
+/// part only, rounded up to 8 KiB, and libbde what the file system reaches to.
 fn judged(path: &Path, plain: &[u8], encrypted: u64, when: &str) {
     let secret = BitLockerSecret::Password(PASSWORD);
     let whole = encrypted == plain.len() as u64;
     let file_system = if whole { plain.len() } else { plain.len() - 512 };
     for (name, theirs, upto) in [
-        ("dislocker", dislocker_sha256(path, secret), encrypted as usize),
+        ("dislocker", dislocker_sha256(path, secret), (encrypted as usize).next_multiple_of(8192)),
         ("libbde", libbde_sha256(path, secret), file_system),
     ] {
         if let Some(theirs) = theirs {
