@@ -259,7 +259,8 @@ fn what_can_not_be_is_refused_before_anything_changes() {
         .step_by(8)
         .find(|at| bytes[*at..*at + 4] == [0x70, 0, 0, 0])
         .expect("the volume's flags");
-    bytes[at + usize::from(bytes[at + 20]) + 10] |= 1;
+    let flags = at + usize::from(bytes[at + 20]) + 10;
+    bytes[flags] |= 1;
     std::fs::write(cli.path("d"), &bytes).expect("written");
     let before = sha256_of(bytes.as_slice());
     let refused = cli.json(1, &format!("encrypt @d --format bitlocker {SECRET} --yes"));
