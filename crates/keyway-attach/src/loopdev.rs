@@ -28,22 +28,35 @@ pub fn attach(backing: &Path, sector_bytes: u32, read_only: bool) -> Result<Path
         .write(!read_only)
         .open(backing)
         .map_err(|e| AttachError::io(doing(), e))?;
-    let device = keyway_sys::loop_attach(&file, sector_bytes, read_only).map_err(|e| match e.kind() {
+    keyway_sys::loop_attach(&file, sector_bytes, read_only).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => AttachError::Missing { what: "/dev/loop-control".into(), hint: NO_LOOP },
         _ => AttachError::io(doing(), e),
-    })?;
-    forgo_discard(&device);
-    Ok(device)
+    })
 }
 
-/// A loop device hands a discard down as a hole that must read as zeros; here that is writing
-/// encrypted zeros over all of it. `mkfs` discards whole devices for speed, so tell it not to.
-fn forgo_discard(device: &Path) {
-    if let Some(name) = device.file_name() {
-        let limit = Path::new("/sys/block").join(name).join("queue/discard_max_bytes");
-        // Without it all is correct, only slow.
-        let _ = std::fs::write(limit, b"0");
-    }
+/// Has the device learn that its file can't zero ranges: it is told to zero its first sector, while the
+/// file refuses that and takes no notice of zeros that are written instead. From then on only discards make
+/// holes in the file; before, zeroing would as well. Says whether the device has learned it and has
+/// discards to offer (Linux 6.10 and later).
+///
+/// Nobody else has the device yet, and nobody gets it in the meantime.
+pub(crate) fn forgo_zeroing(device: &Path, sector_bytes: u32) -> bool {
+    // `blkid` claims a new device for a moment.
+    let until = Instant::now() + GLANCE;
+    let open = loop {
+        match keyway_sys::claim_device(device) {
+            Ok(open) => break open,
+            Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+            Err(_) => return false,
+        }
+    };
+    let asked = keyway_sys::zero_blocks(&open, 0, u64::from(sector_bytes));
+    let limit = |name| {
+        let path = Path::new("/sys/block").join(device.file_name()?).join("queue").join(name);
+        std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok()
+    };
+    let (zeroing, discards) = (limit("write_zeroes_max_bytes"), limit("discard_max_bytes"));
+    asked.is_ok() && zeroing == Some(0) && discards.is_some_and(|bytes| bytes > 0)
 }
 
 /// The file that the loop device is on, as the kernel tells it; `None` when it is on nothing.

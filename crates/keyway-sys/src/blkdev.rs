@@ -9,6 +9,9 @@ use std::os::fd::AsFd;
 /// `BLKDISCARD`: `_IO(0x12, 119)`.
 const DISCARD: Opcode = 0x1277;
 
+/// `BLKZEROOUT`: `_IO(0x12, 127)`.
+const ZERO: Opcode = 0x127F;
+
 /// `BLKRRPART`: `_IO(0x12, 95)`.
 const REREAD_PARTITIONS: Opcode = 0x125F;
 
@@ -31,6 +34,19 @@ pub fn reread_partitions(device: impl AsFd) -> io::Result<()> {
 pub fn discard_blocks(device: impl AsFd, offset: u64, len: u64) -> io::Result<()> {
     // SAFETY: BLKDISCARD reads two 64-bit numbers, start and length, and nothing else.
     let request = unsafe { Setter::<DISCARD, [u64; 2]>::new([offset, len]) };
+    // SAFETY: the request is the one above; on a descriptor that is no block device it fails.
+    unsafe { ioctl(device, request) }?;
+    Ok(())
+}
+
+/// Makes a range of a block device read as zeros: by the device itself where it can, else by writing them.
+/// Offset and length are multiples of the device's logical sector.
+///
+/// # Errors
+/// The medium's; `EINVAL` for a range that the device does not have.
+pub fn zero_blocks(device: impl AsFd, offset: u64, len: u64) -> io::Result<()> {
+    // SAFETY: BLKZEROOUT reads two 64-bit numbers, start and length, and nothing else.
+    let request = unsafe { Setter::<ZERO, [u64; 2]>::new([offset, len]) };
     // SAFETY: the request is the one above; on a descriptor that is no block device it fails.
     unsafe { ioctl(device, request) }?;
     Ok(())

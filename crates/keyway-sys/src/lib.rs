@@ -16,7 +16,7 @@ mod partition;
 mod process;
 mod sg;
 
-pub use blkdev::{discard_blocks, reread_partitions};
+pub use blkdev::{discard_blocks, reread_partitions, zero_blocks};
 pub use dm::{DM_CONTROL, DeviceMapper, DmDevice, DmTarget};
 pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};
 pub use fusedev::fuse_clone;

@@ -1,11 +1,12 @@
 //! Discards reach the medium with `--allow-discards` and not without: holes in a container, and
-//! through BLKDISCARD of a device in the file behind that.
+//! through BLKDISCARD of a device in the file behind that; from NBD's clients, and from a file system on a
+//! loop device. What is zeroed reads as zeros all the same.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD, two_lines};
+use cli_support::{Cli, PASSWORD, has_fuse, two_lines};
 use keyway_testkit::{require_root, require_tool, skip};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -76,8 +77,7 @@ impl Loop {
     fn on(image: &Path) -> Option<Self> {
         let losetup = require_tool("losetup")?;
         let fresh = Self { number: 100_000 + std::process::id() % 900_000 };
-        // LOOP_CTL_ADD, `include/uapi/linux/loop.h`.
-        let made = fresh.control(0x4C80)?
+        let made = control(ADD, fresh.number)?
             && Command::new(losetup).arg(fresh.device()).arg(image).status().expect("losetup runs").success();
         if !made {
             skip("no loop device of a number of its own can be made here");
@@ -88,22 +88,35 @@ impl Loop {
     fn device(&self) -> PathBuf {
         format!("/dev/loop{}", self.number).into()
     }
+}
 
-    /// Asks `/dev/loop-control` to do something with the number.
-    fn control(&self, request: u32) -> Option<bool> {
-        let ask =
-            "import fcntl, sys; fcntl.ioctl(open('/dev/loop-control'), int(sys.argv[1]), int(sys.argv[2]))";
-        let arguments = [request, self.number].map(|n| n.to_string());
-        let done = Command::new(require_tool("python3")?).args(["-c", ask]).args(arguments).output();
-        Some(done.expect("python3 runs").status.success())
+/// LOOP_CTL_ADD and LOOP_CTL_REMOVE, `include/uapi/linux/loop.h`.
+const ADD: u32 = 0x4C80;
+const REMOVE: u32 = 0x4C81;
+
+/// Asks `/dev/loop-control` to do something with a loop device.
+fn control(request: u32, number: u32) -> Option<bool> {
+    let ask = "import fcntl, sys; fcntl.ioctl(open('/dev/loop-control'), int(sys.argv[1]), int(sys.argv[2]))";
+    let arguments = [request, number].map(|n| n.to_string());
+    let done = Command::new(require_tool("python3")?).args(["-c", ask]).args(arguments).output();
+    Some(done.expect("python3 runs").status.success())
+}
+
+/// Has the kernel forget free loop devices that somebody has told to forgo discards: they would for ever.
+fn forget_used_loops() {
+    for number in 0..64 {
+        let of = |name: &str| std::fs::read_to_string(format!("/sys/block/loop{number}/{name}"));
+        let free = of("loop/backing_file").is_err();
+        if free && of("queue/discard_max_bytes").is_ok_and(|limit| limit.trim() == "0") {
+            let _ = control(REMOVE, number);
+        }
     }
 }
 
 impl Drop for Loop {
     fn drop(&mut self) {
         let _ = Command::new("losetup").arg("--detach").arg(self.device()).status();
-        // LOOP_CTL_REMOVE.
-        let _ = self.control(0x4C81);
+        let _ = control(REMOVE, self.number);
     }
 }
 
@@ -121,6 +134,84 @@ fn a_device_is_told_when_allowed() {
     assert_eq!(allocated(&cli.path("v")) + 3 * MIB as u64, whole);
     drop(medium);
     check_rest(&cli, &before);
+}
+
+/// Runs a tool that must succeed; what it printed.
+fn judge(tool: &str, arguments: &[&str]) -> String {
+    let done = Command::new(tool).args(arguments).output().expect("it runs");
+    let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+    assert!(done.status.success(), "{tool} {arguments:?}: {said}");
+    said
+}
+
+#[test]
+fn a_loop_device_passes_discards_on_and_zeroes_in_full() {
+    let tools = ["blkdiscard", "mkfs.ext4", "e2fsck", "fstrim", "mount", "umount", "losetup"];
+    if !require_root() || !has_fuse() || tools.iter().any(|tool| require_tool(tool).is_none()) {
+        return;
+    }
+    let cli = Cli::new();
+    full_volume(&cli);
+    forget_used_loops();
+    let (before, whole) = (cli.plain("v"), allocated(&cli.path("v")));
+    let opened = cli.json(0, &format!("open @v --attach fuse --allow-discards {WITH}"));
+    let device = opened["device"].as_str().expect("a loop device").to_owned();
+    let limit = |name: &str| {
+        let number = device.rsplit('/').next().expect("a name");
+        std::fs::read_to_string(format!("/sys/block/{number}/queue/{name}"))
+            .expect("a setting")
+            .trim()
+            .to_owned()
+    };
+    if limit("discard_max_bytes") == "0" {
+        cli.ends(0, "close @v");
+        // Not a failure anywhere: a kernel can't be installed as a tool can.
+        eprintln!("SKIP: this kernel's loop devices can't tell discards from zeroing");
+        return;
+    }
+    assert_eq!(limit("write_zeroes_max_bytes"), "0", "zeroing would be a discard");
+    assert!(std::fs::read(&device).expect("readable") == before, "to find that out changed nothing");
+
+    judge("blkdiscard", &["--offset", "2M", "--length", "3M", &device]);
+    judge("blkdiscard", &["--zeroout", "--offset", "4M", "--length", "2M", &device]);
+    let holes = whole - allocated(&cli.path("v"));
+    if holes != 2 * MIB as u64 {
+        assert_eq!(holes, 0, "the first two of what was discarded, and none of what was zeroed");
+        skip("the file system of temporary folders makes no holes");
+    }
+    cli.ends(0, "close @v");
+    let after = cli.plain("v");
+    assert!(after[4 * MIB..6 * MIB].iter().all(|byte| *byte == 0), "zeros, also the next time");
+    assert!(after[..2 * MIB] == before[..2 * MIB] && after[6 * MIB..] == before[6 * MIB..]);
+
+    // A file system of its own making that is trimmed while it is in use.
+    let opened = cli.json(0, &format!("open @v --attach fuse --allow-discards {WITH}"));
+    let device = opened["device"].as_str().expect("a loop device");
+    judge("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", device]);
+    let (mounted, kept) = (cli.path("mnt"), cli.path("mnt/kept"));
+    std::fs::create_dir(&mounted).expect("a folder");
+    let at = mounted.to_str().expect("plain");
+    judge("mount", &[device, at]);
+    let content: Vec<u8> = before[..MIB].to_vec();
+    std::fs::write(&kept, &content).expect("room");
+    std::fs::write(mounted.join("removed"), &before[MIB..4 * MIB]).expect("room");
+    judge("sync", &["-f", at]);
+    let full = allocated(&cli.path("v"));
+    std::fs::remove_file(mounted.join("removed")).expect("ours");
+    judge("sync", &["-f", at]);
+    let said = judge("fstrim", &["-v", at]);
+    let freed = full.saturating_sub(allocated(&cli.path("v")));
+    judge("umount", &[at]);
+    assert!(said.contains("trimmed"), "{said}");
+    assert!(holes == 0 || freed >= 2 * MIB as u64, "{freed} bytes less: {said}");
+    judge("e2fsck", &["-f", "-n", device]);
+    judge("mount", &["-o", "ro", device, at]);
+    let same = std::fs::read(&kept).expect("it is there") == content;
+    judge("umount", &[at]);
+    assert!(same);
+    cli.ends(0, "close @v");
+    let plain = cli.keyway.secret("plain", cli.plain("v"));
+    judge("e2fsck", &["-f", "-n", plain.to_str().expect("plain")]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod connect;
 mod transport;
 mod volume_file;
 
-use crate::{AttachError, Stop, User};
+use crate::{AttachError, Stop, User, loopdev};
 use keyway_engine::Device;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use std::{fmt, io};
 use transport::crew::CREW;
 use transport::device::Channel;
 use transport::rings::{self, Server, Shared};
-use volume_file::VolumeFile;
+use volume_file::{Holes, VolumeFile};
 
 pub(crate) use connect::{disconnect, is_mounted};
 pub(crate) use volume_file::FILE_NAME;
@@ -54,6 +54,7 @@ impl fmt::Display for Transport {
 /// A mounted volume and the threads that serve it.
 pub struct FuseMount {
     at: PathBuf,
+    volume: Arc<VolumeFile>,
     transport: Transport,
     threads: Vec<JoinHandle<()>>,
 }
@@ -84,7 +85,9 @@ impl FuseMount {
         })();
         threads.one_ends();
         match started {
-            Ok(transport) => Ok(Self { at: at.to_owned(), transport, threads: threads.handles }),
+            Ok(transport) => {
+                Ok(Self { at: at.to_owned(), volume: threads.file, transport, threads: threads.handles })
+            }
             Err(e) => {
                 drop(fuse);
                 disconnect(at, true)?;
@@ -101,6 +104,16 @@ impl FuseMount {
     /// How requests reach us.
     pub fn transport(&self) -> Transport {
         self.transport
+    }
+
+    /// Lets the loop device at `device`, which lies on the file and which nobody uses yet, pass discards on
+    /// to the medium. `false`, and nothing has changed, where this kernel's loop devices would pass zeroing
+    /// on as discards as well, or somebody does use it.
+    pub fn pass_discards(&self, device: &Path) -> bool {
+        self.volume.make_holes(Holes::Tried);
+        let learned = loopdev::forgo_zeroing(device, self.volume.sector_bytes());
+        self.volume.make_holes(if learned { Holes::Discards } else { Holes::Refused });
+        learned
     }
 
     /// Unmounts and waits for the threads. Fails, and changes nothing, while somebody has the file

@@ -10,6 +10,7 @@ use keyway_sys::Direction;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
@@ -76,9 +77,26 @@ pub(crate) enum Answer {
     Silence,
 }
 
+/// What becomes of a hole that is punched in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Holes {
+    /// It is refused. Everybody can write zeros instead, and a loop device then knows that it has no
+    /// discards to offer: `mkfs` would have them all written as encrypted zeros.
+    Refused,
+    /// The same, for the moment in which a loop device is to learn that ranges can't be zeroed: that is
+    /// refused, and zeros that are written instead are taken no notice of.
+    Tried,
+    /// The medium is told that it is not needed: only a loop device's discards make holes. What they read
+    /// as afterwards is undefined.
+    Discards,
+}
+
 /// A device as a file in a folder.
 pub(crate) struct VolumeFile {
     device: Arc<Device>,
+    /// A [`Holes`].
+    holes: AtomicU8,
     uid: u32,
     gid: u32,
     opened: u64,
@@ -89,10 +107,25 @@ impl VolumeFile {
         let opened = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         Self {
             device,
+            holes: AtomicU8::new(Holes::Refused as u8),
             uid: rustix::process::getuid().as_raw(),
             gid: rustix::process::getgid().as_raw(),
             opened,
         }
+    }
+
+    /// Logical sector size in bytes.
+    pub(crate) fn sector_bytes(&self) -> u32 {
+        self.device.sector_bytes()
+    }
+
+    /// From now on that becomes of holes.
+    pub(crate) fn make_holes(&self, holes: Holes) {
+        self.holes.store(holes as u8, Ordering::Release);
+    }
+
+    fn holes_are(&self, holes: Holes) -> bool {
+        self.holes.load(Ordering::Acquire) == holes as u8
     }
 
     /// The answer to INIT, and whether the kernel offers io_uring.
@@ -159,7 +192,7 @@ impl VolumeFile {
         let synchronous = OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC);
         let transfer = if opcode == op::READ {
             self.device.begin_read(wanted.offset, len, align)
-        } else if synchronous || len > request.payload_len as u64 {
+        } else if synchronous || self.holes_are(Holes::Tried) || len > request.payload_len as u64 {
             return Ok(None);
         } else {
             let data = buffer.get_mut(..len as usize).ok_or(Errno::INVAL)?;
@@ -215,6 +248,9 @@ impl VolumeFile {
             return Err(Errno::INVAL);
         }
         let data = buffer.get_mut(..len).ok_or(Errno::INVAL)?;
+        if self.holes_are(Holes::Tried) {
+            return if data.iter().all(|byte| *byte == 0) { written(buffer, len) } else { Err(Errno::BUSY) };
+        }
         self.device.write_and_spoil(data, wanted.offset).map_err(errno)?;
         // The kernel leaves it to us for files without a page cache. O_SYNC contains O_DSYNC.
         if OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC) {
@@ -223,7 +259,7 @@ impl VolumeFile {
         written(buffer, len)
     }
 
-    /// Holes read as zeros; here that is zeros encrypted, so a hole costs as much as writing it.
+    /// A zeroed range is encrypted zeros, and costs as much as writing them. A hole is a discard or nothing.
     fn fallocate(&self, fixed: &[u8]) -> Result<Answer, Errno> {
         let wanted: abi::FallocateIn = parse(fixed)?;
         let zeroes = wanted.mode & !abi::FALLOC_KEEP_SIZE;
@@ -236,10 +272,15 @@ impl VolumeFile {
             return Err(Errno::NOSPC);
         }
         let len = end.min(size).saturating_sub(wanted.offset);
-        if len > 0 {
-            self.device.write_zeroes(wanted.offset, len).map_err(errno)?;
-        }
-        Ok(Answer::Bytes(0))
+        let hole = zeroes == abi::FALLOC_PUNCH_HOLE;
+        let done = match len {
+            _ if hole && !self.holes_are(Holes::Discards) => return Err(Errno::OPNOTSUPP),
+            _ if !hole && self.holes_are(Holes::Tried) => return Err(Errno::OPNOTSUPP),
+            0 => Ok(()),
+            _ if hole => self.device.discard(wanted.offset, len),
+            _ => self.device.write_zeroes(wanted.offset, len),
+        };
+        done.map_err(errno).map(|()| Answer::Bytes(0))
     }
 
     fn lookup(&self, request: &Request<'_>, buffer: &mut [u8]) -> Result<Answer, Errno> {

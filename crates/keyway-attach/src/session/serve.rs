@@ -180,6 +180,13 @@ impl Session {
         self.fuse = Some(fuse);
         if loop_device || plan.mount.is_some() {
             let device = loopdev::attach(&file, self.served.sector_bytes(), self.served.is_read_only())?;
+            if self.served.device()?.passes_discards()
+                && self.fuse.as_ref().is_some_and(|fuse| !fuse.pass_discards(&device))
+            {
+                eprintln!(
+                    "keyway: warning: this kernel's loop devices can't tell discards from zeroing, so none are passed on"
+                );
+            }
             self.mount(device, plan.mount.as_ref())?;
         }
         Ok(())
