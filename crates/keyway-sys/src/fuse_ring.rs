@@ -13,6 +13,7 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
+use std::time::{Duration, Instant};
 
 /// `FUSE_IO_URING_CMD_REGISTER`.
 const REGISTER: u32 = 1;
@@ -275,6 +276,35 @@ impl FuseRing {
                 Ok(_) => return Ok(Some(RingEvent::Request(entry))),
                 Err(e) if e.raw_os_error().is_some_and(|e| UNMOUNTED.contains(&e)) => self.unmounted = true,
                 Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Transfers that have begun and not been handed back.
+    pub fn transfers(&self) -> usize {
+        self.transfers
+    }
+
+    /// Tells the kernel of everything that was begun, and has it tell what is there; does not wait.
+    pub fn tell(&mut self) -> io::Result<()> {
+        self.submit(0)
+    }
+
+    /// Tells the kernel of everything that was begun, and looks for the next event without falling
+    /// asleep, for so long at most. Says whether there is one.
+    pub fn watch(&mut self, at_most: Duration) -> io::Result<bool> {
+        let until = Instant::now() + at_most;
+        self.submit(0)?;
+        loop {
+            if !self.ring.completion().is_empty() {
+                return Ok(true);
+            }
+            if self.ring.submission().taskrun() {
+                self.submit(0)?;
+            } else if Instant::now() > until {
+                return Ok(false);
+            } else {
+                std::hint::spin_loop();
             }
         }
     }

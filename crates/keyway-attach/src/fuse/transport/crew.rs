@@ -1,4 +1,6 @@
 //! Threads that do what would hold up a queue: flushes, what is large, what is slow.
+//! What is large and in memory keeps CPUs busy and nothing else: of that the queue's own thread does its
+//! share, and no more of these are at it than there are other CPUs.
 //!
 //! A queue's own thread takes requests and gives answers; in between anybody may have them. What is
 //! handed over comes back to the queue's [`Home`], whose bell tells the thread.
@@ -45,11 +47,15 @@ pub(crate) struct Crew {
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
+    /// Threads that wait for some,
+    idle: usize,
+    /// and those of them that have been called.
+    called: usize,
     ended: bool,
 }
 
 /// Answers what lies in `entry`.
-fn answer(file: &VolumeFile, mut entry: FuseEntry) -> Option<Answered> {
+pub(crate) fn answer(file: &VolumeFile, mut entry: FuseEntry) -> Option<Answered> {
     let (header, fixed, buffer, payload_len) = entry.parts();
     let (header, _) = InHeader::read_from_prefix(header).ok()?;
     let fixed = fixed.get(..abi::fixed_len(header.opcode)).unwrap_or_default();
@@ -87,12 +93,13 @@ impl Crew {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over.
-    pub(crate) fn hand_over(&self, jobs: impl Iterator<Item = Job>) {
+    /// Hands over to so many threads at most.
+    pub(crate) fn hand_over(&self, jobs: impl Iterator<Item = Job>, threads: usize) {
         let mut state = self.lock();
-        let before = state.jobs.len();
         state.jobs.extend(jobs);
-        let more = state.jobs.len() - before;
+        let awake = (CREW + state.called).saturating_sub(state.idle);
+        let more = state.jobs.len().min(threads.saturating_sub(awake));
+        state.called += more;
         drop(state);
         (0..more).for_each(|_| self.changed.notify_one());
     }
@@ -110,7 +117,10 @@ impl Crew {
             } else if state.ended {
                 return;
             } else {
+                state.idle += 1;
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
+                state.called = state.called.saturating_sub(1);
             }
         }
     }

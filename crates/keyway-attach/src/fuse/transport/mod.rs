@@ -6,6 +6,7 @@ mod pace;
 mod permit;
 mod place;
 pub(crate) mod rings;
+mod watch;
 
 use super::abi::OutHeader;
 use super::volume_file::Answer;

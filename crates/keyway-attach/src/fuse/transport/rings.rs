@@ -3,16 +3,18 @@
 //! The thread takes what is there, does it, and tells the kernel all answers in one system call, in
 //! which it also waits for what comes next. From memory it reads and writes at once. Where the medium
 //! takes its time the system moves the bytes meanwhile, by the same ring. What would hold the queue up
-//! all the same goes to the [`Crew`].
+//! all the same goes to the [`Crew`], and what is large is shared with it.
 
-use super::crew::{Answered, Crew, Home, Job};
+use super::crew::{self, Answered, CREW, Crew, Home, Job};
 use super::out_header;
 use super::pace::Pace;
 use super::place::{Crowd, Place};
+use super::watch::{self, Watch};
 use crate::fuse::abi::{self, InHeader, op};
 use crate::fuse::volume_file::{Answer, MAX_TRANSFER, Request, Underway, VolumeFile};
 use keyway_sys::{FuseEntry, FuseRing, RingEvent};
 use std::io;
+use std::num::NonZeroUsize;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +25,9 @@ pub(crate) use super::permit::Permit;
 /// Entries per queue, and so requests at once: as deep as a fast drive wants it. Only those that are
 /// used take memory.
 const PER_QUEUE: u16 = 32;
+/// The same for what lies in memory, whose requests are done one after the other: few buffers, which are
+/// then still in the CPU's caches when they are used again.
+const IN_MEMORY: u16 = 8;
 /// Entries altogether, where there are many CPUs.
 const ENTRIES: u16 = 256;
 /// Requests of so many bytes keep a CPU busy longer than it takes to wake another thread; while a
@@ -44,14 +49,17 @@ pub(crate) struct Server<'a> {
     home: Arc<Home>,
     place: Place,
     pace: Pace,
+    watch: Watch,
+    /// CPUs besides this thread's.
+    others: usize,
     /// Requests take long even though they are small.
     slow: bool,
     /// The alignment of what the system moves; `None` where it must be waited for.
     align: Option<usize>,
     /// What the system moves, by the entry's number.
     underway: Vec<Option<Underway<'a>>>,
-    /// What others had better do.
-    held: Vec<FuseEntry>,
+    /// What others had better do, or do their share of, and how many bytes each moves.
+    held: Vec<(FuseEntry, usize)>,
     /// So many requests are with others.
     away: usize,
 }
@@ -66,9 +74,10 @@ impl<'a> Server<'a> {
         shared: &'a Shared,
     ) -> io::Result<Self> {
         let home = Arc::new(Home::new()?);
-        let entries = (ENTRIES / queues).clamp(2, PER_QUEUE);
         // Payloads start on a page.
         let direct = file.queueable().filter(|direct| direct.memory_align <= 4096);
+        let most = if direct.is_some() { PER_QUEUE } else { IN_MEMORY };
+        let entries = (ENTRIES / queues).clamp(2, most);
         let files: Vec<_> = direct.iter().flat_map(|direct| [direct.file, direct.claim]).collect();
         let ring = FuseRing::register(fuse, cpu, entries, MAX_TRANSFER, &files, home.bell())?;
         Ok(Self {
@@ -78,6 +87,8 @@ impl<'a> Server<'a> {
             home,
             place: Place::new(cpu),
             pace: Pace::default(),
+            watch: Watch::new(),
+            others: std::thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1,
             slow: false,
             align: direct.map(|direct| direct.offset_align),
             underway: (0..entries).map(|_| None).collect(),
@@ -104,8 +115,15 @@ impl<'a> Server<'a> {
                 }
             }
             if !self.held.is_empty() {
-                let held = std::mem::take(&mut self.held);
-                self.hand_over(held);
+                self.share()?;
+                continue;
+            }
+            if self.away == 0 && self.watch.pays(self.ring.transfers()) {
+                let came = self.ring.watch(watch::LONGEST)?;
+                self.watch.note(came);
+                if came {
+                    continue;
+                }
             }
             if !self.ring.wait()? {
                 return Ok(());
@@ -127,13 +145,14 @@ impl<'a> Server<'a> {
             }
             // A flush, or a range of zeros.
             op::FSYNC | op::FALLOCATE => {
-                self.hand_over(vec![entry]);
+                self.hand_over(vec![entry], CREW);
                 return Ok(());
             }
             _ => 0,
         };
-        if !alone && (self.slow || len >= LARGE && self.align.is_some()) {
-            self.held.push(entry);
+        let large = len >= LARGE;
+        if !alone && (self.slow || large) || large && self.align.is_none() {
+            self.held.push((entry, len));
             return Ok(());
         }
         let unique = header.unique;
@@ -144,7 +163,7 @@ impl<'a> Server<'a> {
             return match self.file.begin(&request, buffer, align) {
                 Ok(Some(underway)) => self.transfer(entry, underway),
                 Ok(None) => {
-                    self.hand_over(vec![entry]);
+                    self.hand_over(vec![entry], CREW);
                     Ok(())
                 }
                 Err(e) => self.reply(Answered { entry, unique, answer: Answer::Error(e) }),
@@ -194,11 +213,35 @@ impl<'a> Server<'a> {
         self.ring.commit(entry, out.as_bytes(), len)
     }
 
-    /// Gives to others what they do while this thread waits for more.
-    fn hand_over(&mut self, entries: Vec<FuseEntry>) {
+    /// Shares what is held with others. What waits for a medium is theirs; what keeps CPUs busy is
+    /// everybody's.
+    fn share(&mut self) -> io::Result<()> {
+        let mut held = std::mem::take(&mut self.held);
+        let waits = self.slow || self.align.is_some();
+        let (theirs, threads) = match waits {
+            true => (held.len(), CREW),
+            false => (held.len() * self.others / (self.others + 1), self.others),
+        };
+        let mine = held.split_off(theirs);
+        self.hand_over(held.into_iter().map(|(entry, _)| entry).collect(), threads);
+        let file = self.file;
+        for (entry, len) in mine {
+            if let Some(answered) = self.judged(len, || crew::answer(file, entry)) {
+                self.reply(answered)?;
+            }
+        }
+        self.ring.tell()
+    }
+
+    /// Gives to others, so many threads at most, what they do while this one waits for more.
+    fn hand_over(&mut self, entries: Vec<FuseEntry>, threads: usize) {
+        if entries.is_empty() {
+            return;
+        }
         self.away += entries.len();
         let home = &self.home;
-        self.shared.crew.hand_over(entries.into_iter().map(|entry| Job { entry, home: Arc::clone(home) }));
+        let jobs = entries.into_iter().map(|entry| Job { entry, home: Arc::clone(home) });
+        self.shared.crew.hand_over(jobs, threads);
     }
 }
 
