@@ -40,10 +40,16 @@ fn main() -> Outcome<()> {
     compare("990 Pro, 4 KiB random write QD1, IOPS", pro, 1 << 30, 3.0, false, writes)?;
     let deep = |drive: &ModelDrive, layout| queued(drive, layout, 32);
     compare("840 Pro, 4 KiB random write QD32, IOPS", "samsung-840-pro", 8_000_000_000, 2.0, false, deep)?;
-    let trace = trace::named("pcmark-like").ok_or("the trace is not shipped")?;
-    let mut replay = Replay::new(&trace, trace.volume_bytes, 512)?;
-    let traced = move |drive: &ModelDrive, layout| replayed(drive, layout, &mut replay);
-    compare("990 Pro, PCMark-like trace, MB/s", pro, trace.volume_bytes, 3.0, false, traced)
+    for (name, load) in [
+        ("pcmark-like", "990 Pro, PCMark-like trace, MB/s"),
+        ("tree-copy", "990 Pro, recorded tree copy, MB/s"),
+    ] {
+        let trace = trace::named(name).ok_or("the trace is not shipped")?;
+        let mut replay = Replay::new(&trace, trace.volume_bytes, 512)?;
+        let traced = move |drive: &ModelDrive, layout| replayed(drive, layout, &mut replay);
+        compare(load, pro, trace.volume_bytes, 3.0, false, traced)?;
+    }
+    Ok(())
 }
 
 /// Runs a load plain and encrypted in turns, and prints what it costs.
@@ -66,6 +72,7 @@ fn compare(
     load(&drive, aes.clone())?;
     drive.forget_lateness();
     let (mut a, mut b, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    // A tree copy takes a quarter of a second, the trace seconds.
     let rounds = if name.contains("trace") { TRACE_ROUNDS } else { ROUNDS };
     for _ in 0..rounds {
         let first = load(&drive, plain.clone())?;
@@ -78,7 +85,8 @@ fn compare(
     }
     let (middle, low, high) = interval(&ratios);
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-    let worst = if less_is_better { percent(middle) } else { -percent(middle) };
+    let worse = |ratio: f64| if less_is_better { percent(ratio) } else { -percent(ratio) };
+    let worst = worse(middle);
     let late = drive.lateness();
     println!(
         "{name:38} {:>12.2} {:>12.2} {:>+6.2} % ({:+.2} … {:+.2}) {:>6}{target} %  {} late by {:.2} µs, 99 % by {:.1} µs{}{}",
@@ -92,7 +100,11 @@ fn compare(
         late.median_us,
         late.p99_us,
         if late.is_kept() { "" } else { ", TOO BUSY" },
-        if worst <= target { "" } else { "  MISSED" },
+        match (worst <= target, worse(low).max(worse(high)) <= target) {
+            (true, true) => "  met",
+            (true, false) => "  met, its interval is not",
+            (false, _) => "  MISSED",
+        },
     );
     Ok(())
 }

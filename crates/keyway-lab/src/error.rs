@@ -96,6 +96,14 @@ pub enum LabError {
     /// A layout that does not fit its store.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// What was read back is not what was written.
+    #[error(
+        "verification failed: byte {offset} of the measured part is not what was written there; keep no data on this drive or volume before the cause is found"
+    )]
+    Differs {
+        /// The first byte that differs.
+        offset: u64,
+    },
     /// A test volume could not be made.
     #[error("the test volume could not be made: {0}")]
     Volume(String),

@@ -49,6 +49,8 @@ pub struct Changes {
     pub quick: bool,
     /// Leave out everything that writes.
     pub reads_only: bool,
+    /// Read back and compare what was written.
+    pub verify: bool,
     /// This part of the files and bytes of workloads that copy files.
     pub scale: Option<f64>,
 }
@@ -85,6 +87,7 @@ impl Changes {
             if let Some(span) = self.span_bytes {
                 requests.span_bytes = span;
             }
+            requests.verify |= self.verify;
             let span = requests.span_bytes;
             let kept = |cell: &Cell| cell.block_bytes <= span && !(self.reads_only && cell.mix.writes());
             let (cells, metrics) = std::mem::take(&mut requests.cells)
@@ -167,6 +170,7 @@ pub fn measure(
             ramp,
             data: requests.data,
             seed: place.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            verify: requests.verify,
             stop,
         };
         one_turn(entrant, cell, turn)
@@ -233,7 +237,7 @@ fn compresses(requests: &Requests, entrants: &[Entrant], stop: &AtomicBool) -> b
         let first = round % 4 == 0 || round % 4 == 3;
         let data = if first { requests.data } else { Data::Random };
         let (time, ramp) = (Duration::from_millis(60), Duration::from_millis(10));
-        let turn = Turn { time, ramp, data, seed: u64::from(round / 2), stop };
+        let turn = Turn { time, ramp, data, seed: u64::from(round / 2), verify: false, stop };
         let Ok(sample) = load::run(&baseline.subject, cell, turn) else { return false };
         let Some(speed) = sample.value(Metric::MbS) else { return false };
         if first { plain.push(speed) } else { random.push(speed) }

@@ -39,7 +39,7 @@ pub use interleave::{Outcome, Place, Watch, interleave};
 pub use judge::{CellFacts, EntrantFacts, judge};
 pub use procedures::{TimedWork, measure_procedure};
 pub use result::{Comparison, Document, Flag, Machine, Metric, Sample, Series, Verdict};
-pub use rig::{Drive, Rig, Volume};
+pub use rig::{Drive, MODEL_WINDOW, Rig, Volume};
 pub use sectors::{Sectors, Stored, Subject, Window};
 pub use target::{PathKind, Target};
 pub use workload::Workload;

@@ -33,7 +33,7 @@ const DATA_START: u64 = 128 << 10;
 
 /// A modelled drive's bytes are kept once for each so many: more memory than this is not needed to
 /// see what a cipher costs, and nobody reads the bytes.
-const MODEL_WINDOW: u64 = 1 << 30;
+pub const MODEL_WINDOW: u64 = 1 << 30;
 
 /// Bytes written at a time when the drive is prepared.
 const PIECE: usize = 1 << 20;

@@ -88,7 +88,7 @@ const RAMP: Duration = Duration::from_millis(100);
 fn ours(path: &Path, cell: &Cell, seed: u64) -> f64 {
     let stop = AtomicBool::new(false);
     let subject = Subject::File { path: path.to_owned(), start: 0, len: SPAN, direct: true };
-    let turn = Turn { time: TURN, ramp: RAMP, data: Data::Random, seed, stop: &stop };
+    let turn = Turn { time: TURN, ramp: RAMP, data: Data::Random, seed, verify: false, stop: &stop };
     load::run(&subject, cell, turn).expect("it runs").value(Metric::MbS).expect("a speed")
 }
 

@@ -386,6 +386,7 @@ impl From<LabError> for Failure {
             LabError::Store(error) => error.into(),
             LabError::WouldDestroy { .. } => told.kind("would-destroy"),
             LabError::TooSmall { .. } => told.kind("too-small"),
+            LabError::Differs { .. } => told.kind("verify"),
             LabError::NoSpace { .. } => told.kind("no-space"),
             LabError::Workload { .. } => told.kind("workload"),
             LabError::NoSuchWorkload(_) => told.kind("no-such-workload"),

@@ -88,7 +88,7 @@ mod tests {
                     span_bytes: 8 << 20,
                 };
                 let (time, ramp) = (Duration::from_millis(20), Duration::from_millis(2));
-                let turn = Turn { time, ramp, data: Data::Random, seed: 1, stop: &stop };
+                let turn = Turn { time, ramp, data: Data::Random, seed: 1, verify: false, stop: &stop };
                 let sample = run(&subject, &cell, turn).expect("it runs");
                 assert_eq!(sample.flags.contains(&Flag::PageCache), !direct, "{cell:?} direct: {direct}");
             }

@@ -9,6 +9,7 @@ mod cache_watch;
 mod offsets;
 mod queued;
 mod ring;
+mod verify;
 mod workers;
 
 use crate::workload::Data;
@@ -20,6 +21,7 @@ pub(crate) use offsets::Rng;
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use verify::Proof;
 
 /// How one turn is run.
 #[derive(Clone, Copy)]
@@ -32,6 +34,8 @@ pub struct Turn<'a> {
     pub data: Data,
     /// Turns with the same seed touch the same blocks in the same order.
     pub seed: u64,
+    /// Whether what was written is read back and compared once the turn is over.
+    pub verify: bool,
     /// Set from outside to end it early.
     pub stop: &'a AtomicBool,
 }
@@ -39,6 +43,15 @@ pub struct Turn<'a> {
 /// A turn goes on until every thread of the generator has finished so many requests, however long
 /// they take: a turn of no request has no speed.
 const LEAST: u64 = 2;
+
+/// A turn as the generators get it.
+#[derive(Clone, Copy)]
+struct Load<'a> {
+    cell: &'a Cell,
+    turn: Turn<'a>,
+    /// What is to be written so that it can be verified.
+    proof: Option<&'a Proof>,
+}
 
 /// What one thread of the generator counted.
 #[derive(Default)]
@@ -99,10 +112,12 @@ pub fn run(subject: &Subject, cell: &Cell, turn: Turn<'_>) -> Result<Sample, Lab
     let cell = Cell { span_bytes: span, ..cell.clone() };
     let cache = CacheWatch::start(subject, &cell);
     let meter = Meter::start();
+    let proof = Proof::of(&cell, turn);
+    let load = Load { cell: &cell, turn, proof: proof.as_ref() };
     let (tallies, seconds) = match subject {
-        Subject::File { path, start, direct, .. } => ring::run(path, *start, *direct, &cell, turn)?,
-        Subject::InProcess(sectors) => workers::run(sectors.as_ref(), &cell, turn)?,
-        Subject::Queued { open, start, .. } => queued::run(open.as_ref(), *start, &cell, turn)?,
+        Subject::File { path, start, direct, .. } => ring::run(path, *start, *direct, load)?,
+        Subject::InProcess(sectors) => workers::run(sectors.as_ref(), load)?,
+        Subject::Queued { open, start, .. } => queued::run(open.as_ref(), *start, load)?,
     };
     if turn.stop.load(Ordering::Relaxed) {
         return Err(LabError::Stopped);
@@ -125,6 +140,9 @@ pub fn run(subject: &Subject, cell: &Cell, turn: Turn<'_>) -> Result<Sample, Lab
     let (cpu, joules) = meter.spent();
     sample.cpu_seconds = cpu * counted;
     sample.joules = joules.map(|j| j * counted);
+    if let Some(proof) = &proof {
+        proof.check(subject, &cell, turn.stop)?;
+    }
     Ok(sample)
 }
 
@@ -203,7 +221,7 @@ mod tests {
 
     fn turn(stop: &AtomicBool) -> Turn<'_> {
         let (time, ramp) = (Duration::from_millis(60), Duration::from_millis(10));
-        Turn { time, ramp, data: Data::Random, seed: 1, stop }
+        Turn { time, ramp, data: Data::Random, seed: 1, verify: false, stop }
     }
 
     fn subjects() -> Vec<(Subject, Option<tempfile::TempDir>)> {

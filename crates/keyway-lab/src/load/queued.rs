@@ -1,8 +1,8 @@
 //! Stores that take many requests from one thread: a queue per thread of the cell, kept full.
 
 use super::offsets::{Cursor, Rng, next};
-use super::{Tally, Turn, fill};
-use crate::{Cell, Direction, LabError, Recorder};
+use super::{Load, Tally, fill};
+use crate::{Direction, LabError, Recorder};
 use keyway_store::{Action, AlignedBuf, Queue, Request, StoreError};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,17 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Makes a queue for the thread that calls it.
 pub type OpenQueue = dyn Fn() -> Box<dyn Queue> + Send + Sync;
 
-pub(super) fn run(
-    open: &OpenQueue,
-    start: u64,
-    cell: &Cell,
-    turn: Turn<'_>,
-) -> Result<(Vec<Tally>, f64), LabError> {
-    let threads = cell.threads.max(1);
+pub(super) fn run(open: &OpenQueue, start: u64, load: Load<'_>) -> Result<(Vec<Tally>, f64), LabError> {
+    let threads = load.cell.threads.max(1);
     let ready = Barrier::new(threads as usize);
     let failed = AtomicBool::new(false);
     let results = std::thread::scope(|scope| {
-        let keeper = |thread| Keeper { open, start, cell, turn, thread, ready: &ready, failed: &failed };
+        let keeper = |thread| Keeper { open, start, load, thread, ready: &ready, failed: &failed };
         // The first queue is this thread's own.
         let others: Vec<_> = (1..threads)
             .map(|n| {
@@ -46,8 +41,7 @@ pub(super) fn run(
 struct Keeper<'a> {
     open: &'a OpenQueue,
     start: u64,
-    cell: &'a Cell,
-    turn: Turn<'a>,
+    load: Load<'a>,
     thread: u32,
     ready: &'a Barrier,
     failed: &'a AtomicBool,
@@ -56,14 +50,14 @@ struct Keeper<'a> {
 impl Keeper<'_> {
     fn run(&self) -> Result<(Tally, f64), StoreError> {
         let mut queue = (self.open)();
-        let blocks = self.cell.span_bytes / self.cell.block_bytes;
-        let depth = u64::from(self.cell.queue_depth).min(blocks).clamp(1, 4096);
-        let mut rng = Rng::new(self.turn.seed ^ (u64::from(self.thread) << 48));
+        let blocks = self.load.cell.span_bytes / self.load.cell.block_bytes;
+        let depth = u64::from(self.load.cell.queue_depth).min(blocks).clamp(1, 4096);
+        let mut rng = Rng::new(self.load.turn.seed ^ (u64::from(self.thread) << 48));
         let mut buffers: Vec<AlignedBuf> = Vec::new();
         for _ in 0..depth {
-            let mut buffer = AlignedBuf::zeroed(self.cell.block_bytes as usize);
-            if self.cell.mix.writes() {
-                fill(&mut buffer, self.turn.data, &mut Rng::new(rng.next()));
+            let mut buffer = AlignedBuf::zeroed(self.load.cell.block_bytes as usize);
+            if self.load.cell.mix.writes() {
+                fill(&mut buffer, self.load.turn.data, &mut Rng::new(rng.next()));
             }
             buffers.push(buffer);
         }
@@ -81,16 +75,19 @@ impl Keeper<'_> {
         buffers: Vec<AlignedBuf>,
         rng: &mut Rng,
     ) -> Result<(Tally, f64), StoreError> {
-        let cursor = Cursor::new(self.cell, self.thread);
-        let counted_from = queue.now() + self.turn.ramp.as_nanos() as u64;
-        let until = counted_from + self.turn.time.as_nanos() as u64;
+        let cursor = Cursor::new(self.load.cell, self.thread);
+        let counted_from = queue.now() + self.load.turn.ramp.as_nanos() as u64;
+        let until = counted_from + self.load.turn.time.as_nanos() as u64;
         let mut since = vec![0u64; buffers.len()];
-        let mut begin = |queue: &mut dyn Queue, tag: u64, buf: AlignedBuf, since: &mut [u64]| {
-            let (at, direction) = next(self.cell, &cursor, rng);
+        let mut begin = |queue: &mut dyn Queue, tag: u64, mut buf: AlignedBuf, since: &mut [u64]| {
+            let (at, direction) = next(self.load.cell, &cursor, rng);
             let action = match direction {
                 Direction::Read => Action::Read,
                 Direction::Write => Action::Write,
             };
+            if let Some(proof) = self.load.proof.filter(|_| direction == Direction::Write) {
+                proof.prepare(&mut buf, at);
+            }
             if let Some(since) = since.get_mut(tag as usize) {
                 *since = queue.now();
             }
@@ -105,7 +102,7 @@ impl Keeper<'_> {
         let mut now = queue.now();
         let mut counted = until;
         while (now < until || !tally.has_enough())
-            && !self.turn.stop.load(Ordering::Relaxed)
+            && !self.load.turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
             queue.complete(1, &mut done)?;

@@ -1,7 +1,7 @@
 //! Files and devices: a ring per thread, filled up again whenever a request is finished.
 
 use super::offsets::{Cursor, Rng, next};
-use super::{Tally, Times, Turn, fill};
+use super::{Load, Tally, Times, Turn, fill};
 use crate::{Cell, Direction, LabError, Recorder};
 use keyway_sys::{IoRing, Transfer};
 use rustix::fs::OFlags;
@@ -17,9 +17,9 @@ pub(super) fn run(
     path: &Path,
     start: u64,
     direct: bool,
-    cell: &Cell,
-    turn: Turn<'_>,
+    load: Load<'_>,
 ) -> Result<(Vec<Tally>, f64), LabError> {
+    let Load { cell, turn, .. } = load;
     let fail = |doing| move |e: io::Error| LabError::io(doing, path, e);
     let mut options = OpenOptions::new();
     options.read(true).write(cell.mix.writes());
@@ -40,7 +40,7 @@ pub(super) fn run(
                 scope.spawn(move || {
                     let ring = prepare(file, depth, cell, turn, thread);
                     ready.wait();
-                    let queue = Queue { cell, turn, thread, start, depth, failed };
+                    let queue = Queue { load, thread, start, depth, failed };
                     let result = ring.and_then(|ring| queue.keep_up(ring));
                     if result.is_err() {
                         failed.store(true, Ordering::Relaxed);
@@ -78,8 +78,7 @@ fn prepare(file: std::fs::File, depth: u16, cell: &Cell, turn: Turn<'_>, thread:
 }
 
 struct Queue<'a> {
-    cell: &'a Cell,
-    turn: Turn<'a>,
+    load: Load<'a>,
     thread: u32,
     start: u64,
     depth: u16,
@@ -90,14 +89,15 @@ impl Queue<'_> {
     /// Keeps the queue full until the time is over; then waits for what is in flight, which does
     /// not count.
     fn keep_up(&self, mut ring: IoRing) -> io::Result<(Tally, f64)> {
+        let Load { cell, turn, proof } = self.load;
         let began = Instant::now();
-        let times = Times::of(self.turn, began);
-        let cursor = Cursor::new(self.cell, self.thread);
-        let mut rng = Rng::new(self.turn.seed ^ (u64::from(self.thread) << 48));
+        let times = Times::of(turn, began);
+        let cursor = Cursor::new(cell, self.thread);
+        let mut rng = Rng::new(turn.seed ^ (u64::from(self.thread) << 48));
         let mut under_way = vec![(began, Direction::Read); usize::from(self.depth)];
         let mut begin =
             |ring: &mut IoRing, slot: u16, under_way: &mut [(Instant, Direction)], now: Instant| {
-                let (at, direction) = next(self.cell, &cursor, &mut rng);
+                let (at, direction) = next(cell, &cursor, &mut rng);
                 let transfer = match direction {
                     Direction::Read => Transfer::Read,
                     Direction::Write => Transfer::Write,
@@ -105,7 +105,11 @@ impl Queue<'_> {
                 if let Some(entry) = under_way.get_mut(usize::from(slot)) {
                     *entry = (now, direction);
                 }
-                ring.start(slot, transfer, self.start + at, self.cell.block_bytes as usize)?;
+                let buffer = if direction == Direction::Write { ring.buffer_mut(slot) } else { None };
+                if let Some((proof, buffer)) = proof.zip(buffer) {
+                    proof.prepare(buffer.get_mut(..cell.block_bytes as usize).unwrap_or_default(), at);
+                }
+                ring.start(slot, transfer, self.start + at, cell.block_bytes as usize)?;
                 // Each request goes out by itself, as DiskSpd and fio do it: handed over many at a
                 // time they would cost less, and the figure would be another test's.
                 ring.submit(0)
@@ -118,14 +122,14 @@ impl Queue<'_> {
         let mut last = began;
         let mut counted = began;
         while (last < times.until || !tally.has_enough())
-            && !self.turn.stop.load(Ordering::Relaxed)
+            && !turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
             let Some((slot, moved)) = ring.finished() else {
                 ring.submit(1)?;
                 continue;
             };
-            if moved? as u64 != self.cell.block_bytes {
+            if moved? as u64 != cell.block_bytes {
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends too early"));
             }
             last = Instant::now();

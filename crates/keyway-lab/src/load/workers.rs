@@ -1,8 +1,8 @@
 //! Sectors in this process: a thread per request in flight, each with a buffer of its own.
 
 use super::offsets::{Cursor, Rng, next};
-use super::{Tally, Times, Turn, fill};
-use crate::{Cell, Direction, LabError, Recorder, Sectors};
+use super::{Load, Tally, Times, fill};
+use crate::{Direction, LabError, Recorder, Sectors};
 use keyway_store::AlignedBuf;
 use std::io;
 use std::path::Path;
@@ -58,7 +58,8 @@ impl Gate {
     }
 }
 
-pub(super) fn run(sectors: &dyn Sectors, cell: &Cell, turn: Turn<'_>) -> Result<(Vec<Tally>, f64), LabError> {
+pub(super) fn run(sectors: &dyn Sectors, load: Load<'_>) -> Result<(Vec<Tally>, f64), LabError> {
+    let Load { cell, turn, .. } = load;
     let fail = |e: io::Error| LabError::io("use", Path::new("the volume under test"), e);
     // A queue longer than the span has blocks would have two requests on one block.
     let depth = u64::from(cell.queue_depth).min(cell.span_bytes / cell.block_bytes).clamp(1, 4096) as u32;
@@ -69,7 +70,7 @@ pub(super) fn run(sectors: &dyn Sectors, cell: &Cell, turn: Turn<'_>) -> Result<
         for (queue, cursor) in cursors.iter().enumerate() {
             for place in 0..depth {
                 let seed = turn.seed ^ ((queue as u64) << 48) ^ (u64::from(place) << 32);
-                let worker = Worker { sectors, cell, turn, cursor, seed, gate: &gate, failed: &failed };
+                let worker = Worker { sectors, load, cursor, seed, gate: &gate, failed: &failed };
                 match thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || worker.run())
                 {
                     Ok(handle) => handles.push(handle),
@@ -97,8 +98,7 @@ pub(super) fn run(sectors: &dyn Sectors, cell: &Cell, turn: Turn<'_>) -> Result<
 
 struct Worker<'a> {
     sectors: &'a dyn Sectors,
-    cell: &'a Cell,
-    turn: Turn<'a>,
+    load: Load<'a>,
     cursor: &'a Cursor,
     seed: u64,
     gate: &'a Gate,
@@ -108,9 +108,9 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn run(self) -> io::Result<(Tally, f64)> {
         let mut rng = Rng::new(self.seed);
-        let mut buffer = AlignedBuf::zeroed(self.cell.block_bytes as usize);
-        if self.cell.mix.writes() {
-            fill(&mut buffer, self.turn.data, &mut rng);
+        let mut buffer = AlignedBuf::zeroed(self.load.cell.block_bytes as usize);
+        if self.load.cell.mix.writes() {
+            fill(&mut buffer, self.load.turn.data, &mut rng);
         }
         let Some(began) = self.gate.pass() else { return Ok((Tally::default(), 0.0)) };
         let result = self.work(&mut buffer, &mut rng, began);
@@ -122,16 +122,19 @@ impl Worker<'_> {
 
     /// One request after the other until the time is over.
     fn work(&self, buffer: &mut [u8], rng: &mut Rng, began: Instant) -> io::Result<(Tally, f64)> {
-        let times = Times::of(self.turn, began);
+        let times = Times::of(self.load.turn, began);
         let mut tally = Tally::default();
         let mut recorder = Recorder::default();
         let mut since = Instant::now();
         let mut counted = began;
         while (since < times.until || !tally.has_enough())
-            && !self.turn.stop.load(Ordering::Relaxed)
+            && !self.load.turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
-            let (at, direction) = next(self.cell, self.cursor, rng);
+            let (at, direction) = next(self.load.cell, self.cursor, rng);
+            if let Some(proof) = self.load.proof.filter(|_| direction == Direction::Write) {
+                proof.prepare(buffer, at);
+            }
             match direction {
                 Direction::Read => self.sectors.read_at(buffer, at)?,
                 Direction::Write => self.sectors.write_at(buffer, at)?,

@@ -63,7 +63,7 @@ pub(super) fn sectors(subject: &Subject) -> Result<Option<Arc<dyn Sectors>>, Lab
 }
 
 /// Requests one after the other, with one buffer.
-pub(super) struct Lane {
+pub(crate) struct Lane {
     way: Way,
     buf: AlignedBuf,
     rng: Rng,
@@ -76,7 +76,7 @@ enum Way {
 }
 
 impl Lane {
-    pub(super) fn of(subject: &Subject) -> Result<Self, LabError> {
+    pub(crate) fn of(subject: &Subject) -> Result<Self, LabError> {
         let way = match subject {
             Subject::Queued { open, start, .. } => {
                 Way::Queue { queue: open(), start: *start, done: Vec::new() }
@@ -97,8 +97,13 @@ impl Lane {
         self.rng.below(below.max(1))
     }
 
-    pub(super) fn read(&mut self, len: usize, offset: u64) -> Result<(), LabError> {
+    pub(crate) fn read(&mut self, len: usize, offset: u64) -> Result<(), LabError> {
         self.request(Action::Read, len, offset)
+    }
+
+    /// What was read last.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buf
     }
 
     /// Writes what the buffer holds: what was read last.

@@ -10,7 +10,7 @@ use crate::interleave::{Outcome, Place, Watch, interleave};
 use crate::judge::{CellFacts, judge};
 use crate::workload::{Condition, Kind, Operation, Timed, Workload};
 use crate::{Entrant, EntrantFacts, Findings, Flag, LabError, Metric, Sample};
-use lane::Lane;
+pub(crate) use lane::Lane;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 

@@ -4,13 +4,14 @@ use super::{Trace, TraceRecord};
 use serde::Deserialize;
 
 /// Recorded by `keyway lab record` while the work was done on ext4; docs/lab-models.md says how.
-const TRACES: [(&str, &[u8]); 7] = [
+const TRACES: [(&str, &[u8]); 8] = [
     ("boot", include_bytes!("../../traces/boot.kwtrace")),
     ("install", include_bytes!("../../traces/install.kwtrace")),
     ("compile", include_bytes!("../../traces/compile.kwtrace")),
     ("photo-import", include_bytes!("../../traces/photo-import.kwtrace")),
     ("photo-view", include_bytes!("../../traces/photo-view.kwtrace")),
     ("database", include_bytes!("../../traces/database.kwtrace")),
+    ("tree-copy", include_bytes!("../../traces/tree-copy.kwtrace")),
     ("database-read", include_bytes!("../../traces/database-read.kwtrace")),
 ];
 

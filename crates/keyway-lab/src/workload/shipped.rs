@@ -14,6 +14,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("gnome-disks.toml", include_str!("../../workloads/gnome-disks.toml")),
     ("iometer-condition.toml", include_str!("../../workloads/iometer-condition.toml")),
     ("diskbench.toml", include_str!("../../workloads/diskbench.toml")),
+    ("tree-trace.toml", include_str!("../../workloads/tree-trace.toml")),
     ("cp5g.toml", include_str!("../../workloads/cp5g.toml")),
     ("app-traces.toml", include_str!("../../workloads/app-traces.toml")),
     ("format-time.toml", include_str!("../../workloads/format-time.toml")),

@@ -34,6 +34,9 @@ pub(crate) struct Common {
     /// Leave out everything that writes
     #[arg(long)]
     pub(super) reads_only: bool,
+    /// Read back what was written and compare it, after each turn
+    #[arg(long)]
+    pub(super) verify: bool,
     /// Go through the page cache where a file is read: what many benchmarks do by mistake
     #[arg(long)]
     pub(super) buffered: bool,
@@ -64,6 +67,7 @@ impl Common {
             runs: None,
             scale: None,
             reads_only: false,
+            verify: false,
             buffered: false,
             no_bare: true,
             destroy_data: false,

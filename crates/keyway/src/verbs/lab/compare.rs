@@ -8,7 +8,8 @@ use crate::output::{Output, stderr_is_terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keyway_lab::workload::{self, Kind};
 use keyway_lab::{
-    Changes, Document, LabError, PathKind, Place, Target, Watch, Workload, measure, measure_procedure,
+    Changes, Document, LabError, MODEL_WINDOW, PathKind, Place, Target, Watch, Workload, measure,
+    measure_procedure,
 };
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -82,6 +83,7 @@ pub(crate) fn find_out(
         runs: common.runs,
         quick: common.quick,
         reads_only: common.reads_only,
+        verify: common.verify,
         scale: common.scale,
     };
     let mut names = common.workload.clone();
@@ -101,6 +103,13 @@ pub(crate) fn find_out(
         _ => common.size.or(w.span_bytes()).unwrap_or(OTHER_SPAN),
     };
     let span = works.iter().map(|(_, changed)| bytes(changed)).max();
+    let verified = works.iter().filter(|(_, w)| matches!(&w.kind, Kind::Requests(r) if r.verify));
+    if common.drive.starts_with("model:")
+        && verified.filter_map(|(_, w)| w.span_bytes()).max() > Some(MODEL_WINDOW)
+    {
+        let why = "a modelled drive keeps 1 GiB of what is written to it: add --size 1G to verify";
+        return Err(LabError::Unsuited(why.to_owned()).into());
+    }
     // Keyway's own operations are timed on volumes alone, and files are copied in folders.
     let bare = |w: &Workload| matches!(w.kind, Kind::Requests(_) | Kind::Positions(_) | Kind::Traces(_));
     let bare = !common.no_bare && works.iter().all(|(_, changed)| bare(changed));
