@@ -3,7 +3,7 @@
 use crate::interleave::{Outcome, Place, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, judge};
 use crate::load::{self, Turn};
-use crate::procedures::TimedWork;
+use crate::timed::TimedWork;
 use crate::workload::{Data, Kind, Requests, Turns, Workload};
 use crate::{Cell, Comparison, Flag, LabError, Metric, Mix, Sample, Series, Subject};
 use keyway_store::model::ModelDrive;

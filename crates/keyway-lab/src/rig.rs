@@ -5,10 +5,10 @@
 //! layout, which stays in memory; that another volume's headers overwrite its own does not matter.
 
 use crate::load::{Rng, fill};
-use crate::procedures::TimedWork;
-use crate::workload::{Data, Operation};
+use crate::timed::{self, Hardware, TimedWork};
+use crate::workload::Data;
 use crate::{LabError, Sectors, Stored, Subject, Target, Window};
-use keyway_cipher::{Chain, SectorCipher};
+use keyway_cipher::SectorCipher;
 use keyway_engine::{Access, Device, Layout, LayoutQueue, Mapping, Segment};
 use keyway_secret::SecretBytes;
 use keyway_store::model::{Clock, DriveModel, ModelDrive, SparseStore};
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Beside the span: headers and metadata of the volumes, and what alignment takes.
-const MARGIN: u64 = 16 << 20;
+pub(crate) const MARGIN: u64 = 16 << 20;
 
 /// Volumes start here on the drive, plain ones as well: behind VeraCrypt's headers (128 KiB).
 const DATA_START: u64 = 128 << 10;
@@ -36,7 +36,7 @@ const DATA_START: u64 = 128 << 10;
 pub const MODEL_WINDOW: u64 = 1 << 30;
 
 /// Bytes written at a time when the drive is prepared.
-const PIECE: usize = 1 << 20;
+pub(crate) const PIECE: usize = 1 << 20;
 
 /// A drive to measure on, in the words of `--drive`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,7 @@ impl From<&str> for Drive {
 pub struct Rig {
     store: Arc<dyn Store>,
     model: Option<ModelDrive>,
+    hardware: Option<Hardware>,
     file: Option<PathBuf>,
     /// Removed at the end.
     scratch: Option<PathBuf>,
@@ -115,7 +116,7 @@ impl Rig {
             return Err(LabError::TooSmall { what, present: model.capacity_bytes, needed: span + MARGIN });
         }
         let window = MODEL_WINDOW.min((span + MARGIN).next_power_of_two());
-        let bytes = SparseStore::new(model.capacity_bytes, model.sector_bytes).folded(window);
+        let bytes = Arc::new(SparseStore::new(model.capacity_bytes, model.sector_bytes).folded(window));
         // Memory that was never touched costs a page fault at its first write, which is no drive's.
         let mut piece = AlignedBuf::zeroed(PIECE);
         let mut rng = Rng::new(1);
@@ -124,9 +125,10 @@ impl Rig {
             bytes.write_at(&piece, at)?;
         }
         let title = format!("model of {}", model.title);
+        let hardware = Some(Hardware { model: model.clone(), bytes: bytes.clone() });
         let drive = ModelDrive::over(model, Clock::real(), Box::new(bytes));
         let store: Arc<dyn Store> = Arc::new(drive.clone());
-        Ok(Self { store, model: Some(drive), file: None, scratch: None, title, direct: true })
+        Ok(Self { store, model: Some(drive), hardware, file: None, scratch: None, title, direct: true })
     }
 
     fn path(path: &Path, span: u64, destroy: bool, stop: &AtomicBool) -> Result<Self, LabError> {
@@ -160,7 +162,8 @@ impl Rig {
         let title = drive_title(path).unwrap_or(name);
         let file = Some(path.to_owned());
         let direct = store.is_direct();
-        let rig = Self { store: Arc::new(store), model: None, file, scratch: None, title, direct };
+        let rig =
+            Self { store: Arc::new(store), model: None, hardware: None, file, scratch: None, title, direct };
         rig.prepare(needed, stop)?;
         Ok(rig)
     }
@@ -188,7 +191,15 @@ impl Rig {
         let path = scratch.keep();
         let direct = store.is_direct();
         let file = Some(path.clone());
-        Ok(Self { store: Arc::new(store), model: None, file, scratch: Some(path), title, direct })
+        Ok(Self {
+            store: Arc::new(store),
+            model: None,
+            hardware: None,
+            file,
+            scratch: Some(path),
+            title,
+            direct,
+        })
     }
 
     /// Writes every byte once, so that the medium has to look for it when it is read.
@@ -295,43 +306,22 @@ impl Rig {
         Ok(Volume { layout: Arc::new(layout), start, len, ceiling_mb_s })
     }
 
-    /// Times making and unlocking what a target says: over the whole drive, with the iterations that
-    /// a user gets. `None` for what has no secret.
+    /// Keyway's own operations on a target, to be timed. `None` where there are none.
     pub fn timed(&self, target: &Target) -> Option<Arc<TimedWork>> {
-        let store = self.store.clone();
-        match target {
-            Target::Plain => Some(Arc::new(move |operation| {
-                if operation == Operation::Unlock {
-                    return Err(LabError::Unsuited(
-                        "a plain drive is never unlocked; compare formats: --baseline veracrypt:aes"
-                            .to_owned(),
-                    ));
-                }
-                let began = Instant::now();
-                write_noise(store.as_ref(), store.size(), &AtomicBool::new(false))?;
-                Ok((began.elapsed().as_secs_f64(), store.size()))
-            })),
-            Target::VeraCrypt(cipher) => {
-                let cipher: Chain = cipher.parse().ok()?;
-                Some(Arc::new(move |operation| {
-                    let failed = |e: &dyn std::fmt::Display| LabError::Volume(e.to_string());
-                    let secrets = Secrets { pim: None, ..secrets() };
-                    let fill = if operation == Operation::Format { Fill::Random } else { Fill::Quick };
-                    let new =
-                        veracrypt::NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill };
-                    let began = Instant::now();
-                    veracrypt::create(store.as_ref(), &new, &()).map_err(|e| failed(&e))?;
-                    if operation == Operation::Format {
-                        return Ok((began.elapsed().as_secs_f64(), store.size()));
-                    }
-                    let began = Instant::now();
-                    let request = veracrypt::UnlockRequest::new(&secrets);
-                    veracrypt::unlock(store.as_ref(), &request).map_err(|e| failed(&e))?;
-                    Ok((began.elapsed().as_secs_f64(), 0))
-                }))
-            }
-            Target::BitLocker(_) | Target::Hardware(_) | Target::At(_) => None,
-        }
+        timed::work(self.store.clone(), self.hardware.as_ref(), target)
+    }
+
+    /// A modelled drive of the same kind that encrypts by itself, set up and unlocked, for the target
+    /// `hardware`. `None` where the drive is no model: there the drive itself has to be named.
+    ///
+    /// # Errors
+    /// It could not be set up.
+    pub fn hardware(&self) -> Result<Option<(Subject, ModelDrive)>, LabError> {
+        let Some(hardware) = &self.hardware else { return Ok(None) };
+        let drive = hardware.set_up()?;
+        let (model, len) = (drive.clone(), drive.size().saturating_sub(DATA_START));
+        let open = Arc::new(move || Box::new(model.queue()) as Box<dyn Queue>);
+        Ok(Some((Subject::Queued { open, start: DATA_START, len }, drive)))
     }
 
     /// A volume as the device that attachments serve.
@@ -359,7 +349,7 @@ impl Rig {
 }
 
 /// Writes random bytes from the start and puts them on the medium.
-fn write_noise(store: &dyn Store, bytes: u64, stop: &AtomicBool) -> Result<(), LabError> {
+pub(crate) fn write_noise(store: &dyn Store, bytes: u64, stop: &AtomicBool) -> Result<(), LabError> {
     let mut piece = AlignedBuf::zeroed(PIECE);
     let mut rng = Rng::new(0x5eed);
     for at in (0..bytes).step_by(PIECE) {
@@ -390,7 +380,7 @@ impl Drop for Scratch {
     }
 }
 
-fn secrets() -> Secrets {
+pub(crate) fn secrets() -> Secrets {
     // PIM 1 makes the key derivation short; the volume holds nothing and lives for minutes.
     Secrets { password: SecretBytes::copy_of(b"keyway laboratory"), keyfiles: Vec::new(), pim: Some(1) }
 }

@@ -14,9 +14,6 @@ pub(crate) use lane::Lane;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Makes or unlocks a volume once, and tells how many seconds it took and how many bytes that was.
-pub type TimedWork = dyn Fn(Operation) -> Result<(f64, u64), LabError> + Send + Sync;
-
 /// A cell of a procedure: its name and the metric that its original tells.
 type Named = (String, Metric);
 
@@ -100,8 +97,11 @@ impl<'a> Procedure<'a> {
             }
             Kind::Tree(_) => named(&[("copy of the tree", Metric::MbS)]),
             Kind::Copy(_) => named(&[("copy in", Metric::Seconds), ("copy out", Metric::Seconds)]),
-            Kind::Timed(t) if t.operation == Operation::Format => named(&[("format", Metric::Seconds)]),
-            Kind::Timed(_) => named(&[("unlock", Metric::Seconds)]),
+            Kind::Timed(t) => named(&[match t.operation {
+                Operation::Format => ("format", Metric::Seconds),
+                Operation::Unlock => ("unlock", Metric::Seconds),
+                Operation::InPlace => ("encryption in place", Metric::Seconds),
+            }]),
             Kind::Traces(_) => self.traces.iter().map(|t| (t.name.clone(), Metric::MbS)).collect(),
             Kind::Requests(_) => Vec::new(),
         }
@@ -120,7 +120,7 @@ impl<'a> Procedure<'a> {
             }
             Kind::Tree(tree) => self.area(place)?.tree(tree, place.cell, stop),
             Kind::Copy(copy) => self.area(place)?.copy(copy, place.cell, stop),
-            Kind::Timed(timed) => run_timed(timed, entrant),
+            Kind::Timed(timed) => run_timed(timed, entrant, stop),
             Kind::Traces(named) => {
                 let none = || LabError::Unsuited("there is no such trace".to_owned());
                 let trace = self.traces.get(place.cell).ok_or_else(none)?;
@@ -135,7 +135,7 @@ impl<'a> Procedure<'a> {
     }
 }
 
-fn run_timed(timed: &Timed, entrant: &Entrant) -> Result<Sample, LabError> {
+fn run_timed(timed: &Timed, entrant: &Entrant, stop: &AtomicBool) -> Result<Sample, LabError> {
     let Some(work) = &entrant.timed else {
         return Err(LabError::Unsuited(format!(
             "{} can't be made here, so that nothing of it is timed",
@@ -143,7 +143,7 @@ fn run_timed(timed: &Timed, entrant: &Entrant) -> Result<Sample, LabError> {
         )));
     };
     let meter = crate::load::Meter::start();
-    let (seconds, bytes) = work(timed.operation)?;
+    let (seconds, bytes) = work(timed, stop)?;
     let (cpu_seconds, joules) = meter.spent();
     let mut sample = Sample { seconds, bytes_written: bytes, cpu_seconds, joules, ..Sample::default() };
     sample.values.insert(Metric::Seconds, seconds);

@@ -147,12 +147,14 @@ pub struct CopyFile {
 
 /// What is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// Making a volume and filling it.
     Format,
     /// From the secret to a device that can be read.
     Unlock,
+    /// Encrypting what is on the drive, where it lies.
+    InPlace,
 }
 
 /// An operation of Keyway's own.
@@ -179,7 +181,7 @@ impl Workload {
         match &self.kind {
             Kind::Requests(requests) => requests.cells.iter().any(|cell| cell.mix.writes()),
             Kind::Positions(positions) => positions.write,
-            Kind::Timed(timed) => timed.operation == Operation::Format,
+            Kind::Timed(timed) => timed.operation != Operation::Unlock,
             Kind::Condition(_) | Kind::Tree(_) | Kind::Copy(_) | Kind::Traces(_) => true,
         }
     }
@@ -188,6 +190,9 @@ impl Workload {
     pub fn span_bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Requests(requests) => Some(requests.span_bytes),
+            Kind::Timed(Timed { operation: Operation::InPlace, bytes }) => {
+                Some(bytes.saturating_add(crate::timed::IN_PLACE_ROOM))
+            }
             Kind::Timed(timed) => Some(timed.bytes),
             _ => None,
         }

@@ -18,6 +18,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("cp5g.toml", include_str!("../../workloads/cp5g.toml")),
     ("app-traces.toml", include_str!("../../workloads/app-traces.toml")),
     ("format-time.toml", include_str!("../../workloads/format-time.toml")),
+    ("in-place-time.toml", include_str!("../../workloads/in-place-time.toml")),
     ("unlock-time.toml", include_str!("../../workloads/unlock-time.toml")),
     ("anand-4k-qd32.toml", include_str!("../../workloads/anand-4k-qd32.toml")),
 ];

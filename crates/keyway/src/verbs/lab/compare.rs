@@ -6,7 +6,7 @@ use super::{OutputFile, machine, stop, table};
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, stderr_is_terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use keyway_lab::workload::{self, Kind};
+use keyway_lab::workload::{self, Kind, Operation};
 use keyway_lab::{
     Changes, Document, LabError, MODEL_WINDOW, PathKind, Place, Target, Watch, Workload, measure,
     measure_procedure,
@@ -100,6 +100,8 @@ pub(crate) fn find_out(
     let bytes = |w: &Workload| match w.kind {
         // Files are copied in folders; no volume's bytes are touched directly.
         Kind::Tree(_) | Kind::Copy(_) => 1 << 20,
+        // Of these the workload says how many, and --scale changes it.
+        Kind::Timed(_) => w.span_bytes().unwrap_or(OTHER_SPAN),
         _ => common.size.or(w.span_bytes()).unwrap_or(OTHER_SPAN),
     };
     let span = works.iter().map(|(_, changed)| bytes(changed)).max();
@@ -108,6 +110,14 @@ pub(crate) fn find_out(
         && verified.filter_map(|(_, w)| w.span_bytes()).max() > Some(MODEL_WINDOW)
     {
         let why = "a modelled drive keeps 1 GiB of what is written to it: add --size 1G to verify";
+        return Err(LabError::Unsuited(why.to_owned()).into());
+    }
+    let in_place = |w: &Workload| matches!(&w.kind, Kind::Timed(t) if t.operation == Operation::InPlace);
+    if common.drive.starts_with("model:")
+        && works.iter().any(|(_, w)| in_place(w) && w.span_bytes() > Some(MODEL_WINDOW))
+    {
+        let why =
+            "a modelled drive keeps 1 GiB of what is written to it: add --scale 0.005 to encrypt in place";
         return Err(LabError::Unsuited(why.to_owned()).into());
     }
     // Keyway's own operations are timed on volumes alone, and files are copied in folders.

@@ -87,7 +87,7 @@ impl Field {
         let path = PathKind::from(common.path);
         check(path)?;
         let drive = Drive::from(common.drive.as_str());
-        let made = |t: &Target| !matches!(t, Target::Hardware(_) | Target::At(_));
+        let made = |t: &Target| !matches!(t, Target::Hardware(Some(_)) | Target::At(_));
         let mut field = Self {
             entrants: Vec::new(),
             direct: None,
@@ -104,10 +104,7 @@ impl Field {
         let folder = (path != PathKind::InProcess).then(Folder::new).transpose()?;
         for (place, target) in targets.iter().enumerate() {
             match target {
-                Target::Hardware(None) => {
-                    let told = LabError::Target("hardware".into(), "the unlocked drive is not named".into());
-                    return Err(told.into());
-                }
+                Target::Hardware(None) => field.hardware(target)?,
                 Target::Hardware(Some(at)) | Target::At(at) => {
                     field.elsewhere(target, at, common, span, out, stop)?
                 }
@@ -140,6 +137,21 @@ impl Field {
         self.direct = Some(self.entrants.len());
         let (subject, model) = (rig.bare(), rig.modelled().cloned());
         self.entrants.push(Entrant { model, ..Entrant::new(BARE, subject) });
+    }
+
+    /// The modelled drive, encrypting by itself.
+    fn hardware(&mut self, target: &Target) -> Result<(), Failure> {
+        let made = self._rigs.first().map(|rig| Ok((rig.hardware()?, rig.timed(target)))).transpose();
+        let Some((Some((subject, drive)), timed)) = made.map_err(|e: LabError| Failure::from(e))? else {
+            let why = "only a modelled drive is made to encrypt by itself here; name the unlocked drive";
+            return Err(LabError::Target("hardware".into(), why.into()).into());
+        };
+        self.entrants.push(Entrant {
+            model: Some(drive),
+            timed,
+            ..Entrant::new(target.to_string(), subject)
+        });
+        Ok(())
     }
 
     /// A volume of ours on the drive.

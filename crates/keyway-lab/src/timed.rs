@@ -1,0 +1,191 @@
+//! Keyway's own operations on a drive, timed: making a volume and filling it, unlocking one, encrypting
+//! what is there in place.
+
+use crate::rig::{PIECE, secrets, write_noise};
+use crate::workload::{Operation, Timed};
+use crate::{LabError, Target};
+use keyway_convert::{Stopped, veracrypt as convert};
+use keyway_sed::modelled;
+use keyway_store::model::{Clock, DriveModel, ModelDrive, SparseStore};
+use keyway_store::{AlignedBuf, Operation as Io, Store, StoreError};
+use keyway_volume::Secrets;
+use keyway_volume::veracrypt::{self, Fill, HashName, NewVolume};
+use std::fmt::Display;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Does an operation once; tells how many seconds it took and how many bytes that was.
+pub type TimedWork = dyn Fn(&Timed, &AtomicBool) -> Result<(f64, u64), LabError> + Send + Sync;
+
+/// What an encryption in place needs beside the bytes that it encrypts: headers, and a journal of two
+/// segments.
+pub(crate) const IN_PLACE_ROOM: u64 = 2 * convert::LARGEST_SEGMENT + (16 << 20);
+
+/// A modelled drive that is made to encrypt by itself.
+#[derive(Clone)]
+pub(crate) struct Hardware {
+    pub(crate) model: DriveModel,
+    /// Where its blocks rest.
+    pub(crate) bytes: Arc<SparseStore>,
+}
+
+impl Hardware {
+    /// Takes ownership, activates locking, locks and unlocks: a drive that is ready.
+    pub(crate) fn set_up(&self) -> Result<ModelDrive, LabError> {
+        let made = modelled::set_up(self.model.clone(), Clock::real(), self.bytes.clone());
+        Ok(made.map_err(|e| LabError::Volume(e.to_string()))?.drive)
+    }
+}
+
+/// What can be timed on a target.
+pub(crate) fn work(
+    store: Arc<dyn Store>,
+    hardware: Option<&Hardware>,
+    target: &Target,
+) -> Option<Arc<TimedWork>> {
+    match target {
+        Target::Plain => Some(Arc::new(move |timed, stop| plain(&store, timed, stop))),
+        Target::VeraCrypt(cipher) => {
+            let cipher: keyway_cipher::Chain = cipher.parse().ok()?;
+            Some(Arc::new(move |timed, stop| volume(&store, cipher, timed, stop)))
+        }
+        Target::Hardware(None) => {
+            let hardware = hardware?.clone();
+            Some(Arc::new(move |timed, _| match timed.operation {
+                Operation::InPlace => {
+                    let began = Instant::now();
+                    hardware.set_up()?;
+                    Ok((began.elapsed().as_secs_f64(), timed.bytes))
+                }
+                _ => {
+                    Err(unsuited("a drive that encrypts by itself is neither filled nor derives a key here"))
+                }
+            }))
+        }
+        Target::BitLocker(_) | Target::Hardware(Some(_)) | Target::At(_) => None,
+    }
+}
+
+fn unsuited(why: &str) -> LabError {
+    LabError::Unsuited(why.to_owned())
+}
+
+fn plain(store: &Arc<dyn Store>, timed: &Timed, stop: &AtomicBool) -> Result<(f64, u64), LabError> {
+    let front = Front::of(store, timed.bytes);
+    let began = Instant::now();
+    match timed.operation {
+        Operation::Format => write_noise(&front, front.size(), stop)?,
+        Operation::Unlock => {
+            return Err(unsuited(
+                "a plain drive is never unlocked; compare formats: --baseline veracrypt:aes",
+            ));
+        }
+        // What any encryption in place has to do at least: read every byte and write it back.
+        Operation::InPlace => {
+            let mut piece = AlignedBuf::zeroed(PIECE);
+            for at in (0..front.size()).step_by(PIECE) {
+                check(stop)?;
+                piece.resize(PIECE.min((front.size() - at) as usize));
+                front.read_at(&mut piece, at)?;
+                front.write_at(&piece, at)?;
+            }
+            front.flush()?;
+        }
+    }
+    Ok((began.elapsed().as_secs_f64(), front.size()))
+}
+
+/// With the iterations that a user gets.
+fn volume(
+    store: &Arc<dyn Store>,
+    cipher: keyway_cipher::Chain,
+    timed: &Timed,
+    stop: &AtomicBool,
+) -> Result<(f64, u64), LabError> {
+    let failed = |e: &dyn Display| match stop.load(Ordering::Relaxed) {
+        true => LabError::Stopped,
+        false => LabError::Volume(e.to_string()),
+    };
+    let secrets = Secrets { pim: None, ..secrets() };
+    let fill = if timed.operation == Operation::Format { Fill::Random } else { Fill::Quick };
+    let new = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill };
+    let go_on =
+        || if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    if timed.operation == Operation::InPlace {
+        let front = Front::of(store, timed.bytes.saturating_add(IN_PLACE_ROOM));
+        let moved = timed.bytes.min(convert::room(front.size(), true)) / 4096 * 4096;
+        let began = Instant::now();
+        let plan = convert::encryption(&front, moved, &new, None).map_err(|e| failed(&e))?;
+        let conversion = plan.conversion(&front, None).map_err(|e| failed(&e))?;
+        plan.begin(&conversion).map_err(|e| failed(&e))?;
+        return match conversion.run(false, &|_, _| go_on()).map_err(|e| failed(&e))? {
+            Stopped::Done => Ok((began.elapsed().as_secs_f64(), moved)),
+            Stopped::Paused => Err(LabError::Stopped),
+        };
+    }
+    let front = Front::of(store, timed.bytes);
+    let began = Instant::now();
+    veracrypt::create(&front, &new, &|_, _, _| go_on()).map_err(|e| failed(&e))?;
+    if timed.operation == Operation::Format {
+        return Ok((began.elapsed().as_secs_f64(), front.size()));
+    }
+    let began = Instant::now();
+    let request = veracrypt::UnlockRequest::new(&secrets);
+    veracrypt::unlock(&front, &request).map_err(|e| failed(&e))?;
+    Ok((began.elapsed().as_secs_f64(), 0))
+}
+
+fn check(stop: &AtomicBool) -> Result<(), LabError> {
+    if stop.load(Ordering::Relaxed) { Err(LabError::Stopped) } else { Ok(()) }
+}
+
+/// The first bytes of a store: an operation on 7 GB is one on 7 GB of a drive of 4 TB as well.
+struct Front {
+    store: Arc<dyn Store>,
+    size: u64,
+}
+
+impl Front {
+    fn of(store: &Arc<dyn Store>, bytes: u64) -> Self {
+        Self { store: store.clone(), size: bytes.min(store.size()) / 4096 * 4096 }
+    }
+
+    fn within(&self, op: Io, offset: u64, len: usize) -> Result<(), StoreError> {
+        match offset.checked_add(len as u64) {
+            Some(end) if end <= self.size => Ok(()),
+            _ => Err(StoreError::past_end(op, "the measured part", offset, len, self.size)),
+        }
+    }
+}
+
+impl Store for Front {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        self.within(Io::Read, offset, buf.len())?;
+        self.store.read_at(buf, offset)
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        self.within(Io::Write, offset, buf.len())?;
+        self.store.write_at(buf, offset)
+    }
+    fn flush(&self) -> Result<(), StoreError> {
+        self.store.flush()
+    }
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        self.within(Io::Discard, offset, usize::try_from(len).unwrap_or(usize::MAX))?;
+        self.store.discard(offset, len)
+    }
+    fn size(&self) -> u64 {
+        self.size
+    }
+    fn sector_bytes(&self) -> u32 {
+        self.store.sector_bytes()
+    }
+    fn is_read_only(&self) -> bool {
+        self.store.is_read_only()
+    }
+    fn is_claimed(&self) -> bool {
+        self.store.is_claimed()
+    }
+}
