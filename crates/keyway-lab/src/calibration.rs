@@ -3,7 +3,7 @@
 use crate::LabError;
 use crate::trace::{self, Replay};
 use keyway_store::Store;
-use keyway_store::model::{Clock, DriveModel, Load, Measured, ModelDrive, SparseStore, calibrate};
+use keyway_store::model::{Clock, DriveModel, Load, Measured, ModelDrive, NullStore, calibrate};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 
@@ -60,7 +60,8 @@ pub fn table(model: &DriveModel) -> Result<Vec<Row>, LabError> {
 /// A shipped trace on a fresh drive and the simulated clock, think time removed.
 fn on_trace(model: &DriveModel, name: &str) -> Result<Measured, LabError> {
     let trace = trace::named(name).ok_or_else(|| LabError::NoSuchTrace(name.to_owned()))?;
-    let store = SparseStore::new(model.capacity_bytes, model.sector_bytes).folded(64 << 20);
+    // On the simulated clock nobody waits for bytes, and nobody looks at them.
+    let store = NullStore::new(model.capacity_bytes, model.sector_bytes);
     let drive = ModelDrive::over(model.clone(), Clock::simulated(), Box::new(store));
     let mut replay = Replay::new(&trace, drive.size(), drive.sector_bytes())?;
     let replayed = replay.run(&mut drive.queue(), &AtomicBool::new(false))?;

@@ -42,6 +42,6 @@ pub use procedures::measure_procedure;
 pub use result::{Comparison, Document, Flag, Machine, Metric, Sample, Series, Verdict};
 pub use rig::{Drive, MODEL_WINDOW, Rig, Volume};
 pub use sectors::{Sectors, Stored, Subject, Window};
-pub use target::{PathKind, Target};
+pub use target::{BARE_DRIVE, PathKind, Target};
 pub use timed::TimedWork;
 pub use workload::Workload;

@@ -1,6 +1,6 @@
 //! What comes out: samples, comparisons, and the document that holds them all.
 
-use crate::{Histogram, PathKind};
+use crate::{Histogram, PathKind, calibration};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -306,4 +306,7 @@ pub struct Document {
     pub missing: Vec<String>,
     /// Remarks for the reader: where a modelled drive's figures come from, what was left out.
     pub notes: Vec<String>,
+    /// A modelled drive beside what was published of it; empty for a real one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calibration: Vec<calibration::Row>,
 }

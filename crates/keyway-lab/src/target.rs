@@ -22,6 +22,9 @@ pub enum Target {
     At(PathBuf),
 }
 
+/// What the drive is called where it is measured without any code of ours between.
+pub const BARE_DRIVE: &str = "bare drive";
+
 /// How requests reach a volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

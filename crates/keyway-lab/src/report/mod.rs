@@ -22,6 +22,8 @@ pub fn html(documents: &[Document]) -> String {
                 // A page that begins so may be replaced by a newer one.
                 meta name="generator" content=(concat!("Keyway ", env!("CARGO_PKG_VERSION")));
                 meta charset="utf-8";
+                // Whatever a browser would fetch, it is not allowed to: everything is in the page.
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { "What encryption costs" @if let [only] = documents { " on " (only.drive) } }
@@ -63,6 +65,7 @@ fn section(document: &Document, many: bool) -> Markup {
                 }
             }
             @for workload in workloads(document) { (drawn(document, workload)) }
+            (calibrated(document))
             (doubts(document))
             (figures(document))
         }
@@ -125,6 +128,27 @@ fn drawn(document: &Document, workload: &str) -> Markup {
         @if curves::fit(&rows) { (curves::charts(&rows)) } @else { (bars::charts(&rows)) }
         (latency::charts(document, workload))
         (published::beside(document, workload, &every))
+    }
+}
+
+/// A modelled drive beside what was published of it.
+fn calibrated(document: &Document) -> Markup {
+    html! {
+        @if !document.calibration.is_empty() {
+            h2 { "The model beside what was published" }
+            p.dim { "Without encryption, on the simulated clock, which is exact and knows no processor." }
+            div.scroll { table {
+                tr { th { "load" } th { "unit" } th { "published" } th { "modelled" } th { "off by" } th { "source" } }
+                @for row in &document.calibration {
+                    tr {
+                        td { (row.load) } td { (row.unit) } td { (number(row.published)) } td { (number(row.modelled)) }
+                        td { (percent(row.deviation_percent)) @if !row.binding { " (not held to it)" } }
+                        td.words { (row.source) "; "
+                            @if let Some(page) = &row.read_in { "read in " (page) } @else { "not compared, an estimate" } }
+                    }
+                }
+            } }
+        }
     }
 }
 

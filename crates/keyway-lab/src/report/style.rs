@@ -29,6 +29,7 @@ polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
 table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; font-size: .87rem; }
 th, td { padding: .22rem .8rem .22rem 0; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th { color: var(--dim); font-weight: 600; } th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
+td.words { white-space: normal; text-align: left; min-width: 16rem; color: var(--dim); }
 .published td { color: var(--dim); } .quantiles { font-size: .8rem; width: 100%; }
 .quantiles th:nth-child(2), .quantiles td:nth-child(2) { text-align: right; }
 .heat td, .heat th { text-align: center !important; padding: .28rem .9rem; border: 2px solid var(--paper); }

@@ -134,6 +134,7 @@ pub(crate) fn find_out(
         command: machine::command(),
         missing: Vec::new(),
         notes: field.notes.clone(),
+        calibration: field.calibration()?,
     };
     for (original, changed) in &works {
         let watch = Bar::new(&changed.name);

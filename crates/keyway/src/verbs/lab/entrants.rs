@@ -7,15 +7,14 @@ use crate::machine;
 use crate::output::Output;
 use keyway_attach::fuse::FuseMount;
 use keyway_attach::{Stop, loopdev};
-use keyway_lab::{Drive, Entrant, EntrantFacts, Flag, LabError, PathKind, Rig, Subject, Target};
+use keyway_lab::{
+    BARE_DRIVE, Drive, Entrant, EntrantFacts, Flag, LabError, PathKind, Rig, Subject, Target, calibration,
+};
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// What the drive without any of our code between is called.
-const BARE: &str = "bare drive";
 
 /// Everything that is measured, and what has to stay until it is.
 pub(super) struct Field {
@@ -131,12 +130,18 @@ impl Field {
         Ok(field)
     }
 
+    /// The modelled drive beside what was published of it.
+    pub(super) fn calibration(&self) -> Result<Vec<calibration::Row>, LabError> {
+        let model = self._rigs.first().and_then(Rig::modelled);
+        model.map_or(Ok(Vec::new()), |model| calibration::table(model.model()))
+    }
+
     /// The drive itself, once and behind the baseline.
     fn bare(&mut self) {
         let Some(rig) = self._rigs.first() else { return };
         self.direct = Some(self.entrants.len());
         let (subject, model) = (rig.bare(), rig.modelled().cloned());
-        self.entrants.push(Entrant { model, ..Entrant::new(BARE, subject) });
+        self.entrants.push(Entrant { model, ..Entrant::new(BARE_DRIVE, subject) });
     }
 
     /// The modelled drive, encrypting by itself.

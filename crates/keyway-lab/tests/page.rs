@@ -1,0 +1,135 @@
+//! The report's page in a browser that draws it: no error, nothing fetched, nothing wider than a phone,
+//! and it can be printed.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+use keyway_lab::workload::{self, Kind};
+use keyway_lab::{Cell, Document, Drive, Entrant, Machine, PathKind, Rig, calibration, measure, report};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
+
+const SPAN: u64 = 16 << 20;
+
+/// A document with everything that a page draws: bars, curves, latencies, a map of costs, published
+/// figures, a calibration, doubts, something missing.
+fn document() -> Document {
+    let stop = AtomicBool::new(false);
+    let rig = Rig::open(&Drive::from("model:samsung-990-pro"), SPAN, false, &stop).expect("a rig");
+    let entrants: Vec<Entrant> = ["plain", "veracrypt:aes-twofish-serpent", "bitlocker:aes-xts-128"]
+        .iter()
+        .map(|words| {
+            let volume = rig.volume(&words.parse().expect("a target")).expect("a volume");
+            Entrant::new(*words, rig.in_process(&volume).expect("a subject"))
+        })
+        .collect();
+    let (mut cells, mut series) = (Vec::new(), Vec::new());
+    for name in ["cdm", "atto"] {
+        let original = workload::find(name).expect("shipped");
+        let mut changed = original.clone();
+        let turns = &mut changed.turns;
+        (turns.runs, turns.slices, turns.discarded, turns.pause_seconds) = (1, 2, 0, 0.0);
+        turns.seconds = 0.002;
+        let Kind::Requests(requests) = &mut changed.kind else { panic!("requests") };
+        let fits = |cell: &Cell| cell.block_bytes <= SPAN / 4 && cell.queue_depth != 6;
+        let (kept, metrics) = requests
+            .cells
+            .iter()
+            .zip(&requests.metrics)
+            .filter(|(cell, _)| fits(cell))
+            .map(|(cell, metric)| (Cell { span_bytes: SPAN, ..cell.clone() }, *metric))
+            .unzip();
+        (requests.span_bytes, requests.cells, requests.metrics) = (SPAN, kept, metrics);
+        let requests = requests.clone();
+        let found = measure(&original, &changed, &requests, &entrants, None, &stop, &());
+        assert!(found.error.is_none(), "{:?}", found.error);
+        cells.extend(found.comparisons);
+        series.extend(found.series);
+    }
+    let model = rig.modelled().expect("a model").model();
+    Document {
+        cells,
+        series,
+        machine: Machine { processor: "A processor with a rather long name".into(), cores: 2, ..Machine::default() },
+        drive: rig.title().to_owned(),
+        path: PathKind::InProcess,
+        date: "2026-11-22T00:00:00Z".into(),
+        command: "keyway lab compare --with veracrypt:aes-twofish-serpent --drive model:samsung-990-pro --workload cdm".into(),
+        missing: vec!["RND4K Q1T1 read on plain: 3 of 40 turns done".into()],
+        notes: vec![model.note.clone()],
+        calibration: calibration::table(model).expect("a table"),
+    }
+}
+
+fn browse(chromium: &Path, folder: &Path, words: &[String]) -> Output {
+    let profile = format!("--user-data-dir={}", folder.join("profile").display());
+    let mut browser = Command::new("timeout");
+    browser.arg("120").arg(chromium).args([
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+    ]);
+    browser.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+    // Nothing outside can be reached; what tries fails and is told on the console.
+    browser.args(["--host-resolver-rules=MAP * ~NOTFOUND", "--allow-file-access-from-files"]);
+    browser.args(["--enable-logging=stderr", "--virtual-time-budget=4000", &profile]).args(words);
+    browser.env("HOME", folder).output().expect("it starts")
+}
+
+/// Told by the frame's own document: its width, how wide it would like to be, what sticks out, what it has
+/// fetched, and whether the charts are drawn.
+const LOOK: &str = "
+<body><script>
+const told = [];
+let left = 2;
+for (const width of [360, 1200]) {
+  const frame = document.createElement('iframe');
+  frame.style = `width:${width}px;height:800px;border:0`;
+  frame.onload = () => {
+    const root = frame.contentDocument.documentElement;
+    const charts = [...frame.contentDocument.querySelectorAll('svg.chart')].filter(c => c.getBoundingClientRect().height > 20);
+    const out = [...frame.contentDocument.querySelectorAll('body *')].filter(e =>
+      e.getBoundingClientRect().right > root.clientWidth + 1 && !e.closest('.scroll')).map(e => e.tagName + '.' + e.className);
+    told.push({ width, client: root.clientWidth, scroll: root.scrollWidth, out: out.slice(0, 5), charts: charts.length,
+      fetched: frame.contentWindow.performance.getEntriesByType('resource').map(r => r.name) });
+    if (--left == 0) document.body.innerHTML = '<pre id=told>' + JSON.stringify(told) + '</pre>';
+  };
+  frame.src = 'page.html';
+  document.body.append(frame);
+}
+</script></body>";
+
+#[test]
+fn a_browser_draws_and_prints_the_page_and_fetches_nothing() {
+    let Some(chromium) = keyway_testkit::require_tool("chromium") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| -> PathBuf { folder.path().join(name) };
+    let url = |name: &str| format!("file://{}", path(name).display());
+    let one = document();
+    let other = Document { drive: "another machine's drive".into(), ..one.clone() };
+    for (name, documents) in [("one", vec![one.clone()]), ("merged", vec![one, other])] {
+        std::fs::write(path("page.html"), report::html(&documents)).expect("written");
+        std::fs::write(path("look.html"), LOOK).expect("written");
+        let seen = browse(&chromium, folder.path(), &["--dump-dom".into(), url("look.html")]);
+        let (dom, log) = (String::from_utf8_lossy(&seen.stdout), String::from_utf8_lossy(&seen.stderr));
+        assert!(!log.contains("CONSOLE"), "{name}: the console says\n{log}");
+        let told = dom.split_once("<pre id=\"told\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+        let told = told.unwrap_or_else(|| panic!("{name}: the page was not drawn\n{dom}\n{log}")).0;
+        let told: Vec<serde_json::Value> = serde_json::from_str(told).expect("what the page told");
+        assert_eq!(told.len(), 2);
+        for view in &told {
+            assert_eq!(view["scroll"], view["client"], "{name}: wider than its window: {view}");
+            assert_eq!(view["out"], serde_json::json!([]), "{name}: sticks out: {view}");
+            assert_eq!(view["fetched"], serde_json::json!([]), "{name}: {view}");
+            assert!(view["charts"].as_u64() >= Some(8), "{name}: {view}");
+        }
+    }
+    let print = format!("--print-to-pdf={}", path("page.pdf").display());
+    let printed =
+        browse(&chromium, folder.path(), &[print, "--no-pdf-header-footer".into(), url("page.html")]);
+    let pdf = std::fs::read(path("page.pdf"));
+    let pdf =
+        pdf.unwrap_or_else(|e| panic!("not printed: {e}\n{}", String::from_utf8_lossy(&printed.stderr)));
+    assert!(pdf.starts_with(b"%PDF") && pdf.len() > 20_000, "{} bytes", pdf.len());
+}
