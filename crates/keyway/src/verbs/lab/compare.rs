@@ -42,19 +42,20 @@ fn go(targets: &[Target], common: &Common, out: Output) -> Result<(), Failure> {
     let place = |path: &Option<PathBuf>| path.as_ref().map(|p| OutputFile::at(p, out)).transpose();
     let (save, html) = (place(&common.save)?, place(&common.html)?);
     let (document, error) = find_out(targets, common, out, &stop)?;
-    // What was found is told even where it can't be kept.
+    // What was found is told even where it can't be kept, or not everything could be measured.
     let kept = keep(save, html, &document);
-    out.result(&document, || table::words(&document))?;
-    kept?;
-    match error {
-        None => Ok(()),
+    let failure = match error {
+        None => kept.err(),
         Some(LabError::Stopped) => {
             let hint = "what was measured until then is told, with what is missing";
-            Err(Failure::new(Exit::Failed, "stopped before everything was measured", hint)
-                .kind("interrupted"))
+            let what = "stopped before everything was measured";
+            Some(Failure::new(Exit::Failed, what, hint).kind("interrupted"))
         }
-        Some(error) => Err(error.into()),
-    }
+        Some(error) => Some(error.into()),
+    };
+    let Some(failure) = failure else { return out.result(&document, || table::words(&document)) };
+    out.say(&table::words(&document))?;
+    Err(failure.with(serde_json::to_value(&document).unwrap_or_default()))
 }
 
 /// Writes the document and its page where they were asked for.

@@ -1,0 +1,160 @@
+//! `lab` on other targets than files of its own, and ended early: paths that need root, drives that are
+//! named, folders, modelled drives that encrypt by themselves, Ctrl-C, a full disk.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::Cli;
+use keyway_testkit::{require_fuse, require_root, require_tool};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Seconds matter here, not figures.
+const SHORT: &str = "--quick --seconds 0.04 --size 16M";
+
+fn has(document: &Value, cell: &str, target: &str) -> bool {
+    let rows = document["cells"].as_array().expect("cells");
+    rows.iter().any(|r| r["cell"] == cell && r["target"] == target && r["value"].as_f64() > Some(0.0))
+}
+
+fn disk(cli: &Cli) {
+    std::fs::create_dir(cli.path("disk")).expect("a folder");
+}
+
+#[test]
+fn the_paths_through_fuse_reach_the_volume_and_are_taken_down() {
+    if !require_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    disk(&cli);
+    let paths: &[&str] = if require_root() { &["fuse", "fuse-loop"] } else { &["fuse"] };
+    for path in paths {
+        let words =
+            format!("lab compare --with veracrypt:aes --drive @disk --path {path} --workload quick {SHORT}");
+        let document = cli.json(0, &words);
+        assert!(has(&document, "RND4K Q32T1 write", "veracrypt:aes"), "{path}: {document}");
+        assert_eq!(document["path"], *path);
+        assert_eq!(std::fs::read_dir(cli.path("disk")).expect("there").count(), 0, "the file is removed");
+        let mounts = std::fs::read_to_string("/proc/self/mounts").expect("a list");
+        let ours = cli.keyway.folder().display().to_string();
+        assert!(!mounts.contains(&ours), "{path}: {mounts}");
+    }
+}
+
+#[test]
+fn a_drive_that_encrypts_by_itself_is_a_side_like_any_other() {
+    let cli = Cli::new();
+    disk(&cli);
+    std::fs::write(cli.path("opal"), vec![7; 64 << 20]).expect("written");
+    // An unlocked drive that is named, beside files of our own.
+    let words = format!(
+        "lab compare --with hardware:@opal --with veracrypt:aes --drive @disk --workload quick {SHORT}"
+    );
+    assert_eq!(cli.json(2, &words)["error"]["kind"], "would-destroy");
+    let document = cli.json(0, &format!("{words} --destroy-data --yes"));
+    let name = format!("hardware:{}", cli.path("opal").display());
+    assert!(has(&document, "RND4K Q1T1 write", &name), "{document}");
+    // A modelled one, set up by the protocol, and encrypting on turning it on.
+    let words = "lab compare --with hardware --with veracrypt:aes --drive model:samsung-840-pro --workload";
+    let document = cli.json(0, &format!("{words} quick {SHORT} --reads-only"));
+    assert!(has(&document, "RND4K Q1T1 read", "hardware"), "{document}");
+    assert!(document["calibration"].as_array().is_some_and(|rows| rows.len() > 3), "{document}");
+    let document = cli.json(0, &format!("{words} in-place-time --scale 0.001 --runs 1"));
+    assert!(has(&document, "encryption in place", "hardware"), "{document}");
+    let told = cli.json(2, &format!("{words} in-place-time"));
+    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("1 GiB")), "{told}");
+    cli.json(2, &format!("lab compare --with hardware --drive @disk --workload quick {SHORT}"));
+}
+
+#[test]
+fn trees_and_files_are_copied_in_folders_and_what_is_written_is_verified() {
+    let cli = Cli::new();
+    for name in ["plain", "encrypted", "disk"] {
+        std::fs::create_dir(cli.path(name)).expect("a folder");
+    }
+    for (workload, cell) in [("diskbench", "copy of the tree"), ("cp5g", "copy out")] {
+        let words = format!(
+            "lab compare --baseline @plain --with @encrypted --workload {workload} --scale 0.0001 --runs 1"
+        );
+        let target = cli.path("encrypted").display().to_string();
+        assert!(has(&cli.json(0, &words), cell, &target));
+        for name in ["plain", "encrypted"] {
+            assert_eq!(std::fs::read_dir(cli.path(name)).expect("there").count(), 0, "{workload}");
+        }
+    }
+    cli.json(2, "lab compare --with veracrypt:aes --drive @disk --workload diskbench --scale 0.0001");
+    let words =
+        format!("lab compare --with bitlocker:aes-xts-128 --drive @disk --verify --workload quick {SHORT}");
+    assert!(has(&cli.json(0, &words), "RND4K Q32T1 write", "bitlocker:aes-xts-128"));
+}
+
+#[test]
+fn a_run_that_is_interrupted_tells_what_it_has_and_what_is_missing() {
+    let cli = Cli::new();
+    disk(&cli);
+    let words = "lab run --drive @disk --no-bare --workload quick --seconds 0.4 --runs 40 --size 16M \
+                 --save @part.json --html @part.html --json";
+    let child = cli.command(cli.words(words)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.expect("it starts");
+    let began = Instant::now();
+    while std::fs::read_dir(cli.path("disk")).expect("there").count() == 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "it does not begin");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // Longer than the file takes and the first turns, shorter than the first test.
+    std::thread::sleep(Duration::from_secs(4));
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill runs").success());
+    let done = child.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(std::fs::read_dir(cli.path("disk")).expect("there").count(), 0, "the file is removed");
+    let kept: Value =
+        serde_json::from_slice(&std::fs::read(cli.path("part.json")).expect("kept")).expect("JSON");
+    let missing = kept["missing"].as_array().expect("a list");
+    assert!(missing.iter().any(|m| m.as_str().is_some_and(|m| m.contains("turns done"))), "{kept}");
+    let samples: usize = kept["series"]
+        .as_array()
+        .expect("series")
+        .iter()
+        .map(|s| s["samples"].as_array().map_or(0, Vec::len))
+        .sum();
+    assert!(samples > 0, "what was measured is lost");
+    let page = std::fs::read_to_string(cli.path("part.html")).expect("kept");
+    assert!(page.contains("This run was not finished"));
+    let told: Value = serde_json::from_slice(&done.stdout).expect("one JSON document");
+    assert_eq!((&told["error"]["kind"], &told["missing"]), (&"interrupted".into(), &kept["missing"]));
+    let words = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(words.contains("stopped before everything was measured"), "{words}");
+}
+
+/// A small file system in memory, unmounted when it is dropped.
+struct Small<'a>(&'a Path);
+
+impl Drop for Small<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_one_clear_error_and_nothing_stays() {
+    if !require_root() || require_tool("mount").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    disk(&cli);
+    let at = cli.path("disk");
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=8m", "small"]).arg(&at).status();
+    assert!(mounted.expect("mount runs").success());
+    let small = Small(&at);
+    let told = cli.json(1, &format!("lab run --drive @disk --workload quick {SHORT}"));
+    assert_eq!(told["error"]["kind"], "no-space", "{told}");
+    let told = cli.json(1, "lab compare --baseline @disk --with @disk --workload cp5g --scale 0.01 --runs 1");
+    assert!(told.to_string().contains("space"), "{told}");
+    assert_eq!(std::fs::read_dir(&at).expect("there").count(), 0);
+    drop(small);
+}
