@@ -100,10 +100,13 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    /// What becomes of a write and where: nothing, or bytes at a place.
+    type Wear = fn(&[u8], u64) -> Option<(Vec<u8>, u64)>;
+
     /// Takes writes as a medium that is worn out might.
     struct Worn {
         medium: crate::Stored,
-        wear: fn(&[u8], u64) -> Option<(Vec<u8>, u64)>,
+        wear: Wear,
     }
 
     impl Sectors for Worn {
@@ -130,7 +133,7 @@ mod tests {
         }
     }
 
-    fn verified(wear: fn(&[u8], u64) -> Option<(Vec<u8>, u64)>, data: Data) -> Result<(), LabError> {
+    fn verified(wear: Wear, data: Data) -> Result<(), LabError> {
         let medium = crate::Stored(Arc::new(keyway_store::MemStore::new(1 << 20)));
         let subject = Subject::InProcess(Arc::new(Worn { medium, wear }));
         let cell = Cell {
