@@ -168,7 +168,7 @@ impl Marker {
     fn fits(&self, store_bytes: u64) -> bool {
         let page = MARKER_BYTES as u64;
         let headers = HEADERS_BYTES + BACKUP_GROUP_BYTES;
-        let end = |at: u64, len: u64| at.checked_add(len).unwrap_or(u64::MAX);
+        let end = |at: u64, len: u64| at.saturating_add(len);
         let filled = end(self.moved, headers) == store_bytes;
         let areas = match self.kind {
             Kind::Encryption => {
