@@ -1,6 +1,8 @@
 //! Conversions against a plain read-then-write of the same extent through the same store, in turns.
 //!
-//! `speed FILE MEBIBYTES [CIPHER] [ROUNDS]` makes the file, which is removed afterwards.
+//! `speed FILE MEBIBYTES [CIPHER] [ROUNDS] [KIBIBYTES]` makes the file, which is removed afterwards. The last
+//! number makes the conversion's segments smaller than they are by themselves; the plain copy's are
+//! the larger of both.
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement that fails has nothing to say")]
 
 use keyway_convert::veracrypt;
@@ -39,6 +41,7 @@ fn main() {
     std::fs::File::create(&path).expect("created").set_len(size).expect("sized");
     let store = open(&path);
     let segment = veracrypt::segment_bytes(size);
+    let less = words.next().map_or(segment, |n| n.parse::<u64>().expect("a number") << 10);
     let noise: Vec<u8> = (0..segment).map(|n| ((n * n) >> 7) as u8).collect();
     for at in (0..size).step_by(segment as usize) {
         store.write_at(&noise[..segment.min(size - at) as usize], at).expect("filled");
@@ -51,12 +54,13 @@ fn main() {
     };
     let new = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
     let moved = veracrypt::room(size, true);
-    println!("{} MiB, segments of {} KiB, direct: {}", moved >> 20, segment >> 10, store.is_direct());
+    println!("{} MiB, segments of {} KiB, direct: {}", moved >> 20, less >> 10, store.is_direct());
     for round in 0..rounds {
         let mut rates = Vec::new();
         let rate = |seconds: f64| moved as f64 / 1e6 / seconds;
         let before = rate(plain(&store, 0, moved, segment));
-        let plan = veracrypt::encryption(&store, moved, &new, None).expect("planned");
+        let mut plan = veracrypt::encryption(&store, moved, &new, None).expect("planned");
+        plan.marker.place.segment_bytes = less;
         let conversion = plan.conversion(&store, None).expect("planned");
         let began = Instant::now();
         plan.begin(&conversion).expect("begun");
@@ -64,8 +68,10 @@ fn main() {
         rates.push(("encrypt", rate(began.elapsed().as_secs_f64())));
         let journal = path.with_extension("journal");
         let opened = unlock(&store, &UnlockRequest::new(&secrets)).expect("opens");
-        let again = veracrypt::reencryption(&store, &opened, &new, Some(journal.clone())).expect("planned");
-        let back = |plan: &veracrypt::Plan| {
+        let mut again =
+            veracrypt::reencryption(&store, &opened, &new, Some(journal.clone())).expect("planned");
+        let back = |plan: &mut veracrypt::Plan| {
+            plan.marker.place.segment_bytes = less;
             let file = std::fs::File::create(&journal).expect("created");
             file.set_len(plan.marker.place.file_bytes()).expect("sized");
             let journal = open(&journal);
@@ -77,10 +83,10 @@ fn main() {
             conversion.run(false, &()).expect("converted");
             rate(began.elapsed().as_secs_f64())
         };
-        rates.push(("reencrypt", back(&again)));
+        rates.push(("reencrypt", back(&mut again)));
         let opened = unlock(&store, &UnlockRequest::new(&secrets)).expect("opens");
-        let off = veracrypt::decryption(&store, &opened, Some(journal.clone())).expect("planned");
-        rates.push(("decrypt", back(&off)));
+        let mut off = veracrypt::decryption(&store, &opened, Some(journal.clone())).expect("planned");
+        rates.push(("decrypt", back(&mut off)));
         let after = rate(plain(&store, 0, moved, segment));
         let baseline = (before + after) / 2.0;
         println!("round {round}: plain {before:.0} and {after:.0} MB/s");

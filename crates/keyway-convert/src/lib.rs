@@ -11,6 +11,7 @@
 //! - [`Marker`] is what lies on the medium for as long as a conversion is under way: what it is, and
 //!   where its journal is. It stands where a file system or a header would be looked for, so that
 //!   nobody takes what is half converted for something whole.
+//! - [`Live`] is the volume's plain content meanwhile, for those who use it.
 //! - [`veracrypt`] plans the conversions of VeraCrypt volumes.
 //! - [`bitlocker`] plans those of BitLocker volumes.
 //! - [`room`] asks a file system how large it is and has its own tools make it smaller.
@@ -23,6 +24,7 @@
 pub mod bitlocker;
 mod error;
 mod journal;
+mod live;
 mod marker;
 mod mover;
 mod pipeline;
@@ -32,6 +34,7 @@ pub mod veracrypt;
 
 pub use error::{ConvertError, Stopped};
 pub use journal::{Held, Journal, Place, RECORD_BYTES, Record, SLOTS, Slot};
+pub use live::Live;
 pub use marker::{Found, JournalPlace, Kind, MARKER_BYTES, Marker, find};
-pub use mover::{Conversion, Progress};
+pub use mover::{Conversion, Progress, Reached};
 pub use step::{Keyed, Move, Side, Small, Step, Wipe};

@@ -14,18 +14,25 @@
 //! A step begins with a record without a segment, and a flush. After an error nothing more is written.
 
 use crate::journal::Journal;
+use crate::live::{LIVE_SEGMENT, Live};
 use crate::pipeline::{Came, Pipeline, flush};
 use crate::step::{Move, Step, Wipe};
 use crate::{ConvertError, Record, Stopped};
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::Noise;
+use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Bytes that are wiped at a time.
 const PIECE: u64 = 1 << 20;
 
 /// After so many wiped bytes the journal notes how far it is.
 const NOTE_EVERY: u64 = 1 << 30;
+
+/// The longest break for those who use the volume meanwhile.
+const LONGEST_BREAK: Duration = Duration::from_millis(200);
 
 /// Somebody who is told how far a conversion is, and may stop it. `()` listens to nothing.
 pub trait Progress: Sync {
@@ -66,6 +73,30 @@ struct At {
     sequence: u64,
 }
 
+/// Where a conversion is whose volume is in use.
+pub struct Reached(At);
+
+/// Leaves the medium to those who use the volume: while they do, a conversion works one third of the time.
+struct Pace<'a> {
+    live: &'a Live,
+    /// Requests that it has seen, and when.
+    seen: Cell<(u64, Instant)>,
+}
+
+impl<'a> Pace<'a> {
+    fn new(live: &'a Live) -> Self {
+        Self { live, seen: Cell::new((live.requests(), Instant::now())) }
+    }
+
+    fn give_way(&self) {
+        let (requests, began) = self.seen.get();
+        if self.live.requests() != requests {
+            std::thread::sleep((began.elapsed() * 2).min(LONGEST_BREAK));
+        }
+        self.seen.set((self.live.requests(), Instant::now()));
+    }
+}
+
 impl Conversion<'_> {
     /// Writes the first record. From then on [`Conversion::run`] works; it is on the medium when this
     /// returns.
@@ -103,6 +134,35 @@ impl Conversion<'_> {
     /// # Errors
     /// See [`ConvertError`].
     pub fn run(&self, marked: bool, progress: &dyn Progress) -> Result<Stopped, ConvertError> {
+        self.go_on(self.start(marked)?, None, progress)
+    }
+
+    /// Makes the volume usable where [`Conversion::run`] was paused. `store` is the one that is converted.
+    ///
+    /// # Errors
+    /// See [`ConvertError`]; this conversion can't be carried out on a volume in use.
+    pub fn in_use(&self, store: Arc<dyn Store>) -> Result<(Live, Reached), ConvertError> {
+        let at = self.start(true)?;
+        if at.step <= self.marking {
+            return Err(ConvertError::Unsupported("the conversion has not begun"));
+        }
+        Ok((Live::new(store, &self.steps, at.step, at.done)?, Reached(at)))
+    }
+
+    /// As [`Conversion::run`], while the volume is in use.
+    ///
+    /// # Errors
+    /// As there. What `live` holds stays usable but for the segment that the failure met.
+    pub fn run_in_use(
+        &self,
+        reached: Reached,
+        live: &Live,
+        progress: &dyn Progress,
+    ) -> Result<Stopped, ConvertError> {
+        self.go_on(reached.0, Some(live), progress)
+    }
+
+    fn start(&self, marked: bool) -> Result<At, ConvertError> {
         let last = self.steps.len().saturating_sub(1);
         let mut at = match self.recover(marked) {
             // The records come before the marker, and are wiped before it.
@@ -119,7 +179,17 @@ impl Conversion<'_> {
                 _ => return Err(ConvertError::Overwritten),
             };
         }
-        let total = self.total();
+        Ok(at)
+    }
+
+    fn go_on(
+        &self,
+        mut at: At,
+        live: Option<&Live>,
+        progress: &dyn Progress,
+    ) -> Result<Stopped, ConvertError> {
+        let last = self.steps.len().saturating_sub(1);
+        let (total, pace) = (self.total(), live.map(Pace::new));
         for (number, step) in self.steps.iter().enumerate().skip(at.step as usize) {
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             if number != at.step {
@@ -128,14 +198,20 @@ impl Conversion<'_> {
             self.note(&mut at)?;
             let before = self.before(number);
             // Before the marker is in front there is nothing that a pause could keep.
-            let watch = |done: u64| match progress.at(before + done, total) {
-                ControlFlow::Break(()) if number > self.marking => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
+            let watch = |done: u64| {
+                if let Some(pace) = &pace {
+                    pace.give_way();
+                }
+                match progress.at(before + done, total) {
+                    ControlFlow::Break(()) if number > self.marking => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                }
             };
-            let stopped = match step {
-                Step::Move(m) => self.carry(m, &mut at, &watch)?,
-                Step::Wipe(wipe) => self.wipe(wipe, &mut at, &watch, number as usize == last)?,
-                Step::Put(writes) => {
+            let stopped = match (step, live) {
+                (Step::Move(m), Some(live)) => self.carry_in_use(m, &mut at, live, &watch)?,
+                (Step::Move(m), None) => self.carry(m, &mut at, &watch)?,
+                (Step::Wipe(wipe), _) => self.wipe(wipe, &mut at, &watch, number as usize == last)?,
+                (Step::Put(writes), _) => {
                     for (offset, bytes) in writes {
                         let mut aligned = AlignedBuf::zeroed(bytes.len());
                         aligned.copy_from_slice(bytes);
@@ -212,6 +288,57 @@ impl Conversion<'_> {
         let Came { stopped, done, sequence } = pipeline.run(watch)?;
         *at = At { done, sequence, ..*at };
         Ok(stopped)
+    }
+
+    /// As `carry`, a segment at a time; the content that it holds is closed meanwhile.
+    fn carry_in_use(
+        &self,
+        m: &Move,
+        at: &mut At,
+        live: &Live,
+        watch: &dyn Fn(u64) -> ControlFlow<()>,
+    ) -> Result<Stopped, ConvertError> {
+        let most = self.journal.segment_bytes().min(LIVE_SEGMENT);
+        let mut segment = AlignedBuf::default();
+        while at.done < m.len {
+            segment.resize(most.min(m.len - at.done) as usize);
+            let carried = self.carry_one(m, at, live, &mut segment);
+            if carried.is_err() {
+                live.fail();
+            }
+            carried?;
+            live.open();
+            if watch(at.done).is_break() {
+                return Ok(Stopped::Paused);
+            }
+        }
+        Ok(Stopped::Done)
+    }
+
+    fn carry_one(
+        &self,
+        m: &Move,
+        at: &mut At,
+        live: &Live,
+        segment: &mut AlignedBuf,
+    ) -> Result<(), ConvertError> {
+        let len = segment.len() as u64;
+        let first = m.segment(at.done, len);
+        let content = m.logical + first..m.logical + first + len;
+        live.close(content.clone());
+        self.store.read_at(segment, m.from.offset + first)?;
+        let sums = m.transform(segment, at.done);
+        let (sequence, target) = (at.sequence, m.to.offset + first);
+        let (sure, floor) = (sequence, sequence);
+        let record = Record { sequence, step: at.step, done: at.done, target, len, sure, floor };
+        self.journal.write_summed(&record, segment, sums)?;
+        flush(self.store, &self.journal)?;
+        live.close_for_reads(content);
+        self.store.write_at(segment, target)?;
+        *at = At { done: at.done + len, sequence: sequence + 1, ..*at };
+        live.moved(at.step, at.done);
+        // Behind this record recovery does not write the segment again, so others may.
+        self.note(at)
     }
 
     fn wipe(

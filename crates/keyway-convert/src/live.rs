@@ -1,0 +1,299 @@
+//! A volume in use while it is converted: a store of its plain content, whose bytes change their place and
+//! their cipher under whoever reads and writes it.
+//!
+//! Each request finds its bytes where they are at that moment ([`Move`]: on the one side or on the other).
+//! The segment that is just being carried over is closed: writes into it wait from the moment it is read
+//! until a record is on the medium behind which recovery does not write it again, or recovery would bring
+//! back what the write has replaced. Reads wait only while its target is being written. Everything else goes
+//! on meanwhile. `docs/conversion.md` tells the order, `tests/model_live.rs` explores it.
+
+use crate::ConvertError;
+use crate::step::{Move, Side, Step};
+use keyway_store::{AlignedBuf, Operation, Store, StoreError};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a segment while the volume is in use: a write that meets it waits for a few such transfers.
+pub(crate) const LIVE_SEGMENT: u64 = 2 << 20;
+
+/// Bytes encrypted at a time.
+const PIECE: usize = 512 << 10;
+
+/// The plain content of a volume that is being converted.
+pub struct Live {
+    store: Arc<dyn Store>,
+    moves: Vec<(u32, Move)>,
+    bytes: u64,
+    state: Mutex<State>,
+    changed: Condvar,
+    requests: AtomicU64,
+}
+
+struct State {
+    extents: Arc<[Extent]>,
+    /// Requests under way.
+    busy: Vec<Use>,
+    closed: Option<Closed>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Use {
+    range: Range<u64>,
+    writes: bool,
+}
+
+struct Closed {
+    range: Range<u64>,
+    /// For reads, too.
+    reads: bool,
+    /// For good: what happened to it is not known.
+    failed: bool,
+}
+
+/// Bytes of the content that lie in a row.
+struct Extent {
+    logical: Range<u64>,
+    side: Side,
+    /// Bytes of the side before the first one.
+    within: u64,
+}
+
+thread_local! {
+    /// What is being encrypted.
+    static SCRATCH: RefCell<AlignedBuf> = RefCell::new(AlignedBuf::default());
+}
+
+fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+/// Where the content is when a step has come so far. Each byte lies where the last move that is done with it
+/// has put it, or else where the first move will find it.
+fn extents(moves: &[(u32, Move)], step: u32, done: u64) -> Arc<[Extent]> {
+    let reached = |(number, m): &(u32, Move)| {
+        let done = match number.cmp(&step) {
+            std::cmp::Ordering::Less => m.len,
+            std::cmp::Ordering::Equal => done.min(m.len),
+            std::cmp::Ordering::Greater => 0,
+        };
+        let first = m.logical + m.segment(0, done);
+        first..first + done
+    };
+    let all = |m: &Move| m.logical..m.logical + m.len;
+    let mut ends: Vec<u64> =
+        moves.iter().flat_map(|m| [reached(m), all(&m.1)]).flat_map(|r| [r.start, r.end]).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let pieces = ends.windows(2).filter_map(|ends| {
+        let [start, end] = *ends.first_chunk()?;
+        let put = moves.iter().rev().find(|m| reached(m).contains(&start)).map(|(_, m)| (m, &m.to));
+        let found = || moves.iter().find(|(_, m)| all(m).contains(&start)).map(|(_, m)| (m, &m.from));
+        let (m, side) = put.or_else(found)?;
+        Some(Extent { logical: start..end, side: side.clone(), within: start - m.logical })
+    });
+    pieces.collect()
+}
+
+impl Live {
+    /// The content of a conversion that has come that far. Its moves cover the content from byte 0 on.
+    ///
+    /// # Errors
+    /// The conversion's moves leave gaps.
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        steps: &[Step],
+        step: u32,
+        done: u64,
+    ) -> Result<Self, ConvertError> {
+        let moves = (0..).zip(steps).filter_map(|(number, step)| match step {
+            Step::Move(m) => Some((number, m.clone())),
+            _ => None,
+        });
+        let moves: Vec<(u32, Move)> = moves.collect();
+        let extents = extents(&moves, step, done);
+        let mut bytes = 0;
+        for extent in extents.iter() {
+            if extent.logical.start != bytes {
+                return Err(ConvertError::Unsupported(
+                    "this conversion can't be carried out on a volume in use",
+                ));
+            }
+            bytes = extent.logical.end;
+        }
+        let state = State { extents, busy: Vec::new(), closed: None };
+        let (state, changed, requests) = (Mutex::new(state), Condvar::new(), AtomicU64::new(0));
+        Ok(Self { store, moves, bytes, state, changed, requests })
+    }
+
+    /// Requests so far.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes a range for writes, and waits for those that are under way in it.
+    pub(crate) fn close(&self, range: Range<u64>) {
+        self.shut(Closed { range, reads: false, failed: false });
+    }
+
+    /// Closes it for reads, too.
+    pub(crate) fn close_for_reads(&self, range: Range<u64>) {
+        self.shut(Closed { range, reads: true, failed: false });
+    }
+
+    fn shut(&self, closed: Closed) {
+        let (range, reads) = (closed.range.clone(), closed.reads);
+        let mut state = self.lock();
+        state.closed = Some(closed);
+        let under_way =
+            |state: &mut State| state.busy.iter().any(|u| (u.writes || reads) && overlap(&u.range, &range));
+        drop(self.changed.wait_while(state, under_way).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// A step has come so far: the content lies there now. Reads go on.
+    pub(crate) fn moved(&self, step: u32, done: u64) {
+        let extents = extents(&self.moves, step, done);
+        let mut state = self.lock();
+        state.extents = extents;
+        if let Some(closed) = &mut state.closed {
+            closed.reads = false;
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Nothing is closed any more.
+    pub(crate) fn open(&self) {
+        self.lock().closed = None;
+        self.changed.notify_all();
+    }
+
+    /// What is closed stays so; who waits for it is told.
+    pub(crate) fn fail(&self) {
+        if let Some(closed) = &mut self.lock().closed {
+            closed.failed = true;
+        }
+        self.changed.notify_all();
+    }
+
+    /// Takes part in the use of the content, as soon as nothing is in the way, and finds it.
+    fn enter(&self, op: Operation, offset: u64, len: usize) -> Result<Guard<'_>, StoreError> {
+        let end = offset.checked_add(len as u64).filter(|end| *end <= self.bytes);
+        let name = || "a volume that is being converted".to_owned();
+        let Some(end) = end else {
+            return Err(StoreError::past_end(op, name(), offset, len, self.bytes));
+        };
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let this = Use { range: offset..end, writes: op != Operation::Read };
+        let met = |state: &State| {
+            let closed = state.closed.as_ref()?;
+            ((this.writes || closed.reads) && overlap(&closed.range, &this.range)).then_some(closed.failed)
+        };
+        let waits = |state: &mut State| met(state) == Some(false);
+        let mut state = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        if met(&state).is_some() {
+            let why = std::io::Error::other(
+                "its conversion failed right there; close it and go on with `keyway resume`",
+            );
+            return Err(StoreError::new(op, name(), offset, len, why));
+        }
+        state.busy.push(this.clone());
+        Ok(Guard { live: self, this, extents: state.extents.clone() })
+    }
+}
+
+/// A request under way.
+struct Guard<'a> {
+    live: &'a Live,
+    this: Use,
+    extents: Arc<[Extent]>,
+}
+
+impl Guard<'_> {
+    /// The parts of the request: the side, its bytes before the part, and how many bytes it is.
+    fn parts(&self) -> impl Iterator<Item = (&Side, u64, usize)> {
+        let range = &self.this.range;
+        let first = self.extents.partition_point(|extent| extent.logical.end <= range.start);
+        let met = self.extents.iter().skip(first).take_while(|extent| extent.logical.start < range.end);
+        met.map(|extent| {
+            let (from, to) = (extent.logical.start.max(range.start), extent.logical.end.min(range.end));
+            (&extent.side, extent.within + (from - extent.logical.start), (to - from) as usize)
+        })
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        let mut state = self.live.lock();
+        if let Some(at) = state.busy.iter().position(|busy| *busy == self.this) {
+            state.busy.swap_remove(at);
+        }
+        let waited_for = state.closed.is_some();
+        drop(state);
+        if waited_for {
+            self.live.changed.notify_all();
+        }
+    }
+}
+
+impl Store for Live {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        let guard = self.enter(Operation::Read, offset, buf.len())?;
+        let mut rest = buf;
+        for (side, at, len) in guard.parts() {
+            let (part, tail) = rest.split_at_mut(len);
+            self.store.read_at(part, side.offset + at)?;
+            side.decrypt(part, at);
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        let guard = self.enter(Operation::Write, offset, buf.len())?;
+        let mut rest = buf;
+        for (side, at, len) in guard.parts() {
+            let (part, tail) = rest.split_at(len);
+            for (piece, at) in part.chunks(PIECE).zip((at..).step_by(PIECE)) {
+                SCRATCH.with_borrow_mut(|scratch| {
+                    scratch.resize(piece.len());
+                    scratch.copy_from_slice(piece);
+                    side.encrypt(scratch, at);
+                    self.store.write_at(scratch, side.offset + at)
+                })?;
+            }
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.store.flush()
+    }
+
+    /// Does nothing: what is free now may be where the next segment goes.
+    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        self.bytes
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.store.sector_bytes()
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    fn is_claimed(&self) -> bool {
+        self.store.is_claimed()
+    }
+}
