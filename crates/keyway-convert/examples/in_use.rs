@@ -28,7 +28,7 @@ struct Shared {
     converted: AtomicU64,
 }
 
-struct Watch<'a>(&'a Shared, Option<u64>, Instant);
+struct Watch<'a>(&'a Shared, Option<u64>);
 
 impl Progress for Watch<'_> {
     fn at(&self, done: u64, _total: u64) -> ControlFlow<()> {
@@ -89,8 +89,7 @@ fn main() {
     let device = Device::new(Box::new(live.clone()), layout, Access::ReadWrite).expect("fits");
     let shared = Shared { paused: AtomicBool::new(true), ..Shared::default() };
     std::thread::scope(|scope| {
-        let converting =
-            scope.spawn(|| conversion.run_in_use(reached, &live, &Watch(&shared, limit, Instant::now())));
+        let converting = scope.spawn(|| conversion.run_in_use(reached, &live, &Watch(&shared, limit)));
         for seed in 1..3 {
             let (device, shared) = (&device, &shared);
             scope.spawn(move || load(device, shared, seed));

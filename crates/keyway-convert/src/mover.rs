@@ -142,10 +142,12 @@ impl Conversion<'_> {
     /// # Errors
     /// See [`ConvertError`]; this conversion can't be carried out on a volume in use.
     pub fn in_use(&self, store: Arc<dyn Store>) -> Result<(Live, Reached), ConvertError> {
-        let at = self.start(true)?;
+        let mut at = self.start(true)?;
         if at.step <= self.marking {
             return Err(ConvertError::Unsupported("the conversion has not begun"));
         }
+        // What the records before this one hold must not be written again over what is written now.
+        self.note(&mut at)?;
         Ok((Live::new(store, &self.steps, at.step, at.done)?, Reached(at)))
     }
 
@@ -196,6 +198,12 @@ impl Conversion<'_> {
                 at = At { step: number, done: 0, ..at };
             }
             self.note(&mut at)?;
+            if number as usize == last {
+                // The records are about to be wiped, and any one of them may outlive the others.
+                for _ in 1..self.journal.place().slots.len() {
+                    self.note(&mut at)?;
+                }
+            }
             let before = self.before(number);
             // Before the marker is in front there is nothing that a pause could keep.
             let watch = |done: u64| {

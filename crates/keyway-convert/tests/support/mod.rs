@@ -1,6 +1,8 @@
 //! A medium whose power fails: what was flushed stays, of the rest each sector is old, new or torn.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub(crate) mod case;
+
 use keyway_store::{Operation, Store, StoreError};
 use keyway_testkit::Rng;
 use std::collections::BTreeMap;

@@ -1,0 +1,172 @@
+//! Volumes that are read and written while they are converted, through losses of power: what was flushed is
+//! there afterwards, and everything that is read meanwhile is what was written.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
+
+mod support;
+
+use keyway_convert::{ConvertError, Live, Progress, Stopped, find};
+use keyway_store::{MemStore, Store};
+use keyway_testkit::Rng;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use support::case::{Case, KINDS};
+use support::{Loss, Power};
+
+const SECTOR: usize = 512;
+
+/// Somebody who uses the volume, and what they know of it.
+struct User {
+    content: Vec<u8>,
+    /// Sectors that were written since the last flush: what they hold after a cut is nobody's promise.
+    unsure: Vec<bool>,
+    rng: Rng,
+    writes: u64,
+}
+
+impl User {
+    fn new(content: &[u8], seed: u64) -> Self {
+        let unsure = vec![false; content.len() / SECTOR];
+        Self { content: content.to_vec(), unsure, rng: Rng::new(seed), writes: 0 }
+    }
+
+    /// One request; it fails when the power does.
+    fn one(&mut self, live: &Live) -> bool {
+        let all = self.content.len() / SECTOR;
+        // Mostly small, now and then across many segments.
+        let most = if self.rng.below(20) == 0 { 600 } else { 16 };
+        let n = 1 + self.rng.below(most) as usize;
+        let first = self.rng.below((all - n) as u64) as usize;
+        let bytes = first * SECTOR..(first + n) * SECTOR;
+        match self.rng.below(10) {
+            0..4 => {
+                let mut found = vec![0; bytes.len()];
+                let done = live.read_at(&mut found, bytes.start as u64).is_ok();
+                assert!(!done || found == self.content[bytes], "sectors {first} and {n} more are read wrong");
+                done
+            }
+            4..9 => {
+                let fresh = self.rng.bytes(bytes.len());
+                self.unsure[first..first + n].fill(true);
+                let done = live.write_at(&fresh, bytes.start as u64).is_ok();
+                self.content[bytes].copy_from_slice(&fresh);
+                self.writes += 1;
+                done
+            }
+            _ => {
+                let done = live.flush().is_ok();
+                if done {
+                    self.unsure.fill(false);
+                }
+                done
+            }
+        }
+    }
+
+    /// What was promised is there.
+    fn check(&self, content: &[u8], when: &str) {
+        let sectors = content.chunks(SECTOR).zip(self.content.chunks(SECTOR)).zip(&self.unsure);
+        for (n, ((found, expected), unsure)) in sectors.enumerate() {
+            assert!(*unsure || found == expected, "{when}: sector {n} is another");
+        }
+    }
+}
+
+/// Lets the conversion wait for the user now and then, so that both are about equally fast.
+struct Turns<'a>(&'a AtomicU64);
+
+impl Progress for Turns<'_> {
+    fn at(&self, _done: u64, _total: u64) -> ControlFlow<()> {
+        let seen = self.0.load(Ordering::Acquire);
+        for _ in 0..200 {
+            if self.0.load(Ordering::Acquire) > seen + 8 {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Begins, is in use until it is through or the power fails.
+fn used(case: &Case, store: &Arc<Power>, user: &mut User) -> Result<Stopped, ConvertError> {
+    let conversion = case.plan.conversion(&**store, None)?;
+    case.plan.begin(&conversion)?;
+    assert_eq!(conversion.run(false, &|_: u64, _: u64| ControlFlow::Break(()))?, Stopped::Paused);
+    let (live, reached) = conversion.in_use(store.clone())?;
+    let (requests, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let converting = scope.spawn(|| {
+            let done = conversion.run_in_use(reached, &live, &Turns(&requests));
+            over.store(true, Ordering::Release);
+            done
+        });
+        while user.one(&live) && !over.load(Ordering::Acquire) {
+            requests.fetch_add(1, Ordering::Release);
+        }
+        // A few more, to a volume that is through.
+        requests.store(u64::MAX / 2, Ordering::Release);
+        let done = converting.join().expect("does not panic");
+        if done.is_ok() {
+            while user.one(&live) && user.rng.below(20) > 0 {}
+        }
+        done
+    })
+}
+
+#[test]
+fn what_was_flushed_is_there_after_any_loss_of_power() {
+    let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 20_000 } else { 30 };
+    for kind in KINDS {
+        let case = Case::new(kind);
+        let whole = Arc::new(Power::new(case.image.clone(), None));
+        let mut user = User::new(&case.plain, 1);
+        assert_eq!(used(&case, &whole, &mut user).expect("nothing fails"), Stopped::Done);
+        assert!(user.writes > 20, "{kind:?}: only {} writes went on meanwhile", user.writes);
+        let steps = whole.steps();
+        let whole = Arc::into_inner(whole).expect("nobody else has it").left(Loss::Nothing);
+        case.is_clean(&whole).expect("clean");
+        assert!(case.content(&whole) == user.content, "{kind:?}: what was written is there");
+        let (next, cuts, writes) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while cuts.load(Ordering::Relaxed) < wanted {
+                        let turn = next.fetch_add(1, Ordering::Relaxed);
+                        let mut rng = Rng::new(turn ^ 0xc07);
+                        let cut = rng.below(steps);
+                        let loss = [Loss::Some(turn), Loss::All, Loss::Nothing][turn as usize % 3];
+                        let when = format!("{kind:?}, cut before {cut} of {steps}, {loss:?}");
+                        let power = Arc::new(Power::new(case.image.clone(), Some(cut)));
+                        let mut user = User::new(&case.plain, turn);
+                        let done = used(&case, &power, &mut user);
+                        let power = Arc::into_inner(power).expect("nobody else has it");
+                        if done.is_err() {
+                            assert!(power.steps() > cut, "{when}: {done:?}");
+                        }
+                        let is_cut = power.steps() > cut;
+                        cuts.fetch_add(u64::from(is_cut), Ordering::Relaxed);
+                        writes.fetch_add(user.writes, Ordering::Relaxed);
+                        let left = power.left(if is_cut { loss } else { Loss::Nothing });
+                        if find(&MemStore::from_vec(left.clone())).expect("read").is_none()
+                            && case.is_clean(&left).is_err()
+                        {
+                            assert!(case.is_untouched(&left), "{when}: neither begun nor through");
+                            continue;
+                        }
+                        let store = MemStore::from_vec(left);
+                        if let Some(done) = case.resume(&store) {
+                            done.unwrap_or_else(|e| panic!("{when}: {e}"));
+                        }
+                        let medium = store.snapshot();
+                        user.check(&case.content(&medium), &when);
+                        if let Err(wrong) = case.is_clean(&medium) {
+                            panic!("{when}: {wrong}");
+                        }
+                    }
+                });
+            }
+        });
+        eprintln!("{kind:?}: {} cuts, {} writes meanwhile", cuts.into_inner(), writes.into_inner());
+    }
+}
