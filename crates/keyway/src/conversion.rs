@@ -16,6 +16,7 @@ use keyway_engine::Access;
 use keyway_store::{Caching, FileStore, MemStore, OpenMode, Store};
 use keyway_volume::Stage;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -25,6 +26,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often the state file is written.
@@ -118,10 +120,45 @@ pub(crate) fn refuse_if_begun(path: &Path) -> Result<(), Failure> {
     if find(path)?.is_none() && conversion_bitlocker::find(path)?.is_none() {
         return Ok(());
     }
-    Err(Failure::usage(
+    Err(under_way(path))
+}
+
+/// Claims what is to be converted. Nobody else can begin a conversion of it from now on, and nobody has
+/// begun one since it was looked at.
+pub(crate) fn claim(path: &Path) -> Result<FileStore, Failure> {
+    let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+    refuse_if_begun(path)?;
+    Ok(store)
+}
+
+/// Gives a file all the room that it will need: converted it has no holes any more, and a file system that is
+/// full in the middle would be found out too late.
+pub(crate) fn allocate(path: &Path) -> Result<(), Failure> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    if !path.is_file() {
+        return Ok(());
+    }
+    let file = OpenOptions::new().write(true).open(path).map_err(|e| Failure::io("open", path, &e))?;
+    let bytes = file.metadata().map_err(|e| Failure::io("look at", path, &e))?.len();
+    match fallocate(&file, FallocateFlags::empty(), 0, bytes) {
+        // Where there is no such call the file system has no holes either.
+        Ok(()) | Err(Errno::OPNOTSUPP) => Ok(()),
+        Err(e @ (Errno::NOSPC | Errno::DQUOT)) => {
+            let failure = Failure::io("take room for", path, &e.into());
+            Err(failure
+                .kind("no-room")
+                .hint("it has holes, and converted it will have none: free some space"))
+        }
+        Err(e) => Err(Failure::io("take room for", path, &e.into())),
+    }
+}
+
+/// It is being converted already.
+fn under_way(path: &Path) -> Failure {
+    Failure::usage(
         format!("a conversion of {} is under way", path.display()),
         format!("go on with `keyway resume {}`", path.display()),
-    ))
+    )
 }
 
 /// A file or device that is to be converted must not be mounted, nor be behind a loop device.
@@ -167,7 +204,13 @@ pub(crate) fn new_journal(plan: &Plan) -> Result<Option<FileStore>, Failure> {
 /// The same, of so many bytes.
 pub(crate) fn make_journal(path: &Path, bytes: u64) -> Result<FileStore, Failure> {
     let failed = |e: std::io::Error| Failure::io("make", path, &e);
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|e| {
+        let there = e.kind() == std::io::ErrorKind::AlreadyExists;
+        let failure = failed(e);
+        let what =
+            "no conversion of this volume needs it, perhaps another one's does: remove it, or name another";
+        if there { failure.hint(format!("{what} with --journal")) } else { failure }
+    })?;
     let sized = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes);
     let made = sized.map_err(std::io::Error::from).and_then(|()| file.sync_all());
     let folder = path.parent().map(File::open).transpose().map_err(failed)?;
@@ -201,11 +244,13 @@ pub(crate) fn open_journal(path: &Path, bytes: u64, access: Access) -> Result<Bo
 }
 
 /// A conversion that is carried out, and all who want to know about it.
-struct Watch<'a> {
-    bar: progress::Progress,
+pub(crate) struct Watch<'a> {
+    /// `None` while the volume is in use: then the session answers to signals.
+    bar: Option<progress::Progress>,
     state: Mutex<State>,
     path: &'a Path,
     limit: Option<u64>,
+    stopped: AtomicBool,
 }
 
 struct State {
@@ -216,7 +261,28 @@ struct State {
     told: Option<Instant>,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    /// Begins to tell of the conversion of that file or device, which this process has claimed.
+    pub(crate) fn new(
+        path: &'a Path,
+        bar: Option<progress::Progress>,
+        limit: Option<u64>,
+    ) -> Result<Self, Failure> {
+        let state_path = state_path(path)?;
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&state_path);
+        let file = file.map_err(|e| Failure::io("make", &state_path, &e))?;
+        // Only somebody who looks at it at this instant can have it, and lets go of it at once.
+        flock(&file, FlockOperation::LockExclusive)
+            .map_err(|e| Failure::io("lock", &state_path, &e.into()))?;
+        let state = State { file: Some((file, state_path)), began: Instant::now(), from: None, told: None };
+        Ok(Self { bar, state: Mutex::new(state), path, limit, stopped: AtomicBool::new(false) })
+    }
+
+    /// Has the conversion pause.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
     fn tell(&self, state: &mut State, done: u64, total: u64) {
         let speed = speed(done.saturating_sub(state.from.unwrap_or(done)), state.began.elapsed());
         let telling = Telling {
@@ -249,12 +315,28 @@ impl Progress for Watch<'_> {
         if state.told.is_none_or(|told| told.elapsed() > TELL_EVERY) {
             self.tell(&mut state, done, total);
         }
-        let wish = keyway_volume::Progress::at(&self.bar, Stage::Fill, done, total);
+        let wish = match &self.bar {
+            Some(bar) => keyway_volume::Progress::at(bar, Stage::Fill, done, total),
+            None if self.stopped.load(Ordering::Acquire) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        };
         if let (Some(limit), ControlFlow::Continue(())) = (self.limit, wish) {
             let due = Duration::from_secs_f64(done.saturating_sub(from) as f64 / (limit as f64 * 1e6));
             std::thread::sleep(due.saturating_sub(state.began.elapsed()).min(Duration::from_secs(10)));
         }
         wish
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.done();
+        }
+        let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, path)) = state.file.take() {
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 
@@ -293,26 +375,10 @@ pub(crate) fn watched(
     limit: Option<u64>,
     run: impl FnOnce(&dyn Progress) -> Result<Stopped, ConvertError>,
 ) -> Result<(Stopped, Duration), Failure> {
-    let state_path = state_path(path)?;
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&state_path);
-    let file = file.map_err(|e| Failure::io("make", &state_path, &e))?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|e| Failure::io("lock", &state_path, &e.into()))?;
-    let watch = Watch {
-        bar: progress::Progress::interruptible(kind.name())?,
-        state: Mutex::new(State {
-            file: Some((file, state_path.clone())),
-            began: Instant::now(),
-            from: None,
-            told: None,
-        }),
-        path,
-        limit,
-    };
+    let watch = Watch::new(path, Some(progress::Progress::interruptible(kind.name())?), limit)?;
     let began = Instant::now();
     let stopped = run(&watch);
-    watch.bar.done();
-    let _ = std::fs::remove_file(&state_path);
+    drop(watch);
     let resume = format!("go on with `keyway resume {}`", path.display());
     let stopped = stopped.map_err(|e| {
         let failure = about(path, e);
@@ -354,14 +420,7 @@ pub(crate) fn carry_out(
             .kind("paused")
             .with(json!({"volume": path, "conversion": kind, "state": "paused", "done_bytes": done, "total_bytes": total})));
     }
-    if let JournalPlace::File(file) = &plan.marker.journal
-        && let Err(e) = std::fs::remove_file(file)
-    {
-        out.warn(&format!(
-            "the journal {} is not needed any more, and could not be removed: {e}",
-            file.display()
-        ));
-    }
+    remove_journal(plan, out);
     let rate = speed(total, time);
     let document = json!({
         "volume": path,
@@ -382,6 +441,18 @@ pub(crate) fn carry_out(
     })
 }
 
+/// A journal in a file is not needed any more when its conversion is through.
+pub(crate) fn remove_journal(plan: &Plan, out: Output) {
+    if let JournalPlace::File(file) = &plan.marker.journal
+        && let Err(e) = std::fs::remove_file(file)
+    {
+        out.warn(&format!(
+            "the journal {} is not needed any more, and could not be removed: {e}",
+            file.display()
+        ));
+    }
+}
+
 /// Of what is to be done.
 pub(crate) fn percentage(done: u64, total: u64) -> f64 {
     if total == 0 { 100.0 } else { (done as f64 * 1000.0 / total as f64).floor() / 10.0 }
@@ -392,7 +463,17 @@ pub(crate) fn percentage(done: u64, total: u64) -> f64 {
 pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
     let journal = old_journal(found, Access::ReadOnly)?;
-    let (done, total) = veracrypt::how_far(found, &store, journal.as_deref()).map_err(|e| about(path, e))?;
+    let mut tries = 0;
+    let (done, total) = loop {
+        match veracrypt::how_far(found, &store, journal.as_deref()) {
+            // It is being written just now.
+            Err(ConvertError::NoJournal) if tries < 20 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            read => break read.map_err(|e| about(path, e))?,
+        }
+    };
     let running = running(path)?;
     let (what, percent) = (found.marker.kind, percentage(done, total));
     let word = if what == Kind::Decryption { "Decryption" } else { "Encryption" };

@@ -49,8 +49,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         path.display()
     ))?;
     let secrets = args.target.veracrypt_secrets()?;
-    let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+    let store = conversion::claim(path)?;
     let opened = unlock(&store, &which.request(&secrets, None, None)).map_err(|e| about(path, e))?;
+    conversion::allocate(path)?;
     let file = conversion::journal_beside(path, &args.how)?;
     let plan = veracrypt::decryption(&store, &opened, file).map_err(|e| about(path, e))?;
     drop(opened);

@@ -13,9 +13,9 @@ use keyway_cipher::{Algorithm, Chain};
 use keyway_convert::room::{self, FileSystem};
 use keyway_convert::{ConvertError, veracrypt};
 use keyway_engine::Access;
-use keyway_store::{Caching, Store};
+use keyway_store::{Caching, FileStore, Store};
 use keyway_volume::veracrypt::{Fill, NewVolume, unlock};
-use keyway_volume::{HashName, Secrets, bitlocker};
+use keyway_volume::{HashName, bitlocker};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
@@ -136,8 +136,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ))?;
         let old = crate::given::veracrypt_secrets(&which, &own, &KeyArgs::default())?;
         let other = new.is_given().then(|| new.read_new(&name_of(path))).transpose()?;
-        let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+        let store = conversion::claim(path)?;
         let opened = unlock(&store, &which.request(&old, None, None)).map_err(|e| about(path, e))?;
+        conversion::allocate(path)?;
         let journal = conversion::journal_beside(path, &args.how)?;
         let plan = veracrypt::reencryption(&store, &opened, &wish(other.as_ref().unwrap_or(&old)), journal)
             .map_err(|e| about(path, e))?;
@@ -242,29 +243,82 @@ fn encrypt(
     out: Output,
 ) -> Result<(), Failure> {
     let path = &args.device;
-    // Wishes that can't be granted are refused before the file system is touched.
-    let secrets: &Secrets = new.secrets;
-    secrets.header_password(keyway_volume::Format::VeraCrypt).map_err(|e| about(path, e))?;
-    match room {
-        Room::Enough => {}
-        Room::Shrink(to) => {
-            conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
-            let before = path.metadata().map_err(|e| Failure::io("look at", path, &e))?;
-            fs.kind.resize(path, *to).map_err(|e| about(path, e))?;
-            // resize2fs cuts a file where its file system ends.
-            if before.is_file() {
-                enlarge(path, before.len())?;
-            }
+    let before = path.metadata().map_err(|e| Failure::io("look at", path, &e))?;
+    let begun = begin(args, fs, room, new, out);
+    let (plan, store, journal) = begun.map_err(|failure| {
+        let told = undo(path, fs, room, before.len());
+        if told.is_empty() { failure } else { failure.hint(told) }
+    })?;
+    let journal = journal.map(|store| Box::new(store) as Box<dyn Store>);
+    conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out)
+}
+
+/// Plans, makes room, and claims the device. Whatever can be refused is refused before the file system is
+/// touched.
+fn begin(
+    args: &Args,
+    fs: &FileSystem,
+    room: &Room,
+    new: &NewVolume<'_>,
+    out: Output,
+) -> Result<(veracrypt::Plan, FileStore, Option<FileStore>), Failure> {
+    let path = &args.device;
+    let moved = match room {
+        Room::Shrink(to) => *to,
+        Room::Grow(to) => {
+            enlarge(path, *to)?;
+            fs.bytes.next_multiple_of(4096)
         }
-        Room::Grow(to) => enlarge(path, *to)?,
-    }
-    let moved = file_system(path)?.bytes.next_multiple_of(4096);
-    let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+        Room::Enough => fs.bytes.next_multiple_of(4096),
+    };
+    conversion::allocate(path)?;
     let file = args.how.journal.as_ref().map(std::path::absolute).transpose();
     let file = file.map_err(|e| Failure::io("find", path, &e))?;
-    let plan = veracrypt::encryption(&store, moved, new, file).map_err(|e| about(path, e))?;
-    let journal = conversion::new_journal(&plan)?.map(|store| Box::new(store) as Box<dyn Store>);
-    conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out)
+    let plan = {
+        // The file system's own tools claim the device themselves.
+        let store = conversion::claim(path)?;
+        veracrypt::encryption(&store, moved, new, file).map_err(|e| about(path, e))?
+    };
+    if let Room::Shrink(to) = room {
+        conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
+        let size = path.metadata().map_err(|e| Failure::io("look at", path, &e))?.len();
+        let shrunk = fs.kind.resize(path, *to);
+        // resize2fs cuts a file where its file system ends.
+        if path.is_file() {
+            enlarge(path, size)?;
+        }
+        shrunk.map_err(|e| about(path, e))?;
+    }
+    let store = conversion::claim(path)?;
+    let now = room::find(&store)?.map(|fs| fs.bytes);
+    if now.is_none_or(|bytes| bytes > plan.marker.moved) || store.size() != plan.marker.size {
+        return Err(Failure::new(
+            Exit::Busy,
+            format!("the file system on {} was changed by somebody else meanwhile", path.display()),
+            "see to it that nobody else uses it, and try it again",
+        ));
+    }
+    let journal = conversion::new_journal(&plan)?;
+    Ok((plan, store, journal))
+}
+
+/// Nothing came of it: the file system, or its file, gets its size back. What is to be told of that.
+fn undo(path: &Path, fs: &FileSystem, room: &Room, bytes: u64) -> String {
+    let undone = match room {
+        Room::Enough => return String::new(),
+        Room::Grow(_) => enlarge(path, bytes).map_err(|e| e.message),
+        Room::Shrink(_) => match file_system(path) {
+            Ok(now) if now.bytes == fs.bytes => return String::new(),
+            _ => fs.kind.resize(path, fs.bytes).map_err(|e| e.to_string()),
+        },
+    };
+    match undone {
+        Ok(()) => "nothing was encrypted, and everything has the size again that it had".to_owned(),
+        Err(why) => format!(
+            "nothing was encrypted; the file system or its file has another size than before, \
+             and could not get it back ({why})"
+        ),
+    }
 }
 
 pub(super) fn enlarge(path: &Path, to: u64) -> Result<(), Failure> {

@@ -3,16 +3,16 @@
 use super::name_of;
 use crate::conversion::{self, HowArgs};
 use crate::conversion_bitlocker;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::given::KeyArgs;
 use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
 use crate::volume::{self, about};
-use keyway_convert::Kind;
 use keyway_convert::veracrypt::{Plan, ResumeSecrets};
+use keyway_convert::{Found, Kind, room};
 use keyway_engine::Access;
-use keyway_store::Caching;
-use std::path::PathBuf;
+use keyway_store::{Caching, FileStore};
+use std::path::{Path, PathBuf};
 
 /// Go on with a conversion that was paused, or interrupted by whatever it was
 #[derive(clap::Args, Debug)]
@@ -67,8 +67,29 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
     // Looked for again, now that nobody else can write to it.
     let found = keyway_convert::find(&store)?.unwrap_or(found);
+    refuse_if_grown(path, &found, &store)?;
     let journal = conversion::old_journal(&found, Access::ReadWrite)?;
     let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
     let plan = Plan::resume(found.marker, &store, &secrets).map_err(|e| about(path, e))?;
     conversion::carry_out(path, &plan, (store, journal), Some(found.in_front), args.how.limit, out)
+}
+
+/// Where the marker is not in front the conversion begins anew, and what it needs lies behind the file
+/// system as that was. Whoever has used it since may have made it larger.
+fn refuse_if_grown(path: &Path, found: &Found, store: &FileStore) -> Result<(), Failure> {
+    if found.in_front || found.marker.kind != Kind::Encryption {
+        return Ok(());
+    }
+    match room::find(store)? {
+        Some(now) if now.bytes > found.marker.moved => Err(Failure::new(
+            Exit::Failed,
+            format!("the file system on {} is larger than when its encryption was begun", path.display()),
+            format!(
+                "nothing of it is encrypted yet; make it smaller again, to {} bytes at most, and resume",
+                found.marker.moved
+            ),
+        )
+        .kind("no-room")),
+        _ => Ok(()),
+    }
 }
