@@ -6,6 +6,7 @@
 
 use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
+use crate::in_use::{self, InUseArgs, Way};
 use crate::output::{Output, bytes, pairs};
 use crate::progress;
 use crate::volume::{self, about};
@@ -42,6 +43,8 @@ pub(crate) struct HowArgs {
     /// Convert so many megabytes a second at most
     #[arg(long, value_name = "MB/S", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
+    #[command(flatten)]
+    pub(crate) in_use: InUseArgs,
 }
 
 /// What a converting process says of itself.
@@ -389,15 +392,19 @@ pub(crate) fn watched(
     Ok((stopped, began.elapsed()))
 }
 
-/// Carries a conversion out until it ends or is paused, and tells what came of it.
+/// Carries a conversion out until it ends or is paused, and tells what came of it; with a `way` while its
+/// volume is in use, until that is closed.
 pub(crate) fn carry_out(
     path: &Path,
     plan: &Plan,
     stores: (FileStore, Option<Box<dyn Store>>),
     begun: Option<bool>,
-    limit: Option<u64>,
+    (limit, way): (Option<u64>, Option<Way>),
     out: Output,
 ) -> Result<(), Failure> {
+    if let Some(way) = way {
+        return in_use::carry_out(path, plan, stores, begun, limit, way, out);
+    }
     let (store, journal) = stores;
     let conversion = plan.conversion(&store, journal.as_deref()).map_err(|e| about(path, e))?;
     let kind = plan.marker.kind;

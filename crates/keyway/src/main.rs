@@ -6,6 +6,7 @@ mod conversion;
 mod conversion_bitlocker;
 mod failure;
 mod given;
+mod in_use;
 mod inside;
 mod key_file;
 mod machine;

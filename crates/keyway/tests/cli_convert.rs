@@ -245,6 +245,95 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     image.ext4_is_whole("plain");
 }
 
+/// Starts a conversion whose volume stays in use; its process, and the file of its plain content.
+fn in_use(image: &Image, words: &str) -> Option<(Child, std::fs::File)> {
+    let mut command = image.cli.command(image.cli.words(words));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("keyway starts");
+    let mut line = String::new();
+    let mut from = std::io::BufReader::new(child.stdout.take().expect("piped"));
+    std::io::BufRead::read_line(&mut from, &mut line).expect("says something");
+    let document: Value = serde_json::from_str(&line).unwrap_or_default();
+    let Some(file) = document["file"].as_str() else {
+        child.wait().expect("ends");
+        assert!(document["socket"].is_string(), "{words}: {line}");
+        keyway_testkit::skip("no FUSE here");
+        return None;
+    };
+    let file = std::fs::File::options().read(true).write(true).open(file).expect("opens");
+    Some((child, file))
+}
+
+#[test]
+fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
+    use std::os::unix::fs::FileExt;
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let resize = require_tool("resize2fs").expect("with mkfs.ext4");
+    checked(Command::new(resize).arg(cli.path("d")).arg("28M"));
+    let mut content = std::fs::read(cli.path("d")).expect("read");
+    std::fs::File::options()
+        .write(true)
+        .open(cli.path("d"))
+        .expect("opens")
+        .set_len(32 << 20)
+        .expect("sized");
+    let mut rng = Rng::new(5);
+    // On, closed in the middle, on again to the end; and off.
+    let slow = "--limit 8 --online --json";
+    let runs = [
+        (format!("encrypt @d {SECRET} --yes {slow}"), false),
+        (format!("resume @d {SECRET} --online --json"), true),
+        (format!("decrypt @d {SECRET} --yes {slow}"), false),
+        (format!("resume @d {SECRET} --online --json"), true),
+    ];
+    for (words, to_the_end) in runs {
+        let Some((mut child, file)) = in_use(&image, &words) else { return };
+        let began = Instant::now();
+        let mut status = Value::Null;
+        for round in 0.. {
+            let at = rng.below((content.len() - 8192) as u64);
+            let len = 1 + rng.below(8000) as usize;
+            let bytes = rng.bytes(len);
+            let range = at as usize..at as usize + bytes.len();
+            file.write_all_at(&bytes, at).expect("written");
+            content[range.clone()].copy_from_slice(&bytes);
+            let mut found = vec![0; range.len() + 4096];
+            let from = at.min((content.len() - found.len()) as u64);
+            file.read_exact_at(&mut found, from).expect("read");
+            assert!(found == content[from as usize..][..found.len()], "{words}: bytes at {from} are others");
+            if round % 50 == 0 {
+                file.sync_all().expect("flushed");
+                status = serde_json::from_slice(&cli.run("status @d --json").stdout).unwrap_or_default();
+                assert_eq!(status["lock_status"], "Unlocked", "{words}: {status}");
+                let done = status["conversion"].is_null();
+                let far = status["percentage_done"].as_f64().is_some_and(|percent| percent > 20.0);
+                if if to_the_end { done } else { done || far } {
+                    break;
+                }
+            }
+            assert!(began.elapsed() < Duration::from_secs(120), "{words}: {status}");
+        }
+        drop(file);
+        cli.ends(0, "close @d");
+        assert_eq!(child.wait().expect("ends").code(), Some(0), "{words}");
+        if !to_the_end {
+            assert!(status["resume_with"].is_string(), "{words} was through too early: {status}");
+            assert_eq!(cli.json(0, "status @d")["lock_status"], "Locked");
+        }
+    }
+    let medium = std::fs::read(cli.path("d")).expect("read");
+    assert!(medium[..content.len()] == content, "something else is on it than what was written");
+    assert!(!cli.path("d.keyway-journal").exists());
+}
+
+/// Bytes of the ext4 on that file.
+fn room_of(path: &Path) -> u64 {
+    let image = std::fs::read(path).expect("read");
+    let field = |at: usize| u64::from(u32::from_le_bytes(*image[1024 + at..].first_chunk().expect("there")));
+    field(4) << (10 + field(0x18))
+}
+
 #[test]
 fn what_is_not_built_or_can_not_be_is_refused() {
     let image = Image::new();
@@ -261,6 +350,12 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     std::fs::write(cli.path("noise"), Rng::new(1).bytes(4 << 20)).expect("written");
     cli.ends(4, &format!("encrypt @noise {SECRET} --yes"));
     assert_eq!(sha256_of_file(&cli.path("d")), before, "something was changed");
+    // What is refused when the file system is small already makes it as large again.
+    std::fs::write(cli.path("journal"), "somebody's").expect("written");
+    cli.ends(1, &format!("encrypt @d --journal @journal {SECRET} --yes"));
+    image.ext4_is_whole("d");
+    let small = room_of(&cli.path("d"));
+    assert_eq!(small, 32 << 20, "the file system stayed smaller");
     if require_root() {
         let losetup = require_tool("losetup").expect("util-linux");
         let made =

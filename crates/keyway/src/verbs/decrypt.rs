@@ -8,8 +8,7 @@ use crate::given::{Family, VolumeArgs};
 use crate::output::Output;
 use crate::volume::{self, about};
 use keyway_convert::veracrypt;
-use keyway_engine::Access;
-use keyway_store::{Caching, Store};
+use keyway_store::Store;
 use keyway_volume::veracrypt::unlock;
 
 /// Decrypt a volume in place: what is in it lies open on the device afterwards
@@ -44,6 +43,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if volume::family(&which)? == Family::BitLocker {
         return conversion_bitlocker::decrypt(&args.target, &args.how, out);
     }
+    let way = args.how.in_use.way(out)?;
     out.confirm(&format!(
         "Everything in {} will lie open on it. Make a backup first. A hidden volume in it will be lost.",
         path.display()
@@ -56,5 +56,5 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let plan = veracrypt::decryption(&store, &opened, file).map_err(|e| about(path, e))?;
     drop(opened);
     let journal = conversion::new_journal(&plan)?.map(|store| Box::new(store) as Box<dyn Store>);
-    conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out)
+    conversion::carry_out(path, &plan, (store, journal), None, (args.how.limit, way), out)
 }

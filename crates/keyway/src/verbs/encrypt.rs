@@ -5,6 +5,7 @@ use super::{drive, encrypt_bitlocker, name_of};
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::KeyArgs;
+use crate::in_use::Way;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes};
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
@@ -122,6 +123,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(path)?;
     conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
+    let way = args.how.in_use.way(out)?;
     let wish = |secrets| NewVolume {
         secrets,
         cipher,
@@ -144,7 +146,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .map_err(|e| about(path, e))?;
         drop(opened);
         let journal = conversion::new_journal(&plan)?.map(|store| Box::new(store) as Box<dyn Store>);
-        return conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out);
+        return conversion::carry_out(path, &plan, (store, journal), None, (args.how.limit, way), out);
     }
     let fs = file_system(path)?;
     fs.kind.check(path).map_err(|e| about(path, e))?;
@@ -155,7 +157,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         room.in_words(&fs)
     ))?;
     let secrets = own.read_new(&name_of(path))?;
-    encrypt(args, &fs, &room, &wish(&secrets), out)
+    encrypt(args, &fs, &room, &wish(&secrets), way, out)
 }
 
 pub(super) fn file_system(path: &Path) -> Result<FileSystem, Failure> {
@@ -240,6 +242,7 @@ fn encrypt(
     fs: &FileSystem,
     room: &Room,
     new: &NewVolume<'_>,
+    way: Option<Way>,
     out: Output,
 ) -> Result<(), Failure> {
     let path = &args.device;
@@ -250,7 +253,7 @@ fn encrypt(
         if told.is_empty() { failure } else { failure.hint(told) }
     })?;
     let journal = journal.map(|store| Box::new(store) as Box<dyn Store>);
-    conversion::carry_out(path, &plan, (store, journal), None, args.how.limit, out)
+    conversion::carry_out(path, &plan, (store, journal), None, (args.how.limit, way), out)
 }
 
 /// Plans, makes room, and claims the device. Whatever can be refused is refused before the file system is

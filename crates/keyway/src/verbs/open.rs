@@ -149,7 +149,12 @@ pub(crate) fn serve(
     tell(&state, &warnings, false, out)
 }
 
-fn tell(state: &SessionState, warnings: &[String], foreground: bool, out: Output) -> Result<(), Failure> {
+pub(crate) fn tell(
+    state: &SessionState,
+    warnings: &[String],
+    foreground: bool,
+    out: Output,
+) -> Result<(), Failure> {
     for warning in warnings {
         out.warn(warning);
     }
@@ -259,6 +264,17 @@ fn attachment(
     }
 }
 
+/// A way in which every request passes through this process.
+pub(crate) fn attachment_of_ours(mount: bool, out: Output) -> Result<Attachment, Failure> {
+    match by_fuse(mount) {
+        Err(e) if !mount => {
+            out.warn(&format!("{}; serving NBD on a socket instead", e.message));
+            Ok(Attachment::Nbd(NbdAddress::Session))
+        }
+        ours => Ok(ours?.0),
+    }
+}
+
 /// FUSE, with a loop device where this user may have one, and what speaks for it.
 fn by_fuse(mount: bool) -> Result<(Attachment, &'static str), Failure> {
     let loop_device = machine::loop_devices();
@@ -284,7 +300,7 @@ fn by_fuse(mount: bool) -> Result<(Attachment, &'static str), Failure> {
 }
 
 /// An existing folder, by a path that holds anywhere.
-fn folder(path: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn folder(path: &Path) -> Result<PathBuf, Failure> {
     let full = path.canonicalize().map_err(|e| Failure::io("use the mount point", path, &e))?;
     if full.is_dir() {
         return Ok(full);

@@ -54,6 +54,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     conversion::refuse_if_used(path)?;
+    let way = args.how.in_use.way(out)?;
     let (own, new) = (args.secret.source(), args.new.source());
     one_stdin([&own, &new])?;
     let old = own.read(&name_of(path))?;
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let journal = conversion::old_journal(&found, Access::ReadWrite)?;
     let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
     let plan = Plan::resume(found.marker, &store, &secrets).map_err(|e| about(path, e))?;
-    conversion::carry_out(path, &plan, (store, journal), Some(found.in_front), args.how.limit, out)
+    conversion::carry_out(path, &plan, (store, journal), Some(found.in_front), (args.how.limit, way), out)
 }
 
 /// Where the marker is not in front the conversion begins anew, and what it needs lies behind the file

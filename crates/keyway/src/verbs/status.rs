@@ -100,11 +100,19 @@ fn all(out: Output) -> Result<(), Failure> {
 fn one(name: &str, out: Output) -> Result<(), Failure> {
     let path = Path::new(name);
     let status = match session::status(name) {
-        Ok(status) => unlocked(status),
+        Ok(status) => {
+            let converting_now = status.state.details.get("converting").is_some();
+            let path = &status.state.volume;
+            let found = if converting_now { conversion::find(path)? } else { None };
+            if let Some(found) = found.filter(|found| found.in_front) {
+                return converting(path, &found, Some(&status), out);
+            }
+            unlocked(status)
+        }
         Err(AttachError::NotOpen(_)) => {
             volume::must_exist(path)?;
             if let Some(found) = conversion::find(path)?.filter(|found| found.in_front) {
-                return converting(path, &found, out);
+                return converting(path, &found, None, out);
             }
             if let Some(found) = conversion_bitlocker::find(path)?.filter(|found| found.in_front) {
                 let document = conversion_bitlocker::describe(path, &found)?;
@@ -118,13 +126,25 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
 }
 
 /// A volume that is half converted: the fields of all volumes, and how far it is.
-fn converting(path: &Path, found: &keyway_convert::Found, out: Output) -> Result<(), Failure> {
+fn converting(
+    path: &Path,
+    found: &keyway_convert::Found,
+    open: Option<&SessionStatus>,
+    out: Output,
+) -> Result<(), Failure> {
     let mut document = conversion::describe(path, found)?;
     if let Some(object) = document.as_object_mut() {
         object.insert("encryption_method".to_owned(), Value::Null);
         object.insert("protection_status".to_owned(), json!("Unknown"));
-        object.insert("lock_status".to_owned(), json!("Locked"));
+        object.insert("lock_status".to_owned(), json!(if open.is_some() { "Unlocked" } else { "Locked" }));
         object.insert("key_protectors".to_owned(), json!([]));
+        if let Some(status) = open {
+            object.insert("device".to_owned(), json!(status.state.device));
+            object.insert("file".to_owned(), json!(status.state.file));
+            object.insert("mountpoint".to_owned(), json!(status.state.mountpoint));
+            object.insert("bytes_read".to_owned(), json!(status.bytes_read));
+            object.insert("bytes_written".to_owned(), json!(status.bytes_written));
+        }
     }
     out.result(&document, || conversion::describe_in_words(path, &document))
 }
