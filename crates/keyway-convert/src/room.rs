@@ -96,14 +96,20 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
 /// # Errors
 /// The medium failed.
 pub fn find(store: &dyn Store) -> Result<Option<FileSystem>, StoreError> {
-    const HEAD: usize = 68 << 10;
     if store.size() < HEAD as u64 {
         return Ok(None);
     }
     let mut head = vec![0; HEAD];
     store.read_at(&mut head, 0)?;
-    let found = parse(&head);
-    Ok(found.filter(|fs| fs.bytes > 0 && fs.bytes <= store.size()))
+    Ok(of(&head, store.size()))
+}
+
+/// Bytes at the beginning of a medium that tell which file system is on it.
+pub const HEAD: usize = 68 << 10;
+
+/// The file system on a medium of so many bytes that begins with these.
+pub fn of(head: &[u8], bytes: u64) -> Option<FileSystem> {
+    parse(head).filter(|fs| fs.bytes > 0 && fs.bytes <= bytes)
 }
 
 fn parse(head: &[u8]) -> Option<FileSystem> {

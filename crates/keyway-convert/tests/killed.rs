@@ -95,7 +95,12 @@ fn start(path: &Path, seed: u64) -> Child {
 }
 
 /// What was said: whether it was through.
-fn listen(child: &mut Child, content: &mut [u8], unsure: &mut [bool]) -> (bool, u64) {
+fn listen(
+    child: &mut Child,
+    content: &mut [u8],
+    unsure: &mut [bool],
+    began: &mut dyn FnMut(),
+) -> (bool, u64) {
     let (mut through, mut writes) = (false, 0);
     // Written by this process. What an earlier one did not flush no flush makes sure.
     let mut fresh = vec![false; unsure.len()];
@@ -103,6 +108,7 @@ fn listen(child: &mut Child, content: &mut [u8], unsure: &mut [bool]) -> (bool, 
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             ["w", place, number] => {
+                began();
                 // The last line may be cut off in the middle: then it was not written yet.
                 let (Ok(place), Ok(number)) = (place.parse::<usize>(), number.parse()) else { continue };
                 if let Some(there) = content.get_mut(place * SECTOR..(place + RUN) * SECTOR) {
@@ -126,7 +132,9 @@ fn listen(child: &mut Child, content: &mut [u8], unsure: &mut [bool]) -> (bool, 
 
 #[test]
 fn a_thousand_kills_under_writes_lose_nothing_that_was_flushed() {
-    let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 1000 } else { 24 };
+    let slow = std::env::var_os("KEYWAY_SLOW").is_some();
+    // Bytes are carried over at the same speed: who lives longer is killed less often.
+    let (wanted, slowest) = if slow { (1000, 60) } else { (6, 900) };
     let folder = tempfile::tempdir().expect("temp");
     let path = folder.path().join("volume");
     let mut rng = Rng::new(std::process::id().into());
@@ -145,14 +153,22 @@ fn a_thousand_kills_under_writes_lose_nothing_that_was_flushed() {
             loop {
                 let mut child = start(&path, rng.next_u64());
                 let pid = rustix::process::Pid::from_child(&child);
-                let wait = Duration::from_millis(10 + rng.below(70));
-                let killer = std::thread::spawn(move || {
+                let wait = Duration::from_millis(rng.below(slowest));
+                let kill = move || {
                     std::thread::sleep(wait);
                     // Its parent has not waited for it yet, so the number is still its own.
                     let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+                };
+                // Some while they recover, most while they write.
+                let mut killer = (rng.below(4) == 0).then(|| std::thread::spawn(kill));
+                let (through, more) = listen(&mut child, &mut content, &mut unsure, &mut || {
+                    if killer.is_none() {
+                        killer = Some(std::thread::spawn(kill));
+                    }
                 });
-                let (through, more) = listen(&mut child, &mut content, &mut unsure);
-                killer.join().expect("does not panic");
+                if let Some(killer) = killer {
+                    killer.join().expect("does not panic");
+                }
                 let status = child.wait().expect("ends");
                 writes += more;
                 if through {

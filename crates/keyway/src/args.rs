@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::{
     bench, cat, close, create, decrypt, demo, doctor, drive, encrypt, erase, get, header, info, lab, ls,
-    open, pause, protector, put, resume, serve, serve_volume, status,
+    open, pause, protector, put, resize, resume, serve, serve_volume, status,
 };
 use clap::{Parser, Subcommand};
 
@@ -48,6 +48,7 @@ pub(crate) enum Verb {
     Erase(erase::Args),
     Drive(drive::Args),
     Encrypt(encrypt::Args),
+    Resize(resize::Args),
     Decrypt(decrypt::Args),
     Pause(pause::Args),
     Resume(resume::Args),
@@ -78,6 +79,7 @@ impl Verb {
             Self::Erase(args) => erase::run(args, out),
             Self::Drive(args) => drive::run(args, out),
             Self::Encrypt(args) => encrypt::run(args, out),
+            Self::Resize(args) => resize::run(args, out),
             Self::Decrypt(args) => decrypt::run(args, out),
             Self::Pause(args) => pause::run(args, out),
             Self::Resume(args) => resume::run(args, out),

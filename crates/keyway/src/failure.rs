@@ -285,6 +285,20 @@ impl From<bitlocker::BackupError> for Failure {
     }
 }
 
+impl From<keyway_volume::veracrypt::ResizeError> for Failure {
+    fn from(error: keyway_volume::veracrypt::ResizeError) -> Self {
+        use keyway_volume::veracrypt::ResizeError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::Open(e) => e.into(),
+            E::Make(e) => e.into(),
+            E::Store(e) => e.into(),
+            E::Unsupported(_) => told.kind("unsupported"),
+            E::Random(_) | E::Size { .. } => told,
+        }
+    }
+}
+
 impl From<CreateError> for Failure {
     fn from(error: CreateError) -> Self {
         use CreateError as E;

@@ -20,7 +20,7 @@ pub(crate) fn secrets(password: &str) -> Secrets {
     Secrets { password: SecretBytes::copy_of(password.as_bytes()), keyfiles: vec![], pim: Some(1) }
 }
 
-fn wish<'a>(secrets: &'a Secrets, cipher: &str) -> NewVolume<'a> {
+pub(crate) fn wish<'a>(secrets: &'a Secrets, cipher: &str) -> NewVolume<'a> {
     let cipher = cipher.parse().expect("a cipher");
     NewVolume { secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick }
 }

@@ -116,6 +116,11 @@ impl Unlocked {
         &self.opened
     }
 
+    /// The header alone, for whoever writes it again.
+    pub(super) fn into_opened(self) -> OpenedHeader {
+        self.opened
+    }
+
     /// Copies of the layers' keys, outermost first, for whoever decrypts in our place
     /// ([`keyway_engine::HandOver`]).
     ///

@@ -23,6 +23,7 @@ pub(crate) mod open;
 pub(crate) mod pause;
 pub(crate) mod protector;
 pub(crate) mod put;
+pub(crate) mod resize;
 pub(crate) mod resume;
 pub(crate) mod serve;
 pub(crate) mod serve_volume;

@@ -1,0 +1,192 @@
+//! Makes a volume larger or smaller: its headers say another size, and the backup header moves to the new end.
+//! The file or device itself is made larger before, or smaller afterwards, by whoever calls this.
+//!
+//! # The order, and why a power cut can't break it
+//!
+//! 1. The new backup header is written to the new end and put on the medium. Larger: that lies beyond the old
+//!    volume. Smaller: it lies in data that is given up. The primary header is untouched and opens the volume
+//!    as it was.
+//! 2. The primary header is written and put on the medium. Should it be torn, a backup header opens the volume:
+//!    larger, the new one at the new end; smaller, the old one, which still lies at the end of the file.
+//! 3. Larger: the old backup header, which lies in the data area now, is overwritten with noise, and so is
+//!    everything behind it, if wanted.
+//!
+//! What is assumed of the medium is what [`super::change`] assumes.
+
+use super::change::same_seal;
+use super::create::{LARGEST_VOLUME, SMALLEST_VOLUME};
+use super::create_error::CreateError;
+use super::create_header::put;
+use super::place::{BACKUP_GROUP_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
+use super::random::{Noise, RandomError};
+use super::sealed::SealedHeader;
+use super::unlock::{UnlockRequest, unlock};
+use crate::{Progress, Stage, VolumeError};
+use keyway_store::{AlignedBuf, Store, StoreError};
+use std::ops::ControlFlow;
+
+/// Bytes of noise that are written at a time.
+const PIECE: u64 = 1 << 20;
+
+impl ResizeError {
+    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a
+    /// volume or a damaged one, 5 not permitted or not offered.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Open(e) => e.exit_code(),
+            Self::Make(e) => e.exit_code(),
+            Self::Store(_) | Self::Random(_) => 1,
+            Self::Unsupported(_) => 5,
+            Self::Size { .. } => 2,
+        }
+    }
+}
+
+/// What became of a volume's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resized {
+    /// Bytes of its data area before.
+    pub data_bytes_before: u64,
+    /// And now.
+    pub data_bytes: u64,
+    /// Everything that is new was overwritten with noise.
+    pub filled: bool,
+}
+
+/// A volume that was not made larger or smaller. Unless the medium failed everything is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ResizeError {
+    /// The volume did not open.
+    #[error(transparent)]
+    Open(#[from] VolumeError),
+    /// The new headers could not be made.
+    #[error(transparent)]
+    Make(#[from] CreateError),
+    /// The medium failed. The volume opens with its old size or the new one, by one of its headers.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Random bytes can't be had.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// A volume of a kind that has one size for good.
+    #[error("{0}")]
+    Unsupported(&'static str),
+    /// The size is none that a volume can have.
+    #[error("a size of {wanted} bytes is not possible here: {why}")]
+    Size {
+        /// The size that was wished for.
+        wanted: u64,
+        /// Why it is none.
+        why: &'static str,
+    },
+}
+
+/// Makes the volume that `request` opens fill the first `bytes` of the store, headers included. With `fill`
+/// everything that is new to it is overwritten with noise, so that nobody sees what of it is used.
+///
+/// # Errors
+/// See [`ResizeError`].
+pub fn resize(
+    store: &dyn Store,
+    request: &UnlockRequest<'_>,
+    bytes: u64,
+    fill: bool,
+    progress: &dyn Progress,
+) -> Result<Resized, ResizeError> {
+    let size = |why| ResizeError::Size { wanted: bytes, why };
+    let mut opened = unlock(store, request)?.into_opened();
+    if opened.is_system() {
+        return Err(ResizeError::Unsupported("an encrypted system has the size of its drive"));
+    }
+    if opened.place.is_hidden() {
+        return Err(ResizeError::Unsupported(
+            "this is a hidden volume: its size is kept secret by never changing; make a new one",
+        ));
+    }
+    let header = &mut opened.header;
+    if !header.has_sizes() || header.encrypted_start != HEADERS_BYTES {
+        return Err(ResizeError::Unsupported(
+            "a volume from before TrueCrypt 6.0 always fills its file or device",
+        ));
+    }
+    if opened.place != Place::Primary {
+        return Err(ResizeError::Unsupported(
+            "its primary header is damaged; restore it first (`keyway header restore`), so that there are two",
+        ));
+    }
+    let before = header.volume_bytes;
+    let old_end = HEADERS_BYTES.saturating_add(before);
+    if !(SMALLEST_VOLUME..=LARGEST_VOLUME).contains(&bytes) || bytes > store.size() {
+        return Err(size("it is too small, or larger than the file or device"));
+    }
+    if !bytes.is_multiple_of(u64::from(header.sector_bytes)) {
+        return Err(size("it must be whole sectors"));
+    }
+    let end = bytes - BACKUP_GROUP_BYTES;
+    if end != old_end && end.abs_diff(old_end) < BACKUP_GROUP_BYTES {
+        return Err(size(
+            "it must differ from the old one by 128 KiB or more, or the old and new headers would overlap",
+        ));
+    }
+    let after = end - HEADERS_BYTES;
+    (header.volume_bytes, header.encrypted_bytes) = (after, after);
+    let done = Resized { data_bytes_before: before, data_bytes: after, filled: fill };
+    if after == before {
+        return Ok(done);
+    }
+    let password = request.secrets.header_password(opened.header.format)?;
+    let seal = same_seal(&opened, &password);
+    let [primary, backup] = seal.fresh::<2>(&opened.header)?;
+    for sealed in [&primary, &backup] {
+        let opens = seal.open(sealed)?;
+        if !opens.is_some_and(|read| read.serialise().same_as(&opened.header.serialise())) {
+            return Err(CreateError::ReadBack.into());
+        }
+    }
+    let mut noise = Noise::new()?;
+    let grows = after > before;
+    put_group(store, &mut noise, &backup, end, grows.then_some(old_end))?;
+    put(store, 0, &primary)?;
+    if grows {
+        // The old backup header in any case.
+        let to = if fill { end } else { old_end + BACKUP_GROUP_BYTES };
+        let mut piece = AlignedBuf::zeroed(PIECE as usize);
+        let mut at = old_end;
+        while at < to {
+            piece.resize((to - at).min(PIECE) as usize);
+            noise.fill(&mut piece);
+            store.write_at(&piece, at)?;
+            at += piece.len() as u64;
+            let wish = progress.at(Stage::Fill, at - old_end, to - old_end);
+            if wish == ControlFlow::Break(()) && at >= old_end + BACKUP_GROUP_BYTES {
+                store.flush()?;
+                return Ok(Resized { filled: false, ..done });
+            }
+        }
+        store.flush()?;
+    }
+    Ok(done)
+}
+
+/// The last 128 KiB of the new volume: its backup header, noise, and what was in the place of a hidden
+/// volume's backup header, whose volume stays where it is as long as the outer one gets larger.
+fn put_group(
+    store: &dyn Store,
+    noise: &mut Noise,
+    backup: &SealedHeader,
+    end: u64,
+    hidden_of: Option<u64>,
+) -> Result<(), StoreError> {
+    let mut group = AlignedBuf::zeroed(BACKUP_GROUP_BYTES as usize);
+    noise.fill(&mut group);
+    for (to, from) in group.iter_mut().zip(backup.bytes()) {
+        *to = *from;
+    }
+    if let Some(old_end) = hidden_of
+        && let Some(hidden) = group.get_mut(HEADER_SPACE_BYTES as usize..)
+    {
+        store.read_at(hidden, old_end + HEADER_SPACE_BYTES)?;
+    }
+    store.write_at(&group, end)?;
+    store.flush()
+}
