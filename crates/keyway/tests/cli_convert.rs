@@ -249,13 +249,14 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
 fn in_use(image: &Image, words: &str) -> Option<(Child, std::fs::File)> {
     let mut command = image.cli.command(image.cli.words(words));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("keyway starts");
-    let mut line = String::new();
-    let mut from = std::io::BufReader::new(child.stdout.take().expect("piped"));
-    std::io::BufRead::read_line(&mut from, &mut line).expect("says something");
-    let document: Value = serde_json::from_str(&line).unwrap_or_default();
+    // It says where the volume is, and stays.
+    let said = child.stdout.take().expect("piped");
+    let document = serde_json::Deserializer::from_reader(said).into_iter::<Value>().next();
+    let document = document.expect("says something").expect("says it in JSON");
     let Some(file) = document["file"].as_str() else {
-        child.wait().expect("ends");
-        assert!(document["socket"].is_string(), "{words}: {line}");
+        let _ = child.kill();
+        let _ = child.wait();
+        assert!(document["socket"].is_string(), "{words}: {document}");
         keyway_testkit::skip("no FUSE here");
         return None;
     };
