@@ -76,6 +76,22 @@ struct At {
 /// Where a conversion is whose volume is in use.
 pub struct Reached(At);
 
+/// A segment that is being carried over.
+struct FailsUnlessOpened<'a>(&'a Live);
+
+impl FailsUnlessOpened<'_> {
+    fn open(self) {
+        self.0.open();
+    }
+}
+
+impl Drop for FailsUnlessOpened<'_> {
+    fn drop(&mut self) {
+        // What was opened has nothing closed any more that could fail.
+        self.0.fail();
+    }
+}
+
 /// Leaves the medium to those who use the volume: while they do, a conversion works one third of the time.
 struct Pace<'a> {
     live: &'a Live,
@@ -310,12 +326,10 @@ impl Conversion<'_> {
         let mut segment = AlignedBuf::default();
         while at.done < m.len {
             segment.resize(most.min(m.len - at.done) as usize);
-            let carried = self.carry_one(m, at, live, &mut segment);
-            if carried.is_err() {
-                live.fail();
-            }
-            carried?;
-            live.open();
+            // Whoever waits for it is told, whichever way this ends.
+            let closed = FailsUnlessOpened(live);
+            self.carry_one(m, at, live, &mut segment)?;
+            closed.open();
             if watch(at.done).is_break() {
                 return Ok(Stopped::Paused);
             }
