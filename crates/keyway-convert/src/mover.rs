@@ -244,7 +244,7 @@ impl Conversion<'_> {
                     }
                     Stopped::Done
                 }
-                Step::Small(writes) => {
+                (Step::Small(writes), _) => {
                     for small in writes {
                         small.carry_out(self.store)?;
                         self.store.flush()?;

@@ -38,6 +38,7 @@ pub(crate) struct Target<'a> {
 /// Decrypts a volume.
 pub(crate) fn decrypt(target: &VolumeArgs, how: &HowArgs, out: Output) -> Result<(), Failure> {
     let path = &target.volume;
+    how.in_use.refuse_for_bitlocker()?;
     out.confirm(&format!("Everything in {} will lie open on it. Make a backup first.", path.display()))?;
     let secrets = target.bitlocker_secrets()?;
     let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
@@ -78,6 +79,7 @@ pub(crate) fn resume(
         return Err(nothing());
     }
     drop(store);
+    how.in_use.refuse_for_bitlocker()?;
     let secrets = bitlocker_secrets(&Which::new(path, &NarrowArgs::default()), source, keys)?;
     let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
     let file = conversion::journal_beside(path, how)?;

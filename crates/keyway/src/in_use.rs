@@ -34,6 +34,15 @@ pub(crate) struct Way {
 }
 
 impl InUseArgs {
+    /// A BitLocker volume is not in use meanwhile.
+    pub(crate) fn refuse_for_bitlocker(&self) -> Result<(), Failure> {
+        if !self.online {
+            return Ok(());
+        }
+        let what = "converting a BitLocker volume while it is in use is not built yet";
+        Err(Failure::new(Exit::NotPermitted, what, "leave --online out").kind("unsupported"))
+    }
+
     /// The way to the user, where the volume is to be in use.
     pub(crate) fn way(&self, out: Output) -> Result<Option<Way>, Failure> {
         if !self.online {

@@ -97,6 +97,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     if args.format == FormatArg::Bitlocker {
+        args.how.in_use.refuse_for_bitlocker()?;
         return encrypt_bitlocker::run(args, out);
     }
     if args.bitlocker.is_given() || args.used_space_only {

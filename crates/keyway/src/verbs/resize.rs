@@ -49,9 +49,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         )
         .kind("unsupported"));
     }
-    if conversion::find(path)?.is_some() {
-        return Err(conversion::under_way(path));
-    }
+    conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let before = volume::store(path, Access::ReadOnly, Caching::Buffered)?.size();
     let is_file = path.is_file();
