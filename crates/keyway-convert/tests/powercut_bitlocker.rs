@@ -279,7 +279,7 @@ fn every_byte_is_right_after_any_loss_of_power() {
         case.is_done(&whole.left(Loss::All)).unwrap_or_else(|e| panic!("{}: {e}", case.name));
         let (cuts, wanted, next) = (AtomicU64::new(0), cuts_wanted(), AtomicU64::new(0));
         // A stride that meets every step in time, and few of each neighbourhood in a short run.
-        let stride = (1..).find(|n| n * 7 > steps / 5 && steps % n != 0).unwrap_or(1);
+        let stride = (1..).find(|n| n * 7 > steps / 5 && !steps.is_multiple_of(*n)).unwrap_or(1);
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {

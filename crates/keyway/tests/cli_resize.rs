@@ -41,7 +41,7 @@ fn a_container_gets_larger_and_smaller_with_its_file_system() {
     let refused = cli.json(2, &format!("resize @v --size 12M --yes {SECRET}"));
     assert_eq!(refused["error"]["kind"], "no-room");
     cli.ends(2, &format!("resize @v --size 16M {SECRET}"));
-    cli.ends(3, &format!("resize @v --size 16M --pim 2 --yes --password-file @pw --hash sha512"));
+    cli.ends(3, "resize @v --size 16M --pim 2 --yes --password-file @pw --hash sha512");
     assert!(check(&cli) == larger, "refused, and something was changed");
     cli.ends(0, &format!("resize @v --size 16M --yes {SECRET}"));
     assert_eq!(cli.path("v").metadata().expect("there").len(), 16 << 20);
