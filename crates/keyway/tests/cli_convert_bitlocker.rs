@@ -100,7 +100,9 @@ fn every_file_system_becomes_a_volume_and_itself_again() {
         decrypted(&cli, "d", "plain");
         check(checker, &cli.path("plain"));
         let secret = BitLockerSecret::Password(PASSWORD);
-        if let Some(theirs) = dislocker_sha256(&cli.path("d"), secret) {
+        // dislocker rounds up to 8 KiB, and a file that grew is no multiple of that.
+        let whole = cli.path("d").metadata().expect("there").len().is_multiple_of(8192);
+        if whole && let Some(theirs) = dislocker_sha256(&cli.path("d"), secret) {
             assert_eq!(theirs, sha256_of_file(&cli.path("plain")), "{mkfs}");
         }
         let recovery = done["recovery_password"].as_str().expect("made");
@@ -121,11 +123,12 @@ fn used_space_only_takes_as_long_as_there_is_in_it() {
     assert!((7 << 20..16 << 20).contains(&bytes), "{bytes} bytes of {SIZE}");
     assert_eq!(cli.json(0, "info @d")["used_space_only"], true);
     decrypted(&cli, "d", "plain");
-    holds(&cli.path("plain"), &big);
     let secret = BitLockerSecret::Password(PASSWORD);
     if let Some(theirs) = dislocker_sha256(&cli.path("d"), secret) {
         assert_eq!(theirs, sha256_of_file(&cli.path("plain")));
     }
+    // Mounting it changes it.
+    holds(&cli.path("plain"), &big);
     cli.ends(0, &format!("decrypt @d {SECRET} --yes"));
     holds(&cli.path("d"), &big);
 }
