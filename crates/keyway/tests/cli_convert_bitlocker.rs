@@ -224,7 +224,7 @@ fn killing_it_at_any_moment_loses_nothing() {
         let Some(big) = ntfs(&cli, "d") else { return };
         kills += killed(
             &cli,
-            &format!("encrypt @d --format bitlocker {SECRET} --yes --limit 60 --recovery-file @r{rounds}"),
+            &format!("encrypt @d --format bitlocker {SECRET} --yes --limit 60 --no-recovery-password"),
             &mut rng,
         );
         decrypted(&cli, "d", "plain");
