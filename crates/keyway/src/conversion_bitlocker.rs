@@ -41,11 +41,12 @@ pub(crate) fn decrypt(target: &VolumeArgs, how: &HowArgs, out: Output) -> Result
     how.in_use.refuse_for_bitlocker()?;
     out.confirm(&format!("Everything in {} will lie open on it. Make a backup first.", path.display()))?;
     let secrets = target.bitlocker_secrets()?;
-    let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
+    let store: Arc<dyn Store> = Arc::new(conversion::claim(path)?);
     let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| about(path, e))?;
     let file = conversion::journal_beside(path, how)?;
     let plan = Plan::of_volume(&store, unlocked, Kind::Decryption, file).map_err(|e| about(path, e))?;
-    carry_out(&Target { path, how, more: Map::new() }, &plan, &store, out)
+    let journal = journal(&plan)?;
+    carry_out(&Target { path, how, more: Map::new() }, &plan, (&store, journal), out)
 }
 
 /// Goes on with what was interrupted, or was paused here or by Windows.
@@ -84,7 +85,10 @@ pub(crate) fn resume(
     let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
     let file = conversion::journal_beside(path, how)?;
     match convert::next(&store, &UnlockRequest::new(&secrets), file).map_err(|e| about(path, e))? {
-        Next::Run(plan) => carry_out(&Target { path, how, more: Map::new() }, &plan, &store, out),
+        Next::Run(plan) => {
+            let journal = journal(&plan)?;
+            carry_out(&Target { path, how, more: Map::new() }, &plan, (&store, journal), out)
+        }
         Next::Nothing(_) => {
             let words = format!("{}: the conversion had come to its end.", path.display());
             out.result(&json!({"volume": path, "format": "bitlocker", "state": "done"}), || words)
@@ -138,23 +142,25 @@ fn forget_journal(journal: &JournalPlace, out: Output) {
     }
 }
 
+/// Makes the file of a run's journal, or opens it where the run has begun; `None` where it is on the medium.
+pub(crate) fn journal(plan: &Plan) -> Result<Option<Box<dyn Store>>, Failure> {
+    let mark = plan.mark();
+    let JournalPlace::File(file) = &mark.journal else { return Ok(None) };
+    let bytes = mark.place.file_bytes();
+    if plan.is_begun() {
+        return conversion::open_journal(file, bytes, Access::ReadWrite).map(Some);
+    }
+    Ok(Some(Box::new(conversion::make_journal(file, bytes)?)))
+}
+
 /// Carries a run out until it ends or is paused, and tells what came of it.
 pub(crate) fn carry_out(
     target: &Target<'_>,
     plan: &Plan,
-    store: &Arc<dyn Store>,
+    (store, journal): (&Arc<dyn Store>, Option<Box<dyn Store>>),
     out: Output,
 ) -> Result<(), Failure> {
     let (path, mark) = (target.path, plan.mark());
-    let journal = match &mark.journal {
-        JournalPlace::OnMedium => None,
-        JournalPlace::File(file) if plan.is_begun() => {
-            Some(conversion::open_journal(file, mark.place.file_bytes(), Access::ReadWrite)?)
-        }
-        JournalPlace::File(file) => {
-            Some(Box::new(conversion::make_journal(file, mark.place.file_bytes())?) as Box<dyn Store>)
-        }
-    };
     let run = plan.conversion(store, journal.as_deref()).map_err(|e| about(path, e))?;
     let (stopped, time) =
         conversion::watched(path, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;

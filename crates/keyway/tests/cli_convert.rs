@@ -4,7 +4,7 @@
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD};
+use cli_support::{Cli, PASSWORD, ext4_bytes};
 use keyway_testkit::{Rng, require_root, require_tool, sha256_of_file};
 use serde_json::Value;
 use std::path::Path;
@@ -328,13 +328,6 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
     assert!(!cli.path("d.keyway-journal").exists());
 }
 
-/// Bytes of the ext4 on that file.
-fn room_of(path: &Path) -> u64 {
-    let image = std::fs::read(path).expect("read");
-    let field = |at: usize| u64::from(u32::from_le_bytes(*image[1024 + at..].first_chunk().expect("there")));
-    field(4) << (10 + field(0x18))
-}
-
 #[test]
 fn what_is_not_built_or_can_not_be_is_refused() {
     let image = Image::new();
@@ -355,7 +348,7 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     std::fs::write(cli.path("journal"), "somebody's").expect("written");
     cli.ends(1, &format!("encrypt @d --journal @journal {SECRET} --yes"));
     image.ext4_is_whole("d");
-    let small = room_of(&cli.path("d"));
+    let small = ext4_bytes(&cli.path("d"));
     assert_eq!(small, 32 << 20, "the file system stayed smaller");
     if require_root() {
         let losetup = require_tool("losetup").expect("util-linux");

@@ -4,7 +4,7 @@
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD};
+use cli_support::{Cli, PASSWORD, ext4_bytes};
 use keyway_testkit::{
     BitLockerSecret, NtfsMount, Rng, dislocker_sha256, require_tool, sha256_of, sha256_of_file,
 };
@@ -111,6 +111,25 @@ fn every_file_system_becomes_a_volume_and_itself_again() {
         check(checker, &cli.path("d"));
         cli.ends(2, &format!("resume @d {SECRET}"));
     }
+}
+
+#[test]
+fn what_is_refused_late_leaves_no_smaller_file_system_and_no_key() {
+    let cli = new();
+    if make(&cli, "d", "mkfs.ext4", &["-q", "-F"]).is_none() {
+        return;
+    }
+    assert_eq!(ext4_bytes(&cli.path("d")), SIZE);
+    std::fs::write(cli.path("journal"), "somebody's").expect("written");
+    let words = "encrypt @d --format bitlocker --recovery-file @key --journal @journal --yes";
+    cli.ends(1, &format!("{words} {SECRET}"));
+    assert_eq!(ext4_bytes(&cli.path("d")), SIZE, "the file system stayed smaller");
+    assert!(!cli.path("key").exists(), "a key for nothing");
+    assert_eq!(std::fs::read(cli.path("journal")).expect("there"), b"somebody's");
+    check("e2fsck", &cli.path("d"));
+    // Larger only while it lasts.
+    cli.ends(1, &format!("{words} --grow {SECRET}"));
+    assert_eq!(cli.path("d").metadata().expect("there").len(), SIZE, "the file stayed larger");
 }
 
 #[test]

@@ -1,23 +1,23 @@
 //! `encrypt`: the file system on a device becomes an encrypted volume with the same content.
 
 use super::create_bitlocker::BitLockerArgs;
+use super::encrypt_room::{Room, end_of};
 use super::{drive, encrypt_bitlocker, name_of};
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::KeyArgs;
 use crate::in_use::Way;
 use crate::narrow::NarrowArgs;
-use crate::output::{Output, bytes};
+use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
 use crate::volume::{self, Which, about};
 use keyway_cipher::{Algorithm, Chain};
 use keyway_convert::room::{self, FileSystem};
-use keyway_convert::{ConvertError, veracrypt};
+use keyway_convert::veracrypt;
 use keyway_engine::Access;
-use keyway_store::{Caching, FileStore, Store};
+use keyway_store::{Caching, Store};
 use keyway_volume::veracrypt::{Fill, NewVolume, unlock};
 use keyway_volume::{HashName, bitlocker};
-use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 /// Encrypt a file system in place, with everything in it; or give a volume another cipher and new keys
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     let fs = file_system(path)?;
     fs.kind.check(path).map_err(|e| about(path, e))?;
-    let room = Room::of(path, &fs, args)?;
+    let room = room_for(path, &fs, args)?;
     out.confirm(&format!(
         "Everything on {} will be encrypted in place{}. Make a backup first.",
         path.display(),
@@ -182,60 +182,20 @@ pub(super) fn file_system(path: &Path) -> Result<FileSystem, Failure> {
 }
 
 /// Where the room for headers and journal comes from.
-enum Room {
-    /// It is there.
-    Enough,
-    /// The file system is made that small.
-    Shrink(u64),
-    /// The file is made that large.
-    Grow(u64),
-}
-
-impl Room {
-    fn of(path: &Path, fs: &FileSystem, args: &Args) -> Result<Self, Failure> {
-        let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-        let (size, on_medium) = (store.size(), args.how.journal.is_none());
-        let moved = fs.bytes.next_multiple_of(4096);
-        let room = veracrypt::room(size, on_medium);
-        if moved <= room {
-            return Ok(Self::Enough);
-        }
-        if args.grow {
-            if !path.is_file() {
-                return Err(Failure::usage(
-                    "only files can be made larger; --grow is for them",
-                    "leave --grow out",
-                ));
-            }
-            let mut larger = size.next_multiple_of(4096);
-            while veracrypt::room(larger, on_medium) < moved {
-                larger += (moved - veracrypt::room(larger, on_medium)).next_multiple_of(4096);
-            }
-            return Ok(Self::Grow(larger));
-        }
-        if fs.kind.can_shrink() {
-            return Ok(Self::Shrink(room));
-        }
-        let failure = about(path, ConvertError::NoRoom { missing: moved - room });
-        let hint = if path.is_file() {
-            "add --grow to make the file larger"
-        } else {
-            "make the partition larger by that much"
-        };
-        Err(failure.hint(format!("{} can't be made smaller while it is not mounted; {hint}", fs.kind)))
+fn room_for(path: &Path, fs: &FileSystem, args: &Args) -> Result<Room, Failure> {
+    let size = volume::store(path, Access::ReadOnly, Caching::Buffered)?.size();
+    let on_medium = args.how.journal.is_none();
+    let (moved, most) = (end_of(fs), veracrypt::room(size, on_medium));
+    if moved <= most {
+        return Ok(Room::Enough);
     }
-
-    fn in_words(&self, fs: &FileSystem) -> String {
-        match self {
-            Self::Enough => String::new(),
-            Self::Shrink(to) => format!(
-                ", and its {} file system is made {} smaller before that, with its own tools",
-                fs.kind,
-                bytes(fs.bytes.saturating_sub(*to))
-            ),
-            Self::Grow(to) => format!(", and its file grows to {}", bytes(*to)),
+    Room::elsewhere(path, fs, most, args.grow, || {
+        let mut larger = size.next_multiple_of(4096);
+        while veracrypt::room(larger, on_medium) < moved {
+            larger += (moved - veracrypt::room(larger, on_medium)).next_multiple_of(4096);
         }
-    }
+        larger
+    })
 }
 
 fn encrypt(
@@ -247,86 +207,18 @@ fn encrypt(
     out: Output,
 ) -> Result<(), Failure> {
     let path = &args.device;
-    let before = path.metadata().map_err(|e| Failure::io("look at", path, &e))?;
-    let begun = begin(args, fs, room, new, out);
-    let (plan, store, journal) = begun.map_err(|failure| {
-        let told = undo(path, fs, room, before.len());
-        if told.is_empty() { failure } else { failure.hint(told) }
-    })?;
-    let journal = journal.map(|store| Box::new(store) as Box<dyn Store>);
-    conversion::carry_out(path, &plan, (store, journal), None, (args.how.limit, way), out)
-}
-
-/// Plans, makes room, and claims the device. Whatever can be refused is refused before the file system is
-/// touched.
-fn begin(
-    args: &Args,
-    fs: &FileSystem,
-    room: &Room,
-    new: &NewVolume<'_>,
-    out: Output,
-) -> Result<(veracrypt::Plan, FileStore, Option<FileStore>), Failure> {
-    let path = &args.device;
-    let moved = match room {
-        Room::Shrink(to) => *to,
-        Room::Grow(to) => {
-            enlarge(path, *to)?;
-            fs.bytes.next_multiple_of(4096)
-        }
-        Room::Enough => fs.bytes.next_multiple_of(4096),
-    };
-    conversion::allocate(path)?;
     let file = args.how.journal.as_ref().map(std::path::absolute).transpose();
     let file = file.map_err(|e| Failure::io("find", path, &e))?;
-    let plan = {
-        // The file system's own tools claim the device themselves.
-        let store = conversion::claim(path)?;
-        veracrypt::encryption(&store, moved, new, file).map_err(|e| about(path, e))?
-    };
-    if let Room::Shrink(to) = room {
-        conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
-        let size = path.metadata().map_err(|e| Failure::io("look at", path, &e))?.len();
-        let shrunk = fs.kind.resize(path, *to);
-        // resize2fs cuts a file where its file system ends.
-        if path.is_file() {
-            enlarge(path, size)?;
-        }
-        shrunk.map_err(|e| about(path, e))?;
-    }
-    let store = conversion::claim(path)?;
-    let now = room::find(&store)?.map(|fs| fs.bytes);
-    if now.is_none_or(|bytes| bytes > plan.marker.moved) || store.size() != plan.marker.size {
-        return Err(Failure::new(
-            Exit::Busy,
-            format!("the file system on {} was changed by somebody else meanwhile", path.display()),
-            "see to it that nobody else uses it, and try it again",
-        ));
-    }
-    let journal = conversion::new_journal(&plan)?;
-    Ok((plan, store, journal))
-}
-
-/// Nothing came of it: the file system, or its file, gets its size back. What is to be told of that.
-fn undo(path: &Path, fs: &FileSystem, room: &Room, bytes: u64) -> String {
-    let undone = match room {
-        Room::Enough => return String::new(),
-        Room::Grow(_) => enlarge(path, bytes).map_err(|e| e.message),
-        Room::Shrink(_) => match file_system(path) {
-            Ok(now) if now.bytes == fs.bytes => return String::new(),
-            _ => fs.kind.resize(path, fs.bytes).map_err(|e| e.to_string()),
+    let (plan, store, journal) = room.around(
+        (path, fs),
+        true,
+        out,
+        |store| veracrypt::encryption(store, room.end(fs), new, file).map_err(|e| about(path, e)),
+        |store, plan| {
+            let journal = conversion::new_journal(&plan)?;
+            Ok((plan, store, journal))
         },
-    };
-    match undone {
-        Ok(()) => "nothing was encrypted, and everything has the size again that it had".to_owned(),
-        Err(why) => format!(
-            "nothing was encrypted; the file system or its file has another size than before, \
-             and could not get it back ({why})"
-        ),
-    }
-}
-
-pub(super) fn enlarge(path: &Path, to: u64) -> Result<(), Failure> {
-    let file = OpenOptions::new().write(true).open(path);
-    let grown = file.and_then(|file| file.set_len(to).and_then(|()| file.sync_all()));
-    grown.map_err(|e| Failure::io("enlarge", path, &e))
+    )?;
+    let journal = journal.map(|store| Box::new(store) as Box<dyn Store>);
+    conversion::carry_out(path, &plan, (store, journal), None, (args.how.limit, way), out)
 }

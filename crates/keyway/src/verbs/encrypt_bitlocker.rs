@@ -1,11 +1,12 @@
 //! `encrypt --format bitlocker`: the file system on a device becomes a BitLocker volume.
 
 use super::create_bitlocker::{KeyFiles, description, method, protector_id};
-use super::encrypt::{Args, enlarge, file_system};
+use super::encrypt::{Args, file_system};
+use super::encrypt_room::{Room, end_of};
 use crate::conversion;
-use crate::conversion_bitlocker::{Target, carry_out};
+use crate::conversion_bitlocker::{Target, carry_out, journal};
 use crate::failure::Failure;
-use crate::output::{Output, bytes};
+use crate::output::Output;
 use crate::volume::{self, about};
 use keyway_convert::ConvertError;
 use keyway_convert::bitlocker::{self as convert, Plan, Wish};
@@ -40,7 +41,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let fs = file_system(path)?;
-    let room = Room::of(path, &fs, args)?;
+    let room = room_for(path, &fs, args)?;
     fs.kind.check(path).map_err(|e| about(path, e))?;
     out.confirm(&format!(
         "Everything on {} will be encrypted in place{}. Make a backup first.",
@@ -49,22 +50,34 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     ))?;
     let protectors = options.new_protectors(&own, path)?;
     let mut files = KeyFiles::claim(options, &protectors)?;
-    room.make(path, &fs, out)?;
-    let file_system_bytes = file_system(path)?.bytes.next_multiple_of(4096);
-    let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
-    let wish = Wish {
-        volume: InPlace {
-            protectors: &protectors,
-            method,
-            used_space_only: args.used_space_only,
-            description: &description(path, None),
-        },
-        file_system_bytes: file_system_bytes.min(store.size()),
-        journal: conversion::journal_beside(path, &args.how)?,
+    let file = conversion::journal_beside(path, &args.how)?;
+    let planned = |store: &dyn Store| {
+        let wish = Wish {
+            volume: InPlace {
+                protectors: &protectors,
+                method,
+                used_space_only: args.used_space_only,
+                description: &description(path, None),
+            },
+            file_system_bytes: room.end(&fs).min(store.size()),
+            journal: file.clone(),
+        };
+        Plan::encryption(store, &wish).map_err(|e| about(path, e))
     };
-    let plan = Plan::encryption(&store, &wish).map_err(|e| about(path, e))?;
-    // Before anything is changed: nobody shall have a volume whose keys could not be kept.
-    files.write(&protectors, plan.block())?;
+    let (plan, store, journal) = room.around(
+        (path, &fs),
+        !args.used_space_only,
+        out,
+        |store| planned(store).map(drop),
+        |store, ()| {
+            // A plan holds what it has read, and the file system may have become smaller since the first.
+            let plan = planned(&store)?;
+            // Before anything is changed: nobody shall have a volume whose keys could not be kept.
+            files.write(&protectors, plan.block())?;
+            let journal = journal(&plan)?;
+            Ok((plan, Arc::new(store) as Arc<dyn Store>, journal))
+        },
+    )?;
     let startup_key = files.keep();
     let recovery = protectors.recovery.as_ref().filter(|_| options.recovery_file.is_none());
     let mut more = Map::new();
@@ -77,77 +90,29 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     more.insert("recovery_password".to_owned(), json!(shown));
     more.insert("recovery_file".to_owned(), json!(options.recovery_file));
     more.insert("startup_key".to_owned(), json!(startup_key));
-    carry_out(&Target { path, how: &args.how, more }, &plan, &store, out)
+    carry_out(&Target { path, how: &args.how, more }, &plan, (&store, journal), out)
 }
 
-/// Where the room for the metadata comes from.
-enum Room {
-    /// Free clusters, or bytes behind the file system.
-    Enough,
-    /// The file system is made that small.
-    Shrink(u64),
-    /// The file is made that large.
-    Grow(u64),
-}
-
-impl Room {
-    fn of(path: &Path, fs: &FileSystem, args: &Args) -> Result<Self, Failure> {
-        let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-        let size = store.size();
-        if size < SMALLEST_VOLUME {
-            return Err(about(path, bitlocker::CreateError::TooSmall { size, least: SMALLEST_VOLUME }));
-        }
-        if fs.kind == Kind::Xfs {
-            return Err(about(
-                path,
-                ConvertError::Unsupported("XFS keeps its superblock where the conversion needs a few bytes"),
-            ));
-        }
-        let map = convert::map(&store).map_err(|e| about(path, e))?;
-        let needed = fs.bytes.next_multiple_of(4096);
-        let room = convert::room(size);
-        if map.is_some_and(|map| map.can_reserve()) || needed <= room {
-            return Ok(Self::Enough);
-        }
-        if args.grow && path.is_file() {
-            let missing = (needed - room).next_multiple_of(4096);
-            return Ok(Self::Grow(size.next_multiple_of(4096) + missing + 4096));
-        }
-        if fs.kind.can_shrink() {
-            return Ok(Self::Shrink(room));
-        }
-        let failure = about(path, ConvertError::NoRoom { missing: needed - room });
-        let hint = if path.is_file() {
-            "add --grow to make the file larger"
-        } else {
-            "make the partition larger by that much"
-        };
-        Err(failure.hint(format!("{} can't be made smaller while it is not mounted; {hint}", fs.kind)))
+/// Where the room for the metadata comes from: free clusters, or bytes behind the file system.
+fn room_for(path: &Path, fs: &FileSystem, args: &Args) -> Result<Room, Failure> {
+    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    let size = store.size();
+    if size < SMALLEST_VOLUME {
+        return Err(about(path, bitlocker::CreateError::TooSmall { size, least: SMALLEST_VOLUME }));
     }
-
-    fn in_words(&self, fs: &FileSystem) -> String {
-        match self {
-            Self::Enough => String::new(),
-            Self::Shrink(to) => format!(
-                ", and its {} file system is made {} smaller before that, with its own tools",
-                fs.kind,
-                bytes(fs.bytes.saturating_sub(*to))
-            ),
-            Self::Grow(to) => format!(", and its file grows to {}", bytes(*to)),
-        }
+    if fs.kind == Kind::Xfs {
+        return Err(about(
+            path,
+            ConvertError::Unsupported("XFS keeps its superblock where the conversion needs a few bytes"),
+        ));
     }
-
-    fn make(&self, path: &Path, fs: &FileSystem, out: Output) -> Result<(), Failure> {
-        match self {
-            Self::Enough => Ok(()),
-            Self::Grow(to) => enlarge(path, *to),
-            Self::Shrink(to) => {
-                conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
-                let before = path.metadata().map_err(|e| Failure::io("look at", path, &e))?;
-                fs.kind.resize(path, *to).map_err(|e| about(path, e))?;
-                // resize2fs cuts a file where its file system ends.
-                if before.is_file() { enlarge(path, before.len()) } else { Ok(()) }
-            }
-        }
+    let map = convert::map(&store).map_err(|e| about(path, e))?;
+    let (needed, most) = (end_of(fs), convert::room(size));
+    if map.is_some_and(|map| map.can_reserve()) || needed <= most {
+        return Ok(Room::Enough);
     }
+    Room::elsewhere(path, fs, most, args.grow, || {
+        let missing = (needed - most).next_multiple_of(4096);
+        size.next_multiple_of(4096) + missing + 4096
+    })
 }

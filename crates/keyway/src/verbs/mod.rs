@@ -13,6 +13,7 @@ pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod encrypt;
 mod encrypt_bitlocker;
+mod encrypt_room;
 pub(crate) mod erase;
 pub(crate) mod get;
 pub(crate) mod header;

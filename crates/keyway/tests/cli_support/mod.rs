@@ -100,3 +100,10 @@ pub(crate) fn damage(path: &Path, range: std::ops::Range<usize>) {
     }
     std::fs::write(path, bytes).expect("the file");
 }
+
+/// Bytes of the ext4 on that file.
+pub(crate) fn ext4_bytes(path: &Path) -> u64 {
+    let image = std::fs::read(path).expect("read");
+    let field = |at: usize| u64::from(u32::from_le_bytes(*image[1024 + at..].first_chunk().expect("there")));
+    field(4) << (10 + field(0x18))
+}
