@@ -211,11 +211,10 @@ impl ServeRequest {
     }
 }
 
-/// Starts a process of its own that serves the volume, and waits until it does. The secrets are
-/// wiped here as soon as they are handed over.
+/// Starts a process of its own that serves the volume, and waits until it does.
 pub(crate) fn detached(
     request: &ServeRequest,
-    secrets: ServeSecrets,
+    secrets: &ServeSecrets,
 ) -> Result<(SessionState, Vec<String>), Failure> {
     let broken = |doing: &str| {
         let doing = doing.to_owned();
@@ -234,8 +233,7 @@ pub(crate) fn detached(
     let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(broken("talk to the serving process")(io::ErrorKind::BrokenPipe.into()));
     };
-    let sent = send(&mut to, request, &secrets);
-    drop(secrets);
+    let sent = send(&mut to, request, secrets);
     let mut line = String::new();
     let heard = sent.and_then(|()| BufReader::new(from).read_line(&mut line));
     // The pipe stays open until here: its end tells the other side that nobody waits any more.

@@ -25,6 +25,7 @@ pub(crate) mod pause;
 pub(crate) mod protector;
 pub(crate) mod put;
 pub(crate) mod resize;
+mod resize_inside;
 pub(crate) mod resume;
 pub(crate) mod serve;
 pub(crate) mod serve_volume;

@@ -145,7 +145,8 @@ pub(crate) fn serve(
         })?;
         return told;
     }
-    let (state, warnings) = spawn::detached(request, secrets)?;
+    let (state, warnings) = spawn::detached(request, &secrets)?;
+    drop(secrets);
     tell(&state, &warnings, false, out)
 }
 
@@ -276,7 +277,7 @@ pub(crate) fn attachment_of_ours(mount: bool, out: Output) -> Result<Attachment,
 }
 
 /// FUSE, with a loop device where this user may have one, and what speaks for it.
-fn by_fuse(mount: bool) -> Result<(Attachment, &'static str), Failure> {
+pub(crate) fn by_fuse(mount: bool) -> Result<(Attachment, &'static str), Failure> {
     let loop_device = machine::loop_devices();
     if mount && let Err(why) = &loop_device {
         return Err(Failure::new(

@@ -1,25 +1,32 @@
 //! `resize`: a VeraCrypt volume gets larger or smaller, with everything in it.
 
+use super::resize_inside;
 use crate::conversion;
 use crate::failure::{Exit, Failure};
-use crate::given::{Family, VolumeArgs};
+use crate::given::{Family, Given, VolumeArgs};
 use crate::output::{Output, bytes};
 use crate::progress;
+use crate::spawn::ServeSecrets;
 use crate::volume::{self, about};
 use keyway_convert::room::{self, FileSystem};
 use keyway_engine::{Access, Device};
 use keyway_store::{Caching, Store};
-use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, HEADERS_BYTES, ResizeError, Unlocked};
+use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, HEADERS_BYTES, ResizeError, UnlockRequest};
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::path::Path;
 
+/// Bytes that a file system's tools count by.
+const PAGE: u64 = 4096;
+/// Bytes behind a file system that are not worth making it larger.
+const SLACK: u64 = 64 << 10;
+
 /// Make a VeraCrypt volume larger or smaller, with everything in it
 ///
 /// A file gets the size that is named; a volume on a device fills it, as far as nothing smaller is
-/// named: make the partition larger before, or smaller afterwards. The volume must not be open. The file
-/// system inside is made larger afterwards, or smaller before, by its own tool on the open volume (resize2fs,
-/// ntfsresize); a volume never gets smaller than the file system in it.
+/// named: make the partition larger before, or smaller afterwards. The volume must not be open. An ext4 or NTFS
+/// file system in it gets larger and smaller with it, by its own tool; others must fit. Losing power loses nothing
+/// but while that tool works: make a backup first.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ keyway resize secret.hc --size 20G
@@ -33,6 +40,9 @@ pub(crate) struct Args {
     /// Do not overwrite what is new with noise: faster, and shows what of it is unused
     #[arg(long)]
     quick: bool,
+    /// Leave the file system inside as large as it is
+    #[arg(long)]
+    keep_filesystem: bool,
 }
 
 /// Runs the verb.
@@ -41,13 +51,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
     let which = args.target.which();
+    let bitlocker = || {
+        let what = "changing the size of a BitLocker volume is not built yet";
+        Failure::new(Exit::NotPermitted, what, "make a new one of that size and copy").kind("unsupported")
+    };
     if volume::family(&which)? == Family::BitLocker {
-        return Err(Failure::new(
-            Exit::NotPermitted,
-            "changing the size of a BitLocker volume is not built yet",
-            "make a new one of that size and copy",
-        )
-        .kind("unsupported"));
+        return Err(bitlocker());
     }
     conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
@@ -63,33 +72,43 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         }
         None => before,
     };
-    let secrets = args.target.veracrypt_secrets()?;
-    let request = which.request(&secrets, None, None);
-    let (old, fs) = {
-        let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-        let opened = veracrypt::unlock(&store, &request).map_err(|e| about(path, e))?;
-        (opened.info.data_bytes, file_system(path, opened)?)
-    };
+    let own = ServeSecrets { own: args.target.given()?, protect: None };
+    let Given::VeraCrypt(secrets) = &own.own else { return Err(bitlocker()) };
+    let request = which.request(secrets, None, None);
+    let (old, fs) = look(path, &request)?;
     let new = wanted.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES);
-    if new < old {
-        if let Some(fs) = fs.filter(|fs| fs.bytes > new) {
-            return Err(Failure::usage(
-                format!("the {} file system in {} has {}, and would not fit", fs.kind, path.display(), bytes(fs.bytes)),
-                format!("open the volume, make its file system {new} bytes or smaller (resize2fs, ntfsresize), close it"),
-            )
-            .kind("no-room")
-            .with(json!({"filesystem_bytes": fs.bytes, "most_bytes": new})));
+    // The tools take whole pages.
+    let inside = new / PAGE * PAGE;
+    let follows = fs.filter(|fs| fs.kind.can_shrink() && !args.keep_filesystem);
+    if let Some(fs) = fs.filter(|fs| fs.bytes > new && follows.is_none()) {
+        return Err(Failure::usage(
+            format!(
+                "the {} file system in {} has {}, and would not fit",
+                fs.kind,
+                path.display(),
+                bytes(fs.bytes)
+            ),
+            format!(
+                "open the volume, make its file system {new} bytes or smaller with its own tool, close it"
+            ),
+        )
+        .kind("no-room")
+        .with(json!({"filesystem_bytes": fs.bytes, "most_bytes": new})));
+    }
+    if let Some(question) = question(path, (old, new), fs, follows) {
+        out.confirm(&question)?;
+    }
+    if let Some(fs) = follows.filter(|fs| fs.bytes > new) {
+        conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
+        resize_inside::resize(&which, &own, &fs, inside)?;
+        let (_, now) = look(path, &request)?;
+        if now.is_none_or(|now| now.bytes > new) {
+            return Err(Failure::new(
+                Exit::Failed,
+                format!("the {} file system in {} did not get small enough", fs.kind, path.display()),
+                "the volume has the size that it had; look at the file system with its own tools",
+            ));
         }
-        let loses = if fs.is_some() {
-            ""
-        } else {
-            " No file system is known in it: what lies behind the new end is lost."
-        };
-        out.confirm(&format!(
-            "{} gets {} smaller.{loses} A hidden volume in it will be lost. Make a backup first.",
-            path.display(),
-            bytes(old - new)
-        ))?;
     }
     if is_file && wanted > before {
         set_len(path, wanted)?;
@@ -113,37 +132,87 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if is_file && wanted < before {
         set_len(path, wanted)?;
     }
+    let mut grown = Ok(());
+    if let Some(fs) =
+        follows.filter(|fs| inside > fs.bytes + SLACK && done.data_bytes > done.data_bytes_before)
+    {
+        conversion::announce(out, &format!("making the {} file system larger", fs.kind));
+        grown = resize_inside::resize(&which, &own, &fs, inside);
+    }
+    if let Err(e) = &grown {
+        out.warn(&format!("the file system inside did not get larger: {}; {}", e.message, e.hint));
+    }
+    let now = match fs {
+        Some(_) => look(path, &request)?.1,
+        None => None,
+    };
     let document = json!({
         "volume": path,
         "size_bytes": if is_file { wanted } else { before },
         "data_bytes_before": done.data_bytes_before,
         "data_bytes": done.data_bytes,
         "filled": done.filled,
+        "filesystem": now.map(|fs| fs.kind.name()),
+        "filesystem_bytes": now.map(|fs| fs.bytes),
     });
     out.result(&document, || {
-        let next = match fs {
-            Some(fs) if done.data_bytes > done.data_bytes_before => format!(
-                "\nIts {} file system still has {}: open the volume and make it larger with its own tool.",
+        let inside = match now {
+            Some(fs) if fs.bytes + SLACK < inside => format!(
+                "\nIts {} file system has {}: open the volume to make it larger with its own tool.",
                 fs.kind,
                 bytes(fs.bytes)
             ),
-            _ => String::new(),
+            Some(fs) => format!("\nIts {} file system has {}.", fs.kind, bytes(fs.bytes)),
+            None => String::new(),
         };
         let (from, to) = (bytes(done.data_bytes_before), bytes(done.data_bytes));
         format!(
-            "{} has room for {to} now, and had for {from}. Backups of its headers are of the old size.{next}",
+            "{} has room for {to} now, and had for {from}. Backups of its headers are of the old size.{inside}",
             path.display()
         )
     })
 }
 
-/// The file system that lies open in the volume.
-fn file_system(path: &Path, opened: Unlocked) -> Result<Option<FileSystem>, Failure> {
+/// What is to be asked before; nothing where nothing can be lost.
+fn question(
+    path: &Path,
+    (old, new): (u64, u64),
+    fs: Option<FileSystem>,
+    follows: Option<FileSystem>,
+) -> Option<String> {
+    let path = path.display();
+    if new < old {
+        let inside = match (fs, follows.filter(|fs| fs.bytes > new)) {
+            (_, Some(fs)) => format!(
+                " Its {} file system is made {} smaller before that, with its own tools.",
+                fs.kind,
+                bytes(fs.bytes - new)
+            ),
+            (Some(_), None) => String::new(),
+            (None, _) => " No file system is known in it: what lies behind the new end is lost.".to_owned(),
+        };
+        return Some(format!(
+            "{path} gets {} smaller.{inside} A hidden volume in it will be lost. Make a backup first.",
+            bytes(old - new)
+        ));
+    }
+    let fs = follows.filter(|fs| new > fs.bytes + SLACK)?;
+    Some(format!(
+        "The {} file system in {path} gets larger too, with its own tools. Make a backup first. A hidden volume in it \
+         may be damaged by that: if there is one, say no, and add --keep-filesystem.",
+        fs.kind
+    ))
+}
+
+/// Bytes of the data area, and the file system that lies open in it.
+fn look(path: &Path, request: &UnlockRequest<'_>) -> Result<(u64, Option<FileSystem>), Failure> {
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
+    let opened = veracrypt::unlock(&store, request).map_err(|e| about(path, e))?;
+    let data_bytes = opened.info.data_bytes;
     let device = Device::new(Box::new(store), opened.layout, Access::ReadOnly)?;
     let mut head = vec![0; room::HEAD.min(usize::try_from(device.size()).unwrap_or(room::HEAD))];
     device.read_at(&mut head, 0)?;
-    Ok(room::of(&head, device.size()))
+    Ok((data_bytes, room::of(&head, device.size())))
 }
 
 fn set_len(path: &Path, to: u64) -> Result<(), Failure> {

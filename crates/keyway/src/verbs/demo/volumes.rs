@@ -102,7 +102,8 @@ pub(super) fn open(
         chosen: None,
         mountpoint,
     };
-    let (state, _) = spawn::detached(&request, ServeSecrets { own: Given::VeraCrypt(own), protect: None })?;
+    let secrets = ServeSecrets { own: Given::VeraCrypt(own), protect: None };
+    let (state, _) = spawn::detached(&request, &secrets)?;
     Ok(Opened { state, closed: false })
 }
 
