@@ -172,6 +172,11 @@ impl<'a> Journal<'a> {
         &self.place
     }
 
+    /// The conversion's identifier.
+    pub(crate) fn id(&self) -> &[u8; 16] {
+        &self.id
+    }
+
     /// The store it lies in.
     pub fn store(&self) -> &'a dyn Store {
         self.store

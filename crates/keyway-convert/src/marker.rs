@@ -215,6 +215,27 @@ pub(crate) fn has_touched(id: &[u8; FRAME], page: &[u8]) -> bool {
     page.chunks(SECTOR).any(|sector| sector.starts_with(id) || sector.ends_with(id))
 }
 
+/// Whether a page is this one but for pieces of the identifier at the outer ends of its sectors: the rest of a
+/// marker that came or went, where no end has all of it ([`has_touched`]).
+pub(crate) fn is_torn(id: &[u8; FRAME], page: &[u8], whole: &[u8]) -> bool {
+    let mut differ = false;
+    for (is, was) in page.chunks(SECTOR).zip(whole.chunks(SECTOR)) {
+        let (Some(first), Some(last)) = (
+            is.iter().zip(was).position(|(is, was)| is != was),
+            is.iter().zip(was).rposition(|(is, was)| is != was),
+        ) else {
+            continue;
+        };
+        differ = true;
+        let begins = id.get(..=last).is_some_and(|piece| is.starts_with(piece));
+        let ends = SECTOR.checked_sub(first).and_then(|n| FRAME.checked_sub(n)).and_then(|n| id.get(n..));
+        if !begins && !ends.is_some_and(|piece| is.ends_with(piece)) {
+            return false;
+        }
+    }
+    differ
+}
+
 impl Kind {
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -324,6 +345,27 @@ mod tests {
         assert_eq!(medium(&page[..512], &[]), None);
         // Of another size: somebody's copy of the beginning.
         assert_eq!(medium(&marker(1 << 21).to_bytes(), &[]), None);
+    }
+
+    #[test]
+    fn a_sector_torn_next_to_its_edge_is_known_by_what_should_be_there() {
+        let (id, whole) = ([7; FRAME], [1; MARKER_BYTES]);
+        let torn = |at: usize, bytes: &[u8]| {
+            let mut page = whole;
+            page[at..at + bytes.len()].copy_from_slice(bytes);
+            is_torn(&id, &page, &whole)
+        };
+        for n in 1..FRAME {
+            assert!(torn(0, &id[..n]) && torn(1024, &id[..n]), "the first {n}");
+            assert!(torn(SECTOR - n, &id[..n]) && torn(MARKER_BYTES - n, &id[..n]), "the last {n}");
+            // Somebody else's bytes, or the identifier's in the middle.
+            assert!(!torn(0, &vec![8; n]) && !torn(100, &id[..n]) && !torn(SECTOR - n, &vec![8; n]));
+        }
+        assert!(!torn(0, &[]));
+        let mut both = whole;
+        both[..3].copy_from_slice(&id[..3]);
+        both[600] = 9;
+        assert!(!is_torn(&id, &both, &whole), "another sector was changed by somebody");
     }
 
     #[test]

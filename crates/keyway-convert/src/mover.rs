@@ -13,13 +13,14 @@
 //!
 //! A step begins with a record without a segment, and a flush. After an error nothing more is written.
 
-use crate::journal::Journal;
+use crate::journal::{Held, Journal};
 use crate::live::{LIVE_SEGMENT, Live};
+use crate::marker::{MARKER_BYTES, is_torn};
 use crate::pipeline::{Came, Pipeline, flush};
-use crate::step::{Move, Step, Wipe};
+use crate::step::{Move, Side, Step, Wipe};
 use crate::{ConvertError, Record, Stopped};
 use keyway_store::{AlignedBuf, Store};
-use keyway_volume::veracrypt::Noise;
+use keyway_volume::veracrypt::{HEADER_BYTES, Noise};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -182,12 +183,13 @@ impl Conversion<'_> {
 
     fn start(&self, marked: bool) -> Result<At, ConvertError> {
         let last = self.steps.len().saturating_sub(1);
-        let mut at = match self.recover(marked) {
+        let held = self.journal.read()?;
+        let marked = marked || held.as_ref().map_or(Ok(false), |held| self.is_torn(held.newest.step))?;
+        let mut at = match held {
+            Some(held) => self.recover(&held, marked)?,
             // The records come before the marker, and are wiped before it.
-            Err(ConvertError::NoJournal) if !marked => {
-                At { step: u32::try_from(last).unwrap_or(u32::MAX), done: 0, sequence: 0 }
-            }
-            found => found?,
+            None if !marked => At { step: u32::try_from(last).unwrap_or(u32::MAX), done: 0, sequence: 0 },
+            None => return Err(ConvertError::NoJournal),
         };
         if !marked {
             (at.step, at.done) = match at.step {
@@ -259,17 +261,58 @@ impl Conversion<'_> {
         Ok(Stopped::Done)
     }
 
+    /// Whether the first page is torn between the marker and what is before or after it, though no whole
+    /// identifier tells it. In these steps alone it can be.
+    fn is_torn(&self, step: u32) -> Result<bool, ConvertError> {
+        let last = self.steps.len().saturating_sub(1);
+        let at_zero = |side: &Side| side.offset == 0;
+        let parked = |bytes: &[u8]| {
+            let mut page = AlignedBuf::zeroed(bytes.len());
+            page.copy_from_slice(bytes);
+            page
+        };
+        let read = |side: &Side| -> Result<AlignedBuf, ConvertError> {
+            let mut page = AlignedBuf::zeroed(MARKER_BYTES);
+            self.store.read_at(&mut page, side.offset)?;
+            side.decrypt(&mut page, 0);
+            Ok(page)
+        };
+        let whole = if step == self.marking {
+            let before = self.steps.iter().take(step as usize).find_map(|step| match step {
+                Step::Move(m) if at_zero(&m.from) => Some(&m.to),
+                _ => None,
+            });
+            before.map(read).transpose()?
+        } else if step as usize + 1 == last {
+            match self.steps.get(step as usize) {
+                Some(Step::Move(m)) if at_zero(&m.to) => Some(read(&m.from)?),
+                // Noise follows the header.
+                Some(Step::Put(writes)) => writes
+                    .iter()
+                    .find(|(at, _)| *at == 0)
+                    .and_then(|(_, bytes)| bytes.get(..HEADER_BYTES))
+                    .map(parked),
+                _ => None,
+            }
+        } else {
+            None
+        };
+        let Some(whole) = whole else { return Ok(false) };
+        let mut page = AlignedBuf::zeroed(MARKER_BYTES);
+        self.store.read_at(&mut page, 0)?;
+        Ok(is_torn(self.journal.id(), &page, &whole))
+    }
+
     /// Puts on the medium what the journal holds, and finds out how far everything is. Where the marker is
     /// not in front somebody may have changed since what the journal holds, and nothing is written.
-    fn recover(&self, marked: bool) -> Result<At, ConvertError> {
-        let held = self.journal.read()?.ok_or(ConvertError::NoJournal)?;
+    fn recover(&self, held: &Held, marked: bool) -> Result<At, ConvertError> {
         if marked {
             for (record, segment) in &held.replay {
                 self.check(record)?;
                 self.store.write_at(segment, record.target)?;
             }
         }
-        self.journal.wipe_stale(&held)?;
+        self.journal.wipe_stale(held)?;
         flush(self.store, &self.journal)?;
         let newest = held.newest;
         if newest.step as usize >= self.steps.len() {

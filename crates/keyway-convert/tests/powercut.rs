@@ -91,6 +91,27 @@ fn every_byte_is_right_after_any_loss_of_power() {
     }
 }
 
+/// The marker's first sector, torn so close to its edge that no whole identifier is there: where it comes,
+/// and where a header or a file system's first page replaces it.
+#[test]
+fn a_front_that_is_torn_next_to_an_edge_is_mended() {
+    for kind in KINDS {
+        let case = Case::new(kind);
+        for (time, at) in (1..=2).flat_map(|time| [1, 15, 497, 511].map(|at| (time, at))) {
+            for (begins, others) in [(true, true), (true, false), (false, true), (false, false)] {
+                let power = Power::failing_behind_the_front(case.image.clone(), time);
+                assert!(case.begin(&power).is_err());
+                let loss = Loss::Front { at, begins, others };
+                let store = MemStore::from_vec(power.left(loss));
+                let resumed = case.resume(&store).expect("the second marker is there");
+                assert_eq!(resumed.expect("goes on"), Stopped::Done);
+                let done = case.is_done(&store.snapshot());
+                assert!(done.is_ok(), "{kind:?}, the {time}. time, {loss:?}: {done:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_single_error_is_an_error_and_resume_goes_on() {
     for kind in KINDS {

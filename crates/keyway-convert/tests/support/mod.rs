@@ -19,6 +19,9 @@ pub(crate) enum Loss {
     Nothing,
     /// Some are old, some new, some torn, as the generator of this seed says.
     Some(u64),
+    /// The first sector is torn at that byte: its beginning arrived, or else its end. The others arrived all,
+    /// or none.
+    Front { at: usize, begins: bool, others: bool },
 }
 
 struct State {
@@ -28,6 +31,8 @@ struct State {
     steps: u64,
     dies_at: Option<u64>,
     dead: bool,
+    /// Writes to the first sector until the power fails.
+    fronts_left: Option<u64>,
 }
 
 /// A medium with a cache, and a moment at which its power fails.
@@ -40,7 +45,8 @@ impl Power {
     /// The power fails just before the write or flush of that number.
     pub(crate) fn new(medium: Vec<u8>, dies_at: Option<u64>) -> Self {
         let size = medium.len() as u64;
-        let state = State { medium, pending: BTreeMap::new(), steps: 0, dies_at, dead: false };
+        let state =
+            State { medium, pending: BTreeMap::new(), steps: 0, dies_at, dead: false, fronts_left: None };
         Self { state: Mutex::new(state), size }
     }
 
@@ -53,6 +59,13 @@ impl Power {
         self.lock().steps
     }
 
+    /// The power fails just after the first sector was written for the `n`th time.
+    pub(crate) fn failing_behind_the_front(medium: Vec<u8>, n: u64) -> Self {
+        let power = Self::new(medium, None);
+        power.lock().fronts_left = Some(n);
+        power
+    }
+
     /// What is left on the medium.
     pub(crate) fn left(self, loss: Loss) -> Vec<u8> {
         let State { mut medium, pending, .. } =
@@ -60,10 +73,20 @@ impl Power {
         let mut rng = match loss {
             Loss::All => return medium,
             Loss::Some(seed) => Some(Rng::new(seed)),
-            Loss::Nothing => None,
+            Loss::Nothing | Loss::Front { .. } => None,
         };
         for (number, versions) in pending {
             let old = &mut medium[number * SECTOR..][..SECTOR];
+            if let Loss::Front { at, begins, others } = loss {
+                let new = versions.last().expect("written");
+                match (number, begins) {
+                    (0, true) => old[..at].copy_from_slice(&new[..at]),
+                    (0, false) => old[at..].copy_from_slice(&new[at..]),
+                    _ if others => old.copy_from_slice(new),
+                    _ => {}
+                }
+                continue;
+            }
             let Some(rng) = &mut rng else {
                 old.copy_from_slice(versions.last().expect("written"));
                 continue;
@@ -120,6 +143,10 @@ impl Store for Power {
         assert!(odd.is_empty(), "whole sectors only");
         for (i, sector) in sectors.iter().enumerate() {
             state.pending.entry(offset as usize / SECTOR + i).or_default().push(*sector);
+        }
+        if let (0, Some(left)) = (offset, &mut state.fronts_left) {
+            *left -= 1;
+            state.dead = *left == 0;
         }
         Ok(())
     }
