@@ -158,3 +158,25 @@ fn a_replay_can_be_stopped_and_a_failing_request_ends_it() {
     let mut queue = ThreadQueue::new(&sectors, 1).unwrap();
     assert!(matches!(replay.run(&mut queue, &AtomicBool::new(false)), Err(LabError::Store(_))));
 }
+
+/// A queue under a cipher hands large requests to the drive in pieces. On simulated time the cipher
+/// itself takes none, so what is left is what the pieces alone gain or cost: nothing worth a tenth of
+/// what AES costs may come from the drive's model.
+#[test]
+fn requests_in_pieces_are_no_faster_for_a_modelled_drive() {
+    let trace = trace::named("tree-copy").unwrap();
+    let mb_s = |pieces: bool| {
+        let model = DriveModel::named("samsung-990-pro").unwrap();
+        let store = keyway_store::model::NullStore::new(trace.volume_bytes, 512);
+        let queue = ModelDrive::over(model, Clock::simulated(), Box::new(store)).queue();
+        let mut queue: Box<dyn Queue> = match pieces {
+            true => trace::encrypted(Box::new(queue), "aes", trace.volume_bytes).unwrap(),
+            false => Box::new(queue),
+        };
+        let mut replay = Replay::new(&trace, trace.volume_bytes, 512).unwrap();
+        replay.run(&mut queue, &AtomicBool::new(false)).unwrap().mb_s()
+    };
+    let (whole, pieces) = (mb_s(false), mb_s(true));
+    eprintln!("whole requests {whole:.0} MB/s, in pieces {pieces:.0} MB/s");
+    assert!(pieces < whole * 1.003, "{whole} and {pieces}");
+}

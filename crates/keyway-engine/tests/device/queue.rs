@@ -56,6 +56,79 @@ fn the_queue_and_the_device_agree() {
     }
 }
 
+/// Bytes that differ from place to place.
+fn pattern(offset: u64, len: usize, salt: u8) -> Vec<u8> {
+    (offset..).take(len).map(|at| (at >> 9) as u8 ^ (at % 251) as u8 ^ salt).collect()
+}
+
+/// Requests of more than a piece, of odd sizes, and small ones between them.
+const LARGE: [(u64, usize); 5] =
+    [(512, 262_144), (300 << 10, 65_536), (400 << 10, 65_536 + 512), (512 << 10, 4096), (600 << 10, 200_704)];
+
+#[test]
+fn large_requests_in_pieces_show_the_same_bytes_as_the_device() {
+    let drive = ModelDrive::new(DriveModel::named("samsung-990-pro").unwrap(), Clock::simulated());
+    let device = Device::new(Box::new(drive.clone()), layout(), Access::ReadWrite).unwrap();
+    let mut queue = LayoutQueue::new(Arc::new(layout()), drive.queue());
+    let mut done = Vec::new();
+    for action in [Action::Write, Action::Read] {
+        for (tag, (offset, len)) in (0..).zip(LARGE) {
+            let mut buf = AlignedBuf::zeroed(len);
+            if action == Action::Write {
+                buf.copy_from_slice(&pattern(offset, len, 1));
+            } else {
+                device.write_at(&pattern(offset, len, 2), offset).unwrap();
+            }
+            queue.submit(Request { tag, action, offset, buf }).unwrap();
+        }
+        assert_eq!(queue.in_flight(), LARGE.len(), "a request counts once, whatever its pieces");
+        // One at a time, by either way of waiting.
+        while queue.in_flight() > 0 {
+            let before = done.len();
+            match before % 2 {
+                0 => queue.complete(1, &mut done).unwrap(),
+                _ => queue.complete_before(u64::MAX, &mut done).unwrap(),
+            }
+            assert!(done.len() > before);
+        }
+        for c in done.drain(..) {
+            let (offset, len) = LARGE[c.tag as usize];
+            c.result.unwrap();
+            assert_eq!((c.action, c.offset, c.buf.len()), (action, offset, len));
+            if action == Action::Read {
+                assert!(*c.buf == *pattern(offset, len, 2), "{offset}");
+                continue;
+            }
+            let mut back = vec![0; len];
+            device.read_at(&mut back, offset).unwrap();
+            assert!(back == pattern(offset, len, 1), "{offset}");
+        }
+    }
+}
+
+#[test]
+fn a_piece_that_fails_fails_its_request_and_no_other() {
+    let model = DriveModel::named("samsung-990-pro").unwrap();
+    // Too small for the last piece of one of two.
+    let store = keyway_store::MemStore::new(131_072 + (200 << 10));
+    let drive = ModelDrive::over(model, Clock::simulated(), Box::new(store));
+    let mut queue = LayoutQueue::new(Arc::new(layout()), drive.queue());
+    for action in [Action::Read, Action::Write] {
+        for (tag, offset) in [(1, 0), (2, 56 << 10)] {
+            queue.submit(Request { tag, action, offset, buf: AlignedBuf::zeroed(150 << 10) }).unwrap();
+        }
+        let mut done = Vec::new();
+        queue.complete(2, &mut done).unwrap();
+        done.sort_by_key(|c| c.tag);
+        assert_eq!(
+            done.iter().map(|c| (c.tag, c.result.is_ok())).collect::<Vec<_>>(),
+            [(1, true), (2, false)]
+        );
+        assert!(done.iter().all(|c| c.buf.len() == 150 << 10), "the buffers come back");
+        assert_eq!(queue.in_flight(), 0);
+    }
+}
+
 #[test]
 fn what_the_layout_does_not_store_is_refused_in_the_completion() {
     let drive = ModelDrive::new(DriveModel::named("samsung-990-pro").unwrap(), Clock::simulated());
