@@ -3,6 +3,7 @@
 //! Every function here is a safe wrapper that takes and returns owned, checked types.
 
 mod blkdev;
+mod disks;
 mod dm;
 mod fuse_ring;
 mod fusedev;
@@ -17,6 +18,7 @@ mod process;
 mod sg;
 
 pub use blkdev::{discard_blocks, reread_partitions, zero_blocks};
+pub use disks::disks_under;
 pub use dm::{DM_CONTROL, DeviceMapper, DmDevice, DmTarget};
 pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};
 pub use fusedev::fuse_clone;

@@ -317,7 +317,8 @@ fn the_shadow_and_the_store() {
     let image = cli.keyway.secret("image", (0..100_000u32).map(|n| (n / 7) as u8).collect::<Vec<_>>());
     let status = cli.json(0, &format!("drive mbr status @drive {ADMIN}"));
     assert_eq!((&status["enabled"], &status["bytes"]), (&false.into(), &(128 << 20).into()));
-    cli.ends(0, &format!("drive mbr write @drive @image {ADMIN}"));
+    cli.ends(2, &format!("drive mbr write @drive @image {ADMIN}"));
+    cli.ends(0, &format!("drive mbr write @drive @image {ADMIN} --yes"));
     cli.ends(0, &format!("drive mbr read @drive @back --length 100000 {ADMIN}"));
     assert!(std::fs::read(cli.path("back")).expect("read") == std::fs::read(&image).expect("read"));
     cli.ends(1, &format!("drive mbr read @drive @back --length 4K {ADMIN}"));
@@ -333,15 +334,16 @@ fn the_shadow_and_the_store() {
     assert_eq!(cli.json(0, &format!("drive mbr disable @drive {ADMIN}"))["enabled"], false);
     let large = std::fs::File::create_new(cli.path("large")).expect("a file");
     large.set_len((128 << 20) + 1).expect("room");
-    cli.ends(1, &format!("drive mbr write @drive @large {ADMIN}"));
+    cli.ends(1, &format!("drive mbr write @drive @large {ADMIN} --yes"));
 
     cli.keyway.secret("notes", "notes for the host");
-    cli.ends(0, &format!("drive store write @drive @notes --offset 1K {ADMIN}"));
+    cli.ends(2, &format!("drive store write @drive @notes --offset 1K {ADMIN}"));
+    cli.ends(0, &format!("drive store write @drive @notes --offset 1K {ADMIN} --yes"));
     let read = cli.ends(0, &format!("drive store read @drive --offset 1K --length 18 {ADMIN}"));
     assert_eq!(read.stdout, b"notes for the host");
     let read = cli.json(0, &format!("drive store read @drive --offset 1K --length 5 {ADMIN}"));
     assert_eq!(read["hex"], "6e6f746573");
-    cli.ends(1, &format!("drive store write @drive @notes --offset 10M {ADMIN}"));
+    cli.ends(1, &format!("drive store write @drive @notes --offset 10M {ADMIN} --yes"));
     cli.ends(1, &format!("drive store read @drive --offset 11M {ADMIN}"));
 }
 

@@ -31,6 +31,10 @@ fn sedutil_cryptsetup_and_keyway_share_a_drive() {
         "unlocked-by-kernel",
         "not-written-by-kernel",
         "reverted-by-sedutil",
+        "no-sheet-on-the-drive-/dev/nvme0n1",
+        "no-sheet-on-the-drive-/dev/nvme0",
+        "not-locked-while-mounted-/dev/nvme0n1",
+        "not-locked-while-mounted-/dev/nvme0",
         "cryptsetup",
     ] {
         assert!(told.lines().any(|line| line == format!("{check}\tok")), "{check} in {told}");

@@ -1,34 +1,8 @@
-# Runs in the guest: a Linux kernel's sed-opal uses Single User Mode of the virtual drive that the host serves, by its
-# ioctls (opal.py beside this script). The host takes the drive's power away when it sees the file `cycle`.
-#
-# said.tsv: each thing that was tried, and ok, or how it failed
-export LC_ALL=C
-modprobe nvme-tcp
-dev=/dev/nvme0n1
-: >said.tsv
-
-can() {
-    local what=$1
-    shift
-    if "$@" >>log 2>&1; then echo "$what	ok"; else echo "$what	exit code $?"; fi >>said.tsv
-}
-cannot() {
-    local what=$1
-    shift
-    if "$@" >>log 2>&1; then echo "$what	it worked"; else echo "$what	ok"; fi >>said.tsv
-}
-power_cycle() {
-    sync
-    touch cycle
-    while [ -e cycle ]; do sleep 0.1; done
-}
-read_at() { dd if=$dev of="${2:-/dev/null}" bs=4096 skip="$1" count=1 iflag=direct; }
-write_at() { dd if="$2" of=$dev bs=4096 seek="$1" count=1 oflag=direct; }
-holds() { read_at "$1" /tmp/back && cmp /tmp/back "$2"; }
+# Runs in the guest: a Linux kernel's sed-opal uses Single User Mode of the virtual drive, by its ioctls (opal.py
+# beside this script).
 opal() { python3 opal.py $dev "$@"; }
 
-echo "transport=tcp,traddr=10.0.2.2,trsvcid=$(cat port),nqn=$(cat nqn),nr_io_queues=2" >/dev/nvme-fabrics
-until [ -b $dev ]; do sleep 0.1; done
+can connect connect ""
 for n in 1 2; do dd if=/dev/urandom of=/tmp/block$n bs=4096 count=1 2>/dev/null; done
 
 can own opal own owner

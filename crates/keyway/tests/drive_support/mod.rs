@@ -1,7 +1,8 @@
 //! What the tests share that show a virtual drive to a guest's kernel: the drive, its power switch, the job.
+//! `judge.sh` is what the jobs' scripts share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use keyway_testkit::{Guest, GuestRun, Job, Keyway};
+use keyway_testkit::{Guest, GuestRun, Job, Keyway, skip};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -31,7 +32,8 @@ impl Served {
     pub(crate) fn new(script: &str, size: &str, options: &[&str]) -> Self {
         let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
-        let job = Job::new(keyway.path("job"), &std::fs::read_to_string(script).expect("the job's script"));
+        let script = std::fs::read_to_string(script).expect("the job's script");
+        let job = Job::new(keyway.path("job"), &format!("{}\n{script}", include_str!("judge.sh")));
         std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
         let words = ["drive", "emulate", "--size", size, "--nvme-tcp", "127.0.0.1:0", "--json"];
         let mut command = keyway.command(words.iter().chain(options));
@@ -67,6 +69,20 @@ impl Served {
     /// What the job wrote there; nothing where it did not.
     pub(crate) fn told(&self, name: &str) -> String {
         std::fs::read_to_string(self.job.path().join(name)).unwrap_or_default()
+    }
+
+    /// Runs the job, and holds it to all that it tried. Whether there was a guest to run it in.
+    pub(crate) fn judge(&self, limit: Duration) -> bool {
+        let Some(ran) = self.run(limit) else {
+            skip("no guest");
+            return false;
+        };
+        assert_eq!(ran.code, Some(0), "the guest said:\n{}", ran.output);
+        let told = self.told("said.tsv");
+        let wrong: Vec<&str> = told.lines().filter(|line| !line.ends_with("\tok")).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}\n{}\n{}", self.told("log"), self.told("suite.log"));
+        assert!(told.contains("finished\tok"), "{told}");
+        true
     }
 
     /// Runs the job. When it makes the file `cycle`, the drive's power goes away for a moment, and then that file.

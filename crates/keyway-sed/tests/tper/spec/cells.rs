@@ -1,4 +1,7 @@
 //! Every table, its columns, its rows and what stands in them when the SP leaves the factory.
+//!
+//! Written from the specification and not from `src/tper`, down to how a cell goes over the wire: what both share, both
+//! would have wrong.
 
 use super::{ADMINS, RANGES, USERS, admin_sp_aces, locking_sp_aces, range_name};
 use crate::rig::{MSID, config};

@@ -115,6 +115,9 @@ pub(super) fn set_up(
     if !owner.leave_unlocked {
         target.must_be_unused()?;
     }
+    if let Some(sheet) = &owner.recovery_sheet {
+        target.must_not_hold(sheet)?;
+    }
     if !target.host.discovery().locking().is_some_and(|l| l.media_encryption) {
         out.warn("this drive locks without encrypting: whoever takes its chips out can read them");
     }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// The MBR shadow: what a locked drive shows in place of its beginning, such as a program that unlocks it
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  $ sudo keyway drive mbr write /dev/nvme0n1 unlocker.img --password-file admin.txt
+  $ sudo keyway drive mbr write /dev/nvme0n1 unlocker.img --password-file admin.txt --yes
   $ sudo keyway drive mbr enable /dev/nvme0n1 --password-file admin.txt")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -133,6 +133,10 @@ fn change(
 fn write(args: &WriteArgs, out: Output) -> Result<(), Failure> {
     let image = std::fs::read(&args.file).map_err(|e| Failure::io("read", &args.file, &e))?;
     let total = image.len() as u64;
+    out.confirm(&format!(
+        "What is in the MBR shadow of {} now will be overwritten.",
+        args.drive.device.display()
+    ))?;
     let progress = Progress::interruptible("writing the MBR shadow")?;
     with(&args.drive, |session| {
         if total > session.table_bytes(ByteTable::Shadow)? {

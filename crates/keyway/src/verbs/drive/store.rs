@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The DataStore: bytes that a drive keeps for its host, beside its medium
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  $ sudo keyway drive store write /dev/nvme0n1 notes.txt --password-file admin.txt
+  $ sudo keyway drive store write /dev/nvme0n1 notes.txt --password-file admin.txt --yes
   $ sudo keyway drive store read /dev/nvme0n1 --length 4K --password-file admin.txt > notes.txt")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -98,6 +98,10 @@ fn write(args: &WriteArgs, out: Output) -> Result<(), Failure> {
     let place = &args.place;
     let content = std::fs::read(&args.file).map_err(|e| Failure::io("read", &args.file, &e))?;
     let len = content.len() as u64;
+    out.confirm(&format!(
+        "What is in the DataStore of {} there now will be overwritten.",
+        place.device.display()
+    ))?;
     place.admin.with(&place.device, |session| {
         let end = place.offset.checked_add(len).ok_or(PAST_END)?;
         if end > session.table_bytes(ByteTable::DataStore)? {

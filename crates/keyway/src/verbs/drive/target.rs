@@ -13,6 +13,7 @@ use keyway_sed::password::{PasswordHash, SERIAL_BYTES};
 use keyway_sed::tper::{Drive, DriveError};
 use keyway_sed::transport::{TransportError, VirtualTransport, open_device};
 use keyway_store::Caching;
+use keyway_sys::disks_under;
 use serde_json::json;
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
@@ -121,21 +122,44 @@ impl Target {
         .kind("not-set-up")
     }
 
-    /// Refuses to cut off what is in use.
+    /// Refuses to cut off what is in use: on the whole drive, whichever of its devices was named.
     pub(super) fn must_be_unused(&self) -> Result<(), Failure> {
-        if !self.is_device() {
-            return Ok(());
+        for disk in self.disks()? {
+            let uses = keyway_sys::uses(&disk).map_err(|e| Failure::io("look at", &disk, &e))?;
+            if let Some(by) = uses.first() {
+                return Err(Failure::new(
+                    Exit::Busy,
+                    format!("{} is in use: {by}", disk.display()),
+                    "unmount or close that first",
+                )
+                .kind("in-use"));
+            }
         }
-        let uses = keyway_sys::uses(&self.path).map_err(|e| Failure::io("look at", &self.path, &e))?;
-        match uses.first() {
-            None => Ok(()),
-            Some(by) => Err(Failure::new(
-                Exit::Busy,
-                format!("{} is in use: {by}", self.path.display()),
-                "unmount or close that first",
-            )
-            .kind("in-use")),
+        Ok(())
+    }
+
+    /// Refuses a file that would lie on the drive itself, where nobody can read it who needs it.
+    pub(super) fn must_not_hold(&self, file: &Path) -> Result<(), Failure> {
+        let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let below = disks_under(folder).map_err(|e| Failure::io("look at", folder, &e))?;
+        if self.disks()?.iter().any(|disk| below.contains(disk)) {
+            return Err(Failure::usage(
+                format!("{} would lie on the drive that it is for", file.display()),
+                "keep it elsewhere: on a stick, or on paper",
+            ));
         }
+        Ok(())
+    }
+
+    /// The drive's disks; none of a virtual drive's file.
+    fn disks(&self) -> Result<Vec<PathBuf>, Failure> {
+        let look = |e| Failure::io("look at", &self.path, &e);
+        if self.path.metadata().map_err(look)?.is_file() {
+            return Ok(Vec::new());
+        }
+        let disks = disks_under(&self.path).map_err(look)?;
+        // Where the kernel does not say what it is a part of, it is the disk.
+        Ok(if disks.is_empty() && self.is_device() { vec![self.path.clone()] } else { disks })
     }
 
     /// Whether it is a device, not a virtual drive's file.
