@@ -3,7 +3,7 @@
 //!
 //! What both sides share: [`token`] (the data stream), [`message`] (method calls and answers in
 //! it), [`packet`] (what carries it), [`uid`] and [`status`] (the names in it), [`discovery`]
-//! (what a drive says of itself), [`protocols`] (which others it speaks) and [`comid`] (resets and the management of
+//! (what a drive says of itself), [`protocols`] (which others it speaks), [`enterprise`] (what the Enterprise SSC names otherwise) and [`comid`] (resets and the management of
 //! channels).
 //! [`host`] is a program that manages a drive, by one of the ways of [`transport`], with a secret made of
 //! a [`password`]; [`explain`] says what its refusals mean.
@@ -16,6 +16,7 @@
 
 pub mod comid;
 pub mod discovery;
+pub mod enterprise;
 mod error;
 pub mod explain;
 pub mod host;

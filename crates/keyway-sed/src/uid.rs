@@ -200,6 +200,11 @@ pub mod authority {
     /// EraseMaster of the Enterprise SSC.
     pub const ERASE_MASTER: Uid = Uid::row(9, 0x8401);
 
+    /// BandMaster `n` of the Enterprise SSC (its table 28), counted from 0.
+    pub const fn band_master(n: u16) -> Uid {
+        Uid::row(9, BAND_MASTER_0.row_number() + n as u32)
+    }
+
     /// Admin `n` of the Locking SP, counted from 1.
     pub const fn admin(n: u16) -> Uid {
         Uid::row(9, 0x0001_0000 | n as u32)
@@ -225,6 +230,11 @@ pub mod c_pin {
     pub const MSID: Uid = Uid::row(0x0b, 0x8402);
     /// The label's.
     pub const PSID: Uid = Uid::row(0x0b, 0x0001_ff01);
+
+    /// Of an authority of the Enterprise SSC's Locking SP: BandMasters and EraseMaster have their own row numbers there.
+    pub const fn enterprise(whose: Uid) -> Uid {
+        Uid::row(0x0b, whose.row_number())
+    }
 
     /// Of admin `n` of the Locking SP, counted from 1.
     pub const fn admin(n: u16) -> Uid {
@@ -255,6 +265,11 @@ pub mod locking {
     /// Range `n`; 0 is the global one.
     pub const fn range(n: u16) -> Uid {
         if n == 0 { GLOBAL_RANGE } else { Uid::row(0x0802, 0x0003_0000 | n as u32) }
+    }
+
+    /// Band `n` of the Enterprise SSC (its table 33); 0 is the global one.
+    pub const fn band(n: u16) -> Uid {
+        Uid::row(0x0802, 1 + n as u32)
     }
 
     /// The AES-256 media key of range `n`; 0 is the global one.

@@ -22,6 +22,30 @@ fn profiles_are_what_info_then_says() {
 }
 
 #[test]
+fn an_enterprise_drive_is_read_and_not_changed() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", "user's password");
+    cli.json(0, "drive emulate @drive --size 32M --profile enterprise");
+    let info = cli.json(0, "drive info @drive");
+    assert_eq!((&info["standards"][0], &info["bands"]["most"]), (&"Enterprise".into(), &15.into()));
+    let bands = info["bands"]["bands"].as_array().expect("bands");
+    assert_eq!(bands.len(), 16);
+    assert_eq!((&bands[3]["authority"], &bands[3]["read_locked"]), (&"BandMaster3".into(), &false.into()));
+    let words = String::from_utf8(cli.ends(0, "drive info @drive").stdout).expect("text");
+    assert!(words.contains("everything else, never locks, BandMaster0's"), "{words}");
+    assert!(words.contains("15, without a place on the drive"), "{words}");
+    for verb in [
+        "setup @drive --admin-password-file @pw",
+        "unlock @drive",
+        "range list @drive",
+        "revert @drive --yes",
+    ] {
+        let refused = cli.json(5, &format!("drive {verb} --password-file @pw"));
+        assert_eq!(refused["error"]["kind"], "unsupported", "{verb}");
+    }
+}
+
+#[test]
 fn unknown_profiles_and_faults_are_wrong_usage() {
     let cli = Cli::new();
     cli.ends(2, "drive emulate @drive --size 32M --profile seagate");

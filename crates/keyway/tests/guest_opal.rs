@@ -36,3 +36,11 @@ fn a_kernel_uses_single_user_mode() {
     served.note("opal.py", include_str!("guest_single_user.py"));
     served.judge(Duration::from_secs(300));
 }
+
+#[test]
+fn sedutil_and_keyway_read_an_enterprise_drive() {
+    if require_tool("qemu-system-x86_64").is_none() {
+        return;
+    }
+    Served::new("guest_enterprise.sh", "64M", &["--profile", "enterprise"]).judge(Duration::from_secs(300));
+}

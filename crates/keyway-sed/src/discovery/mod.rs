@@ -33,6 +33,9 @@ pub struct Discovery {
     pub features: Vec<Feature>,
 }
 
+/// Behind all others: where a drive speaks Opal, too, that is what a host should speak.
+const ENTERPRISE_RANK: u8 = 6;
+
 impl Discovery {
     /// Reads an answer, whose end may be padding or cut off by a short transfer; a descriptor that is
     /// cut off is left out. Descriptors that are shorter than their definition are kept as
@@ -104,6 +107,16 @@ impl Discovery {
     /// The first channel of the SSC that a host should speak: the newest Opal, then its smaller relatives,
     /// then Enterprise.
     pub fn base_com_id(&self) -> Option<u16> {
+        self.spoken().map(|(_, com_id)| com_id)
+    }
+
+    /// Whether that SSC is Enterprise, which names things otherwise ([`crate::enterprise`]).
+    pub fn speaks_enterprise(&self) -> bool {
+        self.spoken().is_some_and(|(rank, _)| rank == ENTERPRISE_RANK)
+    }
+
+    /// The rank of the SSC that a host should speak, and its first channel.
+    fn spoken(&self) -> Option<(u8, u16)> {
         let rank = |feature: &Feature| match feature {
             Feature::OpalV2(s) => Some((0, s.base_com_id)),
             Feature::Ruby(s) => Some((1, s.base_com_id)),
@@ -111,10 +124,10 @@ impl Discovery {
             Feature::Opalite(s) => Some((3, s.base_com_id)),
             Feature::PyriteV2(s) => Some((4, s.base_com_id)),
             Feature::PyriteV1(s) => Some((5, s.base_com_id)),
-            Feature::Enterprise(s) => Some((6, s.base_com_id)),
+            Feature::Enterprise(s) => Some((ENTERPRISE_RANK, s.base_com_id)),
             _ => None,
         };
-        self.features.iter().filter_map(rank).min().map(|(_, com_id)| com_id)
+        self.features.iter().filter_map(rank).min()
     }
 }
 

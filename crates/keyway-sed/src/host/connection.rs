@@ -4,10 +4,11 @@
 use super::error::{Did, HostError, Misbehaved, Refused};
 use crate::comid::{self, PROTOCOL_COMID, PROTOCOL_TCG, Request, Response};
 use crate::discovery::Discovery;
+use crate::enterprise;
 use crate::message::{Message, write_call};
 use crate::packet::{COMPACKET_HEADER, ComPacket, HEADERS, MAX_COMPACKET, wrap};
 use crate::protocols;
-use crate::token::{Encoder, Token, Value};
+use crate::token::{Encoder, Value};
 use crate::transport::{Identity, SecurityTransport};
 use crate::uid::{Uid, method, parameter};
 use crate::{CodecError, Status};
@@ -246,23 +247,31 @@ impl Host {
     /// Tells the drive what we take, and learns what it takes.
     fn properties(&mut self) -> Result<Limits, HostError> {
         let largest = LARGEST as u64;
-        let ours: [(&[u8], u64); 6] = [
-            (b"MaxMethods", 1),
-            (b"MaxSubpackets", 1),
-            (b"MaxPacketSize", largest - 20),
-            (b"MaxPackets", 1),
-            (b"MaxComPacketSize", largest),
-            (b"MaxIndTokenSize", largest - HEADERS as u64),
+        let ours: [(&str, u64); 6] = [
+            ("MaxMethods", 1),
+            ("MaxSubpackets", 1),
+            ("MaxPacketSize", largest - 20),
+            ("MaxPackets", 1),
+            ("MaxComPacketSize", largest),
+            ("MaxIndTokenSize", largest - HEADERS as u64),
         ];
+        let by_name = self.discovery.speaks_enterprise();
         let mut payload = Encoder::new();
         write_call(&mut payload, Uid::SESSION_MANAGER, method::PROPERTIES, |to| {
-            to.named(parameter::HOST_PROPERTIES, |to| {
+            let limits = |to: &mut Encoder| {
                 to.list(|to| {
                     for (name, value) in ours {
-                        to.token(Token::StartName).bytes(name).uint(value).token(Token::EndName);
+                        enterprise::named(to, name, |to| {
+                            to.uint(value);
+                        });
                     }
                 });
-            });
+            };
+            if by_name {
+                enterprise::named(to, enterprise::HOST_PROPERTIES, limits);
+            } else {
+                to.named(parameter::HOST_PROPERTIES, limits);
+            }
         });
         let before = Limits { com_packet: USUAL, token: USUAL - HEADERS };
         let answer = self.exchange_within(before, 0, 0, payload.as_bytes(), Room::Usual)?;
@@ -275,16 +284,13 @@ impl Host {
             return Err(HostError::Refused(Refused { did: Did::Properties, authority: None, status }));
         }
         let theirs = values.first().and_then(Value::list).unwrap_or_default();
-        let property = |name: &[u8]| {
-            let mut named = theirs.iter().filter_map(Value::named);
-            named.find(|(key, _)| key.bytes() == Some(name)).and_then(|(_, value)| value.uint())
-        };
+        let property = |name| enterprise::find(theirs, name).and_then(Value::uint);
         // What is below the least that is allowed is a mistake; what is above our own has no use.
         let within = |value: Option<u64>, least: usize, most: usize| {
             value.and_then(|v| usize::try_from(v).ok()).unwrap_or(least).clamp(least, most)
         };
-        let com_packet = within(property(b"MaxComPacketSize"), USUAL, LARGEST);
-        let token = within(property(b"MaxIndTokenSize"), before.token - 24, com_packet - HEADERS);
+        let com_packet = within(property("MaxComPacketSize"), USUAL, LARGEST);
+        let token = within(property("MaxIndTokenSize"), before.token - 24, com_packet - HEADERS);
         Ok(Limits { com_packet, token })
     }
 

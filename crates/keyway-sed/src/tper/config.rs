@@ -30,11 +30,14 @@ pub enum SscKind {
     Pyrite2,
     /// Ruby 1.00: Opal for data centres.
     Ruby,
+    /// Enterprise 1.01, to be read only: bands can be listed and their masters proved, and nothing changed.
+    Enterprise,
 }
 
 impl SscKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Opal2, Self::Opalite, Self::Pyrite1, Self::Pyrite2, Self::Ruby];
+    pub const ALL: [Self; 6] =
+        [Self::Opal2, Self::Opalite, Self::Pyrite1, Self::Pyrite2, Self::Ruby, Self::Enterprise];
 
     /// The word on the command line.
     pub const fn name(self) -> &'static str {
@@ -44,6 +47,7 @@ impl SscKind {
             Self::Pyrite1 => "pyrite1",
             Self::Pyrite2 => "pyrite2",
             Self::Ruby => "ruby",
+            Self::Enterprise => "enterprise",
         }
     }
 
@@ -54,6 +58,7 @@ impl SscKind {
             Self::Opalite => "Opalite",
             Self::Pyrite1 | Self::Pyrite2 => "Pyrite",
             Self::Ruby => "Ruby",
+            Self::Enterprise => "Enterprise",
         }
     }
 
@@ -64,7 +69,7 @@ impl SscKind {
 
     /// Whether it tells how it removes data.
     const fn removes_data(self) -> bool {
-        !matches!(self, Self::Opalite | Self::Pyrite1)
+        !matches!(self, Self::Opalite | Self::Pyrite1 | Self::Enterprise)
     }
 
     /// How: 2 is a new key, 0 is overwriting (Opal SSC 2.02, table 31).
@@ -73,10 +78,13 @@ impl SscKind {
     }
 }
 
+/// The channel that every drive of the Enterprise SSC has.
+const ENTERPRISE_COM_ID: u16 = 0x07fe;
+
 /// What differs between drives of one SSC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Firmware {
-    /// The drive's only channel, above 0x0fff.
+    /// The drive's only channel, above 0x0fff but for Enterprise's.
     pub com_id: u16,
     /// The minor version of the SSC: 2 in Opal 2.02.
     pub minor_version: u8,
@@ -212,6 +220,25 @@ impl DriveConfig {
         match ssc {
             SscKind::Opal2 => opal,
             SscKind::Ruby => Self { ssc, single_user: false, data_stores: 1, ..opal },
+            SscKind::Enterprise => Self {
+                ssc,
+                // 0x07fe is this SSC's (Enterprise SSC 1.01, 3.6.2.7); it knows no alignment and no Block SID.
+                firmware: Firmware {
+                    com_id: ENTERPRISE_COM_ID,
+                    aligned: false,
+                    granularity: 1,
+                    block_sid: false,
+                    ..opal.firmware
+                },
+                ranges: 15,
+                admins: 1,
+                users: 1,
+                single_user: false,
+                mbr_bytes: 0,
+                data_store_bytes: 0,
+                data_stores: 1,
+                ..opal
+            },
             SscKind::Opalite | SscKind::Pyrite1 | SscKind::Pyrite2 => Self {
                 ssc,
                 ranges: 0,
@@ -303,7 +330,8 @@ impl DriveConfig {
             Some("admins, users and DataStore tables are 1 to 32 each, and ranges at most 32")
         } else if self.single_user && self.users <= self.ranges {
             Some("Single User Mode needs a user for each range and one for the global range")
-        } else if self.firmware.com_id < 0x1000
+        } else if (self.firmware.com_id < 0x1000
+            && (self.ssc, self.firmware.com_id) != (SscKind::Enterprise, ENTERPRISE_COM_ID))
             || self.firmware.granularity > 1 << 20
             || self.firmware.data_store_alignment == 0
         {

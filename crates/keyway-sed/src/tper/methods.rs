@@ -7,8 +7,9 @@ use super::media::Media;
 use super::session::{MAX_AUTHENTICATIONS, Session};
 use super::tables::Sp;
 use super::tper::{After, MAX_COMPACKET, MIN_HOST_COMPACKET, SESSION_TIMEOUT, Tper};
+use crate::enterprise;
 use crate::message::{Call, Message, write_answer, write_call, write_call_with};
-use crate::token::{Encoder, Token, Value};
+use crate::token::{Encoder, Value};
 use crate::uid::{authority, c_pin, column, method, parameter, sp, table};
 use crate::{Status, Uid};
 use keyway_secret::SecretBytes;
@@ -64,18 +65,18 @@ impl Tper {
     }
 
     fn properties(&mut self, call: &Call<'_>, answer: &mut Encoder) {
-        if let Some(given) = call.optional(parameter::HOST_PROPERTIES).and_then(Value::list) {
-            let limit = |name: &[u8]| {
-                let of = given.iter().filter_map(Value::named).find(|(n, _)| n.bytes() == Some(name));
-                of.and_then(|(_, value)| value.uint())
-            };
-            let compacket = limit(b"MaxComPacketSize").unwrap_or(MIN_HOST_COMPACKET as u64);
+        let given = self.parameter(call, parameter::HOST_PROPERTIES, enterprise::HOST_PROPERTIES);
+        if let Some(given) = given.and_then(Value::list) {
+            let compacket = enterprise::find(given, "MaxComPacketSize").and_then(Value::uint);
+            let compacket = compacket.unwrap_or(MIN_HOST_COMPACKET as u64);
             // Less than the least is taken for the least (Core 2.01, 5.2.2.4.1).
             self.host_compacket =
                 usize::try_from(compacket).unwrap_or(MAX_COMPACKET).clamp(MIN_HOST_COMPACKET, MAX_COMPACKET);
         }
         let property = |to: &mut Encoder, name: &str, value: u64| {
-            to.token(Token::StartName).bytes(name.as_bytes()).uint(value).token(Token::EndName);
+            enterprise::named(to, name, |to| {
+                to.uint(value);
+            });
         };
         let wrong = self.has(Fault::WrongProperties);
         let whole = if wrong { 60 } else { MAX_COMPACKET as u64 };
@@ -105,11 +106,17 @@ impl Tper {
             ("MaxSubpackets", 1),
             ("MaxMethods", 1),
         ];
+        let by_name = self.is_enterprise();
         write_call(answer, Uid::SESSION_MANAGER, method::PROPERTIES, |to| {
             to.list(|to| tper.iter().for_each(|(name, value)| property(to, name, *value)));
-            to.named(parameter::HOST_PROPERTIES, |to| {
+            let taken = |to: &mut Encoder| {
                 to.list(|to| of_host.iter().for_each(|(name, value)| property(to, name, *value)));
-            });
+            };
+            if by_name {
+                enterprise::named(to, enterprise::HOST_PROPERTIES, taken);
+            } else {
+                to.named(parameter::HOST_PROPERTIES, taken);
+            }
         });
     }
 
@@ -117,7 +124,7 @@ impl Tper {
         let mut required = call.required().skip(1);
         let uid = required.next().and_then(Value::uid).ok_or(Status::InvalidParameter)?;
         let write = required.next().and_then(Value::boolean).ok_or(Status::InvalidParameter)?;
-        let sp = Sp::of(uid).ok_or(Status::InvalidParameter)?;
+        let sp = Sp::of(uid, self.state.config.ssc).ok_or(Status::InvalidParameter)?;
         if sp == Sp::Locking && !self.state.active {
             return Err(Status::InvalidParameter);
         }
@@ -128,7 +135,7 @@ impl Tper {
             return Err(if open.sp == sp { Status::SpBusy } else { Status::NoSessionsAvailable });
         }
         let (default, least, most) = SESSION_TIMEOUT;
-        let timeout = match call.optional(SESSION_TIMEOUT_PARAMETER) {
+        let timeout = match self.parameter(call, SESSION_TIMEOUT_PARAMETER, enterprise::SESSION_TIMEOUT) {
             None => default,
             Some(value) => match value.uint() {
                 Some(ms) if (least..=most).contains(&ms) => ms,
@@ -239,12 +246,13 @@ impl Tper {
         }
         match call.method {
             method::GET => self.get(call, session, &aces, to)?,
+            method::ENTERPRISE_GET => self.get_by_name(call, session, &aces, to)?,
             method::SET => self.set(call, session, &aces, media)?,
             method::NEXT => self.next(call, session, to)?,
-            method::AUTHENTICATE => {
+            method::AUTHENTICATE | method::ENTERPRISE_AUTHENTICATE => {
                 let who = call.required().next().and_then(Value::uid).ok_or(Status::InvalidParameter)?;
-                let proof =
-                    call.optional(parameter::PROOF).map(|v| v.bytes().ok_or(Status::InvalidParameter));
+                let proof = self.parameter(call, parameter::PROOF, enterprise::CHALLENGE);
+                let proof = proof.map(|v| v.bytes().ok_or(Status::InvalidParameter));
                 let proved = self.authenticate(session, who, proof.transpose()?.unwrap_or_default())?;
                 to.boolean(proved);
             }
@@ -311,7 +319,7 @@ impl Tper {
     }
 
     /// Whether one of the ACEs is about the column.
-    fn covers(&self, sp: Sp, aces: &[Uid], column: u64) -> bool {
+    pub(super) fn covers(&self, sp: Sp, aces: &[Uid], column: u64) -> bool {
         aces.iter().any(|ace| match self.cell(sp, *ace, column::ace::COLUMNS) {
             // None named: all.
             Some(Cell::Uints(columns)) => columns.is_empty() || columns.contains(&column),

@@ -16,6 +16,7 @@
 
 mod cell;
 mod config;
+mod enterprise;
 mod fault;
 mod keys;
 mod life;
@@ -23,6 +24,7 @@ mod locking;
 mod media;
 mod methods;
 mod profile;
+mod says;
 mod session;
 mod slots;
 mod state;

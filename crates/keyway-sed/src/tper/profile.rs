@@ -17,12 +17,13 @@ pub enum Profile {
 
 impl Profile {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Of(SscKind::Opal2),
         Self::Of(SscKind::Opalite),
         Self::Of(SscKind::Pyrite1),
         Self::Of(SscKind::Pyrite2),
         Self::Of(SscKind::Ruby),
+        Self::Of(SscKind::Enterprise),
         Self::Samsung850Evo,
         Self::KioxiaXg8,
     ];

@@ -10,14 +10,10 @@ use super::slots::{MAX_STATE, Slots};
 use super::state::{RangeKeys, State};
 use super::tables::{
     ByteTable, PROGRAMMATIC_RESET_ENABLE, RESET_POWER_CYCLE, RESET_PROGRAMMATIC, Sp, TPER_INFO, Tables,
-    life_cycle,
+    enterprise, life_cycle,
 };
 use super::{DriveError, SecurityError};
 use crate::comid::{self, ComIdState, Request, Response};
-use crate::discovery::{
-    BasicSsc, BlockSid, DataRemoval, DataStore, Discovery, Feature, Geometry, LockingFeature, SingleUser,
-    Ssc, TPerFeature,
-};
 use crate::message::{Message, write_answer, write_call};
 use crate::packet::{self, ComPacket, HEADERS};
 use crate::token::{Encoder, Token};
@@ -100,13 +96,21 @@ pub(super) enum After {
     Close,
 }
 
-/// The PINs of the Admin SP as they leave the factory.
+/// The PINs as they leave the factory.
 pub(super) fn factory_pins(config: &DriveConfig) -> Result<BTreeMap<(Sp, Uid), PinRecord>, NoRandom> {
     let Label { msid, psid, .. } = &config.label;
-    let pins =
-        [(c_pin::SID, msid.as_bytes()), (c_pin::PSID, psid.as_bytes()), (c_pin::admin_sp_admin(1), &[])];
+    let (msid, psid) = (msid.as_bytes(), psid.as_bytes());
+    let pins: Vec<(Sp, Uid, &[u8])> = if config.ssc == SscKind::Enterprise {
+        let masters = enterprise::masters(config).map(|(who, _)| (Sp::Locking, c_pin::enterprise(who), msid));
+        masters.chain([(Sp::Admin, c_pin::SID, msid)]).collect()
+    } else {
+        let admin1 = c_pin::admin_sp_admin(1);
+        [(c_pin::SID, msid), (c_pin::PSID, psid), (admin1, &[])]
+            .map(|(row, pin)| (Sp::Admin, row, pin))
+            .into()
+    };
     pins.into_iter()
-        .map(|(row, pin)| Ok(((Sp::Admin, row), PinRecord::new(pin, config.pin_iterations)?.0)))
+        .map(|(sp, row, pin)| Ok(((sp, row), PinRecord::new(pin, config.pin_iterations)?.0)))
         .collect()
 }
 
@@ -116,7 +120,9 @@ impl State {
         let ranges = (0..=config.ranges).map(|_| RangeKeys::generate()).collect::<Result<_, _>>()?;
         let pins = factory_pins(config)?;
         let (config, setup) = (config.clone(), Setup::ordinary(config));
-        Ok(Self { config, active: false, setup, sid_is_msid: true, cells: BTreeMap::new(), pins, ranges })
+        // The Enterprise SSC has no Activate: its Locking SP is in use from the beginning.
+        let active = config.ssc == SscKind::Enterprise;
+        Ok(Self { config, active, setup, sid_is_msid: true, cells: BTreeMap::new(), pins, ranges })
     }
 }
 
@@ -521,86 +527,5 @@ impl Tper {
             done += len as u64;
         }
         self.store.flush().map_err(|_| Status::TPerMalfunction)
-    }
-
-    /// What the drive says of itself.
-    pub(super) fn discovery(&self) -> Discovery {
-        let config = &self.state.config;
-        let (mbr_enabled, mbr_done) = self.mbr_flags();
-        let ssc = Ssc {
-            minor_version: config.firmware.minor_version,
-            base_com_id: config.firmware.com_id,
-            com_ids: 1,
-            range_crossing_fails: false,
-            admins: config.admins,
-            users: config.users,
-            initial_sid_pin: 0,
-            reverted_sid_pin: 0,
-        };
-        let small = Ssc { admins: 0, users: 0, ..ssc };
-        let setup = &self.state.setup;
-        let mut features = vec![
-            Feature::TPer(TPerFeature { sync: true, streaming: true, ..TPerFeature::default() }),
-            Feature::Locking(LockingFeature {
-                supported: true,
-                enabled: self.state.active,
-                locked: self.any_locked(),
-                media_encryption: config.ssc.encrypts(),
-                mbr_enabled,
-                mbr_done,
-                mbr_shadowing_not_supported: false,
-                hardware_reset_supported: false,
-            }),
-            Feature::Geometry(Geometry {
-                align_required: config.firmware.aligned,
-                logical_block_bytes: config.block_bytes,
-                alignment_granularity: config.alignment_blocks(),
-                lowest_aligned_lba: 0,
-            }),
-        ];
-        if config.firmware.opal_v1 {
-            features.push(Feature::OpalV1(BasicSsc {
-                base_com_id: config.firmware.com_id,
-                com_ids: 1,
-                range_crossing_fails: false,
-            }));
-        }
-        if config.single_user {
-            features.push(Feature::SingleUser(SingleUser {
-                ranges: u32::from(config.ranges) + 1,
-                any: !setup.single_user.is_empty(),
-                all: setup.single_user.len() > usize::from(config.ranges),
-                // Set, too, where no range is in that mode: so do the drives whose discovery was published.
-                policy: setup.admins_place_ranges || setup.single_user.is_empty(),
-            }));
-        }
-        features.extend([
-            Feature::DataStore(DataStore {
-                max_tables: config.data_stores,
-                max_bytes: u32::try_from(config.data_store_bytes).unwrap_or(u32::MAX),
-                alignment: config.firmware.data_store_alignment,
-            }),
-            match config.ssc {
-                SscKind::Opal2 => Feature::OpalV2(ssc),
-                SscKind::Ruby => Feature::Ruby(ssc),
-                SscKind::Opalite => Feature::Opalite(small),
-                SscKind::Pyrite1 => Feature::PyriteV1(small),
-                SscKind::Pyrite2 => Feature::PyriteV2(small),
-            },
-        ]);
-        if config.firmware.block_sid {
-            features.push(Feature::BlockSid(BlockSid {
-                sid_differs_from_msid: !self.state.sid_is_msid,
-                blocked: self.sid_blocked.is_some(),
-                hardware_reset_clears: self.sid_blocked == Some(true),
-            }));
-        }
-        if config.removes_data() {
-            let mechanisms = 1 << config.ssc.data_removal();
-            features.push(Feature::DataRemoval(DataRemoval { mechanisms, ..DataRemoval::default() }));
-        }
-        let mut vendor = [0; 32];
-        vendor.iter_mut().zip(b"Keyway virtual drive").for_each(|(to, from)| *to = *from);
-        Discovery { revision: (0, 1), vendor, features }
     }
 }

@@ -60,9 +60,11 @@ fn whole_life(profile: Profile) {
 
 #[test]
 fn every_profile_lives_a_whole_life() {
-    Profile::ALL.into_iter().for_each(whole_life);
+    // An Enterprise drive is only read.
+    let read_only = Profile::Of(SscKind::Enterprise);
+    Profile::ALL.into_iter().filter(|profile| *profile != read_only).for_each(whole_life);
     assert!(Profile::ALL.into_iter().all(|p| Profile::named(p.name()) == Some(p)));
-    assert_eq!(Profile::named("enterprise"), None);
+    assert_eq!(Profile::named("opal"), None);
 }
 
 #[test]
@@ -75,6 +77,10 @@ fn discovery_and_tables_agree_on_what_a_drive_is() {
         let config = drive.config();
         assert_eq!(told.locking().unwrap().media_encryption, config.ssc.encrypts());
         assert_eq!(told.base_com_id(), Some(config.firmware.com_id));
+        if config.ssc == SscKind::Enterprise {
+            // What it has of tables is read in module `enterprise`.
+            continue;
+        }
         let mut host = host(&drive);
         let mut session = host.admin(None).unwrap();
         // DataRemovalMechanism is there where discovery names mechanisms; a table that is not has no rows to read.

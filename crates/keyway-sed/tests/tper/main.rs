@@ -3,6 +3,7 @@
 
 mod access;
 mod conformance;
+mod enterprise;
 mod firmware;
 mod hostile;
 mod life;

@@ -14,7 +14,7 @@ use crate::uid::{authority, c_pin, locking, method, table};
 const MODE_XTS: u64 = 7;
 /// Media encryption is there, or not (Core 2.01, 5.1.3, `enc_supported`).
 const NO_ENCRYPTION: u64 = 0;
-const MEDIA_ENCRYPTION: u64 = 1;
+pub(super) const MEDIA_ENCRYPTION: u64 = 1;
 /// The column of K_AES_256 that holds the key, and how it is kept: by means of the maker's own
 /// (Core 2.01, 5.1.3, `protect_types`).
 const KEY_COLUMN: u64 = 3;

@@ -6,12 +6,13 @@
 pub(super) mod ace;
 mod admin_sp;
 mod builder;
+pub(super) mod enterprise;
 mod locking_sp;
 
 pub(super) use admin_sp::{PROGRAMMATIC_RESET_ENABLE, TPER_INFO};
 
 use super::cell::Cell;
-use super::config::{DriveConfig, Setup};
+use super::config::{DriveConfig, Setup, SscKind};
 use crate::Uid;
 use crate::uid::sp;
 use std::collections::BTreeMap;
@@ -31,8 +32,14 @@ impl Sp {
         }
     }
 
-    pub(super) fn of(uid: Uid) -> Option<Self> {
-        [Self::Admin, Self::Locking].into_iter().find(|sp| sp.uid() == uid)
+    /// The SP of that name on a drive of that kind.
+    pub(super) fn of(uid: Uid, ssc: SscKind) -> Option<Self> {
+        match uid {
+            sp::ADMIN => Some(Self::Admin),
+            sp::LOCKING if ssc != SscKind::Enterprise => Some(Self::Locking),
+            sp::ENTERPRISE_LOCKING if ssc == SscKind::Enterprise => Some(Self::Locking),
+            _ => None,
+        }
     }
 }
 
@@ -72,11 +79,17 @@ pub(super) mod life_cycle {
 impl Tables {
     /// The Admin SP's.
     pub(super) fn admin_sp(config: &DriveConfig) -> Self {
+        if config.ssc == SscKind::Enterprise {
+            return enterprise::admin_sp(config);
+        }
         admin_sp::tables(config)
     }
 
     /// The Locking SP's, as it was activated.
     pub(super) fn locking_sp(config: &DriveConfig, setup: &Setup) -> Self {
+        if config.ssc == SscKind::Enterprise {
+            return enterprise::locking_sp(config);
+        }
         locking_sp::tables(config, setup)
     }
 

@@ -37,7 +37,8 @@ pub(super) struct Args {
     /// Bytes of a logical block of the drive that is made
     #[arg(long, value_name = "BYTES", default_value = "512", value_parser = ["512", "4096"], requires = "size")]
     block_size: String,
-    /// What the drive that is made is like: opal2, opalite, pyrite1, pyrite2, ruby, samsung-850-evo or kioxia-xg8
+    /// What the drive that is made is like: opal2, opalite, pyrite1, pyrite2, ruby, samsung-850-evo,
+    /// kioxia-xg8, or enterprise, which can only be read
     #[arg(long, value_name = "NAME", default_value = "opal2", value_parser = profile, requires = "size")]
     profile: Profile,
     /// Let its firmware misbehave while it is served: stall, stall=MILLISECONDS, lost-answers, stale-comid,

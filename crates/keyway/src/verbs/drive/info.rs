@@ -74,6 +74,7 @@ fn document(path: &Path) -> Result<Value, Failure> {
     let mut target = Target::open(path, PasswordHash::default())?;
     let contents = recognise::contents(path);
     let limits = limits(&mut target.host);
+    let bands = bands(&mut target.host);
     // Not every drive has the list; that is no failure of `info`.
     let spoken = target.host.protocols().unwrap_or_default();
     let id = target.host.identity();
@@ -107,6 +108,7 @@ fn document(path: &Path) -> Result<Value, Failure> {
         "security_protocols": spoken.iter().map(|p| format!("{p:#04x}")).collect::<Vec<_>>(),
         "ieee_1667": spoken.contains(&IEEE_1667),
         "limits": limits,
+        "bands": bands,
         "contents": contents,
         "features": features,
     }))
@@ -127,6 +129,54 @@ fn limits(host: &mut Host) -> Value {
         json!({"ranges": l.ranges, "block_bytes": l.block_bytes, "alignment_blocks": l.alignment,
             "lowest_aligned_block": l.lowest_aligned})
     })
+}
+
+/// What a drive of the Enterprise standard tells everybody about its bands.
+fn bands(host: &mut Host) -> Value {
+    if !host.discovery().speaks_enterprise() {
+        return Value::Null;
+    }
+    // What it keeps to itself is no failure of `info`.
+    host.bands().map_or(Value::Null, |told| {
+        let bands: Vec<Value> = told
+            .bands
+            .iter()
+            .map(|b| {
+                json!({"band": b.number, "start_block": b.start, "blocks": b.blocks,
+                    "read_lock_enabled": b.read_lock_enabled, "write_lock_enabled": b.write_lock_enabled,
+                    "read_locked": b.read_lock_enabled && b.read_locked,
+                    "write_locked": b.write_lock_enabled && b.write_locked,
+                    "locks_on_power_cycle": b.locks_on_power_cycle,
+                    "authority": format!("BandMaster{}", b.number), "authority_enabled": b.master_enabled})
+            })
+            .collect();
+        json!({"most": told.most, "bands": bands})
+    })
+}
+
+/// A band in words.
+fn band_words(band: &Value) -> String {
+    let yes = |key: &str| band.get(key).and_then(Value::as_bool).unwrap_or_default();
+    let number = |key: &str| band.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let place = match (number("band"), number("blocks")) {
+        (0, _) => "everything else".to_owned(),
+        (_, 0) => "empty".to_owned(),
+        (_, blocks) => format!("{blocks} blocks from {}", number("start_block")),
+    };
+    let state = match (
+        yes("read_lock_enabled") || yes("write_lock_enabled"),
+        yes("read_locked"),
+        yes("write_locked"),
+    ) {
+        (false, ..) => "never locks",
+        (true, true, true) => "locked",
+        (true, true, false) => "locked for reading",
+        (true, false, true) => "read-only",
+        (true, false, false) => "unlocked",
+    };
+    let whose = band.get("authority").and_then(Value::as_str).unwrap_or_default();
+    let disabled = band.get("authority_enabled").and_then(Value::as_bool) == Some(false);
+    format!("{place}, {state}, {whose}'s{}", if disabled { " (disabled)" } else { "" })
 }
 
 /// A drive's state for `status`.
@@ -261,6 +311,23 @@ fn words(path: &Path, document: &Value) -> String {
             "  ranges".to_owned(),
             format!("{ranges} and the global one{}", aligned.unwrap_or_default()),
         ));
+    }
+    if let Some(told) = document.get("bands").filter(|b| b.is_object()) {
+        let bands = told.get("bands").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        if bands.is_empty() {
+            rows.push(("  bands".to_owned(), "told to their masters only".to_owned()));
+        }
+        for (n, band) in bands.iter().enumerate() {
+            // Those without a place are all alike.
+            if n == 0 || band.get("blocks").and_then(Value::as_u64) != Some(0) {
+                rows.push((format!("  band {n}"), band_words(band)));
+            }
+        }
+        let empty =
+            bands.iter().skip(1).filter(|b| b.get("blocks").and_then(Value::as_u64) == Some(0)).count();
+        if empty > 0 {
+            rows.push(("  other bands".to_owned(), format!("{empty}, without a place on the drive")));
+        }
     }
     if let Some(contents) = document.get("contents").and_then(Value::as_str) {
         rows.push(("  on it".to_owned(), contents.to_owned()));
