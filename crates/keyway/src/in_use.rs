@@ -98,7 +98,7 @@ pub(crate) fn carry_out(
     let details = json!({"volume": {"format": "veracrypt", "conversion": kind}, "converting": true});
     let mount = way.mount.map(|at| MountPlan { at, filesystem: None });
     let (volume, attachment) = (path.to_owned(), way.attachment);
-    let attach = AttachPlan { volume, attachment, mount, why: None, details };
+    let attach = AttachPlan { volume, attachment, credentials: None, mount, why: None, details };
     let mut told = Ok(());
     let (served, converted) = std::thread::scope(|scope| {
         let mut converting = None;

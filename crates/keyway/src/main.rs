@@ -12,6 +12,7 @@ mod key_file;
 mod machine;
 mod narrow;
 mod nbd_client;
+mod nvme_auth;
 mod output;
 mod progress;
 mod prompt;

@@ -59,6 +59,8 @@ pub(crate) struct ServeSecrets {
     pub(crate) own: Given,
     /// The hidden volume's that must not be damaged.
     pub(crate) protect: Option<Secrets>,
+    /// What hosts must prove that connect over NVMe/TCP, as it is written.
+    pub(crate) hosts: Option<SecretBytes>,
 }
 
 /// A request as it crosses the pipe. Paths are `OsString`, which need not be UTF-8.
@@ -77,6 +79,8 @@ struct Wire {
     mountpoint: Option<OsString>,
     own: WireGiven,
     protect: Option<WireSecret>,
+    /// The length of what hosts must prove.
+    hosts_bytes: Option<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -202,6 +206,7 @@ impl ServeRequest {
         details: serde_json::Value,
     ) -> AttachPlan {
         AttachPlan {
+            credentials: None,
             volume: self.which.path.clone(),
             attachment,
             why,
@@ -292,6 +297,7 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
             }
         },
         protect: secrets.protect.as_ref().map(secret),
+        hosts_bytes: secrets.hosts.as_ref().map(|text| text.len()),
     };
     let json = serde_json::to_vec(&wire)?;
     let len = u32::try_from(json.len()).ok().filter(|n| *n <= REQUEST_LIMIT);
@@ -301,6 +307,9 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
     keys.iter().try_for_each(|(_, bytes)| to.write_all(bytes))?;
     if let Some(protect) = &secrets.protect {
         to.write_all(&protect.password)?;
+    }
+    if let Some(hosts) = &secrets.hosts {
+        to.write_all(hosts)?;
     }
     to.flush()
 }
@@ -376,6 +385,7 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
             Some(secret(hidden, password))
         }
     };
+    let hosts = wire.hosts_bytes.map(&mut bytes).transpose()?;
     let format = match wire.format.as_deref() {
         None => None,
         Some(name) => Some(
@@ -412,7 +422,7 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
         chosen: wire.chosen,
         mountpoint: wire.mountpoint.map(PathBuf::from),
     };
-    Ok((request, ServeSecrets { own, protect }))
+    Ok((request, ServeSecrets { own, protect, hosts }))
 }
 
 const fn header_word(header: HeaderChoice) -> &'static str {
@@ -461,13 +471,18 @@ mod tests {
 
     #[test]
     fn a_request_arrives_as_it_was_sent() {
-        let sent = ServeSecrets { own: Given::VeraCrypt(secrets(b"own")), protect: Some(secrets(b"")) };
+        let sent = ServeSecrets {
+            own: Given::VeraCrypt(secrets(b"own")),
+            protect: Some(secrets(b"")),
+            hosts: Some(SecretBytes::copy_of(b"DHHC-1:")),
+        };
         let mut bytes = Vec::new();
         send(&mut bytes, &request(), &sent).expect("memory");
         let (got, with) = receive_from(&mut &bytes[..]).expect("whole");
         assert_eq!(format!("{got:?}"), format!("{:?}", request()));
         let Given::VeraCrypt(own) = &with.own else { panic!("another kind of secret") };
         assert_eq!(&own.password[..], b"own");
+        assert!(with.hosts.is_some_and(|text| text.same_as(b"DHHC-1:")));
         assert_eq!(own.keyfiles, secrets(b"").keyfiles);
         assert_eq!(own.pim, Some(7));
         assert_eq!(with.protect.map(|p| p.password.len()), Some(0));
@@ -486,7 +501,7 @@ mod tests {
         ];
         let sent: Vec<_> = keys.iter().map(|key| key_bytes(key).1.to_vec()).collect();
         let mut bytes = Vec::new();
-        let secrets = ServeSecrets { own: Given::BitLocker(keys), protect: None };
+        let secrets = ServeSecrets { own: Given::BitLocker(keys), protect: None, hosts: None };
         send(&mut bytes, &request(), &secrets).expect("memory");
         let (_, with) = receive_from(&mut &bytes[..]).expect("whole");
         let Given::BitLocker(keys) = &with.own else { panic!("another kind of secret") };
@@ -501,7 +516,7 @@ mod tests {
         assert!(receive_from(&mut &u32::MAX.to_le_bytes()[..]).is_err());
         let mut bytes = Vec::new();
         let own = Given::VeraCrypt(secrets(b"own"));
-        send(&mut bytes, &request(), &ServeSecrets { own, protect: None }).expect("memory");
+        send(&mut bytes, &request(), &ServeSecrets { own, protect: None, hosts: None }).expect("memory");
         let text = String::from_utf8_lossy(bytes.get(4..).expect("longer"))
             .replace("\"password_bytes\":3", "\"password_bytes\":99999999999");
         let mut lying = (text.len() as u32).to_le_bytes().to_vec();

@@ -1,7 +1,9 @@
 //! What a serving process is told to do.
 
+use crate::nvme_tcp::Credentials;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How a volume shall reach the user.
 #[derive(Debug, Clone)]
@@ -10,6 +12,8 @@ pub struct AttachPlan {
     pub volume: PathBuf,
     /// The way.
     pub attachment: Attachment,
+    /// What hosts must prove before an NVMe/TCP controller serves them; without it, it listens on loopback alone.
+    pub credentials: Option<Arc<Credentials>>,
     /// Where the file system inside shall be mounted, if anywhere. Needs root and a loop device.
     pub mount: Option<MountPlan>,
     /// Why it is attached this way, where nobody asked for it; told to the user.
@@ -31,7 +35,7 @@ pub enum Attachment {
     Nbd(NbdAddress),
     /// A disk for virtual machines, on a unix socket; `None`: in the session's own folder.
     VhostUser(Option<PathBuf>),
-    /// An NVMe/TCP controller; the command line allows loopback addresses only.
+    /// An NVMe/TCP controller.
     NvmeTcp(SocketAddr),
     /// The kernel's dm-crypt; for [`hand_over`](super::hand_over) alone.
     DmCrypt,

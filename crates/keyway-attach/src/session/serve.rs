@@ -158,7 +158,7 @@ impl Session {
             Attachment::Fuse { loop_device } => self.start_fuse(plan, *loop_device)?,
             Attachment::Nbd(address) => self.start_nbd(address)?,
             Attachment::VhostUser(path) => self.start_vhost_user(path.as_deref())?,
-            Attachment::NvmeTcp(address) => self.start_nvme_tcp(*address)?,
+            Attachment::NvmeTcp(address) => self.start_nvme_tcp(*address, plan.credentials.clone())?,
             Attachment::DmCrypt => self.start_dm_crypt(plan, claim)?,
         }
         self.state.write(&self.folder.state())?;
@@ -240,12 +240,19 @@ impl Session {
         self.start_server("keyway-vhost", move |device, gone| Ok(server.run(&device, gone)?))
     }
 
-    fn start_nvme_tcp(&mut self, address: SocketAddr) -> Result<(), AttachError> {
+    fn start_nvme_tcp(
+        &mut self,
+        address: SocketAddr,
+        credentials: Option<Arc<nvme_tcp::Credentials>>,
+    ) -> Result<(), AttachError> {
         // The session's name is the volume's: the same volume is the same disk.
         let serial = self.state.id.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
         let namespace = nvme_tcp::VolumeNamespace::new(Arc::clone(self.served.device()?), serial);
-        let options =
-            nvme_tcp::Options { nqn: "nqn.2026-11.keyway:volume".into(), ..nvme_tcp::Options::default() };
+        let options = nvme_tcp::Options {
+            nqn: "nqn.2026-11.keyway:volume".into(),
+            credentials,
+            ..nvme_tcp::Options::default()
+        };
         let server = nvme_tcp::Server::bind(address, Arc::new(namespace), &options)?;
         self.state.transport = "nvme-tcp".into();
         self.state.socket = Some(server.address().to_string());

@@ -54,6 +54,7 @@ fn print(value: &impl serde::Serialize) {
 
 fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), AttachError> {
     let plan = AttachPlan {
+        credentials: None,
         volume: file.to_owned(),
         attachment: match way {
             "fuse" => Attachment::Fuse { loop_device: false },

@@ -119,6 +119,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let secrets = ServeSecrets {
         own: Given::read(&which, &own, &args.keys)?,
         protect: if protecting { Some(protect.read(&hidden)?) } else { None },
+        hosts: None,
     };
     let request = ServeRequest {
         which,

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         }
         None => before,
     };
-    let own = ServeSecrets { own: args.target.given()?, protect: None };
+    let own = ServeSecrets { own: args.target.given()?, protect: None, hosts: None };
     let Given::VeraCrypt(secrets) = &own.own else { return Err(bitlocker()) };
     let request = which.request(secrets, None, None);
     let (old, fs) = look(path, &request)?;

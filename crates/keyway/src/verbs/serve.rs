@@ -4,6 +4,7 @@ use super::open;
 use crate::failure::Failure;
 use crate::given::{Given, KeyArgs};
 use crate::narrow::NarrowArgs;
+use crate::nvme_auth::AuthArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;
 use crate::spawn::{self, ServeRequest, ServeSecrets};
@@ -21,7 +22,8 @@ use std::path::PathBuf;
   $ keyway serve /dev/sdb1 --nbd tcp:127.0.0.1:10809 --read-only --password-file pw.txt
   $ keyway serve secret.hc --nbd tcp:0.0.0.0:10809 --tls-certificates /etc/pki/keyway
   $ keyway serve secret.hc --vhost-user /run/user/1000/disk.sock
-  $ keyway serve secret.hc --nvme-tcp 127.0.0.1:4420")]
+  $ keyway serve secret.hc --nvme-tcp 127.0.0.1:4420
+  $ keyway serve secret.hc --nvme-tcp 192.0.2.1:4420 --nvme-secret hosts.txt")]
 #[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user", "nvme_tcp"])]
 pub(crate) struct Args {
     /// The volume's file or block device
@@ -35,9 +37,11 @@ pub(crate) struct Args {
     /// A disk for a virtual machine, on a unix socket at this path (vhost-user-blk)
     #[arg(long, value_name = "PATH")]
     vhost_user: Option<PathBuf>,
-    /// An NVMe drive for the kernel's own driver (NVMe/TCP): 127.0.0.1:PORT
-    #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+    /// An NVMe drive for the kernel's own driver (NVMe/TCP): 127.0.0.1:PORT; with --nvme-secret any address
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     nvme_tcp: Option<SocketAddr>,
+    #[command(flatten)]
+    hosts: AuthArgs,
     /// Refuse every write
     #[arg(long)]
     read_only: bool,
@@ -57,6 +61,15 @@ pub(crate) struct Args {
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    // Clap asks for no option that another one rules out.
+    if (args.hosts.is_given() && args.nvme_tcp.is_none())
+        || (args.tls_certificates.is_some() && args.nbd.is_none())
+    {
+        return Err(Failure::usage(
+            "--nvme-secret goes with --nvme-tcp, and --tls-certificates with --nbd",
+            "leave it out, or serve the volume the other way",
+        ));
+    }
     volume::must_exist(&args.volume)?;
     if !args.read_only {
         volume::must_be_writable(&args.volume)
@@ -72,6 +85,25 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         on_this_machine(*at)
             .map_err(|what| Failure::usage(what, "use a loopback address, or --tls-certificates FOLDER"))?;
     }
+    if let Some(at) = args.nvme_tcp {
+        match on_this_machine(at) {
+            Err(what) if !args.hosts.is_given() => {
+                return Err(Failure::usage(what, "use a loopback address, or --nvme-secret FILE"));
+            }
+            Err(_) => out.warn(
+                "hosts prove who they are, and what they read and write crosses the network as it is: keep it to a network \
+                 that you trust",
+            ),
+            Ok(()) => {}
+        }
+    }
+    if args.hosts.is_stdin() && args.secret.source().uses_stdin() {
+        return Err(Failure::usage(
+            "two secrets can't both come from standard input",
+            "give one of them with --password-fd N or in a file",
+        ));
+    }
+    let hosts = args.hosts.read()?;
     let which = Which::new(&args.volume, &args.narrow).absolute()?;
     let own = Given::read(&which, &args.secret.source(), &args.keys)?;
     let attachment = match (&args.nbd, &args.vhost_user, args.nvme_tcp) {
@@ -96,7 +128,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         chosen: None,
         mountpoint: None,
     };
-    open::serve(&request, ServeSecrets { own, protect: None }, !args.background, out)
+    open::serve(&request, ServeSecrets { own, protect: None, hosts }, !args.background, out)
 }
 
 fn address(text: &str) -> Result<NbdAddress, String> {
@@ -113,12 +145,6 @@ fn socket_address(text: &str) -> Result<SocketAddr, String> {
     text.replacen("localhost:", "127.0.0.1:", 1)
         .parse()
         .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())
-}
-
-/// An address that only this machine reaches.
-fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let at = socket_address(text)?;
-    on_this_machine(at).map(|()| at)
 }
 
 /// What crosses a network in the clear can be read there.
@@ -147,7 +173,7 @@ mod tests {
             assert!(address(text).is_err(), "{text}");
         }
         for text in ["0.0.0.0:1", "192.168.1.1:1", "[::]:1"] {
-            assert!(loopback(text).is_err(), "{text}");
+            assert!(socket_address(text).and_then(on_this_machine).is_err(), "{text}");
         }
     }
 }

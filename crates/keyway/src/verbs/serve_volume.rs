@@ -2,11 +2,13 @@
 
 use crate::failure::{Exit, Failure};
 use crate::given::Given;
+use crate::nvme_auth;
 use crate::output::Output;
 use crate::spawn::{self, Answer, ServeRequest, ServeSecrets};
 use crate::volume;
 use keyway_attach::AttachError;
-use keyway_attach::session::{self, Attachment, SessionState};
+use keyway_attach::nvme_tcp::Credentials;
+use keyway_attach::session::{self, AttachPlan, Attachment, SessionState};
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
 use keyway_store::Caching;
 use keyway_volume::Info;
@@ -63,6 +65,7 @@ pub(crate) fn serve(
         ));
     }
     let details = details(&open.info, &secrets, request.discards)?;
+    let credentials = secrets.hosts.as_deref().map(nvme_auth::parse).transpose()?;
     drop(secrets);
     keyway_secret::wipe_stack();
     UNLOCKED.store(true, Ordering::Release);
@@ -76,19 +79,19 @@ pub(crate) fn serve(
         return in_kernel(request, open.device, keys, details, ready);
     }
     let why = request.chosen.as_ref().map(|chosen| chosen.why.clone());
-    ourselves(request, open.device, why, details, ready)
+    ourselves(request, open.device, credentials, (why, details), ready)
 }
 
 /// Our engine decrypts.
 fn ourselves(
     request: &ServeRequest,
     device: Device,
-    why: Option<String>,
-    details: serde_json::Value,
+    credentials: Option<Arc<Credentials>>,
+    (why, details): (Option<String>, serde_json::Value),
     ready: impl FnOnce(&SessionState),
 ) -> Result<(), Failure> {
     let device = if request.discards { device.allowing_discards() } else { device };
-    let plan = request.plan(request.attachment.clone(), why, details);
+    let plan = AttachPlan { credentials, ..request.plan(request.attachment.clone(), why, details) };
     Ok(session::run(Arc::new(device), plan, ready)?)
 }
 
@@ -121,7 +124,7 @@ fn in_kernel(
             let reason = reason.split("; ").next().unwrap_or_default();
             let store = volume::store(&request.which.path, access, Caching::Direct)?;
             let device = Device::new(Box::new(store), layout, access)?;
-            ourselves(request, device, Some(format!("{}; {reason}", chosen.why)), details, ready)
+            ourselves(request, device, None, (Some(format!("{}; {reason}", chosen.why)), details), ready)
         }
         (served, ..) => Ok(served?),
     }

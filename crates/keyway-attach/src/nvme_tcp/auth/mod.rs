@@ -22,3 +22,10 @@ pub struct Credentials {
     /// What this side proves to know, to a host that asks for it.
     pub controller: Option<AuthSecret>,
 }
+
+impl std::fmt::Debug for Credentials {
+    /// That there are some, and nothing of them.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credentials").finish_non_exhaustive()
+    }
+}

@@ -102,7 +102,7 @@ pub(super) fn open(
         chosen: None,
         mountpoint,
     };
-    let secrets = ServeSecrets { own: Given::VeraCrypt(own), protect: None };
+    let secrets = ServeSecrets { own: Given::VeraCrypt(own), protect: None, hosts: None };
     let (state, _) = spawn::detached(&request, &secrets)?;
     Ok(Opened { state, closed: false })
 }

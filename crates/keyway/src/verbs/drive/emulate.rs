@@ -1,6 +1,7 @@
 //! `drive emulate`: a virtual drive that encrypts itself, as a disk of a real kernel's.
 
 use crate::failure::{Exit, Failure};
+use crate::nvme_auth::{self, AuthArgs};
 use crate::output::Output;
 use crate::size;
 use keyway_attach::Stop;
@@ -52,7 +53,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NQN", requires = "nvme_tcp")]
     nqn: Option<String>,
     #[command(flatten)]
-    auth: super::nvme_auth::AuthArgs,
+    auth: AuthArgs,
 }
 
 fn profile(name: &str) -> Result<Profile, String> {
@@ -71,7 +72,10 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     drive.inject(&args.fault);
     let drive = Arc::new(drive);
     let Some(address) = args.nvme_tcp else { return tell(args, &drive, None, out) };
-    let mut options = Options { credentials: args.auth.read()?, ..Options::default() };
+    let mut options = Options {
+        credentials: args.auth.read()?.as_deref().map(nvme_auth::parse).transpose()?,
+        ..Options::default()
+    };
     if let Some(nqn) = &args.nqn {
         options.nqn.clone_from(nqn);
     }

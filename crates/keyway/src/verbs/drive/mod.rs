@@ -8,7 +8,6 @@ mod info;
 mod kernel;
 mod list;
 mod locks;
-mod nvme_auth;
 mod range;
 mod recognise;
 mod revert;
