@@ -21,7 +21,7 @@ mod info;
 mod inspect;
 pub mod mkfs;
 mod opened;
-mod overlay;
+pub mod overlay;
 mod progress;
 mod secrets;
 pub mod veracrypt;
