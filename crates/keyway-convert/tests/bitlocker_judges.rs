@@ -2,7 +2,7 @@
 //! made becomes a file system with the content that is known.
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
-use keyway_convert::bitlocker::{Plan, Wish, release};
+use keyway_convert::bitlocker::{Plan, Wish, find, release};
 use keyway_convert::{JournalPlace, Kind, Stopped};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
@@ -199,5 +199,98 @@ fn what_windows_encrypted_is_decrypted_in_place() {
         let size = file.path().metadata().expect("there").len();
         assert_eq!(size % 4096, 0);
         assert_eq!(sha256_of_file(file.path()), expected, "{name}");
+    }
+}
+
+/// What Windows encrypted gets another method; in the middle of it nobody opens it.
+#[test]
+fn what_windows_encrypted_gets_another_method_and_others_open_it() {
+    let Some(folder) = volumes() else { return };
+    let folder = folder.join("bitlocker");
+    let all = std::env::var_os("KEYWAY_SLOW").is_some();
+    for (name, method, quick) in [
+        ("bitlk-aes-cbc-elephant-128.img.xz", Method::Xts128, true),
+        ("bitlk-aes-cbc-128.img.xz", Method::Xts128, false),
+        ("bitlk-togo-aes-xts-128.img.xz", Method::Cbc256, false),
+        ("bitlk-aes-xts-128-4k.img.xz", Method::Xts256, true),
+        ("bitlk-aes-xts-128-two-recovery.img.xz", Method::Xts128, false),
+    ] {
+        if !all && !quick {
+            continue;
+        }
+        let Some(file) = unpack_xz(&folder.join(name)) else { return };
+        let table = Table::read(&folder.join("INDEX.tsv"));
+        let row = table.rows().iter().find(|row| row.get("file") == name).expect("in the index");
+        let expected = row.get("sha256_of_decrypted_volume");
+        let medium = store(file.path());
+        let secret = secret_of(row);
+        let request = UnlockRequest::new(&secret);
+        let unlocked = unlock(&medium, &request).expect("opens");
+        let before = unlocked.opened.metadata.block().dataset.entries.protectors().count();
+        let plan = Plan::reencryption(&medium, unlocked, method, false, Some("in memory".into()))
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        let journal = MemStore::new(plan.mark().place.file_bytes() as usize);
+        let conversion = plan.conversion(&medium, Some(&journal)).expect("planned");
+        let half = |done: u64, total: u64| match done * 2 >= total {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        assert_eq!(plan.run(&conversion, &half).expect("runs"), Stopped::Paused, "{name}");
+        drop(conversion);
+        assert!(unlock(&medium, &request).is_err(), "{name}: half of it is under another key");
+        is_refused(file.path(), row.get("password"));
+        let found = find(&medium).expect("read").expect("under way");
+        assert!(found.in_front && found.mark.kind == Kind::Reencryption);
+        let plan = Plan::resume(&medium, found.mark, &request).expect("goes on");
+        let conversion = plan.conversion(&medium, Some(&journal)).expect("planned");
+        assert_eq!(plan.run(&conversion, &()).expect("runs"), Stopped::Done, "{name}");
+        drop(conversion);
+        let unlocked = unlock(&medium, &request).expect("opens");
+        assert_eq!((unlocked.info.cipher, unlocked.warnings.len()), (method, 0), "{name}");
+        let protectors = unlocked.opened.metadata.block().dataset.entries.protectors().count();
+        assert_eq!(protectors, before, "{name}");
+        let plain = content(&medium, unlocked);
+        assert_eq!(sha256_of(plain.as_slice()), expected, "{name}");
+        drop(medium);
+        for secret in [
+            BitLockerSecret::Password(row.get("password")),
+            BitLockerSecret::Recovery(row.get("recovery_password")),
+        ] {
+            if let Some(theirs) = dislocker_sha256(file.path(), secret) {
+                assert_eq!(theirs, expected, "dislocker, {name}");
+            }
+            // libbde 20190102 takes no key of XTS with 256 bits.
+            if method != Method::Xts256
+                && let Some(theirs) = libbde_sha256(file.path(), secret)
+            {
+                assert_eq!(theirs, expected, "libbde, {name}");
+            }
+        }
+        let stretches = [0..131_072, 32 << 20..(32 << 20) + 131_072];
+        let parts: Vec<u8> =
+            stretches.iter().flat_map(|r| &plain[r.start as usize..r.end as usize]).copied().collect();
+        let secret = BitLockerSecret::Password(row.get("password"));
+        if let Some(theirs) = dissect_sha256(file.path(), secret, &stretches) {
+            assert_eq!(theirs, sha256_of(parts.as_slice()), "dissect.fve, {name}");
+        }
+    }
+}
+
+/// dislocker and libbde don't take it for a volume.
+fn is_refused(path: &Path, password: &str) {
+    if let Some(dislocker) = require_tool("dislocker-file") {
+        let out = tempfile::tempdir().expect("temp");
+        let done = Command::new(dislocker)
+            .args(["-q", "-V"])
+            .arg(path)
+            .arg(format!("-u{password}"))
+            .arg("--")
+            .arg(out.path().join("plain"))
+            .output();
+        assert!(!done.expect("runs").status.success(), "dislocker opens what is half converted");
+    }
+    if let Some(bdeinfo) = require_tool("bdeinfo") {
+        let done = Command::new(bdeinfo).args(["-p", password]).arg(path).output();
+        assert!(!done.expect("runs").status.success(), "libbde opens what is half converted");
     }
 }

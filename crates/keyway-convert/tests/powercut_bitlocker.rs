@@ -21,6 +21,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use support::{Loss, Power};
 
+/// What a re-encryption makes of [`Method::Xts128`].
+const NEW_METHOD: Method = Method::Cbc256;
+
 /// Where the pointer stands in the first sector: in a boot loader's code. The write that puts it there, and
 /// the one that takes it away, are the only ones after which a torn sector is not mended.
 const POINTER: std::ops::Range<usize> = 216..252;
@@ -120,6 +123,12 @@ impl Case {
         Some(Self { name, image: store.snapshot(), kind: Kind::Decryption, pause, marker, ..case })
     }
 
+    /// A volume with another method and data key, from what an encryption gives.
+    fn reencryption(name: &'static str, fat: bool, pause: bool, used_only: bool) -> Option<Self> {
+        let case = Self::decryption(name, fat, pause)?;
+        Some(Self { kind: Kind::Reencryption, used_only, marker: 0..0, ..case })
+    }
+
     /// The same bytes wherever the file system had any, but for the sectors that say which clusters are bad.
     fn is_the_file_system(&self, plain: &[u8], fat: bool) {
         if !fat {
@@ -137,9 +146,12 @@ impl Case {
     }
 
     fn plan(&self, store: &Arc<dyn Store>) -> Result<Plan, ConvertError> {
-        if self.kind == Kind::Decryption {
+        if self.kind != Kind::Encryption {
             let unlocked = unlock(store, &UnlockRequest::new(&key(&self.key)))?;
-            return Plan::of_volume(store, unlocked, Kind::Decryption, None);
+            return match self.kind {
+                Kind::Decryption => Plan::of_volume(store, unlocked, Kind::Decryption, None),
+                _ => Plan::reencryption(store, unlocked, NEW_METHOD, self.used_only, None),
+            };
         }
         let protectors =
             NewProtectors { startup_key: Some(startup_key(&self.key)), ..NewProtectors::default() };
@@ -182,12 +194,22 @@ impl Case {
         }
         match next(store, &request, None)? {
             Next::Run(plan) => self.run(&plan, store, false),
-            Next::Nothing(Left::FileSystem) => self.run(&self.plan(store)?, store, false),
+            Next::Nothing(Left::FileSystem | Left::Untouched) => self.run(&self.plan(store)?, store, false),
             Next::Nothing(Left::Decrypted) => Ok(Stopped::Done),
-            Next::Nothing(Left::Volume) if self.kind == Kind::Decryption => {
+            // Cut before anything of it was on the medium.
+            Next::Nothing(Left::Volume) if !self.has_come_to_its_end(store) => {
                 self.run(&self.plan(store)?, store, false)
             }
             Next::Nothing(Left::Volume) => Ok(Stopped::Done),
+        }
+    }
+
+    /// Whether a volume that is whole is what the conversion gives.
+    fn has_come_to_its_end(&self, store: &dyn Store) -> bool {
+        match self.kind {
+            Kind::Encryption => true,
+            Kind::Decryption => false,
+            Kind::Reencryption => opened(store, &self.key).info.cipher == NEW_METHOD,
         }
     }
 
@@ -203,6 +225,7 @@ impl Case {
         check(unlocked.info.percentage_encrypted == 100.0, "not all of it is encrypted")?;
         let plain = content(&store, &self.key);
         self.same(&plain, "the content is wrong")?;
+        check(self.has_come_to_its_end(&store), "it has another method")?;
         // What is free stays as it is, and that is what was asked for.
         if self.used_only { Ok(()) } else { self.is_secret(medium) }
     }
@@ -234,6 +257,9 @@ fn cases() -> Vec<Case> {
         Case::encryption("encryption of a FAT", true, false, false),
         Case::encryption("encryption, paused", true, true, false),
         Case::encryption("used space only", true, false, true),
+        Case::reencryption("re-encryption", false, false, false),
+        Case::reencryption("re-encryption of a FAT, paused", true, true, false),
+        Case::reencryption("re-encryption, used space only", true, false, true),
         Case::decryption("decryption", false, false),
         Case::decryption("decryption of a FAT, paused", true, true),
     ];
@@ -302,6 +328,11 @@ fn every_byte_is_right_after_any_loss_of_power() {
                         }
                         cuts.fetch_add(1, Ordering::Relaxed);
                         let left = Arc::into_inner(power).expect("nobody else").left(loss);
+                        if case.kind == Kind::Reencryption
+                            && let Err(open) = case.is_secret(&left)
+                        {
+                            panic!("{when}: {open}");
+                        }
                         let mut rng = Rng::new(turn ^ 0x5eed);
                         let medium = recovered(&case, left, &mut rng, &cuts, &when);
                         if let Err(wrong) = case.is_done(&medium) {

@@ -16,7 +16,7 @@
 //! the marker's payload (super::super::marker::frame); integers little-endian
 //! offset size
 //!      0   16  "KEYWAY-BITLOCK" 0 1
-//!     16    1  kind: 1 encryption, 2 decryption
+//!     16    1  kind: 1 encryption, 2 decryption, 3 re-encryption
 //!     17    1  1: a file system lay open before
 //!     18    1  journal: 0 on the medium, 1 in a file
 //!     19    1  0
@@ -32,6 +32,9 @@
 //!    304    8  bytes of a segment
 //!    312    8  slots of the journal: 2 or 4
 //!    320 1024  the file's path
+//!   1344    2  re-encryption: the new data key's method
+//!   1346    2  re-encryption: bytes of its entry
+//!   1348  112  re-encryption: the new data key, sealed with the volume master key, as the metadata will hold it
 //!
 //! the pointer, at byte 216 of the first sector
 //!      0    8  "KEYWAYPT"
@@ -47,7 +50,7 @@
 use crate::journal::{Place, RECORD_BYTES, SLOTS, Slot};
 use crate::marker::{JournalPlace, Kind, MARKER_BYTES, frame, has_touched, unframe};
 use keyway_store::{AlignedBuf, Store, StoreError};
-use keyway_volume::bitlocker::HEAD_BYTES;
+use keyway_volume::bitlocker::{Block, HEAD_BYTES, Method, NewDataKey, SEALED_KEY_BYTES};
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -67,6 +70,8 @@ const UNDER_AT: usize = 80;
 const JOURNAL_AT: usize = 240;
 const PATH_AT: usize = 320;
 const LONGEST_PATH: usize = 1024;
+const METHOD_AT: usize = PATH_AT + LONGEST_PATH;
+const KEY_AT: usize = METHOD_AT + 4;
 
 /// Bytes of the work.
 pub(super) const WORK_BYTES: usize = 8 << 10;
@@ -82,7 +87,7 @@ const HEAD: u64 = HEAD_BYTES as u64;
 pub struct Mark {
     /// Which conversion this is: random.
     pub id: [u8; 16],
-    /// Encryption or decryption.
+    /// What is done.
     pub kind: Kind,
     /// A file system lay open before: this is the first run.
     pub fresh: bool,
@@ -100,6 +105,8 @@ pub struct Mark {
     pub place: Place,
     /// The file system's own bytes where the pointer stands.
     pub under: [u8; POINTER_BYTES],
+    /// The data key that a re-encryption gives the volume.
+    pub new_key: Option<NewDataKey>,
 }
 
 /// What is moved in a run.
@@ -190,6 +197,14 @@ impl Mark {
             payload.extend(field.to_le_bytes());
         }
         payload.extend(path);
+        if let Some(key) = &self.new_key {
+            // A key of a known method is never too long.
+            let entry = key.to_bytes().unwrap_or_default();
+            payload.resize(METHOD_AT, 0);
+            payload.extend(key.method().code().to_le_bytes());
+            payload.extend((entry.len() as u16).to_le_bytes());
+            payload.extend(entry);
+        }
         frame(&self.id, payload)
     }
 
@@ -205,9 +220,19 @@ impl Mark {
             }
             _ => return None,
         };
+        let kind = Kind::from_code(*body.get(16)?)?;
+        let short = |at: usize| Some(u16::from_le_bytes(*body.get(at..)?.first_chunk()?));
+        let new_key = match kind {
+            Kind::Reencryption => {
+                let len = usize::from(short(METHOD_AT + 2)?);
+                let entry = body.get(KEY_AT..KEY_AT.checked_add(len)?).filter(|_| len <= SEALED_KEY_BYTES)?;
+                Some(NewDataKey::parse(Method::from_code(short(METHOD_AT)?)?, entry)?)
+            }
+            Kind::Encryption | Kind::Decryption => None,
+        };
         let mark = Self {
             id,
-            kind: Kind::from_code(*body.get(16)?).filter(|kind| *kind != Kind::Reencryption)?,
+            kind,
             fresh: *body.get(17)? == 1,
             journal,
             size: number(24)?,
@@ -221,8 +246,14 @@ impl Mark {
                 segment_bytes: number(304)?,
             },
             under: *body.get(UNDER_AT..)?.first_chunk()?,
+            new_key,
         };
         mark.fits(store_bytes).then_some(mark)
+    }
+
+    /// Whether a volume with that metadata has the data key that this re-encryption gives it.
+    pub(super) fn is_given_to(&self, block: &Block) -> bool {
+        self.new_key.as_ref().is_some_and(|key| key.is_in(block))
     }
 
     /// Whether it can be this medium's.
@@ -267,6 +298,12 @@ impl Work {
         let mut bytes = AlignedBuf::zeroed(WORK_BYTES);
         store.read_at(&mut bytes, mark.work().start)?;
         Ok(Self::parse(&bytes, mark))
+    }
+
+    /// Whether a cipher whose units have so many bytes can convert it: its checksum is nobody's secret.
+    pub(super) fn is_of_whole_units(&self, bytes: u32) -> bool {
+        let whole = |at: u64| at.is_multiple_of(u64::from(bytes));
+        self.ranges.iter().all(|range| whole(range.start) && whole(range.end))
     }
 
     fn parse(bytes: &[u8], mark: &Mark) -> Option<Self> {

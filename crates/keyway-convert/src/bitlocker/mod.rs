@@ -1,4 +1,5 @@
-//! Conversions of BitLocker volumes: a file system becomes one, and one becomes a file system again.
+//! Conversions of BitLocker volumes: a file system becomes one, one becomes a file system again, and one gets
+//! another cipher and another data key.
 //!
 //! BitLocker leaves nearly everything where it is. Its first sectors move, its metadata lies in clusters
 //! that the file system is kept off, or behind the file system; the rest is encrypted in place, from the
@@ -20,37 +21,39 @@
 //!
 //! A pause writes the metadata with the boundary where the journal says it is, then the volume's first page,
 //! then the last step. See [`mark`] for what lies where, and how it is found however a sector was torn.
+//!
+//! A re-encryption is one run, with the steps of an encryption: the stretches are all that is encrypted, and go
+//! from the old data key to the new one. No state of the format can say how far that is, so where it is paused it
+//! stays as it is: the marker in front, which nobody opens, with the new key, sealed, in it. The metadata holds the
+//! old key until the last step but one puts the new one there.
 
+mod found;
 mod mark;
 mod steps;
+mod stretches;
 
+pub use found::{Left, Next, clean, how_far, look, next, release};
 pub use mark::{Found, Mark, Work, find};
 
-use crate::journal::{Journal, Place, SLOTS};
+use crate::journal::{Journal, Place};
 use crate::marker::{JournalPlace, Kind};
 use crate::mover::Progress;
 use crate::step::Small;
 use crate::veracrypt::{random_id, segment_bytes};
 use crate::{Conversion, ConvertError, Stopped};
-use keyway_engine::{Access, Device};
-use keyway_store::{AlignedBuf, Store, StoreError};
+use keyway_store::{AlignedBuf, Store};
 use keyway_volume::allocation::{Allocation, AllocationError};
 use keyway_volume::bitlocker::{
-    self, BOOT_BYTES, Block, Converting, InPlace, Places, Reached, SPARE_BYTES, Seen, State, UnlockRequest,
-    look_behind, unlock_behind,
+    self, BOOT_BYTES, Block, Converting, InPlace, Method, Places, Reached, SPARE_BYTES, State, UnlockRequest,
+    unlock_behind,
 };
+use keyway_volume::overlay::Overlay;
 use mark::{MOST_RANGES, PAGE, POINTER_AT, POINTER_BYTES, page};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use steps::Beginnings;
-
-/// The smallest segment worth a place of its own.
-const SMALLEST_SEGMENT: u64 = 64 << 10;
-
-/// Free bytes between two used ones that are converted rather than told apart, where there are not too many.
-const SMALLEST_GAP: u64 = 64 << 10;
+use std::sync::Arc;
+use steps::{Beginnings, Ciphers};
+use stretches::{device, on_medium, open_map, used_of, without};
 
 /// A run that has been planned.
 pub struct Plan {
@@ -108,20 +111,20 @@ impl Plan {
         let (places, patched) = match map.as_mut().filter(|map| map.can_reserve()) {
             Some(map) => {
                 let places = Places::inside(map, size, BOOT_BYTES)?;
-                let patched = Patches::over(store);
+                let patched = Overlay::new(store, vec![]);
                 map.mark(&patched)?;
-                (places, patched.into_pages())
+                (places, patched.pages()?)
             }
             None => {
                 let room = room(size);
                 if wish.file_system_bytes > room {
                     return Err(ConvertError::NoRoom { missing: wish.file_system_bytes - room });
                 }
-                (Places::at_the_end(size, BOOT_BYTES), BTreeMap::new())
+                (Places::at_the_end(size, BOOT_BYTES), vec![])
             }
         };
         let volume = Converting::fresh(size, store.sector_bytes(), places, &wish.volume)?;
-        let whole = patched.values().all(|page| page.len() as u64 == PAGE);
+        let whole = patched.iter().all(|(_, page)| page.len() as u64 == PAGE);
         if patched.len() as u64 * PAGE > SPARE_BYTES || !whole {
             return Err(ConvertError::Unsupported("the file system's map is too scattered"));
         }
@@ -134,7 +137,7 @@ impl Plan {
         };
         let mut ranges = volume.data(false);
         if let Some(map) = map.filter(|_| wish.volume.used_space_only) {
-            ranges = used_of(&ranges, &map, size);
+            ranges = used_of(&ranges, &map, size, &boot);
         }
         if wish.journal.is_none() {
             for segment in place.segments() {
@@ -158,6 +161,7 @@ impl Plan {
             spare: places.spare,
             place,
             under: under(&front),
+            new_key: None,
         };
         let work = Work { pages: targets, ranges };
         Ok(Self { mark, work, volume, beginnings: Beginnings { head, pages }, first_page, found: false })
@@ -176,43 +180,73 @@ impl Plan {
     ) -> Result<Self, ConvertError> {
         let size = store.size();
         let volume = Converting::of(unlocked)?;
+        // What the pointer hides matters to a file system alone.
+        let mut under_pointer = [0; POINTER_BYTES];
         let ranges = match kind {
             Kind::Encryption => {
                 let plain = volume.data(false);
                 // Which of the free space is left out, the file system says now.
                 match volume.is_used_space_only().then(|| open_map(store, &volume)).transpose()?.flatten() {
-                    Some(map) => used_of(&plain, &map, size),
+                    Some(map) => used_of(&plain, &map, size, &volume.first_sectors()),
                     None => plain,
                 }
             }
-            Kind::Decryption => volume.data(true),
+            Kind::Decryption => {
+                let mut front = AlignedBuf::zeroed(PAGE as usize);
+                device(store, &volume)?.read_at(&mut front, 0).map_err(ConvertError::from)?;
+                under_pointer = under(&front);
+                volume.data(true)
+            }
             Kind::Reencryption => {
-                return Err(ConvertError::Unsupported(
-                    "the re-encryption of a BitLocker volume is not built",
-                ));
+                return Err(ConvertError::Unsupported("a re-encryption needs a cipher to come out with"));
             }
         };
+        let mark = whole_volume(store.as_ref(), &volume, kind, journal)?;
+        Self::of_mark(store, Mark { under: under_pointer, ..mark }, volume, ranges)
+    }
+
+    /// Plans the re-encryption of a volume that is encrypted throughout: it gets a new data key, of that method;
+    /// its protectors stay. With `used_space_only` the free space of its file system stays as it is, and is
+    /// noise afterwards. Nothing is written.
+    ///
+    /// # Errors
+    /// The volume is not encrypted throughout; the method can't be used; the medium failed.
+    pub fn reencryption(
+        store: &Arc<dyn Store>,
+        unlocked: bitlocker::Unlocked,
+        method: Method,
+        used_space_only: bool,
+        journal: Option<PathBuf>,
+    ) -> Result<Self, ConvertError> {
+        let mut volume = Converting::of(unlocked)?;
+        if volume.block().state != State::Encrypted || !volume.data(false).is_empty() {
+            return Err(ConvertError::Unsupported(
+                "only a volume that is encrypted throughout can be re-encrypted; finish its conversion first",
+            ));
+        }
+        let mut ranges = volume.data(true);
+        if used_space_only {
+            let map = open_map(store, &volume)?.ok_or(ConvertError::Unsupported(
+                "the map of the file system in the volume can't be read here, so its free space can't be told; \
+                 leave --used-space-only out",
+            ))?;
+            ranges = used_of(&ranges, &map, store.size(), &volume.first_sectors());
+        }
+        let key = volume.new_data_key(method)?;
+        volume.give_data_key(&key)?;
+        let mark = whole_volume(store.as_ref(), &volume, Kind::Reencryption, journal)?;
+        Self::of_mark(store, Mark { new_key: Some(key), ..mark }, volume, ranges)
+    }
+
+    fn of_mark(
+        store: &Arc<dyn Store>,
+        mark: Mark,
+        volume: Converting,
+        ranges: Vec<Range<u64>>,
+    ) -> Result<Self, ConvertError> {
         if ranges.len() > MOST_RANGES {
             return Err(ConvertError::Unsupported("the volume is encrypted in too many pieces"));
         }
-        let mut plain_front = AlignedBuf::zeroed(PAGE as usize);
-        device(store, &volume)?.read_at(&mut plain_front, 0).map_err(ConvertError::from)?;
-        let place = match &journal {
-            Some(_) => Place::in_a_file(segment_bytes(size)),
-            None => on_medium(&volume, None, 0..0),
-        };
-        let mark = Mark {
-            id: random_id()?,
-            kind,
-            fresh: false,
-            journal: place_of(journal),
-            size,
-            copies: volume.copies(),
-            boot: volume.first_sectors(),
-            spare: 0,
-            place,
-            under: under(&plain_front),
-        };
         let work = Work { pages: vec![], ranges };
         let first_page = page(store.as_ref(), 0)?;
         Ok(Self { mark, work, volume, beginnings: Beginnings::default(), first_page, found: false })
@@ -225,11 +259,17 @@ impl Plan {
     pub fn resume(store: &dyn Store, mark: Mark, request: &UnlockRequest<'_>) -> Result<Self, ConvertError> {
         let first_page = page(store, mark.park())?;
         let unlocked = unlock_behind(store, &first_page, request)?;
-        let volume = Converting::of(unlocked)?;
+        let mut volume = Converting::of(unlocked)?;
         if volume.copies() != mark.copies || volume.first_sectors() != mark.boot {
             return Err(ConvertError::ImpossibleRecord);
         }
+        if let Some(key) = &mark.new_key {
+            volume.give_data_key(key)?;
+        }
         let work = Work::read(store, &mark)?.ok_or(ConvertError::NoJournal)?;
+        if !work.is_of_whole_units(volume.sector_bytes()) {
+            return Err(ConvertError::ImpossibleRecord);
+        }
         Ok(Self { mark, work, volume, beginnings: Beginnings::default(), first_page, found: true })
     }
 
@@ -263,14 +303,27 @@ impl Plan {
         journal: Option<&'a dyn Store>,
     ) -> Result<Conversion<'a>, ConvertError> {
         let head = self.volume.metadata(Reached::Encrypted)?;
-        let cipher = Some(self.volume.cipher());
-        let steps = self.mark.steps(&self.work, &self.beginnings, cipher, Some(&head));
+        let steps = self.mark.steps(&self.work, &self.beginnings, &self.ciphers(), Some(&head));
         let journal = Journal::new(journal.unwrap_or(store), self.mark.place.clone(), self.mark.id);
         Ok(Conversion { store, journal, steps, marking: Mark::marking(&self.work) })
     }
 
+    fn ciphers(&self) -> Ciphers {
+        let own = Some(self.volume.cipher().clone());
+        match self.mark.kind {
+            Kind::Encryption => Ciphers { from: None, to: own },
+            Kind::Decryption => Ciphers { from: own, to: None },
+            Kind::Reencryption => match self.volume.new_cipher() {
+                Some(new) => Ciphers { from: own, to: Some(new.clone()) },
+                // It has its new key: what is left to do needs none.
+                None => Ciphers::default(),
+            },
+        }
+    }
+
     /// Carries the run out until it ends or is paused, in which case the volume is made whole with the
-    /// boundary where it is. Nothing is left of the run then.
+    /// boundary where it is, and nothing is left of the run. A re-encryption that is paused stays as it is:
+    /// nobody but this opens it.
     ///
     /// # Errors
     /// See [`ConvertError`].
@@ -278,8 +331,15 @@ impl Plan {
         if !self.found {
             self.begin(conversion)?;
         }
+        let is_reencryption = self.mark.kind == Kind::Reencryption;
+        if self.found && is_reencryption && self.volume.new_cipher().is_none() {
+            let newest = conversion.journal.read()?.ok_or(ConvertError::NoJournal)?.newest;
+            if self.mark.is_before_the_end(&self.work, newest.step) {
+                return Err(ConvertError::ImpossibleRecord);
+            }
+        }
         let stopped = conversion.run(self.found, progress)?;
-        if stopped == Stopped::Paused {
+        if stopped == Stopped::Paused && !is_reencryption {
             let head = self.volume.metadata(self.reached(conversion)?)?;
             carry_out(conversion.store, self.mark.volume(Some(&head)))?;
             carry_out(conversion.store, self.mark.leave())?;
@@ -317,121 +377,38 @@ impl Plan {
     }
 }
 
-/// What a run that was found without its marker in front has left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
-    /// The file system as it was: the run had not begun.
-    FileSystem,
-    /// A whole volume, which may be paused.
-    Volume,
-    /// A file system: the decryption is done.
-    Decrypted,
-}
-
-/// Removes what a run has left that was found without its marker in front. Needs no secret.
-///
-/// # Errors
-/// The medium failed.
-pub fn clean(store: &dyn Store, mark: &Mark) -> Result<Left, ConvertError> {
-    if bitlocker::is_volume(store)? {
-        carry_out(store, mark.leave())?;
-        return Ok(Left::Volume);
-    }
-    if mark.kind == Kind::Decryption {
-        carry_out(store, mark.forget())?;
-        return Ok(Left::Decrypted);
-    }
-    carry_out(store, mark.never_begun())?;
-    Ok(Left::FileSystem)
-}
-
-/// What there is to do on a medium with a conversion of a BitLocker volume.
-pub enum Next {
-    /// A run, begun or not.
-    Run(Box<Plan>),
-    /// Nothing: this is what was left.
-    Nothing(Left),
-}
-
-/// Finds out how a conversion goes on: cleans up what an interrupted run has left, and plans what comes
-/// next. A new run gets its journal in that file.
-///
-/// # Errors
-/// There is neither a conversion nor a volume; the secret is wrong; the medium failed.
-pub fn next(
-    store: &Arc<dyn Store>,
-    request: &UnlockRequest<'_>,
-    journal: Option<PathBuf>,
-) -> Result<Next, ConvertError> {
-    if let Some(found) = find(store)? {
-        if found.in_front {
-            return Ok(Next::Run(Box::new(Plan::resume(store, found.mark, request)?)));
-        }
-        match clean(store, &found.mark)? {
-            Left::Volume => {}
-            other => return Ok(Next::Nothing(other)),
-        }
-    }
-    let unlocked = bitlocker::unlock(store, request)?;
-    let block = unlocked.opened.metadata.block();
-    let kind = match (block.state, block.next_state) {
-        (State::Converting, State::Decrypted) => Kind::Decryption,
-        (State::Converting, _) => Kind::Encryption,
-        _ => return Ok(Next::Nothing(Left::Volume)),
-    };
-    Ok(Next::Run(Box::new(Plan::of_volume(store, unlocked, kind, journal)?)))
-}
-
-/// What can be said without a secret of the volume that is converted, wherever its first sector is.
-///
-/// # Errors
-/// There is no volume, or it is damaged; the medium failed.
-pub fn look(store: &dyn Store) -> Result<Seen, ConvertError> {
-    Ok(match find(store)?.filter(|found| found.in_front) {
-        Some(found) => look_behind(store, &page(store, found.mark.park())?)?,
-        None => bitlocker::look(store)?,
-    })
-}
-
-/// How far the run is that was found: bytes of work done, and in all. Needs no secret.
-///
-/// # Errors
-/// The journal is damaged, or the medium failed.
-pub fn how_far(
-    found: &Found,
-    store: &dyn Store,
-    journal: Option<&dyn Store>,
-) -> Result<(u64, u64), ConvertError> {
-    let mark = &found.mark;
-    let work = Work::read(store, mark)?.ok_or(ConvertError::NoJournal)?;
-    let steps = mark.steps(&work, &Beginnings::default(), None, None);
-    let journal = Journal::new(journal.unwrap_or(store), mark.place.clone(), mark.id);
-    let conversion = Conversion { store, journal, steps, marking: Mark::marking(&work) };
-    Ok((conversion.done()?, conversion.total()))
-}
-
-/// Gives a decrypted file system the clusters back that were kept from it; says whether there were any.
-///
-/// # Errors
-/// The medium failed, or the file system is not in order.
-pub fn release(store: &dyn Store, mark: &Mark) -> Result<bool, ConvertError> {
-    let Some(mut map) = map(store)? else { return Ok(false) };
-    let spare = mark.boot.end..mark.boot.end + SPARE_BYTES;
-    let mut ranges: Vec<_> =
-        mark.copies.iter().map(|at| *at..*at + 2 * bitlocker::HEAD_BYTES as u64).collect();
-    ranges.extend([mark.boot.clone(), spare]);
-    ranges.sort_by_key(|range| range.start);
-    let released = map.release(store, &ranges)?;
-    store.flush()?;
-    Ok(released)
-}
-
 fn carry_out(store: &dyn Store, writes: Vec<Small>) -> Result<(), ConvertError> {
     for small in writes {
         small.carry_out(store)?;
         store.flush()?;
     }
     Ok(())
+}
+
+/// The mark of a run that begins with a whole volume.
+fn whole_volume(
+    store: &dyn Store,
+    volume: &Converting,
+    kind: Kind,
+    journal: Option<PathBuf>,
+) -> Result<Mark, ConvertError> {
+    let place = match &journal {
+        Some(_) => Place::in_a_file(segment_bytes(store.size())),
+        None => on_medium(volume, None, 0..0),
+    };
+    Ok(Mark {
+        id: random_id()?,
+        kind,
+        fresh: false,
+        journal: place_of(journal),
+        size: store.size(),
+        copies: volume.copies(),
+        boot: volume.first_sectors(),
+        spare: 0,
+        place,
+        under: [0; POINTER_BYTES],
+        new_key: None,
+    })
 }
 
 fn place_of(file: Option<PathBuf>) -> JournalPlace {
@@ -442,152 +419,4 @@ fn place_of(file: Option<PathBuf>) -> JournalPlace {
 fn under(page: &[u8]) -> [u8; POINTER_BYTES] {
     let rest = page.get(POINTER_AT as usize..).unwrap_or_default();
     rest.first_chunk().copied().unwrap_or([0; POINTER_BYTES])
-}
-
-/// The journal on the medium: as large as the free bytes allow, or in the copies of the metadata.
-fn on_medium(volume: &Converting, map: Option<&Allocation>, behind: Range<u64>) -> Place {
-    let [_, _, third] = volume.copies();
-    let records = third + bitlocker::HEAD_BYTES as u64 + PAGE;
-    let mut segment = segment_bytes(volume.volume_bytes());
-    while segment >= SMALLEST_SEGMENT {
-        let all = SLOTS as u64 * segment;
-        let inside = map.filter(|map| map.can_reserve()).and_then(|map| map.find(0, all, PAGE).ok());
-        let first = behind.start.next_multiple_of(PAGE);
-        let found = inside.or((first + all <= behind.end).then_some(first));
-        if let Some(first) = found.filter(|at| *at >= BOOT_BYTES) {
-            return Place::in_a_row(records, first, segment);
-        }
-        segment /= 2;
-    }
-    Mark::small_journal(volume.copies())
-}
-
-/// The parts of these ranges that a file system uses: as few pieces as there is room for.
-fn used_of(ranges: &[Range<u64>], map: &Allocation, size: u64) -> Vec<Range<u64>> {
-    let mut gap = SMALLEST_GAP;
-    loop {
-        let used = map.used(size, gap);
-        let mut parts = Vec::new();
-        let mut rest = used.iter().peekable();
-        for range in ranges {
-            while let Some(next) = rest.peek() {
-                let (start, end) = (next.start.max(range.start), next.end.min(range.end));
-                if start < end {
-                    parts.push(start..end);
-                }
-                if next.end > range.end {
-                    break;
-                }
-                rest.next();
-            }
-        }
-        // The journal's segments cut a piece in two, at worst.
-        if parts.len() + SLOTS <= MOST_RANGES {
-            return parts;
-        }
-        gap *= 2;
-    }
-}
-
-/// The ranges without that part.
-fn without(ranges: Vec<Range<u64>>, out: &Range<u64>) -> Vec<Range<u64>> {
-    let cut = |range: Range<u64>| {
-        let before = range.start..range.end.min(out.start);
-        let after = range.start.max(out.end)..range.end;
-        [before, after].into_iter().filter(|part| part.start < part.end)
-    };
-    ranges.into_iter().flat_map(cut).collect()
-}
-
-fn device(store: &Arc<dyn Store>, volume: &Converting) -> Result<Device, ConvertError> {
-    Ok(Device::new(Box::new(Arc::clone(store)), volume.layout().clone(), Access::ReadOnly)?)
-}
-
-/// The map of the file system in a volume.
-fn open_map(store: &Arc<dyn Store>, volume: &Converting) -> Result<Option<Allocation>, ConvertError> {
-    map(&Inside(device(store, volume)?))
-}
-
-/// What is in a volume, as a store that can only be read.
-struct Inside(Device);
-
-impl Store for Inside {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        let len = buf.len();
-        self.0.read_at(buf, offset).map_err(|e| {
-            let reason = std::io::Error::other(e.to_string());
-            StoreError::new(keyway_store::Operation::Read, "the volume", offset, len, reason)
-        })
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let reason = std::io::ErrorKind::ReadOnlyFilesystem.into();
-        Err(StoreError::new(keyway_store::Operation::Write, "the volume", offset, buf.len(), reason))
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        self.0.size()
-    }
-    fn sector_bytes(&self) -> u32 {
-        self.0.sector_bytes()
-    }
-    fn is_read_only(&self) -> bool {
-        true
-    }
-}
-
-/// A store whose writes are kept apart, in pages.
-struct Patches<'a> {
-    below: &'a dyn Store,
-    pages: Mutex<BTreeMap<u64, Vec<u8>>>,
-}
-
-impl<'a> Patches<'a> {
-    fn over(below: &'a dyn Store) -> Self {
-        Self { below, pages: Mutex::default() }
-    }
-
-    fn into_pages(self) -> BTreeMap<u64, Vec<u8>> {
-        self.pages.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Store for Patches<'_> {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        self.below.read_at(buf, offset)?;
-        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        for (i, part) in buf.chunks_mut(PAGE as usize).enumerate() {
-            if let Some(page) = pages.get(&(offset + i as u64 * PAGE)) {
-                part.iter_mut().zip(page).for_each(|(to, from)| *to = *from);
-            }
-        }
-        Ok(())
-    }
-    /// Whole pages from a page's beginning on, as [`Allocation::mark`] writes.
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        for (i, part) in buf.chunks(PAGE as usize).enumerate() {
-            pages.insert(offset + i as u64 * PAGE, part.to_vec());
-        }
-        Ok(())
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        self.below.size()
-    }
-    fn sector_bytes(&self) -> u32 {
-        self.below.sector_bytes()
-    }
-    fn is_read_only(&self) -> bool {
-        false
-    }
 }

@@ -14,6 +14,13 @@ const HEAD: u64 = HEAD_BYTES as u64;
 /// Steps before the first stretch, pages of the file system not counted.
 const BEFORE: usize = 2;
 
+/// The ciphers of the stretches, before and after; `None` is plain.
+#[derive(Clone, Default)]
+pub(super) struct Ciphers {
+    pub(super) from: Option<Arc<SectorCipher>>,
+    pub(super) to: Option<Arc<SectorCipher>>,
+}
+
 /// What the first step of the first run writes, besides the copy of the first sectors.
 #[derive(Default)]
 pub(super) struct Beginnings {
@@ -39,13 +46,18 @@ impl Mark {
         }
     }
 
-    /// All steps. Without a cipher they can only be counted. `head` is the metadata of the volume in its new
+    /// Whether that step comes before those that put the volume in front and wipe what is left.
+    pub(super) fn is_before_the_end(&self, work: &Work, step: u32) -> bool {
+        (step as usize) < BEFORE + work.pages.len() + work.ranges.len()
+    }
+
+    /// All steps. Without ciphers they can only be counted. `head` is the metadata of the volume in its new
     /// state.
     pub(super) fn steps(
         &self,
         work: &Work,
         beginnings: &Beginnings,
-        cipher: Option<&Arc<SectorCipher>>,
+        ciphers: &Ciphers,
         head: Option<&AlignedBuf>,
     ) -> Vec<Step> {
         let mut steps = vec![self.first(beginnings), Step::Put(vec![(0, self.to_bytes())])];
@@ -58,7 +70,7 @@ impl Mark {
             Kind::Decryption => work.ranges.iter().rev().collect(),
             _ => work.ranges.iter().collect(),
         };
-        steps.extend(stretches.into_iter().map(|range| self.convert(range, cipher)));
+        steps.extend(stretches.into_iter().map(|range| self.convert(range, ciphers)));
         match self.kind {
             Kind::Decryption => steps.extend([self.file_system(), Step::Small(self.forget())]),
             _ => steps.extend([Step::Small(self.volume(head)), Step::Small(self.leave())]),
@@ -80,16 +92,17 @@ impl Mark {
         Step::Small(writes)
     }
 
-    fn convert(&self, range: &Range<u64>, cipher: Option<&Arc<SectorCipher>>) -> Step {
-        let key = cipher.map(|cipher| Keyed {
-            cipher: cipher.clone(),
-            first_unit: range.start / u64::from(cipher.unit_bytes()),
-        });
-        let side = |key| Side { offset: range.start, key };
-        let len = range.end - range.start;
-        let decrypting = self.kind == Kind::Decryption;
-        let (from, to) = if decrypting { (side(key), side(None)) } else { (side(None), side(key)) };
-        Step::Move(Move { logical: range.start, from, to, len, from_end: decrypting })
+    fn convert(&self, range: &Range<u64>, ciphers: &Ciphers) -> Step {
+        let key = |cipher: &Option<Arc<SectorCipher>>| {
+            cipher.as_ref().map(|cipher| Keyed {
+                cipher: cipher.clone(),
+                first_unit: range.start / u64::from(cipher.unit_bytes()),
+            })
+        };
+        let side = |cipher| Side { offset: range.start, key: key(cipher) };
+        let (len, from_end) = (range.end - range.start, self.kind == Kind::Decryption);
+        let (from, to) = (side(&ciphers.from), side(&ciphers.to));
+        Step::Move(Move { logical: range.start, from, to, len, from_end })
     }
 
     /// The volume is there, in the state that its metadata says.

@@ -21,6 +21,7 @@ use super::error::BitLockerError;
 use super::filetime::FileTime;
 use super::info::ReadOnly;
 use super::map::Map;
+use super::rekey::NewDataKey;
 use super::seal::SecretKey;
 use super::unlock::{Seen, UnlockRequest, Unlocked, look, unlock};
 use crate::overlay::Overlay;
@@ -62,6 +63,8 @@ pub struct Converting {
     block: Block,
     master: SecretKey,
     cipher: Arc<SectorCipher>,
+    /// Of a volume that gets another data key: its metadata with that, and the key's cipher.
+    rekeyed: Option<(Block, Arc<SectorCipher>)>,
     layout: Layout,
     sector_bytes: u32,
     boot_bytes: u64,
@@ -119,7 +122,16 @@ impl Converting {
         let layout = Map::new(&block, None, sector_bytes, size)?.layout(&cipher)?;
         let volume_bytes = layout.size();
         let master = keys.master;
-        Ok(Self { block, master, cipher, layout, sector_bytes, boot_bytes: BOOT_BYTES, volume_bytes })
+        Ok(Self {
+            block,
+            master,
+            cipher,
+            rekeyed: None,
+            layout,
+            sector_bytes,
+            boot_bytes: BOOT_BYTES,
+            volume_bytes,
+        })
     }
 
     /// A volume that opened, wherever a conversion of it has stopped.
@@ -147,6 +159,7 @@ impl Converting {
             block,
             master: opened.master,
             cipher: Arc::new(cipher.map_err(BitLockerError::from)?),
+            rekeyed: None,
             volume_bytes: layout.size(),
             layout,
             sector_bytes: info.sector_bytes,
@@ -154,12 +167,31 @@ impl Converting {
         })
     }
 
-    /// The first [`HEAD_BYTES`] of each copy of the metadata.
+    /// Draws a data key of that method, and seals it with the master key. The volume keeps its own until
+    /// [`Converting::give_data_key`].
+    ///
+    /// # Errors
+    /// The method has the diffuser, or there are no random bytes.
+    pub fn new_data_key(&self, method: Method) -> Result<NewDataKey, CreateError> {
+        NewDataKey::random(method, &self.block, &self.master)
+    }
+
+    /// From now on it is a volume that gets that data key; or one that has it already.
+    ///
+    /// # Errors
+    /// The key was sealed with another master key, or has the wrong length.
+    pub fn give_data_key(&mut self, key: &NewDataKey) -> Result<(), BitLockerError> {
+        let new = key.open(&self.master, self.sector_bytes)?;
+        self.rekeyed = (!key.is_in(&self.block)).then(|| (key.in_place_of(&self.block), Arc::new(new)));
+        Ok(())
+    }
+
+    /// The first [`HEAD_BYTES`] of each copy of the metadata; with the new data key, where it gets one.
     ///
     /// # Errors
     /// It is too long for that.
     pub fn metadata(&self, reached: Reached) -> Result<AlignedBuf, EntryTooLong> {
-        let mut block = self.block.clone();
+        let mut block = self.rekeyed.as_ref().map_or(&self.block, |(block, _)| block).clone();
         put_state(&mut block, reached, self.volume_bytes);
         block.validate(&self.master, FileTime::now().0 | VALIDATION_TIME)?;
         let bytes = block.to_bytes()?;
@@ -181,6 +213,16 @@ impl Converting {
     /// The data's cipher; its units are counted from the beginning of the medium.
     pub fn cipher(&self) -> &Arc<SectorCipher> {
         &self.cipher
+    }
+
+    /// The cipher that the data gets, where the volume gets another data key.
+    pub fn new_cipher(&self) -> Option<&Arc<SectorCipher>> {
+        self.rekeyed.as_ref().map(|(_, cipher)| cipher)
+    }
+
+    /// Bytes of a unit of the ciphers: a sector of the volume.
+    pub fn sector_bytes(&self) -> u32 {
+        self.sector_bytes
     }
 
     /// Where the volume's bytes are.

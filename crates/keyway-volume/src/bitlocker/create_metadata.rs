@@ -74,13 +74,18 @@ impl Keys {
     /// New ones from the system's generator.
     pub(super) fn random(method: Method) -> Result<Self, CreateError> {
         let master = SecretKey::master(random(SEALING_KEY_BYTES)?);
-        loop {
-            let bytes = random(method.stored_key_bytes())?;
-            // XTS is weak where its two keys are the same; a broken generator might do that.
-            let (key, tweak_key) = bytes.split_at(bytes.len() / 2);
-            if key != tweak_key {
-                return Ok(Self { master, data: SecretKey { algorithm: method.code(), flags: 0, bytes } });
-            }
+        Ok(Self { master, data: random_data_key(method)? })
+    }
+}
+
+/// A new data key from the system's generator.
+pub(super) fn random_data_key(method: Method) -> Result<SecretKey, CreateError> {
+    loop {
+        let bytes = random(method.stored_key_bytes())?;
+        // XTS is weak where its two keys are the same; a broken generator might do that.
+        let (key, tweak_key) = bytes.split_at(bytes.len() / 2);
+        if key != tweak_key {
+            return Ok(SecretKey { algorithm: method.code(), flags: 0, bytes });
         }
     }
 }

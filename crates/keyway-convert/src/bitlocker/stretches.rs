@@ -1,0 +1,156 @@
+//! Which stretches of a medium a run converts, and where on it the journal has room.
+
+use super::map;
+use super::mark::{MOST_RANGES, Mark, PAGE};
+use crate::ConvertError;
+use crate::journal::{Place, SLOTS};
+use crate::veracrypt::segment_bytes;
+use keyway_engine::{Access, Device};
+use keyway_store::{Store, StoreError};
+use keyway_volume::allocation::Allocation;
+use keyway_volume::bitlocker::{self, BOOT_BYTES, Converting};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The smallest segment worth a place of its own.
+const SMALLEST_SEGMENT: u64 = 64 << 10;
+
+/// Free bytes between two used ones that are converted rather than told apart, where there are not too many.
+const SMALLEST_GAP: u64 = 64 << 10;
+
+/// The journal on the medium: as large as the free bytes allow, or in the copies of the metadata.
+pub(super) fn on_medium(volume: &Converting, map: Option<&Allocation>, behind: Range<u64>) -> Place {
+    let [_, _, third] = volume.copies();
+    let records = third + bitlocker::HEAD_BYTES as u64 + PAGE;
+    let mut segment = segment_bytes(volume.volume_bytes());
+    while segment >= SMALLEST_SEGMENT {
+        let all = SLOTS as u64 * segment;
+        let inside = map.filter(|map| map.can_reserve()).and_then(|map| map.find(0, all, PAGE).ok());
+        let first = behind.start.next_multiple_of(PAGE);
+        let found = inside.or((first + all <= behind.end).then_some(first));
+        if let Some(first) = found.filter(|at| *at >= BOOT_BYTES) {
+            return Place::in_a_row(records, first, segment);
+        }
+        segment /= 2;
+    }
+    Mark::small_journal(volume.copies())
+}
+
+/// The parts of these ranges that a file system uses: as few pieces as there is room for. What is in `first`,
+/// where the volume's first sectors lie, is used, whatever the file system's map says of those bytes.
+pub(super) fn used_of(
+    ranges: &[Range<u64>],
+    map: &Allocation,
+    size: u64,
+    first: &Range<u64>,
+) -> Vec<Range<u64>> {
+    let mut gap = SMALLEST_GAP;
+    loop {
+        let used = joined(map.used(size, gap), first);
+        let mut parts = Vec::new();
+        let mut rest = used.iter().peekable();
+        for range in ranges {
+            while let Some(next) = rest.peek() {
+                let (start, end) = (next.start.max(range.start), next.end.min(range.end));
+                if start < end {
+                    parts.push(start..end);
+                }
+                if next.end > range.end {
+                    break;
+                }
+                rest.next();
+            }
+        }
+        // The journal's segments cut a piece in two, at worst.
+        if parts.len() + SLOTS <= MOST_RANGES {
+            return parts;
+        }
+        gap *= 2;
+    }
+}
+
+/// Ranges in order, with one more.
+fn joined(ranges: Vec<Range<u64>>, more: &Range<u64>) -> Vec<Range<u64>> {
+    let (mut before, mut after, mut range) = (vec![], vec![], more.clone());
+    for one in ranges {
+        if one.end < range.start {
+            before.push(one);
+        } else if one.start > range.end {
+            after.push(one);
+        } else {
+            range = range.start.min(one.start)..range.end.max(one.end);
+        }
+    }
+    before.push(range);
+    before.extend(after);
+    before
+}
+
+/// The ranges without that part.
+pub(super) fn without(ranges: Vec<Range<u64>>, out: &Range<u64>) -> Vec<Range<u64>> {
+    let cut = |range: Range<u64>| {
+        let before = range.start..range.end.min(out.start);
+        let after = range.start.max(out.end)..range.end;
+        [before, after].into_iter().filter(|part| part.start < part.end)
+    };
+    ranges.into_iter().flat_map(cut).collect()
+}
+
+pub(super) fn device(store: &Arc<dyn Store>, volume: &Converting) -> Result<Device, ConvertError> {
+    Ok(Device::new(Box::new(Arc::clone(store)), volume.layout().clone(), Access::ReadOnly)?)
+}
+
+/// The map of the file system in a volume.
+pub(super) fn open_map(
+    store: &Arc<dyn Store>,
+    volume: &Converting,
+) -> Result<Option<Allocation>, ConvertError> {
+    map(&Inside(device(store, volume)?))
+}
+
+/// What is in a volume, as a store that can only be read.
+struct Inside(Device);
+
+impl Store for Inside {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        let len = buf.len();
+        self.0.read_at(buf, offset).map_err(|e| {
+            let reason = std::io::Error::other(e.to_string());
+            StoreError::new(keyway_store::Operation::Read, "the volume", offset, len, reason)
+        })
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        let reason = std::io::ErrorKind::ReadOnlyFilesystem.into();
+        Err(StoreError::new(keyway_store::Operation::Write, "the volume", offset, buf.len(), reason))
+    }
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+    fn sector_bytes(&self) -> u32 {
+        self.0.sector_bytes()
+    }
+    fn is_read_only(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_joins_those_it_touches() {
+        let ranges = || vec![0..10, 20..30, 40..50];
+        assert_eq!(joined(ranges(), &(12..15)), [0..10, 12..15, 20..30, 40..50]);
+        assert_eq!(joined(ranges(), &(10..20)), [0..30, 40..50]);
+        assert_eq!(joined(ranges(), &(5..45)), [0..50]);
+        assert_eq!(joined(ranges(), &(60..61)), [0..10, 20..30, 40..50, 60..61]);
+        assert_eq!(joined(vec![], &(1..2)), [1..2]);
+    }
+}
