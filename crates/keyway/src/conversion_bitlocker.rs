@@ -1,7 +1,7 @@
 //! Conversions of BitLocker volumes, as `encrypt`, `decrypt`, `resume`, `pause` and `status` tell of them.
 //!
 //! One that was paused in good order is an ordinary volume that opens here and elsewhere; only one that was
-//! interrupted is nobody's until `resume`.
+//! interrupted is nobody's until `resume`, and so is one that is being re-encrypted.
 
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
@@ -67,12 +67,10 @@ pub(crate) fn resume(
     let found = find(path)?;
     let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
     if let Some(found) = found.as_ref().filter(|found| !found.in_front) {
-        match convert::clean(&store, &found.mark).map_err(|e| about(path, e))? {
-            Left::Volume => {}
-            left => {
-                forget_journal(&found.mark.journal, out);
-                return ended(path, &store, found, left, out);
-            }
+        let left = convert::clean(&store, &found.mark).map_err(|e| about(path, e))?;
+        forget_journal(&found.mark.journal, out);
+        if left != Left::Volume || !half(&store)? {
+            return ended(path, &store, found, left, out);
         }
     }
     let is_volume = found.as_ref().is_some_and(|found| found.in_front) || bitlocker::is_volume(&store)?;
@@ -105,21 +103,27 @@ fn half(store: &dyn Store) -> Result<bool, Failure> {
 
 /// What a run was that had not begun, or was over, when it was interrupted.
 fn ended(path: &Path, store: &dyn Store, found: &Found, left: Left, out: Output) -> Result<(), Failure> {
-    if left == Left::FileSystem {
+    if matches!(left, Left::FileSystem | Left::Untouched) {
+        let verb = if found.mark.kind == Kind::Decryption { "decrypt" } else { "encrypt" };
         return Err(Failure::new(
             Exit::Failed,
             format!(
-                "{}: the encryption was interrupted before it had begun; nothing was changed",
-                path.display()
+                "{}: the {} was interrupted before it had begun; nothing was changed",
+                path.display(),
+                found.mark.kind.name()
             ),
-            "begin again with `keyway encrypt`",
+            format!("begin again with `keyway {verb}`"),
         )
         .kind("not-begun"));
     }
-    give_back(store, found.mark.clone(), out);
     let document =
         json!({"volume": path, "format": "bitlocker", "conversion": found.mark.kind, "state": "done"});
-    out.result(&document, || format!("{} is decrypted: it is a plain file system again.", path.display()))
+    if left == Left::Decrypted {
+        give_back(store, found.mark.clone(), out);
+        let words = || format!("{} is decrypted: it is a plain file system again.", path.display());
+        return out.result(&document, words);
+    }
+    out.result(&document, || format!("{}: the conversion had come to its end.", path.display()))
 }
 
 /// The clusters that were the metadata's. What can't be given back is lost to the file system, and nothing
@@ -164,7 +168,10 @@ pub(crate) fn carry_out(
     let run = plan.conversion(store, journal.as_deref()).map_err(|e| about(path, e))?;
     let (stopped, time) =
         conversion::watched(path, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;
-    forget_journal(&mark.journal, out);
+    let stays = stopped == Stopped::Paused && mark.kind == Kind::Reencryption;
+    if !stays {
+        forget_journal(&mark.journal, out);
+    }
     let mut document = json!({
         "volume": path,
         "format": "bitlocker",
@@ -176,6 +183,20 @@ pub(crate) fn carry_out(
     });
     if let Some(object) = document.as_object_mut() {
         object.extend(target.more.clone());
+    }
+    if stays {
+        let done = run.done().map_err(|e| about(path, e))?;
+        let percent = conversion::percentage(done, run.total());
+        if let Some(object) = document.as_object_mut() {
+            object.insert("done_bytes".to_owned(), json!(done));
+        }
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("{}: paused at {percent:.1} %; it can't be opened like this", path.display()),
+            format!("go on with `keyway resume {}`", path.display()),
+        )
+        .kind("paused")
+        .with(document));
     }
     if stopped == Stopped::Paused {
         let seen = bitlocker::look(store)?;
@@ -200,7 +221,10 @@ pub(crate) fn carry_out(
     out.result(&document, || {
         let what = match mark.kind {
             Kind::Decryption => "is decrypted: it is a plain file system again.".to_owned(),
-            _ => format!("is a BitLocker volume. Open it with: keyway open {}", path.display()),
+            Kind::Reencryption => "has a new data key; backups of its old metadata are worthless.".to_owned(),
+            Kind::Encryption => {
+                format!("is a BitLocker volume. Open it with: keyway open {}", path.display())
+            }
         };
         let speed = format!("{}/s", bytes(conversion::speed(run.total(), time)));
         let mut rows = vec![("  converted", bytes(run.total())), ("  speed", speed)];
@@ -231,8 +255,18 @@ pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
     let (done, total) = convert::how_far(found, &store, journal.as_deref()).map_err(|e| about(path, e))?;
     let running = conversion::running(path)?;
     let word = if mark.kind == Kind::Decryption { "Decryption" } else { "Encryption" };
-    let how = if running.is_some() { "in Progress" } else { "Interrupted" };
+    let how = match mark.kind {
+        _ if running.is_some() => "in Progress",
+        // Paused or interrupted: it is the same to it.
+        Kind::Reencryption => "Paused",
+        Kind::Encryption | Kind::Decryption => "Interrupted",
+    };
     let percent = conversion::percentage(done, total);
+    let encrypted = match mark.kind {
+        Kind::Encryption => percent,
+        Kind::Decryption => 100.0 - percent,
+        Kind::Reencryption => 100.0,
+    };
     let seen = convert::look(&store).ok();
     let info = seen.as_ref().map(|seen| &seen.info);
     Ok(json!({
@@ -241,7 +275,7 @@ pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
         "conversion": mark.kind,
         "conversion_status": format!("{word} {how}"),
         "percentage_done": percent,
-        "percentage_encrypted": if mark.kind == Kind::Decryption { 100.0 - percent } else { percent },
+        "percentage_encrypted": encrypted,
         "done_bytes": done,
         "total_bytes": total,
         "bytes_per_second": running.as_ref().map(|r| r.bytes_per_second),
@@ -249,6 +283,7 @@ pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
         "pid": running.as_ref().map(|r| r.pid),
         "journal_file": file,
         "encryption_method": info.map(|info| info.cipher.windows_name()),
+        "new_encryption_method": mark.new_key.as_ref().map(|key| key.method().windows_name()),
         "protection_status": "Unknown",
         "lock_status": "Locked",
         "key_protectors": info.map(|info| &info.key_protectors),

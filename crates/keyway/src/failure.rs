@@ -279,6 +279,9 @@ impl From<bitlocker::BackupError> for Failure {
             E::OtherVolume { .. } | E::OtherSize { .. } => {
                 Self { exit: Exit::Failed, ..told }.kind("other-volume").hint("use --force if you are sure")
             }
+            E::OtherKey => {
+                Self { exit: Exit::Failed, ..told }.kind("other-key").hint("use --force if you are sure")
+            }
             E::Write(e) => e.into(),
             E::FirstSector(_) => Self { exit: Exit::Failed, ..told }.kind("partly-written"),
         }

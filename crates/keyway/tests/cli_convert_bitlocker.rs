@@ -189,8 +189,80 @@ fn a_paused_volume_is_used_and_goes_on() {
     holds(&cli.path("d"), &big);
 }
 
+/// Another method in place: paused it is nobody's, and what opened it before opens it after.
+#[test]
+fn a_volume_gets_another_method_and_keeps_what_opens_it() {
+    let cli = new();
+    let Some(big) = ntfs(&cli, "d") else { return };
+    let words = format!("encrypt @d --format bitlocker --cipher aes-cbc-128 {SECRET} --yes");
+    let made = cli.json(0, &words);
+    let recovery = made["recovery_password"].as_str().expect("made").to_owned();
+    cli.ends(0, "header backup @d @old");
+    for words in [
+        format!("encrypt @d --reencrypt --cipher aes-cbc-128-elephant {SECRET} --yes"),
+        format!("encrypt @d --reencrypt --hash sha256 {SECRET} --yes"),
+        format!("encrypt @d --reencrypt --no-recovery-password {SECRET} --yes"),
+        format!("encrypt @d --reencrypt --new-password-file @pw {SECRET} --yes"),
+        format!("encrypt @d --reencrypt {SECRET}"),
+    ] {
+        cli.ends(2, &words);
+    }
+    let refused = cli.json(5, &format!("encrypt @d --reencrypt --format veracrypt {SECRET} --yes"));
+    assert_eq!(refused["error"]["kind"], "unsupported", "{refused}");
+    let refused = cli.json(5, &format!("encrypt @d --reencrypt --online {SECRET} --yes"));
+    assert_eq!(refused["error"]["kind"], "unsupported", "{refused}");
+
+    let words = format!("encrypt @d --reencrypt --cipher aes-xts-128 {SECRET} --yes --limit 8");
+    let mut child = start(&cli, &words);
+    let began = Instant::now();
+    loop {
+        let status = cli.run("status @d --json");
+        let document: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+        if document["conversion_status"] == "Encryption in Progress"
+            && document["done_bytes"].as_u64() > Some(3 << 20)
+        {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "it does not get going: {document}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let paused = cli.json(0, "pause @d");
+    assert_eq!(child.wait().expect("ends").code(), Some(1));
+    let status = cli.json(0, "status @d");
+    for document in [paused, status] {
+        assert_eq!(document["conversion"], "reencryption", "{document}");
+        assert_eq!(document["conversion_status"], "Encryption Paused", "{document}");
+        assert_eq!(document["encryption_method"], "AES 128", "{document}");
+        assert_eq!(document["new_encryption_method"], "XTS-AES 128", "{document}");
+    }
+    for words in [format!("cat @d {SECRET}"), format!("decrypt @d {SECRET} --yes")] {
+        let refused = cli.run(&words);
+        assert!(!refused.status.success(), "{words}");
+    }
+    assert!(cli.path("d.keyway-journal").exists());
+    cli.ends(3, "resume @d --recovery-password 471207-278498-422125-177177-561902-537405-468006-693451");
+    cli.ends(0, &format!("resume @d --recovery-password {recovery}"));
+    assert!(!cli.path("d.keyway-journal").exists());
+    cli.ends(2, &format!("resume @d {SECRET}"));
+    let info = cli.json(0, "info @d");
+    assert_eq!(
+        (info["cipher"].as_str(), info["conversion_status"].as_str()),
+        (Some("aes-xts-128"), Some("Fully Encrypted"))
+    );
+    let secret = BitLockerSecret::Password(PASSWORD);
+    decrypted(&cli, "d", "plain");
+    if let Some(theirs) = dislocker_sha256(&cli.path("d"), secret) {
+        assert_eq!(theirs, sha256_of_file(&cli.path("plain")));
+    }
+    cli.ends(0, &format!("cat @d --length 512 --recovery-password {recovery}"));
+    holds(&cli.path("plain"), &big);
+    // The old metadata would open it, to garbage.
+    let refused = cli.json(1, &format!("header restore @d @old {SECRET} --yes"));
+    assert_eq!(refused["error"]["kind"], "other-key", "{refused}");
+}
+
 /// Kills it at random moments until it is through; how often it was killed.
-fn killed(cli: &Cli, begin: &str, rng: &mut Rng) -> u64 {
+fn killed(cli: &Cli, begin: &str, rng: &mut Rng, is_done: &dyn Fn(&Value) -> bool) -> u64 {
     let (mut kills, mut words) = (0, begin.to_owned());
     loop {
         let mut child = start(cli, &words);
@@ -213,8 +285,9 @@ fn killed(cli: &Cli, begin: &str, rng: &mut Rng) -> u64 {
             Some(status) => {
                 let resumed = words.starts_with("resume");
                 assert!(resumed && matches!(status.code(), Some(1 | 2)), "{words}: {status}");
-                let volume = cli.run("info @d --json").status.success();
-                if volume == begin.starts_with("encrypt") {
+                let info = cli.run("info @d --json");
+                let document = serde_json::from_slice(&info.stdout).unwrap_or_default();
+                if is_done(if info.status.success() { &document } else { &Value::Null }) {
                     return kills;
                 }
                 words = begin.to_owned();
@@ -245,10 +318,19 @@ fn killing_it_at_any_moment_loses_nothing() {
             &cli,
             &format!("encrypt @d --format bitlocker {SECRET} --yes --limit 60 --no-recovery-password"),
             &mut rng,
+            &|info| !info.is_null(),
         );
+        kills += killed(
+            &cli,
+            &format!("encrypt @d --reencrypt --cipher aes-cbc-256 {SECRET} --yes --limit 60"),
+            &mut rng,
+            &|info| info["cipher"] == "aes-cbc-256",
+        );
+        assert_eq!(cli.json(0, "info @d")["cipher"], "aes-cbc-256");
         decrypted(&cli, "d", "plain");
         holds(&cli.path("plain"), &big);
-        kills += killed(&cli, &format!("decrypt @d {SECRET} --yes --limit 60"), &mut rng);
+        let words = format!("decrypt @d {SECRET} --yes --limit 60");
+        kills += killed(&cli, &words, &mut rng, &|info| info.is_null());
         holds(&cli.path("d"), &big);
         rounds += 1;
     }
@@ -267,7 +349,8 @@ fn what_can_not_be_is_refused_before_anything_changes() {
         (2, format!("encrypt @d --format bitlocker {SECRET} --yes --to-go")),
         (2, format!("encrypt @d --format bitlocker {SECRET} --yes --pim 3")),
         (2, format!("encrypt @d --used-space-only {SECRET} --yes")),
-        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --reencrypt")),
+        (5, format!("encrypt @d --format bitlocker {SECRET} --yes --reencrypt")),
+        (2, format!("encrypt @d --format bitlocker --recovery-password 0 {SECRET} --yes")),
         (2, format!("resume @d {SECRET}")),
     ] {
         cli.ends(code, &words);

@@ -19,6 +19,7 @@
 
 use super::block::{Block, BlockFault, REGION_BYTES};
 use super::boot::{BOOT_SECTOR_BYTES, BootFault, BootSector};
+use super::codes::role;
 use super::error::BitLockerError;
 use super::guid::Guid;
 use super::metadata::{COPIES, CopyState, Metadata};
@@ -89,6 +90,12 @@ pub enum BackupError {
         /// Bytes that are there.
         present: u64,
     },
+    /// It is from before a re-encryption.
+    #[error(
+        "the backup holds another sealed data key than the volume: if it was re-encrypted since, its data could \
+         not be read any more"
+    )]
+    OtherKey,
     /// The metadata could not be written.
     #[error(transparent)]
     Write(#[from] RewriteError),
@@ -216,6 +223,11 @@ impl HeaderBackup {
             let other = present.as_ref().map(|p| p.block().dataset.volume).filter(|there| *there != backup);
             if let Some(present) = other {
                 return Err(BackupError::OtherVolume { backup, present });
+            }
+            // Protectors come and go, the sealed data key stays as it is.
+            let data_key = |block: &Block| block.dataset.entries.sealed(role::DATA_KEY).cloned();
+            if present.as_ref().is_some_and(|p| data_key(p.block()) != data_key(&self.block)) {
+                return Err(BackupError::OtherKey);
             }
         }
         // Copies that are damaged first, the one that counts last.

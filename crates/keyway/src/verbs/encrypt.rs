@@ -2,10 +2,10 @@
 
 use super::create_bitlocker::BitLockerArgs;
 use super::encrypt_room::{Room, end_of};
-use super::{drive, encrypt_bitlocker, name_of};
+use super::{drive, encrypt_bitlocker, name_of, reencrypt_bitlocker};
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
-use crate::given::KeyArgs;
+use crate::given::{Family, KeyArgs};
 use crate::in_use::Way;
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
@@ -31,14 +31,15 @@ use std::path::{Path, PathBuf};
   $ sudo keyway encrypt /dev/sdb1
   $ keyway encrypt disk.img --cipher aes-twofish-serpent --password-file pw.txt --yes
   $ keyway encrypt secret.hc --reencrypt --cipher serpent
+  $ sudo keyway encrypt /dev/sdb1 --reencrypt --cipher aes-xts-256 --recovery-password key.txt
   $ sudo keyway encrypt /dev/sdb1 --format bitlocker --used-space-only --recovery-file key.txt
   $ sudo keyway encrypt --hardware /dev/nvme0n1 --recovery-sheet /media/stick/sheet.txt")]
 pub(crate) struct Args {
     /// The block device, or a file with a file system in it
     pub(super) device: PathBuf,
-    /// The format
-    #[arg(long, value_enum, default_value = "veracrypt")]
-    format: FormatArg,
+    /// The format (default veracrypt; with --reencrypt it stays what it is)
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
     #[arg(long, value_name = "CIPHER")]
     pub(super) cipher: Option<String>,
@@ -62,6 +63,8 @@ pub(crate) struct Args {
     pub(super) used_space_only: bool,
     #[command(flatten)]
     pub(super) bitlocker: BitLockerArgs,
+    #[command(flatten)]
+    pub(super) keys: KeyArgs,
     #[command(flatten)]
     hardware: drive::HardwareArgs,
     #[command(flatten)]
@@ -96,11 +99,16 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "add --hardware, or leave out --recovery-sheet, --admin-password-… and --leave-unlocked",
         ));
     }
-    if args.format == FormatArg::Bitlocker {
+    let is_bitlocker = match args.reencrypt {
+        true => volume_to_reencrypt(args)? == Family::BitLocker,
+        false => args.format == Some(FormatArg::Bitlocker),
+    };
+    if is_bitlocker {
         args.how.in_use.refuse_for_bitlocker()?;
-        return encrypt_bitlocker::run(args, out);
+        let run = if args.reencrypt { reencrypt_bitlocker::run } else { encrypt_bitlocker::run };
+        return run(args, out);
     }
-    if args.bitlocker.is_given() || args.used_space_only {
+    if args.bitlocker.is_given() || args.keys.is_given() || args.used_space_only {
         return Err(Failure::usage(
             "only a BitLocker volume has a recovery password, a startup key, or only its used space encrypted",
             "leave these options out, or add --format bitlocker",
@@ -137,7 +145,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "{} gets new keys in place. Make a backup first. A hidden volume in it will be lost.",
             path.display()
         ))?;
-        let old = crate::given::veracrypt_secrets(&which, &own, &KeyArgs::default())?;
+        let old = crate::given::veracrypt_secrets(&which, &own, &args.keys)?;
         let other = new.is_given().then(|| new.read_new(&name_of(path))).transpose()?;
         let store = conversion::claim(path)?;
         let opened = unlock(&store, &which.request(&old, None, None)).map_err(|e| about(path, e))?;
@@ -161,13 +169,37 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     encrypt(args, &fs, &room, &wish(&secrets), way, out)
 }
 
+/// The format of the volume that is to be re-encrypted, which nobody converts or uses.
+fn volume_to_reencrypt(args: &Args) -> Result<Family, Failure> {
+    let path = &args.device;
+    volume::must_exist(path)?;
+    volume::must_be_writable(path)?;
+    conversion::refuse_if_begun(path)?;
+    conversion::refuse_if_used(path)?;
+    let family = volume::family(&Which::new(path, &NarrowArgs::default()))?;
+    let wanted = match args.format {
+        None => family,
+        Some(FormatArg::Veracrypt) => Family::VeraCrypt,
+        Some(FormatArg::Bitlocker) => Family::BitLocker,
+    };
+    if wanted != family {
+        return Err(Failure::new(
+            Exit::NotPermitted,
+            format!("{} is a volume of the other format, and from one to the other is not built", path.display()),
+            "leave --format out for a new cipher; or decrypt it and encrypt it again, and know that it lies open in between",
+        )
+        .kind("unsupported"));
+    }
+    Ok(family)
+}
+
 pub(super) fn file_system(path: &Path) -> Result<FileSystem, Failure> {
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
     if bitlocker::is_volume(&store)? {
         return Err(Failure::usage(
             format!("{} is a BitLocker volume already", path.display()),
             format!(
-                "if it is half encrypted, `keyway resume {}` goes on; to another format make a new volume and copy",
+                "if it is half encrypted, `keyway resume {}` goes on; --reencrypt gives it another cipher",
                 path.display()
             ),
         ));

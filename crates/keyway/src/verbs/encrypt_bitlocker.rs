@@ -22,10 +22,11 @@ use std::sync::Arc;
 pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let (path, options) = (&args.device, &args.bitlocker);
     let own = args.secret.source();
-    if args.reencrypt || args.new.source().is_given() {
+    if args.new.source().is_given() || args.keys.is_given() {
         return Err(Failure::usage(
-            "a BitLocker volume's re-encryption is not built",
-            "leave --reencrypt and the --new-… options out",
+            "there is no volume yet that anything could open",
+            "leave --new-…, --recovery-password, --startup-key and --tpm out; --recovery-file and \
+             --startup-key-out say where new ones go",
         ));
     }
     if args.hash.is_some() || options.to_go {

@@ -50,16 +50,19 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         std::thread::sleep(Duration::from_millis(20));
     }
     let found = conversion::find(path)?;
-    let document = match &found {
-        Some(found) => conversion::describe(path, found)?,
-        None => conversion_bitlocker::paused(path)?
+    // A BitLocker volume's re-encryption; what else is paused of one is a whole volume.
+    let bitlocker = conversion_bitlocker::find(path)?.filter(|found| found.in_front);
+    let document = match (&found, &bitlocker) {
+        (Some(found), _) => conversion::describe(path, found)?,
+        (None, Some(found)) => conversion_bitlocker::describe(path, found)?,
+        (None, None) => conversion_bitlocker::paused(path)?
             .unwrap_or_else(|| json!({"volume": path, "conversion_status": "Done"})),
     };
-    out.result(&document, || match &found {
-        Some(_) => conversion::describe_in_words(path, &document),
-        None if document.get("percentage_encrypted").is_some() => {
+    out.result(&document, || match () {
+        () if found.is_some() || bitlocker.is_some() => conversion::describe_in_words(path, &document),
+        () if document.get("percentage_encrypted").is_some() => {
             conversion_bitlocker::paused_in_words(path, &document)
         }
-        None => format!("{}: the conversion had come to its end.", path.display()),
+        () => format!("{}: the conversion had come to its end.", path.display()),
     })
 }

@@ -1,0 +1,47 @@
+//! `encrypt --reencrypt` of a BitLocker volume: another method, and a new data key.
+
+use super::create_bitlocker::method;
+use super::encrypt::Args;
+use crate::conversion;
+use crate::conversion_bitlocker::{Target, carry_out, journal};
+use crate::failure::Failure;
+use crate::given::bitlocker_secrets;
+use crate::narrow::NarrowArgs;
+use crate::output::Output;
+use crate::volume::{Which, about};
+use keyway_convert::bitlocker::Plan;
+use keyway_store::Store;
+use keyway_volume::bitlocker::{UnlockRequest, unlock};
+use serde_json::{Map, json};
+use std::sync::Arc;
+
+/// Runs it, on what is known to be a BitLocker volume that nobody converts or uses.
+pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let path = &args.device;
+    if args.new.source().is_given() || args.bitlocker.is_given() || args.hash.is_some() {
+        return Err(Failure::usage(
+            "a BitLocker volume keeps its protectors when it is re-encrypted, and has no choice of a hash",
+            "leave --hash, the --new-… options and those that make protectors out; \
+             `keyway protector` changes them",
+        ));
+    }
+    let method = method(args.cipher.as_deref())?;
+    out.confirm(&format!(
+        "{} gets a new data key in place; what opens it stays the same. Make a backup first.",
+        path.display()
+    ))?;
+    let which = Which::new(path, &NarrowArgs::default());
+    let secrets = bitlocker_secrets(&which, &args.secret.source(), &args.keys)?;
+    let store: Arc<dyn Store> = Arc::new(conversion::claim(path)?);
+    let unlocked = unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| about(path, e))?;
+    if !args.used_space_only {
+        conversion::allocate(path)?;
+    }
+    let file = conversion::journal_beside(path, &args.how)?;
+    let plan = Plan::reencryption(&store, unlocked, method, args.used_space_only, file)
+        .map_err(|e| about(path, e))?;
+    let journal = journal(&plan)?;
+    let mut more = Map::new();
+    more.insert("cipher".to_owned(), json!(method));
+    carry_out(&Target { path, how: &args.how, more }, &plan, (&store, journal), out)
+}
