@@ -2,10 +2,8 @@
 //! port of the host: what it reads is what was written here, and the other way round.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use keyway_testkit::{Guest, Keyway, Rng, require_tool, sha256_of};
-use std::collections::HashMap;
+use keyway_testkit::{Guest, Job, Keyway, Rng, require_tool, sha256_of};
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -17,10 +15,7 @@ fn the_kernels_client_and_keyway_read_each_other() {
         return;
     };
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
-    let job = keyway.path("job");
-    std::fs::create_dir(&job).expect("the job's folder");
-    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guest_nbd.sh"), job.join("run.sh"))
-        .expect("the job's script");
+    let job = Job::new(keyway.path("job"), include_str!("guest_nbd.sh"));
     let volume = keyway.volume("24M");
     let len = volume.plain().len();
     let content = keyway.secret("content", Rng::new(70).bytes(len));
@@ -31,17 +26,17 @@ fn the_kernels_client_and_keyway_read_each_other() {
     let answer: serde_json::Value = serde_json::from_slice(&printed).expect("JSON");
     let address = answer["socket"].as_str().expect("an address");
     let port = address.rsplit(':').next().expect("a port");
-    std::fs::write(job.join("port"), port).expect("the job's note");
+    job.put("port", port);
     // Another client before it, so that all of the volume is known.
     let copied =
         Command::new(nbdcopy).arg(&content).arg(format!("nbd://{address}")).status().expect("nbdcopy runs");
     assert!(copied.success());
 
-    let ran = Guest::new().timeout(Duration::from_secs(300)).run(&job);
+    let ran = Guest::new().timeout(Duration::from_secs(300)).run(job.path());
     keyway.ok([OsStr::new("close"), volume.path().as_os_str()]);
     let Some(ran) = ran else { return };
     assert_eq!(ran.code, Some(0), "the guest said:\n{}", ran.output);
-    let said = said(&job.join("said.tsv"));
+    let said = job.said();
     assert_eq!(said["bytes"], len.to_string());
     assert_eq!(said["before"], sha256_of(std::fs::read(&content).expect("it is there").as_slice()));
     assert!(said["trimmed"].contains("bytes) trimmed"), "{}", said["trimmed"]);
@@ -54,14 +49,6 @@ fn the_kernels_client_and_keyway_read_each_other() {
             .stderr(Stdio::null())
             .output()
             .expect("debugfs runs");
-        assert!(found.stdout == std::fs::read(job.join(name)).expect("the guest's copy"), "{name} differs");
+        assert!(found.stdout == job.take(name), "{name} differs");
     }
-}
-
-fn said(path: &Path) -> HashMap<String, String> {
-    let text = std::fs::read_to_string(path).expect("the guest's notes");
-    text.lines()
-        .filter_map(|line| line.split_once('\t'))
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
 }
