@@ -5,12 +5,13 @@
 //! units at its ends are completed by reading first, one such write at a time; what lies between
 //! goes the ordinary way.
 
+use crate::counters::{Counting, Kind, Layer, Watch};
 use crate::recording::Recording;
-use crate::{Layout, LayoutError, Mapping, Segment};
+use crate::{Counters, Latency, Layout, LayoutError, Mapping, Segment};
 use keyway_store::trace::Trace;
 use keyway_store::{Action, AlignedBuf, Store, StoreError};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 use std::thread::LocalKey;
 
@@ -67,30 +68,6 @@ impl DeviceError {
     }
 }
 
-/// What has gone through a device since it was opened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Read requests.
-    pub reads: u64,
-    /// Bytes read.
-    pub bytes_read: u64,
-    /// Write requests.
-    pub writes: u64,
-    /// Bytes written.
-    pub bytes_written: u64,
-    /// Flushes.
-    pub flushes: u64,
-}
-
-#[derive(Default)]
-struct Counting {
-    reads: AtomicU64,
-    bytes_read: AtomicU64,
-    writes: AtomicU64,
-    bytes_written: AtomicU64,
-    flushes: AtomicU64,
-}
-
 /// A layout over a store: plain sectors in and out.
 pub struct Device {
     pub(crate) layout: Layout,
@@ -99,7 +76,7 @@ pub struct Device {
     discards: bool,
     pub(crate) granule: u64,
     guard_hit: AtomicBool,
-    counting: Counting,
+    pub(crate) counting: Counting,
     pub(crate) recording: Recording,
     /// Whole-unit writes share it; a write that must read first has it alone.
     pub(crate) partial: RwLock<()>,
@@ -188,15 +165,12 @@ impl Device {
 
     /// What has gone through so far.
     pub fn counters(&self) -> Counters {
-        let c = &self.counting;
-        let get = |n: &AtomicU64| n.load(Ordering::Relaxed);
-        Counters {
-            reads: get(&c.reads),
-            bytes_read: get(&c.bytes_read),
-            writes: get(&c.writes),
-            bytes_written: get(&c.bytes_written),
-            flushes: get(&c.flushes),
-        }
+        self.counting.counters()
+    }
+
+    /// How long requests were with the store and the ciphers so far.
+    pub fn latency(&self) -> Latency {
+        self.counting.latency()
     }
 
     /// Begins to take down every request: where, how long and when, not the bytes. Says whether it
@@ -218,15 +192,15 @@ impl Device {
 
     fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         self.check(offset, buf.len() as u64)?;
-        self.count_read(buf.len() as u64);
+        let mut watch = self.counting.begin(Kind::Read, buf.len() as u64);
         let (mut rest, mut at) = (buf, offset);
         while let Some(stretch) = self.stretch(at, rest.len() as u64) {
             let (Stretch::Whole(n) | Stretch::Part(n)) = stretch;
             let (part, tail) = rest.split_at_mut(n as usize);
             match stretch {
-                Stretch::Whole(_) => self.read_whole(part, at)?,
+                Stretch::Whole(_) => self.read_whole(part, at, &mut watch)?,
                 Stretch::Part(_) => self.with_unit(at, |unit, from| {
-                    self.read_whole(unit, from)?;
+                    self.read_whole(unit, from, &mut watch)?;
                     part.copy_from_slice(&unit[(at - from) as usize..][..part.len()]);
                     Ok(())
                 })?,
@@ -234,6 +208,7 @@ impl Device {
             rest = tail;
             at += n;
         }
+        self.counting.note(&watch);
         Ok(())
     }
 
@@ -265,24 +240,25 @@ impl Device {
     fn spoil(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         let len = buf.len() as u64;
         self.check_write(offset, len)?;
-        self.count_write(len);
+        let mut watch = self.counting.begin(Kind::Write, len);
         let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
         let mut rest = buf;
         let mut at = offset;
         while !rest.is_empty() {
             let (segment, n) = self.piece(at, offset + len)?;
             let (part, tail) = rest.split_at_mut(n as usize);
-            self.store_units(segment, at, part)?;
+            self.store_units(segment, at, part, &mut watch)?;
             rest = tail;
             at += n;
         }
+        self.counting.note(&watch);
         Ok(())
     }
 
     /// Writes `len` bytes at `offset`; `fill(piece, done)` gives those from the `done`th on.
     fn change(&self, offset: u64, len: u64, fill: impl Fn(&mut [u8], usize)) -> Result<(), DeviceError> {
         self.check_write(offset, len)?;
-        self.count_write(len);
+        let mut watch = self.counting.begin(Kind::Write, len);
         let mut done = 0;
         while let Some(stretch) = self.stretch(offset + done, len - done) {
             let at = offset + done;
@@ -290,15 +266,15 @@ impl Device {
             match stretch {
                 Stretch::Whole(n) => {
                     let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
-                    self.write_whole(at, n, fill)?;
+                    self.write_whole(at, n, &mut watch, fill)?;
                     done += n;
                 }
                 Stretch::Part(n) => {
                     let _alone = self.partial.write().unwrap_or_else(PoisonError::into_inner);
                     self.with_unit(at, |unit, from| {
-                        self.read_whole(unit, from)?;
+                        self.read_whole(unit, from, &mut watch)?;
                         fill(&mut unit[(at - from) as usize..][..n as usize], 0);
-                        self.write_whole(from, unit.len() as u64, |piece, more| {
+                        self.write_whole(from, unit.len() as u64, &mut watch, |piece, more| {
                             piece.copy_from_slice(&unit[more..][..piece.len()]);
                         })
                     })?;
@@ -306,13 +282,19 @@ impl Device {
                 }
             }
         }
+        self.counting.note(&watch);
         Ok(())
     }
 
     /// Puts everything written before this call on the medium.
     pub fn flush(&self) -> Result<(), DeviceError> {
-        self.counting.flushes.fetch_add(1, Ordering::Relaxed);
-        self.recording.during(Action::Flush, 0, 0, || Ok(self.store.flush()?))
+        let mut watch = self.counting.begin(Kind::Flush, 0);
+        self.recording.during(Action::Flush, 0, 0, || {
+            self.store.flush()?;
+            watch.lap(Layer::Store);
+            self.counting.note(&watch);
+            Ok(())
+        })
     }
 
     /// Tells the medium that the bytes are not needed, where the device passes discards on. Only
@@ -401,7 +383,7 @@ impl Device {
     }
 
     /// Reads whole units.
-    fn read_whole(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
+    fn read_whole(&self, buf: &mut [u8], offset: u64, watch: &mut Watch) -> Result<(), DeviceError> {
         let end = offset + buf.len() as u64;
         let (mut rest, mut at) = (buf, offset);
         while at < end {
@@ -411,9 +393,14 @@ impl Device {
             match &segment.mapping {
                 Mapping::Encrypted { store_offset, first_unit, cipher } => {
                     self.store.read_at(part, store_offset + within)?;
+                    watch.lap(Layer::Store);
                     cipher.decrypt_sectors(part, first_unit + within / u64::from(cipher.unit_bytes()));
+                    watch.lap(Layer::Cipher);
                 }
-                Mapping::Plain { store_offset } => self.store.read_at(part, store_offset + within)?,
+                Mapping::Plain { store_offset } => {
+                    self.store.read_at(part, store_offset + within)?;
+                    watch.lap(Layer::Store);
+                }
                 Mapping::Zero => part.fill(0),
             }
             rest = tail;
@@ -423,7 +410,13 @@ impl Device {
     }
 
     /// Writes whole units; `fill(piece, done)` gives the plain bytes from the `done`th on.
-    fn write_whole(&self, offset: u64, len: u64, fill: impl Fn(&mut [u8], usize)) -> Result<(), DeviceError> {
+    fn write_whole(
+        &self,
+        offset: u64,
+        len: u64,
+        watch: &mut Watch,
+        fill: impl Fn(&mut [u8], usize),
+    ) -> Result<(), DeviceError> {
         let end = offset + len;
         let mut at = offset;
         while at < end {
@@ -431,7 +424,7 @@ impl Device {
             let n = n.min(PIECE as u64);
             lend(&SCRATCH, n as usize, |scratch| {
                 fill(scratch, (at - offset) as usize);
-                self.store_units(segment, at, scratch)
+                self.store_units(segment, at, scratch, watch)
             })?;
             at += n;
         }
@@ -440,27 +433,26 @@ impl Device {
 
     /// Encrypts whole units where they are and stores them; `at` is the first one's place in the
     /// volume, inside `segment`.
-    fn store_units(&self, segment: &Segment, at: u64, units: &mut [u8]) -> Result<(), DeviceError> {
+    fn store_units(
+        &self,
+        segment: &Segment,
+        at: u64,
+        units: &mut [u8],
+        watch: &mut Watch,
+    ) -> Result<(), DeviceError> {
         let within = at - segment.start;
         let store_offset = match &segment.mapping {
             Mapping::Encrypted { store_offset, first_unit, cipher } => {
                 cipher.encrypt_sectors(units, first_unit + within / u64::from(cipher.unit_bytes()));
+                watch.lap(Layer::Cipher);
                 store_offset
             }
             Mapping::Plain { store_offset } => store_offset,
             Mapping::Zero => return Err(DeviceError::Metadata(at)),
         };
-        Ok(self.store.write_at(units, store_offset + within)?)
-    }
-
-    pub(crate) fn count_read(&self, len: u64) {
-        self.counting.reads.fetch_add(1, Ordering::Relaxed);
-        self.counting.bytes_read.fetch_add(len, Ordering::Relaxed);
-    }
-
-    pub(crate) fn count_write(&self, len: u64) {
-        self.counting.writes.fetch_add(1, Ordering::Relaxed);
-        self.counting.bytes_written.fetch_add(len, Ordering::Relaxed);
+        self.store.write_at(units, store_offset + within)?;
+        watch.lap(Layer::Store);
+        Ok(())
     }
 }
 

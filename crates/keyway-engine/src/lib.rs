@@ -5,17 +5,21 @@
 //! kernel ([`HandOver`]).
 #![forbid(unsafe_code)]
 
+mod counters;
 mod device;
 mod extents;
 mod hand_over;
 mod layout;
 mod queue;
 mod recording;
+mod spread;
 mod transfer;
 
-pub use device::{Access, Counters, Device, DeviceError};
+pub use counters::{Counters, Latency};
+pub use device::{Access, Device, DeviceError};
 pub use extents::Extent;
 pub use hand_over::{HandOver, LayerSecrets};
 pub use layout::{Layout, LayoutError, Mapping, Segment};
 pub use queue::LayoutQueue;
+pub use spread::Spread;
 pub use transfer::Transfer;

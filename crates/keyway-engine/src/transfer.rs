@@ -5,6 +5,7 @@
 //! [`Transfer::finish`]. Between the two steps nothing waits, so one thread can have many transfers
 //! under way. Together they do what [`Device::read_at`] and [`Device::write_and_spoil`] do.
 
+use crate::counters::{Kind, Layer, Watch};
 use crate::{Device, DeviceError, Mapping, Segment};
 use keyway_store::{Action, DirectFile};
 use std::sync::{RwLockReadGuard, TryLockError};
@@ -18,6 +19,7 @@ pub struct Transfer<'a> {
     offset: u64,
     store_offset: u64,
     began: Option<Instant>,
+    watch: Watch,
     /// Keeps writes of parts of a unit away until this one is on the medium.
     _shared: Option<RwLockReadGuard<'a, ()>>,
 }
@@ -38,10 +40,10 @@ impl Device {
     ) -> Result<Option<Transfer<'_>>, DeviceError> {
         self.check(offset, len)?;
         let Some((segment, store_offset)) = self.run(offset, len, align) else { return Ok(None) };
-        self.count_read(len);
+        let watch = self.counting.begin(Kind::Read, len);
         let began = self.recording.begin();
         let (device, action) = (self, Action::Read);
-        Ok(Some(Transfer { device, segment, action, offset, store_offset, began, _shared: None }))
+        Ok(Some(Transfer { device, segment, action, offset, store_offset, began, watch, _shared: None }))
     }
 
     /// The first step of a write: encrypts the bytes where they are. `None`: nothing has been done;
@@ -61,14 +63,24 @@ impl Device {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
-        self.count_write(len);
+        let mut watch = self.counting.begin(Kind::Write, len);
         let began = self.recording.begin();
         if let Mapping::Encrypted { first_unit, cipher, .. } = &segment.mapping {
             cipher
                 .encrypt_sectors(buf, first_unit + (offset - segment.start) / u64::from(cipher.unit_bytes()));
+            watch.lap(Layer::Cipher);
         }
         let (device, action) = (self, Action::Write);
-        Ok(Some(Transfer { device, segment, action, offset, store_offset, began, _shared: Some(shared) }))
+        Ok(Some(Transfer {
+            device,
+            segment,
+            action,
+            offset,
+            store_offset,
+            began,
+            watch,
+            _shared: Some(shared),
+        }))
     }
 
     /// The stored segment that has all of a request of whole units, and where in the store they are.
@@ -97,19 +109,22 @@ impl Transfer<'_> {
     /// The second step, in the buffer from or to which the bytes were moved. Where they were not
     /// `moved` in full, the store does it now, once more and in its ordinary way: it knows what an
     /// error means.
-    pub fn finish(self, buf: &mut [u8], moved: bool) -> Result<(), DeviceError> {
+    pub fn finish(mut self, buf: &mut [u8], moved: bool) -> Result<(), DeviceError> {
         let device = self.device;
         match self.action {
             Action::Write if !moved => device.store.write_at(buf, self.store_offset)?,
             Action::Read if !moved => device.store.read_at(buf, self.store_offset)?,
             _ => {}
         }
+        self.watch.lap(Layer::Store);
         if let Mapping::Encrypted { first_unit, cipher, .. } = &self.segment.mapping
             && self.action == Action::Read
         {
             let unit = (self.offset - self.segment.start) / u64::from(cipher.unit_bytes());
             cipher.decrypt_sectors(buf, first_unit + unit);
+            self.watch.lap(Layer::Cipher);
         }
+        device.counting.note(&self.watch);
         device.recording.note(self.action, self.offset, buf.len() as u64, self.began);
         Ok(())
     }

@@ -19,12 +19,14 @@
 mod claim;
 mod control;
 mod folder;
+mod latency;
 mod plan;
 mod serve;
 mod served;
 mod state;
 
 pub use folder::{RUNTIME_VARIABLE, runtime_folder};
+pub use latency::{Latencies, Latency, Times};
 pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
 pub use serve::{hand_over, run};
 pub use state::{SessionState, SessionStatus};

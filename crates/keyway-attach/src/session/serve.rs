@@ -398,6 +398,7 @@ impl Session {
             writes: counters.writes,
             bytes_written: counters.bytes_written,
             flushes: counters.flushes,
+            latency: self.served.latencies(self.state.device.as_deref()),
             guard_hit: self.served.guard_hit(),
         }
     }

@@ -1,5 +1,6 @@
 //! What a session serves: a device of ours, or a volume that the kernel decrypts.
 
+use super::latency::{KernelStat, Latencies};
 use super::state::SessionState;
 use crate::AttachError;
 use crate::dmcrypt::Mapping;
@@ -118,40 +119,38 @@ impl Served {
             Self::Ours(device) => device.counters(),
             Self::Waiting(_) => Counters::default(),
             Self::Kernel(kernel) => {
-                let name = kernel.mapping.as_ref().and_then(|mapping| mapping.device().file_name());
-                let stat = name.map(|name| Path::new("/sys/block").join(name).join("stat"));
-                stat.and_then(|path| std::fs::read_to_string(path).ok())
-                    .map_or_else(Counters::default, |text| of_kernel(&text))
+                let stat = kernel.stat();
+                Counters {
+                    reads: stat.reads,
+                    bytes_read: stat.read_sectors.saturating_mul(512),
+                    writes: stat.writes,
+                    bytes_written: stat.written_sectors.saturating_mul(512),
+                    flushes: stat.flushes,
+                }
             }
+        }
+    }
+
+    /// How long requests took; `device` is the block device that a user has of it, if any.
+    pub(super) fn latencies(&self, device: Option<&Path>) -> Latencies {
+        match self {
+            Self::Ours(engine) => {
+                let ours = Latencies::of(&engine.latency());
+                match device.and_then(KernelStat::of_device) {
+                    Some(stat) => ours.with_device(&stat),
+                    None => ours,
+                }
+            }
+            Self::Waiting(_) => Latencies::default(),
+            Self::Kernel(kernel) => Latencies::default().with_device(&kernel.stat()),
         }
     }
 }
 
-/// The kernel's own count (`Documentation/block/stat.rst`): requests, merges, sectors of 512 bytes and
-/// milliseconds of reads, the same of writes, three of what waits, four of discards, requests and
-/// milliseconds of flushes.
-fn of_kernel(text: &str) -> Counters {
-    let fields: Vec<u64> = text.split_ascii_whitespace().map(|word| word.parse().unwrap_or(0)).collect();
-    let field = |n: usize| fields.get(n).copied().unwrap_or(0);
-    Counters {
-        reads: field(0),
-        bytes_read: field(2).saturating_mul(512),
-        writes: field(4),
-        bytes_written: field(6).saturating_mul(512),
-        flushes: field(15),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernels_count_is_read() {
-        let line = "  12 0 800 5 7 1 40 2 0 9 8 0 0 0 0 3 1\n";
-        let counters =
-            Counters { reads: 12, bytes_read: 409_600, writes: 7, bytes_written: 20_480, flushes: 3 };
-        assert_eq!(of_kernel(line), counters);
-        assert_eq!(of_kernel(""), Counters::default());
+impl Kernel {
+    /// What the kernel counts; nothing before there is a mapping.
+    fn stat(&self) -> KernelStat {
+        let device = self.mapping.as_ref().map(Mapping::device);
+        device.and_then(KernelStat::of_device).unwrap_or_default()
     }
 }

@@ -1,5 +1,6 @@
 //! What a serving process says about itself.
 
+use super::latency::Latencies;
 use crate::AttachError;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
@@ -64,6 +65,8 @@ pub struct SessionStatus {
     pub bytes_written: u64,
     /// Flushes so far.
     pub flushes: u64,
+    /// How long they took, by layer.
+    pub latency: Latencies,
     /// Whether a write was refused because it would have damaged the hidden volume; the volume
     /// takes no more writes since then.
     pub guard_hit: bool,

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs, table};
 use crate::volume;
 use keyway_attach::AttachError;
-use keyway_attach::session::{self, SessionStatus};
+use keyway_attach::session::{self, Latencies, SessionStatus};
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, Method, Protection};
@@ -144,6 +144,7 @@ fn converting(
             object.insert("mountpoint".to_owned(), json!(status.state.mountpoint));
             object.insert("bytes_read".to_owned(), json!(status.bytes_read));
             object.insert("bytes_written".to_owned(), json!(status.bytes_written));
+            object.insert("latency".to_owned(), json!(status.latency));
         }
     }
     out.result(&document, || conversion::describe_in_words(path, &document))
@@ -291,6 +292,7 @@ fn words(path: &Path, status: &Status) -> String {
         rows.extend(places(&session.state));
         rows.push(("  read", format!("{} in {} requests", bytes(session.bytes_read), session.reads)));
         rows.push(("  written", format!("{} in {} requests", bytes(session.bytes_written), session.writes)));
+        rows.extend(latency(&session.latency));
         rows.push(("  process", session.state.pid.to_string()));
         if session.guard_hit {
             rows.push((
@@ -300,6 +302,41 @@ fn words(path: &Path, status: &Status) -> String {
         }
     }
     format!("{}\n{}", name.display(), pairs(&rows))
+}
+
+/// How long requests took: a line for each kind that there was, with the median and the 99th percentile by layer.
+fn latency(found: &Latencies) -> Vec<(&'static str, String)> {
+    let kinds = [("  reads", &found.reads), ("  writes", &found.writes), ("  flushes", &found.flushes)];
+    let mut rows = Vec::new();
+    for (kind, times) in kinds {
+        let layers = [("store", &times.store), ("cipher", &times.cipher)];
+        let mut words: Vec<String> = layers
+            .into_iter()
+            .filter_map(|(layer, times)| {
+                let times = times.as_ref()?;
+                let (p50, p99) = (duration(times.p50_ns), duration(times.p99_ns));
+                Some(format!("{layer} {p50} (p99 {p99})"))
+            })
+            .collect();
+        words.extend(times.whole_mean_ns.map(|mean| format!("in all {} on average", duration(mean))));
+        if !words.is_empty() {
+            rows.push((kind, words.join(", ")));
+        }
+    }
+    rows
+}
+
+/// A time for people.
+fn duration(nanoseconds: u64) -> String {
+    let n = nanoseconds as f64;
+    let (value, unit) = match nanoseconds {
+        0..1_000 => (n, "ns"),
+        1_000..1_000_000 => (n / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (n / 1e6, "ms"),
+        _ => (n / 1e9, "s"),
+    };
+    let digits = usize::from(value < 10.0 && unit != "ns");
+    format!("{value:.digits$} {unit}")
 }
 
 /// What `manage-bde` calls a kind of protector.
@@ -323,5 +360,11 @@ mod tests {
         assert_eq!(of("aes-twofish-serpent", "xts").as_deref(), Some("XTS-AES-Twofish-Serpent 256"));
         assert_eq!(of("aes-blowfish", "inner-cbc").as_deref(), Some("INNER-CBC-AES-Blowfish 256+448"));
         assert_eq!(method(&Value::Null), None);
+    }
+
+    #[test]
+    fn times_are_short() {
+        let words = [999, 1500, 42_000, 1_250_000, 3_000_000_000].map(duration);
+        assert_eq!(words, ["999 ns", "1.5 µs", "42 µs", "1.2 ms", "3.0 s"]);
     }
 }
