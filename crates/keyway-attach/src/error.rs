@@ -95,6 +95,9 @@ pub enum AttachError {
     /// The hand-over to the kernel.
     #[error(transparent)]
     DmCrypt(#[from] crate::dmcrypt::DmCryptError),
+    /// The kernel's ublk driver.
+    #[error(transparent)]
+    Ublk(#[from] crate::ublk::UblkError),
     /// The NBD server.
     #[error(transparent)]
     Nbd(#[from] crate::nbd::NbdError),
@@ -129,6 +132,7 @@ impl AttachError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::AlreadyOpen { .. } | Self::Busy { .. } => 6,
+            Self::Ublk(e) => e.exit_code(),
             Self::NotPermitted { .. } | Self::Missing { .. } | Self::Mount { .. } | Self::DmCrypt(_) => 5,
             Self::NotOpen(_)
             | Self::UnsafeFolder(_)

@@ -1,4 +1,4 @@
-//! How a sector device reaches the user: FUSE, loop, NBD, vhost-user, NVMe/TCP, or the kernel's dm-crypt.
+//! How a sector device reaches the user: FUSE, loop, NBD, vhost-user, NVMe/TCP, ublk, or the kernel's dm-crypt.
 //!
 //! An attachment gets a [`Device`](keyway_engine::Device) and serves it; it never sees a key.
 //! [`dmcrypt`] is the exception: it hands the keys over to the kernel, which then does all the work.
@@ -14,6 +14,7 @@ pub mod nbd;
 pub mod nvme_tcp;
 pub mod session;
 mod stop;
+pub mod ublk;
 mod users;
 pub mod vhost_user;
 

@@ -86,18 +86,24 @@ pub fn detach(device: &Path) -> Result<(), AttachError> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(AttachError::io(doing(), e)),
     };
+    refuse_while_used(device)?;
+    let flushed = open.sync_all().map_err(|e| AttachError::io(format!("flush {}", device.display()), e));
+    release(device, open)?;
+    flushed
+}
+
+/// [`AttachError::Busy`] while the device is mounted or open.
+pub(crate) fn refuse_while_used(device: &Path) -> Result<(), AttachError> {
     let uses = keyway_sys::uses(device).unwrap_or_default();
     if let Some(first) = uses.first() {
         let users = User::of_path(device);
         return Err(AttachError::Busy { what: format!("{} ({first})", device.display()), users });
     }
     let users = users_who_stay(device);
-    if !users.is_empty() {
-        return Err(AttachError::Busy { what: device.display().to_string(), users });
+    if users.is_empty() {
+        return Ok(());
     }
-    let flushed = open.sync_all().map_err(|e| AttachError::io(format!("flush {}", device.display()), e));
-    release(device, open)?;
-    flushed
+    Err(AttachError::Busy { what: device.display().to_string(), users })
 }
 
 /// Who has the device open for longer than a look at it takes.

@@ -16,6 +16,7 @@ mod opal;
 mod partition;
 mod process;
 mod sg;
+mod ublk;
 
 pub use blkdev::{discard_blocks, reread_partitions, zero_blocks};
 pub use disks::disks_under;
@@ -31,3 +32,7 @@ pub use opal::{OPAL_KEY_MAX, OpalLock, OpalRange, OpalStatus, opal_lock_unlock, 
 pub use partition::{Partition, partition_of};
 pub use process::{close_on_exec_from, harden_process, thread_sleeps};
 pub use sg::{ScsiData, ScsiDone, scsi_command};
+pub use ublk::{
+    UBLK_CONTROL, UblkControl, UblkDevice, UblkEvent, UblkOperation, UblkParameters, UblkQueue, UblkRequest,
+    UblkState,
+};

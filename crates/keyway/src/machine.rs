@@ -1,6 +1,7 @@
 //! What this machine and this user have: FUSE, loop devices, dm-crypt, memory, rights.
 
 use keyway_attach::dmcrypt::DmCryptError;
+use keyway_attach::ublk::UblkError;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,14 @@ pub(crate) fn loop_devices() -> Result<(), String> {
 pub(crate) fn dm_crypt() -> Result<(), String> {
     keyway_attach::dmcrypt::available().map_err(|e| match e {
         DmCryptError::Missing(why) => why,
+        other => other.to_string(),
+    })
+}
+
+/// Whether ublk devices can be made, or why not.
+pub(crate) fn ublk() -> Result<(), String> {
+    keyway_attach::ublk::available().map_err(|e| match e {
+        UblkError::Missing(why) => why,
         other => other.to_string(),
     })
 }

@@ -90,6 +90,7 @@ enum WireAttachment {
     VhostUser(Option<OsString>),
     NvmeTcp(SocketAddr),
     DmCrypt,
+    Ublk,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -284,6 +285,7 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
             Attachment::Nbd(address) => WireAttachment::Nbd(address.into()),
             Attachment::NvmeTcp(at) => WireAttachment::NvmeTcp(*at),
             Attachment::DmCrypt => WireAttachment::DmCrypt,
+            Attachment::Ublk => WireAttachment::Ublk,
             Attachment::VhostUser(path) => {
                 WireAttachment::VhostUser(path.clone().map(PathBuf::into_os_string))
             }
@@ -418,6 +420,7 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
             WireAttachment::VhostUser(path) => Attachment::VhostUser(path.map(PathBuf::from)),
             WireAttachment::NvmeTcp(at) => Attachment::NvmeTcp(at),
             WireAttachment::DmCrypt => Attachment::DmCrypt,
+            WireAttachment::Ublk => Attachment::Ublk,
         },
         chosen: wire.chosen,
         mountpoint: wire.mountpoint.map(PathBuf::from),

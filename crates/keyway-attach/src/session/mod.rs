@@ -15,6 +15,8 @@
 //! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass
 //! over it; [`close`], [`clean_stale`] and the next [`run`] take away what it left. A mapping of the kernel's
 //! works without its process: while it is mounted or open it stays, and so does its folder; [`close`] unmounts it.
+//! A ublk device waits for another process: while somebody has use for it, it stays; [`run`] takes it over,
+//! [`close`] gives it up.
 
 mod claim;
 mod control;
@@ -31,7 +33,7 @@ pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
 pub use serve::{hand_over, run};
 pub use state::{SessionState, SessionStatus};
 
-use crate::{AttachError, dmcrypt, fuse, loopdev, mount};
+use crate::{AttachError, dmcrypt, fuse, loopdev, mount, ublk};
 use control::{Answer, Request, ask};
 use folder::{SessionFolder, lock_runtime, session_folders};
 use keyway_store::trace::Trace;
@@ -126,7 +128,7 @@ pub fn close(what: &str) -> Result<Closed, AttachError> {
         if let Some(Closed { state, killed: true }) = &seen {
             // What works without its process must not go while somebody uses it; say so.
             let _alone = lock_runtime(&runtime_folder()?)?;
-            take_away_mapping(state, true)?;
+            take_away(state, true)?;
         }
         let cleared = clean_stale()?.into_iter().find(|state| state.is_named(what));
         let cleared = cleared.map(|state| Closed { state, killed: true });
@@ -169,11 +171,11 @@ fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
         }
         let state = SessionState::read(&folder.state());
         let gone = match &state {
-            Some(state) => take_away_mapping(state, false),
+            Some(state) => take_away(state, false),
             None => dmcrypt::remove_stale(&folder.id()),
         };
         match gone {
-            // It works without its process; only `close` may unmount it.
+            // It works without its process, or waits for another; only `close` may unmount it.
             Err(AttachError::Busy { .. }) => continue,
             done => done?,
         }
@@ -189,6 +191,42 @@ fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
         folder.remove()?;
     }
     Ok(cleaned)
+}
+
+/// Removes what a dead session left in the kernel: in use only where told to.
+fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
+    match waiting_device(state) {
+        Some(device) if !in_use && device.is_in_use() => {
+            Err(AttachError::Busy { what: device.device().display().to_string(), users: Vec::new() })
+        }
+        Some(device) => device.give_up(),
+        None => take_away_mapping(state, in_use),
+    }
+}
+
+/// The ublk device of a dead session, if it still is there.
+fn waiting_device(state: &SessionState) -> Option<ublk::Waiting> {
+    let device = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT)?;
+    ublk::waiting(device, &state.volume)
+}
+
+/// The block device of this volume that waits for a server, because its own was killed; [`run`] takes it over
+/// where the plan is [`Attachment::Ublk`], and refuses to attach the volume otherwise.
+pub fn waiting(volume: &Path) -> Result<Option<SessionState>, AttachError> {
+    let Ok(volume) = volume.canonicalize() else { return Ok(None) };
+    let found = waiting_in(&runtime_folder()?, &volume).into_iter().next();
+    Ok(found.map(|(_, state)| state))
+}
+
+/// The dead sessions of the volume that have left a ublk device.
+fn waiting_in(runtime: &Path, volume: &Path) -> Vec<(SessionFolder, SessionState)> {
+    let dead = session_folders(runtime).into_iter().filter(|folder| !folder.is_alive());
+    dead.filter_map(|folder| {
+        let state = SessionState::read(&folder.state())?;
+        let waits = state.volume == volume && waiting_device(&state).is_some();
+        waits.then_some((folder, state))
+    })
+    .collect()
 }
 
 /// Removes the kernel's mapping of a dead session, in good order; unmounts it before that only where told to.

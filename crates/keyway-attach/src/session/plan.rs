@@ -39,6 +39,8 @@ pub enum Attachment {
     NvmeTcp(SocketAddr),
     /// The kernel's dm-crypt; for [`hand_over`](super::hand_over) alone.
     DmCrypt,
+    /// A block device of the kernel's ublk driver; one whose server was killed is taken over.
+    Ublk,
 }
 
 /// Where NBD clients connect.

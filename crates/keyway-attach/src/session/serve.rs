@@ -8,6 +8,7 @@ use super::served::Served;
 use super::state::{SessionState, SessionStatus};
 use crate::fuse::{FuseMount, Transport};
 use crate::nbd::{self, Listen, Server};
+use crate::ublk::{self, UblkError, UblkVolume};
 use crate::vhost_user::VhostServer;
 use crate::{AttachError, Stop, dmcrypt, loopdev, mount, nvme_tcp};
 use keyway_engine::{Device, HandOver};
@@ -75,6 +76,13 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
         false => Some(Claim::new(&volume, hands_over && !served.is_read_only())?),
     };
     super::clean_stale_in(&runtime)?;
+    if plan.attachment != Attachment::Ublk
+        && let Some((_, dead)) = super::waiting_in(&runtime, &volume).first()
+    {
+        // Two would write to it.
+        let device = dead.device.as_ref().map_or_else(String::new, |device| device.display().to_string());
+        return Err(UblkError::Waiting { volume: volume.display().to_string(), device }.into());
+    }
     let signals = signals().map_err(|e| AttachError::io("watch for signals", e))?;
     let (folder, lock) = SessionFolder::create(&runtime)?;
     let mut session = Session::new(served, folder, lock, &plan, &volume)?;
@@ -104,6 +112,7 @@ struct Session {
     state: SessionState,
     gone: Arc<Stop>,
     fuse: Option<FuseMount>,
+    ublk: Option<UblkVolume>,
     server: Option<JoinHandle<Result<(), AttachError>>>,
 }
 
@@ -124,6 +133,7 @@ impl Session {
                 Attachment::VhostUser(_) => "vhost-user".into(),
                 Attachment::NvmeTcp(_) => "nvme-tcp".into(),
                 Attachment::DmCrypt => dmcrypt::ATTACHMENT.into(),
+                Attachment::Ublk => ublk::ATTACHMENT.into(),
             },
             device: None,
             file: None,
@@ -141,7 +151,16 @@ impl Session {
             details: plan.details.clone(),
         };
         let gone = Stop::new().map_err(|e| AttachError::io("make an event", e))?;
-        Ok(Self { served, folder, _lock: lock, state, gone: Arc::new(gone), fuse: None, server: None })
+        Ok(Self {
+            served,
+            folder,
+            _lock: lock,
+            state,
+            gone: Arc::new(gone),
+            fuse: None,
+            ublk: None,
+            server: None,
+        })
     }
 
     fn start(&mut self, plan: &AttachPlan, claim: Option<&Claim>) -> Result<UnixListener, AttachError> {
@@ -160,6 +179,7 @@ impl Session {
             Attachment::VhostUser(path) => self.start_vhost_user(path.as_deref())?,
             Attachment::NvmeTcp(address) => self.start_nvme_tcp(*address, plan.credentials.clone())?,
             Attachment::DmCrypt => self.start_dm_crypt(plan, claim)?,
+            Attachment::Ublk => self.start_ublk(plan)?,
         }
         self.state.write(&self.folder.state())?;
         Ok(listener)
@@ -197,6 +217,40 @@ impl Session {
         self.state.transport = mapping.name().to_owned();
         let device = mapping.device().to_owned();
         self.mount(device, plan.mount.as_ref())
+    }
+
+    fn start_ublk(&mut self, plan: &AttachPlan) -> Result<(), AttachError> {
+        self.state.transport = ublk::ATTACHMENT.into();
+        let engine = Arc::clone(self.served.device()?);
+        let dead = super::waiting_in(&runtime_folder()?, &self.state.volume);
+        let found = dead.first().and_then(|(_, state)| Some((state, super::waiting_device(state)?)));
+        let Some((old, waiting)) = found else {
+            let made = UblkVolume::new(&engine, &self.state.volume, &self.gone)?;
+            let device = self.ublk.insert(made).device().to_owned();
+            return self.mount(device, plan.mount.as_ref());
+        };
+        let protected = |details: &serde_json::Value| details["hidden_protected"] == true;
+        if protected(&old.details) && !protected(&plan.details) {
+            return Err(UblkError::Unprotected(waiting.device().display().to_string()).into());
+        }
+        let taken_over = UblkVolume::recover(&waiting, &engine, &self.gone)?;
+        let device = self.ublk.insert(taken_over).device().to_owned();
+        // What was mounted still is.
+        let mounted = keyway_sys::mounts().unwrap_or_default();
+        let still = |at: &PathBuf| mounted.iter().any(|mount| mount.at == *at && mount.source == device);
+        let old_mount = old.mountpoint.clone().filter(still);
+        let wanted = plan.mount.as_ref().filter(|wanted| {
+            let at = wanted.at.canonicalize().ok();
+            at.is_none_or(|at| old_mount.as_ref() != Some(&at))
+        });
+        self.state.mountpoint = old_mount;
+        self.state.filesystem = old.filesystem.clone();
+        self.mount(device, wanted)?;
+        self.state.write(&self.folder.state())?;
+        for (folder, _) in dead {
+            folder.remove()?;
+        }
+        Ok(())
     }
 
     /// The volume is this block device; its file system is mounted where one wants it.
@@ -351,12 +405,20 @@ impl Session {
     /// rest still serving; any other error is told at the end, with everything gone.
     fn take_down(&mut self) -> Result<(), AttachError> {
         let mut first = Ok(());
+        if self.ublk.as_ref().is_some_and(UblkVolume::has_failed) {
+            // To unmount it would take requests that nobody answers.
+            self.state.mountpoint = None;
+        }
         if let Some(at) = &self.state.mountpoint {
             keep_first(&mut first, mount::unmount(at))?;
             self.state.mountpoint = None;
             self.state.filesystem = None;
         }
         keep_first(&mut first, self.served.take_back())?;
+        if let Some(ublk) = &mut self.ublk {
+            keep_first(&mut first, ublk.remove())?;
+            self.ublk = None;
+        }
         if let Some(device) = &self.state.device {
             if self.fuse.is_some() {
                 keep_first(&mut first, loopdev::detach(device))?;

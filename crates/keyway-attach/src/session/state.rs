@@ -15,9 +15,9 @@ pub struct SessionState {
     pub id: String,
     /// Canonical path of the volume.
     pub volume: PathBuf,
-    /// "fuse", "nbd", "vhost-user", "nvme-tcp" or "dm-crypt".
+    /// "fuse", "nbd", "vhost-user", "nvme-tcp", "ublk" or "dm-crypt".
     pub attachment: String,
-    /// The loop device, or dm-crypt's.
+    /// The loop device, dm-crypt's or ublk's.
     pub device: Option<PathBuf>,
     /// The decrypted volume as a file.
     pub file: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub struct SessionState {
     pub sector_bytes: u32,
     /// Whether it was opened for reading only.
     pub read_only: bool,
-    /// How requests reach the serving process: "/dev/fuse", "fuse over io_uring", "nbd"; "dm-crypt" where
+    /// How requests reach the serving process: "/dev/fuse", "fuse over io_uring", "nbd", "ublk"; "dm-crypt" where
     /// they do not, because the kernel does the work.
     pub transport: String,
     /// Why it is attached this way, where nobody asked for it.

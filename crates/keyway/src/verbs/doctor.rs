@@ -77,13 +77,16 @@ fn look() -> Document {
     let (memory_bytes, memory_available_bytes) = machine::memory();
     let kernels: Vec<_> = Kernel::available().iter().map(|k| k.name()).collect();
     let (fuse, loop_device) = (Part::from(machine::fuse()), Part::from(machine::loop_devices()));
-    let dm_crypt = Part::from(machine::dm_crypt());
+    let (dm_crypt, ublk) = (Part::from(machine::dm_crypt()), Part::from(machine::ublk()));
     let always = || Part { usable: true, reason: None };
     let (attachment, because) = match (fuse.usable, loop_device.usable) {
         _ if dm_crypt.usable => (
             "dm-crypt",
             "the kernel decrypts by itself; what it has no cipher for, and hidden volumes under protection, go by FUSE",
         ),
+        _ if ublk.usable => {
+            ("ublk", "the kernel's driver gives a block device that outlives the process that serves it")
+        }
         (true, true) => {
             ("fuse+loop", "FUSE works and this user may make loop devices, so file systems can be mounted")
         }
@@ -116,7 +119,7 @@ fn look() -> Document {
         nbd: always(),
         vhost_user: always(),
         nvme_tcp: always(),
-        ublk: Part { usable: false, reason: Some("Keyway does not serve it".to_owned()) },
+        ublk,
         filesystems: FileSystem::ALL
             .iter()
             .filter(|f| f.find_program().is_some())

@@ -10,7 +10,7 @@ use crate::secrets_in::{ProtectArgs, SecretArgs, one_stdin};
 use crate::spawn::{self, Chosen, ServeRequest, ServeSecrets};
 use crate::volume::{self, Which};
 use keyway_attach::session::{self, Attachment, NbdAddress, SessionState};
-use keyway_attach::{AttachError, dmcrypt};
+use keyway_attach::{AttachError, dmcrypt, ublk};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,8 @@ enum AttachArg {
     Nbd,
     /// A socket for virtual machines (vhost-user-blk)
     VhostUser,
+    /// A block device that outlives its server: the kernel's ublk driver (needs root)
+    Ublk,
     /// A block device of the kernel's own: the key goes to dm-crypt, which does the work (needs root)
     DmCrypt,
 }
@@ -93,7 +95,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     refuse_if_open(&args.volume)?;
     let (own, protect) = (args.secret.source(), args.protect.source());
     let protecting = args.protect_hidden || protect.is_given();
-    let (attachment, chosen) = attachment(args.attach, args.mountpoint.is_some(), protecting, out)?;
+    let (attachment, chosen) = attachment(args, protecting, out)?;
     let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
     if args.allow_discards && protecting {
         return Err(Failure::usage(
@@ -215,12 +217,8 @@ pub(crate) fn refuse_if_open(path: &Path) -> Result<(), Failure> {
 }
 
 /// The way to attach, and how it was chosen where that was left to us.
-fn attachment(
-    wanted: AttachArg,
-    mount: bool,
-    protecting: bool,
-    out: Output,
-) -> Result<(Attachment, Option<Chosen>), Failure> {
+fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment, Option<Chosen>), Failure> {
+    let (wanted, mount) = (args.attach, args.mountpoint.is_some());
     if mount && matches!(wanted, AttachArg::Nbd | AttachArg::VhostUser) {
         return Err(Failure::usage(
             "a mount point needs a block device, which --attach nbd and vhost-user do not make",
@@ -238,31 +236,48 @@ fn attachment(
             dmcrypt::available().map_err(AttachError::from)?;
             Ok((Attachment::DmCrypt, None))
         }
+        AttachArg::Ublk => {
+            ublk::available().map_err(AttachError::from)?;
+            Ok((Attachment::Ublk, None))
+        }
         AttachArg::Fuse => Ok((by_fuse(mount)?.0, None)),
+        AttachArg::Auto if session::waiting(&args.volume)?.is_some() => {
+            let why = "its block device waits for a server since the last one was killed".to_owned();
+            Ok((Attachment::Ublk, Some(Chosen { kernel_first: false, why })))
+        }
         AttachArg::Auto => {
             let kernel = match protecting {
                 true => Err("dm-crypt would not protect the hidden volume".to_owned()),
                 false => machine::dm_crypt().map_err(|why| format!("dm-crypt can't be had: {why}")),
             };
-            let ours = match by_fuse(mount) {
-                Err(e) if !mount => {
-                    if kernel.is_err() {
-                        out.warn(&format!("{}; serving NBD on a socket instead", e.message));
-                    }
-                    Ok((Attachment::Nbd(NbdAddress::Session), "without FUSE a socket is what is left"))
-                }
-                ours => ours,
-            };
-            let (attachment, why) = match (ours, &kernel) {
+            let (attachment, why) = match (ourselves(mount, kernel.is_ok(), out), &kernel) {
                 (Ok(ours), _) => ours,
                 // There is nothing else that could be mounted.
                 (Err(_), Ok(())) => return Ok((Attachment::DmCrypt, None)),
                 (Err(e), Err(_)) => return Err(e),
             };
             let kernel_first = kernel.is_ok();
-            let why = kernel.err().map_or_else(|| why.to_owned(), |not| format!("{why}; {not}"));
+            let why = kernel.err().map_or_else(|| why.clone(), |not| format!("{why}; {not}"));
             Ok((attachment, Some(Chosen { kernel_first, why })))
         }
+    }
+}
+
+/// The best way in which every request passes through a process of ours, and what speaks for it.
+fn ourselves(mount: bool, kernel: bool, out: Output) -> Result<(Attachment, String), Failure> {
+    let Err(not) = machine::ublk() else {
+        let why = "a block device of the kernel's that outlives the process that serves it";
+        return Ok((Attachment::Ublk, why.to_owned()));
+    };
+    match by_fuse(mount) {
+        Err(e) if !mount => {
+            if !kernel {
+                out.warn(&format!("{}; serving NBD on a socket instead", e.message));
+            }
+            let why = "without FUSE a socket is what is left".to_owned();
+            Ok((Attachment::Nbd(NbdAddress::Session), why))
+        }
+        ours => ours.map(|(way, why)| (way, format!("{why}; ublk can't be had: {not}"))),
     }
 }
 

@@ -1,0 +1,406 @@
+//! A volume as a block device of the kernel's ublk driver, `/dev/ublkbN`, served by this process over io_uring.
+//!
+//! The device outlives its server. When that is killed, requests wait; whoever opens the volume anew takes the
+//! device over ([`UblkVolume::recover`]), and gets all of them that were not answered, first those that the dead
+//! one had. What had been flushed is on the medium, what had been written and answered is there as far as the
+//! medium's cache in this machine is: a process's death takes nothing from that.
+//!
+//! Needs root. The driver lets others make devices, too, but these would not outlive their server.
+
+mod queue;
+
+use crate::{AttachError, Stop, loopdev};
+use keyway_engine::Device;
+use keyway_sys::{UblkControl, UblkDevice, UblkParameters, UblkState};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// What a session's state calls this attachment.
+pub(crate) const ATTACHMENT: &str = "ublk";
+/// Requests at once in a queue: as deep as a fast drive wants it.
+const QUEUE_DEPTH: u16 = 64;
+/// Queues at most; the driver has no use for more than there are CPUs.
+const MOST_QUEUES: usize = 16;
+/// The largest request, in bytes: this much stays in a core's own cache from the medium through the cipher to the
+/// kernel.
+const MAX_IO: u32 = 256 << 10;
+/// How long the kernel may need to clean up after a dead server: it looks for requests that nobody answers
+/// every 30 seconds (the block layer's default time-out).
+const CLEAN_UP: Duration = Duration::from_secs(40);
+/// How long udev may take to make a device's node.
+const NODE: Duration = Duration::from_secs(5);
+
+/// ublk can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum UblkError {
+    /// There is no driver, or not for this user.
+    #[error(
+        "ublk can't be used: {0}; `keyway doctor` tells more, and the other ways to attach work without it"
+    )]
+    Missing(String),
+    /// The volume is attached already, by a server that was killed.
+    #[error(
+        "{volume} is still {device}, whose server was killed; serve it again: keyway open {volume} --attach ublk, or give it up: keyway close {volume}"
+    )]
+    Waiting {
+        /// The volume.
+        volume: String,
+        /// The block device.
+        device: String,
+    },
+    /// Another volume than the one that was served.
+    #[error(
+        "{device} was {size} bytes in sectors of {sector_bytes} bytes, and this volume is not: it is not the one that was attached"
+    )]
+    Another {
+        /// The block device.
+        device: String,
+        /// Its size.
+        size: u64,
+        /// Its sectors'.
+        sector_bytes: u32,
+    },
+    /// A hidden volume was protected.
+    #[error(
+        "{0} protected a hidden volume, and would not any more; open it with --protect-hidden, or give it up with `keyway close`"
+    )]
+    Unprotected(String),
+}
+
+impl UblkError {
+    /// The exit code that stands for this error.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Missing(_) => 5,
+            Self::Waiting { .. } => 6,
+            Self::Another { .. } | Self::Unprotected(_) => 1,
+        }
+    }
+}
+
+/// Whether this kernel has the driver, and this user may use it; or what is missing.
+///
+/// # Errors
+/// [`UblkError::Missing`].
+pub fn available() -> Result<(), UblkError> {
+    control().map(drop)
+}
+
+fn control() -> Result<UblkControl, UblkError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(UblkError::Missing("only root may make devices that outlive their server".to_owned()));
+    }
+    UblkControl::open().map_err(|e| {
+        UblkError::Missing(match e.kind() {
+            io::ErrorKind::NotFound => format!(
+                "{} is missing: the kernel has no ublk, or has not loaded it (modprobe ublk_drv)",
+                keyway_sys::UBLK_CONTROL
+            ),
+            io::ErrorKind::Unsupported => {
+                "the kernel's driver is too old; Linux 6.5 has what is needed".to_owned()
+            }
+            _ => format!("{}: {e}", keyway_sys::UBLK_CONTROL),
+        })
+    })
+}
+
+/// A volume as a block device. Dropped without [`UblkVolume::remove`], it stays for another server.
+pub struct UblkVolume {
+    id: u32,
+    device: PathBuf,
+    queues: Vec<JoinHandle<()>>,
+    failed: Arc<AtomicBool>,
+}
+
+impl UblkVolume {
+    /// Makes a block device of `device`. `volume` is the path that names it; `gone` is requested when it can't be
+    /// served any more.
+    ///
+    /// # Errors
+    /// [`AttachError::Ublk`], or the kernel's reason; nothing is left then.
+    pub fn new(device: &Arc<Device>, volume: &Path, gone: &Arc<Stop>) -> Result<Self, AttachError> {
+        let mut control = control()?;
+        let doing = |e| AttachError::io("make a ublk device", e);
+        let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let queues = cpus.min(MOST_QUEUES) as u16;
+        let added = control.add(queues, QUEUE_DEPTH, MAX_IO, tag(volume)).map_err(doing)?;
+        let parameters = UblkParameters {
+            size: device.size(),
+            sector_bytes: device.sector_bytes(),
+            read_only: device.is_read_only(),
+            discards: device.passes_discards(),
+            max_io_bytes: added.max_io_bytes,
+        };
+        let started = control.describe(added.id, &parameters).map_err(doing).and_then(|()| {
+            let served = Self::serve(&added, device, gone)?;
+            control.start(added.id).map_err(doing)?;
+            Ok(served)
+        });
+        match started {
+            Ok(served) => {
+                served.wait_for_node()?;
+                Ok(served)
+            }
+            Err(e) => {
+                // Its reason is the one to tell; queues end when the device does.
+                let _ = control.stop(added.id);
+                let _ = control.delete(added.id);
+                Err(e)
+            }
+        }
+    }
+
+    /// Serves a device whose server died, as [`waiting`] found it.
+    ///
+    /// # Errors
+    /// [`UblkError::Another`], or the kernel's reason; the device goes on waiting then.
+    pub fn recover(found: &Waiting, device: &Arc<Device>, gone: &Arc<Stop>) -> Result<Self, AttachError> {
+        let mut control = control()?;
+        let doing = |e| AttachError::io(format!("take {} over", found.device.display()), e);
+        let same = found.size == device.size()
+            && found.sector_bytes == device.sector_bytes()
+            && (found.read_only || !device.is_read_only());
+        if !same {
+            return Err(UblkError::Another {
+                device: found.device.display().to_string(),
+                size: found.size,
+                sector_bytes: found.sector_bytes,
+            }
+            .into());
+        }
+        let until = Instant::now() + CLEAN_UP;
+        while let Err(e) = control.begin_recovery(found.info.id) {
+            if e.kind() != io::ErrorKind::ResourceBusy || Instant::now() > until {
+                return Err(doing(e));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let served = Self::serve(&found.info, device, gone)?;
+        control.end_recovery(found.info.id).map_err(doing)?;
+        Ok(served)
+    }
+
+    /// Starts the queues' threads, and returns when all of them wait for requests.
+    fn serve(info: &UblkDevice, device: &Arc<Device>, gone: &Arc<Stop>) -> Result<Self, AttachError> {
+        // Memory that we need must not wait for pages that only we can write out.
+        let _ = rustix::process::configure_io_flusher_behavior(true);
+        let character = Arc::new(open_character(info.id)?);
+        let failed = Arc::new(AtomicBool::new(false));
+        let (ready, answers) = channel();
+        let mut queues = Vec::new();
+        for number in 0..info.queues {
+            let (ready, info, failed): (Sender<io::Result<()>>, _, _) =
+                (ready.clone(), *info, Arc::clone(&failed));
+            let (character, device, gone) = (Arc::clone(&character), Arc::clone(device), Arc::clone(gone));
+            let thread = std::thread::Builder::new().name("keyway-ublk".into()).spawn(move || {
+                if queue::serve(&character, number, &info, &device, ready).is_err() {
+                    failed.store(true, Ordering::Release);
+                }
+                // Asked for or not, it is over.
+                drop((character, device));
+                gone.request();
+            });
+            queues.push(thread.map_err(|e| AttachError::io("start a thread", e))?);
+        }
+        drop((ready, character));
+        let mut waiting = 0;
+        for answer in answers {
+            answer.map_err(|e| AttachError::io("serve a queue of a ublk device", e))?;
+            waiting += 1;
+            if waiting == info.queues {
+                break;
+            }
+        }
+        if waiting < info.queues {
+            return Err(AttachError::io("serve a ublk device", io::Error::other("a queue's thread ended")));
+        }
+        Ok(Self { id: info.id, device: path_of(info.id), queues, failed })
+    }
+
+    /// Waits for udev, where that makes the nodes.
+    fn wait_for_node(&self) -> Result<(), AttachError> {
+        let until = Instant::now() + NODE;
+        while !self.device.exists() {
+            if Instant::now() > until {
+                return Err(AttachError::Missing {
+                    what: self.device.display().to_string(),
+                    hint: "udev or devtmpfs makes it; see that one of them is there",
+                });
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// The block device.
+    pub fn device(&self) -> &Path {
+        &self.device
+    }
+
+    /// Whether a queue is not served any more, with requests waiting in it for ever.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// Writes out what the page cache holds for the device, and removes it. What can't be written out is told,
+    /// with the device removed all the same.
+    ///
+    /// # Errors
+    /// [`AttachError::Busy`] while it is mounted or open; nothing changes then.
+    pub fn remove(&mut self) -> Result<(), AttachError> {
+        let doing = |e| AttachError::io(format!("remove {}", self.device.display()), e);
+        let mut control = control()?;
+        let mut flushed = Ok(());
+        if !self.has_failed() {
+            let flush = |e| AttachError::io(format!("flush {}", self.device.display()), e);
+            let open = File::open(&self.device).map_err(flush)?;
+            loopdev::refuse_while_used(&self.device)?;
+            flushed = open.sync_all().map_err(flush);
+        }
+        // Where nobody would answer, what waits fails now.
+        control.stop(self.id).map_err(doing)?;
+        if self.has_failed() {
+            crate::mount::abandon(&self.device);
+        }
+        for queue in self.queues.drain(..) {
+            // One that panicked has said so on standard error.
+            let _ = queue.join();
+        }
+        control.delete(self.id).map_err(doing)?;
+        flushed
+    }
+}
+
+/// A device whose server died.
+pub struct Waiting {
+    device: PathBuf,
+    info: UblkDevice,
+    size: u64,
+    sector_bytes: u32,
+    read_only: bool,
+}
+
+impl Waiting {
+    /// The block device.
+    pub fn device(&self) -> &Path {
+        &self.device
+    }
+}
+
+/// Looks at what a dead session left: `device` is the block device that it had of `volume`. `None` where it is
+/// gone, or somebody else's.
+pub fn waiting(device: &Path, volume: &Path) -> Option<Waiting> {
+    let name = device.file_name()?.to_str()?;
+    let id = name.strip_prefix("ublkb")?.parse().ok()?;
+    let mut control = control().ok()?;
+    let until = Instant::now() + CLEAN_UP;
+    let info = loop {
+        let info = control.look(id).ok().filter(|info| info.tag == tag(volume))?;
+        match info.state {
+            UblkState::Quiesced => break info,
+            // Its server is dead, and the kernel has not found that out yet.
+            UblkState::Live if !is_alive(info.server) && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(20))
+            }
+            _ => return None,
+        }
+    };
+    let says = |what: &str| {
+        let text = std::fs::read_to_string(Path::new("/sys/block").join(name).join(what)).ok()?;
+        text.trim().parse::<u64>().ok()
+    };
+    Some(Waiting {
+        device: device.to_owned(),
+        info,
+        size: says("size")?.checked_mul(512)?,
+        sector_bytes: says("queue/logical_block_size")?.try_into().ok()?,
+        read_only: says("ro")? != 0,
+    })
+}
+
+impl Waiting {
+    /// Whether somebody has use for it: it is mounted, open, or requests wait in it.
+    pub(crate) fn is_in_use(&self) -> bool {
+        let requests = self.device.file_name().and_then(|name| {
+            std::fs::read_to_string(Path::new("/sys/block").join(name).join("inflight")).ok()
+        });
+        let requests = requests.unwrap_or_default();
+        requests.split_ascii_whitespace().any(|n| n != "0")
+            || loopdev::refuse_while_used(&self.device).is_err()
+    }
+
+    /// Gives it up: requests that wait fail, and it goes, mounted or not.
+    pub(crate) fn give_up(&self) -> Result<(), AttachError> {
+        let doing = |e| AttachError::io(format!("remove {}", self.device.display()), e);
+        let mut control = control()?;
+        control.stop(self.info.id).map_err(doing)?;
+        crate::mount::abandon(&self.device);
+        control.delete(self.info.id).map_err(doing)
+    }
+}
+
+/// Whether there is such a process; one that nobody has waited for is dead.
+fn is_alive(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Behind the name, which may hold anything.
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+fn path_of(id: u32) -> PathBuf {
+    PathBuf::from(format!("/dev/ublkb{id}"))
+}
+
+/// Opens the side of the device that its server has; there is one at a time.
+fn open_character(id: u32) -> Result<File, AttachError> {
+    let path = format!("/dev/ublkc{id}");
+    let until = Instant::now() + NODE;
+    loop {
+        match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => return Ok(file),
+            // udev has not made it yet, or looks at it.
+            Err(e)
+                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::ResourceBusy)
+                    && Instant::now() < until =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(e) => return Err(AttachError::io(format!("open {path}"), e)),
+        }
+    }
+}
+
+/// By this the kernel's device is known as the volume's: FNV-1a of its path.
+fn tag(volume: &Path) -> u64 {
+    let bytes = volume.as_os_str().as_encoded_bytes();
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_tell_volumes_apart() {
+        // FNV-1a's own vectors.
+        assert_eq!(tag(Path::new("")), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(tag(Path::new("a")), 0xaf63_dc4c_8601_ec8c);
+        assert_ne!(tag(Path::new("/dev/sdb1")), tag(Path::new("/dev/sdb2")));
+    }
+
+    #[test]
+    fn what_is_no_device_of_ours_does_not_wait() {
+        for device in ["/dev/loop0", "/dev/ublkb", "/dev/ublkb123456", "/"] {
+            assert!(waiting(Path::new(device), Path::new("/volume")).is_none(), "{device}");
+        }
+    }
+}

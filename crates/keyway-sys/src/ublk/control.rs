@@ -1,0 +1,367 @@
+//! The control plane: devices are added, described, started, recovered, stopped and deleted.
+
+use super::{READ, READ_WRITE, command};
+use io_uring::{IoUring, cqueue, opcode, squeue, types};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// Where commands go.
+pub const UBLK_CONTROL: &str = "/dev/ublk-control";
+
+/// Bytes of `struct ublksrv_ctrl_cmd`.
+const CTRL_CMD: usize = 32;
+const ADD_DEV: u32 = command(READ_WRITE, CTRL_CMD, 0x04);
+const DEL_DEV: u32 = command(READ_WRITE, CTRL_CMD, 0x05);
+const START_DEV: u32 = command(READ_WRITE, CTRL_CMD, 0x06);
+const STOP_DEV: u32 = command(READ_WRITE, CTRL_CMD, 0x07);
+const SET_PARAMS: u32 = command(READ_WRITE, CTRL_CMD, 0x08);
+const START_USER_RECOVERY: u32 = command(READ_WRITE, CTRL_CMD, 0x10);
+const END_USER_RECOVERY: u32 = command(READ_WRITE, CTRL_CMD, 0x11);
+const GET_DEV_INFO: u32 = command(READ, CTRL_CMD, 0x02);
+const GET_FEATURES: u32 = command(READ, CTRL_CMD, 0x13);
+
+/// `UBLK_F_USER_RECOVERY` and `UBLK_F_USER_RECOVERY_REISSUE`: when its server dies the device waits for another
+/// one, which then gets the requests that were not answered.
+const RECOVERY: u64 = 1 << 3 | 1 << 4;
+/// `UBLK_F_CMD_IOCTL_ENCODE`.
+const IOCTL_ENCODE: u64 = 1 << 6;
+
+/// `UBLK_ATTR_READ_ONLY`, `UBLK_ATTR_VOLATILE_CACHE` and `UBLK_ATTR_FUA`.
+const READ_ONLY: u32 = 1;
+const VOLATILE_CACHE: u32 = 1 << 2;
+const FUA: u32 = 1 << 3;
+/// `UBLK_PARAM_TYPE_BASIC` and `UBLK_PARAM_TYPE_DISCARD`.
+const BASIC_AND_DISCARD: u32 = 1 | 1 << 1;
+
+/// What the kernel counts in, whatever a device's sectors are.
+const SECTOR: u64 = 512;
+/// A page, as `2^12` bytes.
+const PAGE_SHIFT: u8 = 12;
+/// The most that is discarded, and zeroed, by one request: the latter is written as encrypted zeros while
+/// others wait.
+const MAX_DISCARD: u64 = 1 << 30;
+const MAX_ZEROES: u64 = 4 << 20;
+
+/// `struct ublksrv_ctrl_dev_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct DeviceInfo {
+    queues: u16,
+    queue_depth: u16,
+    state: u16,
+    pad0: u16,
+    max_io_bytes: u32,
+    id: u32,
+    server_pid: i32,
+    pad1: u32,
+    flags: u64,
+    server_flags: u64,
+    owner_uid: u32,
+    owner_gid: u32,
+    reserved: [u64; 2],
+}
+
+/// The first parts of `struct ublk_params`: `ublk_param_basic` and `ublk_param_discard`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Params {
+    len: u32,
+    types: u32,
+    attributes: u32,
+    logical_shift: u8,
+    physical_shift: u8,
+    io_opt_shift: u8,
+    io_min_shift: u8,
+    max_sectors: u32,
+    chunk_sectors: u32,
+    device_sectors: u64,
+    virt_boundary_mask: u64,
+    discard_alignment: u32,
+    discard_granularity: u32,
+    max_discard_sectors: u32,
+    max_write_zeroes_sectors: u32,
+    max_discard_segments: u16,
+    reserved: u16,
+    /// The structure's size is a multiple of 8.
+    padding: u32,
+}
+
+/// What a device is like.
+#[derive(Debug, Clone, Copy)]
+pub struct UblkParameters {
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its logical sectors' size in bytes: a power of two from 512 to 4096.
+    pub sector_bytes: u32,
+    /// Whether it takes no writes.
+    pub read_only: bool,
+    /// Whether it has discards to offer.
+    pub discards: bool,
+    /// The largest read or write, in bytes.
+    pub max_io_bytes: u32,
+}
+
+/// Whether a device is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UblkState {
+    /// It is not there for others, or not any more.
+    Dead,
+    /// Somebody serves it.
+    Live,
+    /// Its server died. Requests wait for another one.
+    Quiesced,
+    /// The same, with requests failing meanwhile; or something newer.
+    Other(u16),
+}
+
+/// A device as the kernel knows it.
+#[derive(Debug, Clone, Copy)]
+pub struct UblkDevice {
+    /// Its number: `/dev/ublkcN` for its server, `/dev/ublkbN` for everybody.
+    pub id: u32,
+    /// Its queues.
+    pub queues: u16,
+    /// Requests at once in each.
+    pub queue_depth: u16,
+    /// The largest read or write, in bytes.
+    pub max_io_bytes: u32,
+    /// Whether it is served.
+    pub state: UblkState,
+    /// The process that serves it, or did.
+    pub server: i32,
+    /// Whatever was given to [`UblkControl::add`].
+    pub tag: u64,
+}
+
+impl From<DeviceInfo> for UblkDevice {
+    fn from(info: DeviceInfo) -> Self {
+        Self {
+            id: info.id,
+            queues: info.queues,
+            queue_depth: info.queue_depth,
+            max_io_bytes: info.max_io_bytes,
+            state: match info.state {
+                0 => UblkState::Dead,
+                1 => UblkState::Live,
+                2 => UblkState::Quiesced,
+                other => UblkState::Other(other),
+            },
+            server: info.server_pid,
+            tag: info.server_flags,
+        }
+    }
+}
+
+/// The driver's control device.
+pub struct UblkControl {
+    ring: IoUring<squeue::Entry128, cqueue::Entry>,
+    file: File,
+}
+
+/// Where a command's structure lies, if it has one, and how long it is.
+type Buffer = (u64, u16);
+const NO_BUFFER: Buffer = (0, 0);
+
+fn buffer_of<T>(value: &mut T) -> Buffer {
+    ((&raw mut *value) as u64, size_of::<T>() as u16)
+}
+
+impl UblkControl {
+    /// Opens the control device of a driver that can do what is needed: devices that outlive their server.
+    ///
+    /// # Errors
+    /// `NotFound`: the driver is not there, or not loaded; `PermissionDenied`; `Unsupported`: it is too old.
+    pub fn open() -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(UBLK_CONTROL)?;
+        let ring = IoUring::builder().dontfork().build(4)?;
+        let mut control = Self { ring, file };
+        let mut features = 0u64;
+        let buffer = buffer_of(&mut features);
+        let old = io::ErrorKind::Unsupported;
+        // SAFETY: the buffer is `features`, 8 bytes as the command fills.
+        unsafe { control.send(GET_FEATURES, 0, buffer, 0) }.map_err(|_| old)?;
+        let wanted = RECOVERY | IOCTL_ENCODE;
+        if features & wanted == wanted { Ok(control) } else { Err(old.into()) }
+    }
+
+    /// Adds a device: `/dev/ublkcN` appears, and whoever opens it serves so many queues. `tag` is kept for
+    /// whoever finds the device.
+    ///
+    /// # Errors
+    /// The kernel's reason.
+    pub fn add(
+        &mut self,
+        queues: u16,
+        queue_depth: u16,
+        max_io_bytes: u32,
+        tag: u64,
+    ) -> io::Result<UblkDevice> {
+        let mut info = DeviceInfo {
+            queues,
+            queue_depth,
+            max_io_bytes,
+            // The kernel chooses a free one.
+            id: u32::MAX,
+            flags: RECOVERY | IOCTL_ENCODE,
+            server_flags: tag,
+            ..DeviceInfo::default()
+        };
+        let buffer = buffer_of(&mut info);
+        // SAFETY: the buffer is `info`, of the size that the command reads and fills.
+        unsafe { self.send(ADD_DEV, u32::MAX, buffer, 0) }?;
+        Ok(info.into())
+    }
+
+    /// What the kernel knows of a device.
+    ///
+    /// # Errors
+    /// `NotFound` (ENODEV): there is none of that number.
+    pub fn look(&mut self, id: u32) -> io::Result<UblkDevice> {
+        let mut info = DeviceInfo::default();
+        let buffer = buffer_of(&mut info);
+        // SAFETY: the buffer is `info`, of the size that the command fills.
+        let looked = unsafe { self.send(GET_DEV_INFO, id, buffer, 0) };
+        match looked {
+            Err(e) if matches!(e.raw_os_error(), Some(libc::ENODEV | libc::EINVAL)) => {
+                Err(io::ErrorKind::NotFound.into())
+            }
+            done => done.map(|()| info.into()),
+        }
+    }
+
+    /// Describes a device that was not started yet.
+    ///
+    /// # Errors
+    /// The kernel's reason.
+    pub fn describe(&mut self, id: u32, parameters: &UblkParameters) -> io::Result<()> {
+        let shift =
+            parameters.sector_bytes.checked_ilog2().filter(|_| parameters.sector_bytes.is_power_of_two());
+        let shift = shift.ok_or(io::ErrorKind::InvalidInput)? as u8;
+        let (read_only, discards) = (parameters.read_only, parameters.discards && !parameters.read_only);
+        let sectors = |bytes: u64| (bytes / SECTOR) as u32;
+        let mut params = Params {
+            len: size_of::<Params>() as u32,
+            types: BASIC_AND_DISCARD,
+            attributes: VOLATILE_CACHE | FUA | if read_only { READ_ONLY } else { 0 },
+            logical_shift: shift,
+            physical_shift: shift.max(PAGE_SHIFT),
+            io_opt_shift: PAGE_SHIFT,
+            io_min_shift: shift.max(PAGE_SHIFT),
+            max_sectors: sectors(parameters.max_io_bytes.into()),
+            device_sectors: parameters.size / SECTOR,
+            discard_granularity: 1 << PAGE_SHIFT,
+            max_discard_sectors: if discards { sectors(MAX_DISCARD) } else { 0 },
+            max_write_zeroes_sectors: if read_only { 0 } else { sectors(MAX_ZEROES) },
+            max_discard_segments: 1,
+            ..Params::default()
+        };
+        let buffer = buffer_of(&mut params);
+        // SAFETY: the buffer is `params`, which says its own length, the one the command reads.
+        unsafe { self.send(SET_PARAMS, id, buffer, 0) }
+    }
+
+    /// Shows the device to everybody; it must be served by now. `/dev/ublkbN` appears.
+    ///
+    /// # Errors
+    /// The kernel's reason.
+    pub fn start(&mut self, id: u32) -> io::Result<()> {
+        // SAFETY: there is no buffer.
+        unsafe { self.send(START_DEV, id, NO_BUFFER, std::process::id().into()) }
+    }
+
+    /// The device's server is dead and this process will serve it: called before `/dev/ublkcN` is opened.
+    ///
+    /// # Errors
+    /// `ResourceBusy` while the kernel still cleans up after the dead one; anything else is final.
+    pub fn begin_recovery(&mut self, id: u32) -> io::Result<()> {
+        // SAFETY: there is no buffer.
+        unsafe { self.send(START_USER_RECOVERY, id, NO_BUFFER, 0) }
+    }
+
+    /// All queues are served again: waiting requests come.
+    ///
+    /// # Errors
+    /// The kernel's reason.
+    pub fn end_recovery(&mut self, id: u32) -> io::Result<()> {
+        // SAFETY: there is no buffer.
+        unsafe { self.send(END_USER_RECOVERY, id, NO_BUFFER, std::process::id().into()) }
+    }
+
+    /// Takes the device from everybody. Requests that are with its server are waited for; those that nobody
+    /// serves fail.
+    ///
+    /// # Errors
+    /// The kernel's reason.
+    pub fn stop(&mut self, id: u32) -> io::Result<()> {
+        // SAFETY: there is no buffer.
+        unsafe { self.send(STOP_DEV, id, NO_BUFFER, 0) }
+    }
+
+    /// Deletes a device, and waits until its server has closed `/dev/ublkcN`.
+    ///
+    /// # Errors
+    /// The kernel's reason.
+    pub fn delete(&mut self, id: u32) -> io::Result<()> {
+        // SAFETY: there is no buffer.
+        unsafe { self.send(DEL_DEV, id, NO_BUFFER, 0) }
+    }
+
+    /// Sends a command and waits for its end.
+    ///
+    /// # Safety
+    /// The buffer must be valid, until this returns, for all that the command reads and writes there.
+    unsafe fn send(&mut self, operation: u32, id: u32, buffer: Buffer, data: u64) -> io::Result<()> {
+        let mut bytes = [0u8; 80];
+        // `struct ublksrv_ctrl_cmd`: device, queue (none), the buffer's length and address, one number.
+        let fields: [&[u8]; 5] = [
+            &id.to_ne_bytes(),
+            &u16::MAX.to_ne_bytes(),
+            &buffer.1.to_ne_bytes(),
+            &buffer.0.to_ne_bytes(),
+            &data.to_ne_bytes(),
+        ];
+        for (to, from) in bytes.iter_mut().zip(fields.into_iter().flatten()) {
+            *to = *from;
+        }
+        let file = types::Fd(self.file.as_raw_fd());
+        let entry = opcode::UringCmd80::new(file, operation).cmd(bytes).build();
+        // SAFETY: the caller vouches for the buffer until the command has completed, which is waited for.
+        unsafe { self.ring.submission().push(&entry) }
+            .map_err(|_| io::Error::new(io::ErrorKind::WouldBlock, "the submission queue is full"))?;
+        let done = loop {
+            if let Some(done) = self.ring.completion().next() {
+                break done;
+            }
+            match self.ring.submit_and_wait(1) {
+                Err(e) if e.kind() != io::ErrorKind::Interrupted => {
+                    // The kernel may still write to the buffer, and nobody can say until when.
+                    std::process::abort();
+                }
+                _ => {}
+            }
+        };
+        match done.result() {
+            0.. => Ok(()),
+            error => Err(io::Error::from_raw_os_error(-error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes and numbers as the kernel's header has them.
+    #[test]
+    fn structures_and_commands_are_the_kernels() {
+        assert_eq!(size_of::<DeviceInfo>(), 64);
+        assert_eq!(std::mem::offset_of!(DeviceInfo, server_flags), 32);
+        assert_eq!(size_of::<Params>(), 64);
+        assert_eq!(std::mem::offset_of!(Params, device_sectors), 24);
+        assert_eq!(std::mem::offset_of!(Params, discard_alignment), 40);
+        // _IOWR('u', 0x04, struct ublksrv_ctrl_cmd) and _IOR('u', 0x13, …).
+        assert_eq!(ADD_DEV, 0xc020_7504);
+        assert_eq!(GET_FEATURES, 0x8020_7513);
+    }
+}
