@@ -39,7 +39,7 @@ verify() { # DEVICE NAME SIZE; more words for fio follow
 # Kills the server of a device, and has another take it over.
 kill_and_recover() { # VOLUME
     kill -9 "$(field pid)"
-    sleep "$(echo "$RANDOM" | awk '{ print $1 / 32768 }')"
+    sleep "0.$((RANDOM % 10))"
     opens "$1" || cat complaint
 }
 
@@ -64,7 +64,7 @@ one_life() { # NAME VOLUME SECTOR
     blkdiscard -z -o 1M -l 2M "$device"
     say "$name.zeroed" "$(dd if="$device" bs=1M skip=1 count=2 iflag=direct status=none | tr -d '\0' | wc -c)"
     echo "$name: killed under load"
-    verify "$device" "$name-killed" 12M &
+    verify "$device" "$name-killed" 12M --loops=100 --runtime=12 &
     local load=$!
     for _ in 1 2 3; do
         sleep 0.7

@@ -405,10 +405,6 @@ impl Session {
     /// rest still serving; any other error is told at the end, with everything gone.
     fn take_down(&mut self) -> Result<(), AttachError> {
         let mut first = Ok(());
-        if self.ublk.as_ref().is_some_and(UblkVolume::has_failed) {
-            // To unmount it would take requests that nobody answers.
-            self.state.mountpoint = None;
-        }
         if let Some(at) = &self.state.mountpoint {
             keep_first(&mut first, mount::unmount(at))?;
             self.state.mountpoint = None;

@@ -17,7 +17,6 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -116,7 +115,6 @@ pub struct UblkVolume {
     id: u32,
     device: PathBuf,
     queues: Vec<JoinHandle<()>>,
-    failed: Arc<AtomicBool>,
 }
 
 impl UblkVolume {
@@ -192,18 +190,19 @@ impl UblkVolume {
         // Memory that we need must not wait for pages that only we can write out.
         let _ = rustix::process::configure_io_flusher_behavior(true);
         let character = Arc::new(open_character(info.id)?);
-        let failed = Arc::new(AtomicBool::new(false));
         let (ready, answers) = channel();
         let mut queues = Vec::new();
         for number in 0..info.queues {
-            let (ready, info, failed): (Sender<io::Result<()>>, _, _) =
-                (ready.clone(), *info, Arc::clone(&failed));
+            let (ready, info): (Sender<io::Result<()>>, _) = (ready.clone(), *info);
             let (character, device, gone) = (Arc::clone(&character), Arc::clone(device), Arc::clone(gone));
             let thread = std::thread::Builder::new().name("keyway-ublk".into()).spawn(move || {
-                if queue::serve(&character, number, &info, &device, ready).is_err() {
-                    failed.store(true, Ordering::Release);
+                if let Err(e) = queue::serve(&character, number, &info, &device, ready) {
+                    // With one queue dead its requests would wait for ever, ours among them. When all of this
+                    // process is gone, the kernel lets another one take them over.
+                    eprintln!("keyway: a queue of {} can't be served: {e}", path_of(info.id).display());
+                    std::process::abort();
                 }
-                // Asked for or not, it is over.
+                // Stopped, by us or by somebody else.
                 drop((character, device));
                 gone.request();
             });
@@ -221,7 +220,7 @@ impl UblkVolume {
         if waiting < info.queues {
             return Err(AttachError::io("serve a ublk device", io::Error::other("a queue's thread ended")));
         }
-        Ok(Self { id: info.id, device: path_of(info.id), queues, failed })
+        Ok(Self { id: info.id, device: path_of(info.id), queues })
     }
 
     /// Waits for udev, where that makes the nodes.
@@ -244,11 +243,6 @@ impl UblkVolume {
         &self.device
     }
 
-    /// Whether a queue is not served any more, with requests waiting in it for ever.
-    pub fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Acquire)
-    }
-
     /// Writes out what the page cache holds for the device, and removes it. What can't be written out is told,
     /// with the device removed all the same.
     ///
@@ -258,17 +252,18 @@ impl UblkVolume {
         let doing = |e| AttachError::io(format!("remove {}", self.device.display()), e);
         let mut control = control()?;
         let mut flushed = Ok(());
-        if !self.has_failed() {
-            let flush = |e| AttachError::io(format!("flush {}", self.device.display()), e);
-            let open = File::open(&self.device).map_err(flush)?;
-            loopdev::refuse_while_used(&self.device)?;
-            flushed = open.sync_all().map_err(flush);
+        match File::open(&self.device) {
+            Ok(open) => {
+                loopdev::refuse_while_used(&self.device)?;
+                flushed = open
+                    .sync_all()
+                    .map_err(|e| AttachError::io(format!("flush {}", self.device.display()), e));
+            }
+            // Somebody else has stopped it.
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound) => {}
+            Err(e) => return Err(doing(e)),
         }
-        // Where nobody would answer, what waits fails now.
         control.stop(self.id).map_err(doing)?;
-        if self.has_failed() {
-            crate::mount::abandon(&self.device);
-        }
         for queue in self.queues.drain(..) {
             // One that panicked has said so on standard error.
             let _ = queue.join();

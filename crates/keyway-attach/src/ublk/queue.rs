@@ -30,12 +30,12 @@ pub(super) fn serve(
     let queue = UblkQueue::serve(character.as_fd(), number, info.queue_depth, info.max_io_bytes, &files);
     let queue = match queue {
         Ok(queue) => queue,
+        // Whoever waits for it tells it.
         Err(e) => {
             let _ = ready.send(Err(e));
-            return Err(io::ErrorKind::Other.into());
+            return Ok(());
         }
     };
-    // Whoever waits for it is there until it comes.
     let _ = ready.send(Ok(()));
     drop(ready);
     let align = direct.map(|direct| direct.offset_align);

@@ -13,7 +13,7 @@ pub(crate) struct Ledger {
     sectors: Vec<Sector>,
 }
 
-/// Writes of a sector are numbered; 0 is what was there at first.
+/// Writes of a sector are numbered from 1.
 #[derive(Clone, Copy, Default)]
 struct Sector {
     /// This write, or a later one, must be there whatever happens: a flush said so.
@@ -115,11 +115,8 @@ impl Ledger {
     fn number(&self, index: usize, found: &[u8]) -> Result<u32, String> {
         let sector = self.start + index as u64;
         let number = found.get(8..12).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes);
-        if found == content(sector, number) {
-            return Ok(number);
-        }
-        let untouched = self.sectors[index].sure == 0 && found.iter().all(|byte| *byte == 0);
-        if untouched { Ok(0) } else { Err(format!("sector {sector} holds what was never written there")) }
+        let right = found == content(sector, number);
+        right.then_some(number).ok_or_else(|| format!("sector {sector} holds what was never written there"))
     }
 
     fn complaint(&self, index: usize, number: u32, when: &str) -> String {

@@ -41,15 +41,8 @@ enum Blow {
     ReadsFail,
 }
 
-const BLOWS: [Blow; 7] = [
-    Blow::None,
-    Blow::Killed,
-    Blow::Killed,
-    Blow::Killed,
-    Blow::CutOff,
-    Blow::WritesFail,
-    Blow::ReadsFail,
-];
+const BLOWS: [Blow; 7] =
+    [Blow::None, Blow::Killed, Blow::Killed, Blow::Killed, Blow::CutOff, Blow::WritesFail, Blow::ReadsFail];
 
 #[test]
 fn what_was_flushed_is_there_whatever_happens() {
@@ -69,8 +62,8 @@ fn what_was_flushed_is_there_whatever_happens() {
     let volume = keyway.volume("9M");
     let disk = FailingDisk::on(volume.path(), &keyway.path("disk"));
     let mut random = Rng::new(seed);
-    let mut ledgers: Vec<Ledger> =
-        (0..WORKERS).map(|n| Ledger::new((n * EACH + 3) as u64, EACH)).collect();
+    let mut ledgers: Vec<Ledger> = (0..WORKERS).map(|n| Ledger::new((n * EACH + 3) as u64, EACH)).collect();
+    fill(&volume, &mut ledgers);
     let mut ways = Way::ALL.to_vec();
     if !is_root() {
         skip("loop devices need root");
@@ -81,7 +74,8 @@ fn what_was_flushed_is_there_whatever_happens() {
     while started.elapsed() < Duration::from_secs(seconds) {
         let way = ways[random.below(ways.len() as u64) as usize];
         let blow = BLOWS[random.below(BLOWS.len() as u64) as usize];
-        let round = Round { way, blow, disk: disk.as_ref().filter(|_| random.below(2) == 0 || blow.needs_disk()) };
+        let round =
+            Round { way, blow, disk: disk.as_ref().filter(|_| random.below(2) == 0 || blow.needs_disk()) };
         watchdog.pat(format!("round {}: {way:?}, {blow:?}", tally.rounds));
         round.play(&volume, &mut ledgers, &mut random, &mut tally);
     }
@@ -92,6 +86,21 @@ fn what_was_flushed_is_there_whatever_happens() {
     nothing_is_left(&keyway);
     println!("{tally:?}");
     assert!(tally.writes > 0 && tally.killed > 0 || seconds < 20, "{tally:?}: it was not much of a soak");
+}
+
+/// Writes every sector once, so that each can be told from what was there before.
+fn fill(volume: &Volume<'_>, ledgers: &mut [Ledger]) {
+    let open = volume.open("fuse");
+    let mut client = Way::File.connect(&open).expect("it is open");
+    for ledger in ledgers.iter_mut() {
+        for piece in ledger.pieces(256) {
+            client.write(ledger.offset(piece), &ledger.begin(piece)).expect("there is room");
+            ledger.acknowledge(piece);
+        }
+    }
+    drop(client);
+    open.close();
+    ledgers.iter_mut().for_each(Ledger::flushed);
 }
 
 /// What was done.
@@ -238,7 +247,8 @@ fn work(mut client: Client, ledger: &mut Ledger, mut random: Rng, shared: &Share
             client.hang_up(offset, &ledger.begin(range));
             return;
         }
-        let range = ledger.any(&mut random, if random.below(4) == 0 { LARGEST } else { 16 });
+        let most = if random.below(4) == 0 { LARGEST } else { 16 };
+        let range = ledger.any(&mut random, most);
         let offset = ledger.offset(range);
         let done = match random.below(16) {
             0 => client.flush().map(|()| {
