@@ -166,7 +166,7 @@ impl Round<'_> {
             shared.struck.store(blow != Blow::None, Ordering::SeqCst);
             match (blow, self.disk) {
                 (Blow::Killed, _) => open.kill(),
-                (Blow::CutOff, _) => assert!(self.way.cut_off(&open), "the connection can be aborted"),
+                (Blow::CutOff, _) => self.way.cut_off(&open),
                 (Blow::WritesFail, Some(disk)) => disk.fail(Fault::Writes),
                 (Blow::ReadsFail, Some(disk)) => disk.fail(Fault::Reads),
                 _ => {}
@@ -195,6 +195,7 @@ impl Round<'_> {
             (blow, _) if blow.needs_disk() && self.disk.is_none() => Blow::None,
             // A loop device whose file is gone is a medium that failed, which has its own blow.
             (Blow::CutOff, Way::Device | Way::Cached) => Blow::Killed,
+            (Blow::CutOff, Way::File) if !is_root() => Blow::Killed,
             (blow, _) => blow,
         }
     }

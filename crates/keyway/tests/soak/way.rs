@@ -2,9 +2,10 @@
 
 use keyway_testkit::Open;
 use rustix::fs::OFlags;
+use rustix::mount::UnmountFlags;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -45,16 +46,13 @@ impl Way {
         }
     }
 
-    /// Cuts everybody off without a word, the server alive: the FUSE connection ends. Whether that could be done.
-    pub(crate) fn cut_off(self, open: &Open<'_>) -> bool {
-        if self == Self::Nbd {
-            // Its clients hang up by themselves.
-            return true;
+    /// Cuts everybody off without a word, the server alive. NBD's clients hang up by themselves; of FUSE the
+    /// connection is ended, by an unmounting with force (root's alone), which finds it in use all the same.
+    pub(crate) fn cut_off(self, open: &Open<'_>) {
+        if self != Self::Nbd {
+            let at = open.path("file");
+            let _ = rustix::mount::unmount(at.parent().expect("a folder"), UnmountFlags::FORCE);
         }
-        let folder = open.path("file");
-        let Some(meta) = folder.parent().and_then(|folder| folder.metadata().ok()) else { return false };
-        let number = rustix::fs::minor(meta.dev());
-        std::fs::write(format!("/sys/fs/fuse/connections/{number}/abort"), "1").is_ok()
     }
 }
 
