@@ -1,22 +1,21 @@
 //! What others published, beside what was measured, where the test is the same.
 
 use super::words::{cost_words, number};
+use crate::Metric::{Iops, LatencyUs, MbS, Seconds};
 use crate::{BARE_DRIVE, Comparison, Document, Metric};
 use maud::{Markup, html};
 
-/// One published result. Costs are relative to the same drive without encryption.
-struct Published {
-    /// Workloads and cell that are the same test.
-    workloads: &'static [&'static str],
-    cell: &'static str,
-    metric: Metric,
-    study: &'static str,
+/// What one study says of one drive under one encryption. Costs are relative to the same drive without
+/// encryption, unless they say otherwise.
+struct Study {
+    name: &'static str,
     drive: &'static str,
     by: &'static str,
-    plain: &'static str,
-    encrypted: &'static str,
-    cost: &'static str,
+    rows: &'static [Row],
 }
+
+/// Workloads and cell that are the same test, its metric, then as published: plain, encrypted, cost.
+type Row = (&'static [&'static str], &'static str, Metric, &'static str, &'static str, &'static str);
 
 /// Tom's Hardware, 2023, "Windows 11 Pro's on-by-default encryption slows SSDs".
 const TOMS: &str = "Tom's Hardware 2023";
@@ -29,256 +28,148 @@ const HARD_DISK: &str = "VeraCrypt and BitLocker on a hard disk 2023";
 const PRO_990: &str = "Samsung 990 Pro 4 TB";
 const PRO_840: &str = "Samsung 840 Pro 256 GB";
 const M500: &str = "Crucial M500 240 GB";
+const PRO_950: &str = "Samsung 950 Pro";
+const X300: &str = "Toshiba X300 12 TB";
 const SOFTWARE: &str = "BitLocker, software";
-const EDRIVE: &str = "BitLocker, the drive's own (eDrive)";
 const CDM: &[&str] = &["cdm", "cdm-nvme", "cdm-qd256", "quick"];
+const ANAND_4K: &[&str] = &["anand-4k-qd32"];
+const TRACES: &[&str] = &["app-traces"];
+const DISKBENCH: &[&str] = &["diskbench"];
+const TREE: &[&str] = &["tree-trace"];
+const IN_PLACE: &[&str] = &["in-place-time", "in-place-used-time"];
+const CP: &[&str] = &["cp5g"];
+const GNOME: &[&str] = &["gnome-disks"];
 
-const ALL: &[Published] = &[
-    Published {
-        workloads: CDM,
-        cell: "RND4K Q1T1 read",
-        metric: Metric::LatencyUs,
-        study: TOMS,
+const ALL: &[Study] = &[
+    Study {
+        name: TOMS,
         drive: PRO_990,
         by: SOFTWARE,
-        plain: "just over 40",
-        encrypted: "nearly 51",
-        cost: "+25 %",
+        rows: &[
+            (CDM, "RND4K Q1T1 read", LatencyUs, "just over 40", "nearly 51", "+25 %"),
+            (CDM, "RND4K Q1T1 write", Iops, "", "", "+45 % (against hardware)"),
+            (CDM, "SEQ1M Q1T1 read", MbS, "", "", "none (within noise)"),
+            (CDM, "SEQ1M Q1T1 write", MbS, "", "", "+20 %"),
+            (CDM, "RND4K Q32T8 read", Iops, "", "", "+30 %"),
+            (CDM, "RND4K Q32T8 write", Iops, "", "", "best of three: an operating system's cache"),
+            (TRACES, "pcmark-like", MbS, "607 (PCMark 10)", "490", "+21 % (against hardware)"),
+            (DISKBENCH, "copy of the tree", MbS, "", "", "+11 % (against hardware)"),
+            (TREE, "tree-copy", MbS, "", "", "+11 % (against hardware)"),
+            (DISKBENCH, "read of one file", MbS, "", "", "+3 % (against hardware)"),
+        ],
     },
-    Published {
-        workloads: CDM,
-        cell: "RND4K Q1T1 write",
-        metric: Metric::Iops,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "",
-        encrypted: "",
-        cost: "+45 % (against hardware)",
-    },
-    Published {
-        workloads: CDM,
-        cell: "SEQ1M Q1T1 write",
-        metric: Metric::MbS,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "",
-        encrypted: "",
-        cost: "+20 %",
-    },
-    Published {
-        workloads: CDM,
-        cell: "SEQ1M Q1T1 read",
-        metric: Metric::MbS,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "",
-        encrypted: "",
-        cost: "none (within noise)",
-    },
-    Published {
-        workloads: CDM,
-        cell: "RND4K Q32T8 read",
-        metric: Metric::Iops,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "",
-        encrypted: "",
-        cost: "+30 %",
-    },
-    Published {
-        workloads: CDM,
-        cell: "RND4K Q32T8 write",
-        metric: Metric::Iops,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "",
-        encrypted: "",
-        cost: "best of three: an operating system's cache",
-    },
-    Published {
-        workloads: &["anand-4k-qd32"],
-        cell: "RND4K Q32T1 write",
-        metric: Metric::Iops,
-        study: ANAND,
-        drive: PRO_840,
-        by: SOFTWARE,
-        plain: "88,911",
-        encrypted: "63,098",
-        cost: "+29.0 %",
-    },
-    Published {
-        workloads: &["anand-4k-qd32"],
-        cell: "RND4K Q32T1 write",
-        metric: Metric::Iops,
-        study: ANAND,
-        drive: M500,
-        by: EDRIVE,
-        plain: "63,335",
-        encrypted: "62,866",
-        cost: "+0.7 %",
-    },
-    Published {
-        workloads: &["app-traces"],
-        cell: "pcmark-like",
-        metric: Metric::MbS,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "607 (PCMark 10)",
-        encrypted: "490",
-        cost: "+21 % (against hardware)",
-    },
-    Published {
-        workloads: &["app-traces"],
-        cell: "pcmark-like",
-        metric: Metric::MbS,
-        study: TOMS,
+    Study {
+        name: TOMS,
         drive: PRO_990,
         by: "BitLocker, hardware (Opal)",
-        plain: "607 (PCMark 10)",
-        encrypted: "620",
-        cost: "none (each ±10)",
+        rows: &[(TRACES, "pcmark-like", MbS, "607 (PCMark 10)", "620", "none (each ±10)")],
     },
-    Published {
-        workloads: &["diskbench"],
-        cell: "copy of the tree",
-        metric: Metric::MbS,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "",
-        encrypted: "",
-        cost: "+11 % (against hardware)",
-    },
-    Published {
-        workloads: &["tree-trace"],
-        cell: "tree-copy",
-        metric: Metric::MbS,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "",
-        encrypted: "",
-        cost: "+11 % (against hardware)",
-    },
-    Published {
-        workloads: &["diskbench"],
-        cell: "read of one file",
-        metric: Metric::MbS,
-        study: TOMS,
-        drive: PRO_990,
-        by: SOFTWARE,
-        plain: "",
-        encrypted: "",
-        cost: "+3 % (against hardware)",
-    },
-    Published {
-        workloads: &["in-place-time"],
-        cell: "encryption in place",
-        metric: Metric::Seconds,
-        study: ANAND,
-        drive: M500,
-        by: EDRIVE,
-        plain: "",
-        encrypted: "a couple of seconds",
-        cost: "",
-    },
-    Published {
-        workloads: &["in-place-time"],
-        cell: "encryption in place",
-        metric: Metric::Seconds,
-        study: ANAND,
+    Study {
+        name: ANAND,
         drive: PRO_840,
         by: SOFTWARE,
-        plain: "",
-        encrypted: "about 21 minutes for 107 GB",
-        cost: "",
+        rows: &[
+            (ANAND_4K, "RND4K Q32T1 write", Iops, "88,911", "63,098", "+29.0 %"),
+            (IN_PLACE, "encryption in place", Seconds, "", "about 21 minutes for 107 GB", ""),
+        ],
     },
-    Published {
-        workloads: &["cp5g"],
-        cell: "copy in",
-        metric: Metric::Seconds,
-        study: BY_ALGORITHM,
-        drive: "Samsung 950 Pro",
+    Study {
+        name: ANAND,
+        drive: M500,
+        by: "BitLocker, the drive's own (eDrive)",
+        rows: &[
+            (ANAND_4K, "RND4K Q32T1 write", Iops, "63,335", "62,866", "+0.7 %"),
+            (IN_PLACE, "encryption in place", Seconds, "", "a couple of seconds", ""),
+        ],
+    },
+    Study {
+        name: BY_ALGORITHM,
+        drive: PRO_950,
         by: "VeraCrypt, each algorithm",
-        plain: "",
-        encrypted: "8 to 9; Kuznyechik 57",
-        cost: "",
+        rows: &[
+            (CP, "copy in", Seconds, "", "8 to 9; Kuznyechik 57", ""),
+            (CP, "copy out", Seconds, "", "about 10; Kuznyechik about 12", ""),
+        ],
     },
-    Published {
-        workloads: &["cp5g"],
-        cell: "copy out",
-        metric: Metric::Seconds,
-        study: BY_ALGORITHM,
-        drive: "Samsung 950 Pro",
-        by: "VeraCrypt, each algorithm",
-        plain: "",
-        encrypted: "about 10; Kuznyechik about 12",
-        cost: "",
-    },
-    Published {
-        workloads: &["gnome-disks"],
-        cell: "read rate",
-        metric: Metric::MbS,
-        study: BY_ALGORITHM,
-        drive: "Samsung 950 Pro",
+    Study {
+        name: BY_ALGORITHM,
+        drive: PRO_950,
         by: "VeraCrypt, AES",
-        plain: "",
-        encrypted: "2,400, then 4,000",
-        cost: "a page cache answered",
+        rows: &[(GNOME, "read rate", MbS, "", "2,400, then 4,000", "a page cache answered")],
     },
-    Published {
-        workloads: &["cdm", "quick"],
-        cell: "RND4K Q32T1 read",
-        metric: Metric::Iops,
-        study: HARD_DISK,
-        drive: "Toshiba X300 12 TB",
+    Study {
+        name: HARD_DISK,
+        drive: X300,
         by: "VeraCrypt",
-        plain: "",
-        encrypted: "",
-        cost: "a large drop",
+        rows: &[
+            (CDM, "SEQ1M Q8T1 read", MbS, "", "", "none"),
+            (CDM, "SEQ1M Q8T1 write", MbS, "", "", "none"),
+            (CDM, "RND4K Q32T1 read", Iops, "", "", "a large drop"),
+            (CDM, "RND4K Q32T1 write", Iops, "", "", "none"),
+        ],
     },
-    Published {
-        workloads: &["cdm", "quick"],
-        cell: "RND4K Q32T1 read",
-        metric: Metric::Iops,
-        study: HARD_DISK,
-        drive: "Toshiba X300 12 TB",
+    Study {
+        name: HARD_DISK,
+        drive: X300,
         by: "BitLocker",
-        plain: "",
-        encrypted: "",
-        cost: "none",
+        rows: &[
+            (CDM, "SEQ1M Q8T1 read", MbS, "", "", "none"),
+            (CDM, "SEQ1M Q8T1 write", MbS, "", "", "none"),
+            (CDM, "RND4K Q32T1 read", Iops, "", "", "none"),
+            (CDM, "RND4K Q32T1 write", Iops, "", "", "none"),
+        ],
     },
 ];
 
 /// A table of what was published for the cells of this workload, and ours.
 pub(super) fn beside(document: &Document, workload: &str, rows: &[&Comparison]) -> Markup {
-    let found: Vec<(&Published, Vec<&Comparison>)> = ALL
+    let ours = |cell: &str, metric: Metric| -> Vec<&Comparison> {
+        let same = |r: &&&Comparison| r.cell == cell && r.metric == metric && r.target != r.baseline;
+        rows.iter().filter(same).copied().collect()
+    };
+    let found: Vec<(&Study, &Row, Vec<&Comparison>)> = ALL
         .iter()
-        .filter(|p| p.workloads.contains(&workload))
-        .map(|p| {
-            let same = |r: &&&Comparison| r.cell == p.cell && r.metric == p.metric && r.target != r.baseline;
-            (p, rows.iter().filter(same).copied().collect::<Vec<_>>())
-        })
-        .filter(|(_, rows)| !rows.is_empty())
+        .flat_map(|study| study.rows.iter().map(move |row| (study, row)))
+        .filter(|(_, row)| row.0.contains(&workload))
+        .map(|(study, row)| (study, row, ours(row.1, row.2)))
+        .filter(|(_, _, ours)| !ours.is_empty())
         .collect();
     html! {
         @if !found.is_empty() {
             h3 { "Beside what others published" }
             div.scroll { table {
                 tr { th { "test" } th { "where" } th { "drive" } th { "encrypted by" } th { "plain" } th { "encrypted" } th { "cost" } }
-                @for (p, rows) in &found {
-                    tr.published { td { (p.cell) ", " (p.metric.unit()) } td { (p.study) } td { (p.drive) } td { (p.by) } td { (p.plain) } td { (p.encrypted) } td { (p.cost) } }
-                    @for r in rows.iter().filter(|r| r.target != BARE_DRIVE) {
+                @for (study, (_, cell, metric, plain, encrypted, cost), ours) in &found {
+                    tr.published { td { (cell) ", " (metric.unit()) } td { (study.name) } td { (study.drive) } td { (study.by) } td { (plain) } td { (encrypted) } td { (cost) } }
+                    @for r in ours.iter().filter(|r| r.target != BARE_DRIVE) {
                         tr { td {} td { "measured here" } td { (document.drive) } td { (r.target) } td { (number(r.baseline_value)) } td { (number(r.value)) } td { strong { (cost_words(r)) } } }
                     }
                 }
             } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{self, Kind};
+
+    /// A row whose cell is misspelt would be left out in silence.
+    #[test]
+    fn every_row_is_a_cell_of_one_of_its_workloads() {
+        let mut looked_at = 0;
+        for (cell, workloads) in ALL.iter().flat_map(|study| study.rows).map(|row| (row.1, row.0)) {
+            let kinds = workloads.iter().map(|name| workload::find(name).unwrap().kind);
+            let has = |kind: Kind| match kind {
+                Kind::Requests(requests) => Some(requests.cells.iter().any(|c| c.name == cell)),
+                Kind::Traces(traces) => Some(traces.traces.iter().any(|t| t == cell)),
+                _ => None,
+            };
+            let told: Vec<bool> = kinds.filter_map(has).collect();
+            assert!(told.is_empty() || told.contains(&true), "{cell} of {workloads:?}");
+            looked_at += usize::from(!told.is_empty());
+        }
+        assert!(looked_at >= 19, "{looked_at}");
     }
 }
