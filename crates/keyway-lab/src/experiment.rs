@@ -124,7 +124,12 @@ fn scaled(kind: &mut Kind, scale: f64) {
             }
         }
         Kind::Copy(copy) => copy.bytes = bytes(copy.bytes),
-        Kind::Timed(timed) => timed.bytes = bytes(timed.bytes).max(64 << 20),
+        Kind::Timed(timed) => {
+            let before = timed.bytes.max(1);
+            timed.bytes = bytes(before).max(64 << 20);
+            let share = timed.bytes as f64 / before as f64;
+            timed.used_bytes = timed.used_bytes.map(|used| (used as f64 * share) as u64);
+        }
         Kind::Requests(_) | Kind::Positions(_) | Kind::Condition(_) | Kind::Traces(_) => {}
     }
 }

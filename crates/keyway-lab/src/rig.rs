@@ -269,9 +269,8 @@ impl Rig {
                 made.map_err(|e| LabError::Volume(e.to_string()))?.layout
             }
             Target::BitLocker(cipher) => {
-                let methods = [Method::Xts128, Method::Xts256, Method::Cbc128, Method::Cbc256];
-                let method = methods.into_iter().find(|m| m.name() == cipher).ok_or_else(|| {
-                    let names: Vec<_> = methods.iter().map(|m| m.name()).collect();
+                let method = bitlocker_method(cipher).ok_or_else(|| {
+                    let names = METHODS.map(Method::name);
                     wrong(format!("BitLocker's ciphers are {}", names.join(", ")))
                 })?;
                 let key = StartupKey::random().map_err(|e| LabError::Volume(e.to_string()))?;
@@ -361,6 +360,13 @@ pub(crate) fn write_noise(store: &dyn Store, bytes: u64, stop: &AtomicBool) -> R
         store.write_at(&piece, at)?;
     }
     Ok(store.flush()?)
+}
+
+/// What a BitLocker volume may be made with.
+const METHODS: [Method; 4] = [Method::Xts128, Method::Xts256, Method::Cbc128, Method::Cbc256];
+
+pub(crate) fn bitlocker_method(cipher: &str) -> Option<Method> {
+    METHODS.into_iter().find(|m| m.name() == cipher)
 }
 
 /// A file that is removed unless it is kept.

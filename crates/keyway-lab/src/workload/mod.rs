@@ -164,6 +164,10 @@ pub struct Timed {
     pub operation: Operation,
     /// Size of the volume in bytes.
     pub bytes: u64,
+    /// How many of them hold data, where an encryption in place is to leave the rest as it is if the
+    /// format can do that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_bytes: Option<u64>,
 }
 
 /// Recorded requests.
@@ -190,7 +194,7 @@ impl Workload {
     pub fn span_bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Requests(requests) => Some(requests.span_bytes),
-            Kind::Timed(Timed { operation: Operation::InPlace, bytes }) => {
+            Kind::Timed(Timed { operation: Operation::InPlace, bytes, .. }) => {
                 Some(bytes.saturating_add(crate::timed::IN_PLACE_ROOM))
             }
             Kind::Timed(timed) => Some(timed.bytes),

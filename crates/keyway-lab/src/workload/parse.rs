@@ -118,6 +118,7 @@ struct RawCopy {
 struct RawTimed {
     operation: Operation,
     bytes: Spanned<String>,
+    used: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -201,8 +202,13 @@ pub fn parse(file: &str, text: &str) -> Result<Workload, LabError> {
         kinds.push(Kind::Copy(CopyFile { bytes: place.bytes(&raw.get_ref().bytes, LARGEST_SPAN)? }));
     }
     if let Some(raw) = &raw.timed {
-        let bytes = place.bytes(&raw.get_ref().bytes, LARGEST_SPAN)?;
-        kinds.push(Kind::Timed(Timed { operation: raw.get_ref().operation, bytes }));
+        let RawTimed { operation, bytes, used } = raw.get_ref();
+        let bytes = place.bytes(bytes, LARGEST_SPAN)?;
+        if let Some(used) = used.as_ref().filter(|_| *operation != Operation::InPlace) {
+            return Err(place.wrong(used, "only an encryption in place knows what is in use"));
+        }
+        let used_bytes = used.as_ref().map(|used| place.bytes(used, bytes)).transpose()?;
+        kinds.push(Kind::Timed(Timed { operation: *operation, bytes, used_bytes }));
     }
     if let Some(raw) = &raw.traces {
         if raw.get_ref().traces.is_empty() {

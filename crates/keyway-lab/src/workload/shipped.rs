@@ -19,6 +19,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("app-traces.toml", include_str!("../../workloads/app-traces.toml")),
     ("format-time.toml", include_str!("../../workloads/format-time.toml")),
     ("in-place-time.toml", include_str!("../../workloads/in-place-time.toml")),
+    ("in-place-used-time.toml", include_str!("../../workloads/in-place-used-time.toml")),
     ("unlock-time.toml", include_str!("../../workloads/unlock-time.toml")),
     ("anand-4k-qd32.toml", include_str!("../../workloads/anand-4k-qd32.toml")),
 ];

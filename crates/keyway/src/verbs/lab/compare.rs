@@ -117,8 +117,7 @@ pub(crate) fn find_out(
     if common.drive.starts_with("model:")
         && works.iter().any(|(_, w)| in_place(w) && w.span_bytes() > Some(MODEL_WINDOW))
     {
-        let why =
-            "a modelled drive keeps 1 GiB of what is written to it: add --scale 0.005 to encrypt in place";
+        let why = "a modelled drive keeps 1 GiB of what is written to it: add --scale 0.005 (0.0035 for in-place-used-time) to encrypt in place";
         return Err(LabError::Unsuited(why.to_owned()).into());
     }
     // Keyway's own operations are timed on volumes alone, and files are copied in folders.
