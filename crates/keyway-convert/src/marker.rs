@@ -13,7 +13,8 @@
 //!     16    1  kind: 1 encryption, 2 decryption, 3 re-encryption
 //!     17    1  journal: 0 on the medium, 1 in a file
 //!     18    2  bytes of the file's path
-//!     20    4  0
+//!     20    1  0: everything is moved; used space only: 1 free space is left, 2 filled, 3 trimmed
+//!     21    3  0
 //!     24    8  bytes of the medium
 //!     32    8  bytes that are moved
 //!     40    8  where the moved first bytes are parked
@@ -32,6 +33,7 @@
 //! somebody else has written.
 
 use crate::journal::{Place, SLOTS, Slot};
+use crate::veracrypt::FreeSpace;
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, SealedHeader};
 use serde::Serialize;
@@ -86,6 +88,8 @@ pub struct Marker {
     pub moved: u64,
     /// Where the moved first bytes are parked; 0 where there is nothing to park.
     pub park: u64,
+    /// Only what the file system uses is moved, and this becomes of the rest; `None`: everything is.
+    pub used: Option<FreeSpace>,
     /// Where the journal's slots are.
     pub place: Place,
     /// The header of the volume as it was; zeros where there was none.
@@ -116,7 +120,7 @@ impl Marker {
         let path = path.get(..LONGEST_PATH).unwrap_or(path);
         payload.extend([self.kind.code(), where_]);
         payload.extend((path.len() as u16).to_le_bytes());
-        payload.extend([0; 4]);
+        payload.extend([self.used.map_or(0, FreeSpace::code), 0, 0, 0]);
         let slots = &self.place.slots;
         let slot = |n: usize| slots.get(n).copied().unwrap_or_default();
         let places = (0..SLOTS).map(|n| slot(n).record).chain((0..SLOTS).map(|n| slot(n).segment));
@@ -153,6 +157,10 @@ impl Marker {
             size: number(24)?,
             moved: number(32)?,
             park: number(40)?,
+            used: match body.get(20)? {
+                0 => None,
+                code => Some(FreeSpace::from_code(*code)?),
+            },
             place: Place {
                 slots: (0..usize::try_from(number(120)?).ok().filter(|n| matches!(*n, 2 | SLOTS))?)
                     .map(|n| Some(Slot { record: number(48 + 8 * n)?, segment: number(80 + 8 * n)? }))
@@ -182,6 +190,7 @@ impl Marker {
         };
         self.size == store_bytes
             && areas
+            && (self.used.is_none() || self.kind == Kind::Encryption)
             && (self.place.segment_bytes > 0 && self.place.segment_bytes <= 1 << 30)
             && (self.journal != JournalPlace::OnMedium || self.place.file_bytes() <= store_bytes)
     }
@@ -307,6 +316,7 @@ mod tests {
             size,
             moved: size - HEADERS_BYTES - BACKUP_GROUP_BYTES,
             park: size - BACKUP_GROUP_BYTES,
+            used: None,
             place: Place::in_a_file(4096),
             old: header(1),
             new: [header(2), header(3)],

@@ -237,6 +237,13 @@ impl Conversion<'_> {
                 (Step::Move(m), Some(live)) => self.carry_in_use(m, &mut at, live, &watch)?,
                 (Step::Move(m), None) => self.carry(m, &mut at, &watch)?,
                 (Step::Wipe(wipe), _) => self.wipe(wipe, &mut at, &watch, number as usize == last)?,
+                (Step::Trim(ranges), _) => {
+                    for range in ranges {
+                        self.store.discard(range.start, range.end.saturating_sub(range.start))?;
+                    }
+                    self.store.flush()?;
+                    Stopped::Done
+                }
                 (Step::Put(writes), _) => {
                     for (offset, bytes) in writes {
                         let mut aligned = AlignedBuf::zeroed(bytes.len());
@@ -301,6 +308,15 @@ impl Conversion<'_> {
         let mut page = AlignedBuf::zeroed(MARKER_BYTES);
         self.store.read_at(&mut page, 0)?;
         Ok(is_torn(self.journal.id(), &page, &whole))
+    }
+
+    /// Whether nothing has been changed that counts: the journal says that the marker is not in front yet.
+    pub(crate) fn is_untouched(&self) -> Result<bool, ConvertError> {
+        let step = self.journal.read()?.map(|held| held.newest.step);
+        match step.filter(|step| *step <= self.marking) {
+            Some(step) => Ok(!self.is_torn(step)?),
+            None => Ok(false),
+        }
     }
 
     /// Puts on the medium what the journal holds, and finds out how far everything is. Where the marker is

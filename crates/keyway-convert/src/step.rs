@@ -60,6 +60,8 @@ pub enum Step {
     Move(Move),
     /// Overwritten, some of it perhaps twice. Counts as progress.
     Wipe(Wipe),
+    /// Discarded: what is there is nobody's any more.
+    Trim(Vec<Range<u64>>),
     /// Small writes, each on the medium before the next. May be repeated.
     Put(Vec<(u64, Vec<u8>)>),
     /// The same, with copies of what is on the medium among them.
@@ -110,7 +112,7 @@ impl Step {
         match self {
             Self::Move(m) => m.len,
             Self::Wipe(wipe) => wipe.ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum(),
-            Self::Put(_) | Self::Small(_) => 0,
+            Self::Trim(_) | Self::Put(_) | Self::Small(_) => 0,
         }
     }
 }

@@ -42,7 +42,7 @@ fn convert(path: &Path, seed: u64) {
         keyway_convert::Kind::Reencryption => (&old, Some(&new)),
     };
     let marked = found.in_front;
-    let plan = Plan::resume(found.marker, &*store, &ResumeSecrets { old, new }).expect("opens");
+    let plan = Plan::resume(found, &*store, None, &ResumeSecrets { old, new }).expect("opens");
     let conversion = plan.conversion(&*store, None).expect("planned");
     let stop = |_: u64, _: u64| ControlFlow::Break(());
     if conversion.run(marked, &stop).expect("runs") == Stopped::Done {

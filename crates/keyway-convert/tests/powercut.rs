@@ -4,15 +4,16 @@
 
 mod support;
 
+use keyway_convert::veracrypt::{self, FreeSpace, Plan, ResumeSecrets};
 use keyway_convert::{ConvertError, Kind, Stopped, find};
 use keyway_engine::{Access, Device};
 use keyway_store::{FaultPlan, FaultStore, MemStore};
-use keyway_testkit::Rng;
+use keyway_testkit::{Rng, require_tool};
 use keyway_volume::veracrypt::{HashName, UnlockRequest, unlock};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use support::case::{Case, KINDS, NEW, OLD, opened, secrets};
+use support::case::{Case, NEW, OLD, opened, secrets, wish};
 use support::{Loss, Power};
 
 /// Cuts that each kind of conversion is put through, at least.
@@ -41,8 +42,8 @@ fn recovered(case: &Case, mut medium: Vec<u8>, rng: &mut Rng, cuts: &AtomicU64, 
 
 #[test]
 fn every_byte_is_right_after_any_loss_of_power() {
-    for kind in KINDS {
-        let case = Case::new(kind);
+    for case in Case::all() {
+        let kind = &case.name;
         let whole = Power::new(case.image.clone(), None);
         assert_eq!(case.begin(&whole).expect("nothing fails"), Stopped::Done);
         let steps = whole.steps();
@@ -61,7 +62,7 @@ fn every_byte_is_right_after_any_loss_of_power() {
                             2 => Loss::Nothing,
                             _ => Loss::Some(turn),
                         };
-                        let when = format!("{kind:?}, cut before {cut} of {steps}, {loss:?}");
+                        let when = format!("{kind}, cut before {cut} of {steps}, {loss:?}");
                         let power = Power::new(case.image.clone(), Some(cut));
                         let began = case.begin(&power);
                         if power.steps() <= cut {
@@ -87,7 +88,7 @@ fn every_byte_is_right_after_any_loss_of_power() {
                 });
             }
         });
-        eprintln!("{kind:?}: {} cuts over {steps} writes and flushes", cuts.into_inner());
+        eprintln!("{kind}: {} cuts over {steps} writes and flushes", cuts.into_inner());
     }
 }
 
@@ -95,8 +96,8 @@ fn every_byte_is_right_after_any_loss_of_power() {
 /// and where a header or a file system's first page replaces it.
 #[test]
 fn a_front_that_is_torn_next_to_an_edge_is_mended() {
-    for kind in KINDS {
-        let case = Case::new(kind);
+    for case in Case::all() {
+        let kind = &case.name;
         for (time, at) in (1..=2).flat_map(|time| [1, 15, 497, 511].map(|at| (time, at))) {
             for (begins, others) in [(true, true), (true, false), (false, true), (false, false)] {
                 let power = Power::failing_behind_the_front(case.image.clone(), time);
@@ -106,16 +107,101 @@ fn a_front_that_is_torn_next_to_an_edge_is_mended() {
                 let resumed = case.resume(&store).expect("the second marker is there");
                 assert_eq!(resumed.expect("goes on"), Stopped::Done);
                 let done = case.is_done(&store.snapshot());
-                assert!(done.is_ok(), "{kind:?}, the {time}. time, {loss:?}: {done:?}");
+                assert!(done.is_ok(), "{kind}, the {time}. time, {loss:?}: {done:?}");
             }
         }
     }
 }
 
 #[test]
+fn free_space_is_left_filled_or_trimmed_as_asked() {
+    for free in [FreeSpace::Leave, FreeSpace::Fill, FreeSpace::Trim] {
+        let case = Case::used_only(free);
+        let power = Power::new(case.image.clone(), None);
+        case.begin(&power).expect("nothing fails");
+        let medium = power.left(Loss::All);
+        case.is_done(&medium).expect("converted");
+        // Between two stretches, farther from the lower one than it moves up.
+        let last = case.used.len() - 1;
+        let far = case.used[last - 1].end + 131_072..case.used[last].start;
+        assert!(far.len() >= 32_768);
+        let found = &medium[far.clone()];
+        match free {
+            FreeSpace::Leave => assert!(found == &case.image[far]),
+            FreeSpace::Fill => {
+                let zeros = found.iter().filter(|byte| **byte == 0).count();
+                assert!(found != &case.image[far] && zeros < found.len() / 64);
+            }
+            FreeSpace::Trim => assert!(found.iter().all(|byte| *byte == 0)),
+        }
+    }
+}
+
+/// Somebody goes on using the file system after the power failed before the marker was in front: what they have put
+/// where it was free must not be left behind.
+#[test]
+fn what_is_used_is_looked_up_again_where_nothing_had_begun() {
+    let Some(mkfs) = require_tool("mkfs.ext4") else { return };
+    let folder = tempfile::tempdir().expect("temp");
+    let size = 8 << 20;
+    let moved = veracrypt::room(size, true);
+    let image = |bytes: usize, seed: u64| {
+        let content = folder.path().join(format!("content{bytes}"));
+        std::fs::create_dir(&content).expect("made");
+        std::fs::write(content.join("file"), Rng::new(seed).bytes(bytes)).expect("written");
+        let path = folder.path().join(format!("image{bytes}"));
+        std::fs::File::create(&path).expect("made").set_len(moved).expect("sized");
+        let mut command = std::process::Command::new(&mkfs);
+        let done =
+            command.args(["-q", "-F", "-b", "1024", "-d"]).arg(&content).arg(&path).output().expect("runs");
+        assert!(done.status.success());
+        std::fs::read(path).expect("read")
+    };
+    let (before, after) = (image(100_000, 1), image(3_000_000, 2));
+    let mut medium = before.clone();
+    medium.resize(size as usize, 0);
+    let own = secrets(NEW);
+    let store = Power::new(medium, Some(9));
+    let used = veracrypt::used_stretches(&store, moved).expect("an ext4");
+    let plan = veracrypt::encryption(&store, moved, &wish(&own, "aes"), None).expect("planned");
+    let plan = plan.of_used(used.clone(), FreeSpace::Leave).expect("possible");
+    let conversion = plan.conversion(&store, None).expect("planned");
+    plan.begin(&conversion).expect("begun");
+    assert!(conversion.run(false, &()).is_err());
+    let mut left = store.left(Loss::All);
+    assert!(left[..moved as usize] == before[..]);
+    left[..moved as usize].copy_from_slice(&after);
+    for wrong in [false, true] {
+        let mut left = left.clone();
+        if wrong {
+            // The list was torn when the power failed once more.
+            let at = left.len() - (4096 * 5) - 16_384;
+            left[at..at + 600].fill(7);
+        }
+        let store = MemStore::from_vec(left);
+        let found = find(&store).expect("read").expect("the second marker is there");
+        assert!(!found.in_front);
+        let opens = ResumeSecrets { old: &own, new: None };
+        let plan = Plan::resume(found, &store, None, &opens).expect("opens");
+        let conversion = plan.conversion(&store, None).expect("planned");
+        assert_eq!(conversion.run(false, &()).expect("goes on"), Stopped::Done);
+        let store = Arc::new(store);
+        let layout = opened(&store, NEW).layout;
+        let device = Device::new(Box::new(store), layout, Access::ReadOnly).expect("fits");
+        let now = veracrypt::used_stretches(&MemStore::from_vec(after.clone()), moved).expect("an ext4");
+        assert_ne!(now, used);
+        for range in now {
+            let mut content = vec![0; (range.end - range.start) as usize];
+            device.read_at(&mut content, range.start).expect("read");
+            assert!(content == after[range.start as usize..range.end as usize], "{range:?}");
+        }
+    }
+}
+
+#[test]
 fn every_single_error_is_an_error_and_resume_goes_on() {
-    for kind in KINDS {
-        let case = Case::new(kind);
+    for case in Case::all() {
+        let kind = &case.name;
         let whole = FaultStore::new(MemStore::from_vec(case.image.clone()), FaultPlan::default());
         case.begin(&whole).expect("nothing fails");
         let steps = whole.steps();
@@ -132,7 +218,7 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
                 match result {
                     // There are fewer of these than steps.
                     Ok(done) => assert_eq!(done, Stopped::Done),
-                    Err(e) => assert!(matches!(e, ConvertError::Store(_)), "{kind:?}, {plan:?}: {e}"),
+                    Err(e) => assert!(matches!(e, ConvertError::Store(_)), "{kind}, {plan:?}: {e}"),
                 }
                 match case.resume(&left) {
                     Some(done) => assert_eq!(done.expect("goes on"), Stopped::Done),
@@ -140,7 +226,7 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
                     None => {}
                 }
                 let done = case.is_done(&left.snapshot());
-                assert!(done.is_ok(), "{kind:?}, {plan:?}: {done:?}");
+                assert!(done.is_ok(), "{kind}, {plan:?}: {done:?}");
             }
         }
     }
@@ -148,8 +234,8 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
 
 #[test]
 fn pausing_after_every_segment_changes_nothing() {
-    for kind in KINDS {
-        let case = Case::new(kind);
+    for case in Case::all() {
+        let kind = &case.name;
         let store = MemStore::from_vec(case.image.clone());
         let conversion = case.plan.conversion(&store, None).expect("planned");
         case.plan.begin(&conversion).expect("begun");
@@ -160,7 +246,7 @@ fn pausing_after_every_segment_changes_nothing() {
             let found = find(&store).expect("read").expect("under way");
             marked = found.in_front;
             let done = conversion.done().expect("a journal");
-            assert!(done > last || last == 0, "{kind:?}: it goes on");
+            assert!(done > last || last == 0, "{kind}: it goes on");
             (runs, last) = (runs + 1, done);
             assert!(runs < 100);
         }

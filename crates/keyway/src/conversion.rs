@@ -11,7 +11,7 @@ use crate::output::{Output, bytes, pairs};
 use crate::progress;
 use crate::volume::{self, about};
 use keyway_attach::session;
-use keyway_convert::veracrypt::{self, Plan};
+use keyway_convert::veracrypt::{self, FreeSpace, Plan};
 use keyway_convert::{ConvertError, Found, JournalPlace, Kind, Progress, Stopped};
 use keyway_engine::Access;
 use keyway_store::{Caching, FileStore, MemStore, OpenMode, Store};
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -137,23 +137,34 @@ pub(crate) fn claim(path: &Path) -> Result<FileStore, Failure> {
 /// Gives a file all the room that it will need: converted it has no holes any more, and a file system that is
 /// full in the middle would be found out too late.
 pub(crate) fn allocate(path: &Path) -> Result<(), Failure> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let bytes = path.metadata().map_err(|e| Failure::io("look at", path, &e))?.len();
+    allocate_ranges(path, std::slice::from_ref(&(0..bytes)))
+}
+
+/// The same where it will be written.
+pub(crate) fn allocate_ranges(path: &Path, ranges: &[Range<u64>]) -> Result<(), Failure> {
     use rustix::fs::{FallocateFlags, fallocate};
     if !path.is_file() {
         return Ok(());
     }
     let file = OpenOptions::new().write(true).open(path).map_err(|e| Failure::io("open", path, &e))?;
-    let bytes = file.metadata().map_err(|e| Failure::io("look at", path, &e))?.len();
-    match fallocate(&file, FallocateFlags::empty(), 0, bytes) {
-        // Where there is no such call the file system has no holes either.
-        Ok(()) | Err(Errno::OPNOTSUPP) => Ok(()),
-        Err(e @ (Errno::NOSPC | Errno::DQUOT)) => {
-            let failure = Failure::io("take room for", path, &e.into());
-            Err(failure
-                .kind("no-room")
-                .hint("it has holes, and converted it will have none: free some space"))
+    for range in ranges.iter().filter(|range| !range.is_empty()) {
+        match fallocate(&file, FallocateFlags::empty(), range.start, range.end - range.start) {
+            // Where there is no such call the file system has no holes either.
+            Ok(()) | Err(Errno::OPNOTSUPP) => {}
+            Err(e @ (Errno::NOSPC | Errno::DQUOT)) => {
+                let failure = Failure::io("take room for", path, &e.into());
+                return Err(failure
+                    .kind("no-room")
+                    .hint("it has holes, and converted it will have fewer or none: free some space"));
+            }
+            Err(e) => return Err(Failure::io("take room for", path, &e.into())),
         }
-        Err(e) => Err(Failure::io("take room for", path, &e.into())),
     }
+    Ok(())
 }
 
 /// It is being converted already.
@@ -436,6 +447,8 @@ pub(crate) fn carry_out(
         "total_bytes": total,
         "seconds": time.as_secs_f64(),
         "bytes_per_second": rate,
+        "used_space_only": plan.marker.used.is_some(),
+        "free_space": plan.marker.used,
     });
     out.result(&document, || {
         let what = match kind {
@@ -443,7 +456,8 @@ pub(crate) fn carry_out(
             Kind::Decryption => "is decrypted: it is a plain file system again.".to_owned(),
             Kind::Reencryption => "has new keys; backups of its old headers are worthless.".to_owned(),
         };
-        let rows = [("  converted", bytes(total)), ("  speed", format!("{}/s", bytes(rate)))];
+        let mut rows = vec![("  converted", bytes(total)), ("  speed", format!("{}/s", bytes(rate)))];
+        rows.extend(plan.marker.used.map(|free| ("  free space", free_in_words(free).to_owned())));
         format!("{} {what}\n{}", path.display(), pairs(&rows))
     })
 }
@@ -507,8 +521,19 @@ pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
         "seconds_left": running.as_ref().map(|r| r.seconds_left),
         "pid": running.as_ref().map(|r| r.pid),
         "journal_file": journal,
+        "used_space_only": found.marker.used.is_some(),
+        "free_space": found.marker.used,
         "resume_with": format!("keyway resume {}", path.display()),
     }))
+}
+
+/// What became, or becomes, of the space that the file system does not use.
+fn free_in_words(free: FreeSpace) -> &'static str {
+    match free {
+        FreeSpace::Leave => "left as it was: what was deleted stays readable on the medium",
+        FreeSpace::Fill => "filled with noise",
+        FreeSpace::Trim => "trimmed: given back to the drive, as far as that does so",
+    }
 }
 
 /// The same for people.
@@ -524,6 +549,8 @@ pub(crate) fn describe_in_words(path: &Path, document: &Value) -> String {
             format!("{}, {:.1} % done", text("conversion"), number("percentage_done").unwrap_or_default()),
         ),
     ];
+    let free = document.get("free_space").and_then(|free| FreeSpace::deserialize(free).ok());
+    rows.extend(free.map(|free| ("  free space", free_in_words(free).to_owned())));
     if let (Some(speed), Some(left)) = (number("bytes_per_second"), number("seconds_left")) {
         rows.push(("  speed", format!("{}/s, {left} s left", bytes(speed as u64))));
     } else {

@@ -126,6 +126,40 @@ fn other_file_systems_come_through_whole() {
     }
 }
 
+#[test]
+fn used_space_only_takes_as_long_as_what_is_used() {
+    let image = Image::new();
+    let cli = &image.cli;
+    type Words = &'static [&'static str];
+    let kinds: [(&str, Words, &str, Words, &str); 4] = [
+        ("mkfs.ext4", &["-q", "-F", "-N", "512", "-J", "size=4"], "e2fsck", &["-f", "-n"], ""),
+        ("mkfs.ntfs", &["-q", "-F", "-f"], "ntfsresize", &["--info", "--force", "--no-progress-bar"], ""),
+        ("mkfs.exfat", &[], "fsck.exfat", &["-n"], "--grow"),
+        ("mkfs.fat", &["-F", "32"], "fsck.fat", &["-n"], "--grow"),
+    ];
+    for (n, (mkfs, arguments, checker, check, option)) in kinds.into_iter().enumerate() {
+        let Some(()) = image.make("d", mkfs, arguments, 400) else { continue };
+        let Some(checker) = require_tool(checker) else { continue };
+        let free = ["trim", "leave", "trim", "fill"][n];
+        let words = format!("encrypt @d {SECRET} {option} --used-space-only --free-space {free} --yes");
+        let done = cli.json(0, &words);
+        assert_eq!((&done["used_space_only"], &done["free_space"]), (&Value::Bool(true), &Value::from(free)));
+        let (written, held) = (done["total_bytes"].as_u64().expect("bytes"), allocated(&cli.path("d")));
+        if free == "fill" {
+            assert!(written > 390 << 20 && held > 390 << 20, "{mkfs}: {written} bytes, {held} on the disk");
+        } else {
+            assert!(written < 60 << 20 && held < 80 << 20, "{mkfs}: {written} bytes, {held} on the disk");
+        }
+        image.decrypted("d", SECRET, "plain");
+        checked(Command::new(&checker).args(check).arg(cli.path("plain")));
+    }
+}
+
+/// Bytes that a file takes of its disk.
+fn allocated(path: &Path) -> u64 {
+    std::os::unix::fs::MetadataExt::blocks(&path.metadata().expect("there")) * 512
+}
+
 /// Kills it at random moments until it is through; how often it was killed.
 fn killed(image: &Image, name: &str, begin: &str, resume: &str, rng: &mut Rng) -> u64 {
     let (mut kills, mut words) = (0, begin.to_owned());
@@ -173,6 +207,7 @@ fn killing_it_at_any_moment_loses_nothing() {
     let (mut kills, mut rounds, mut rng) = (0, 0, Rng::new(std::process::id().into()));
     while kills < wanted {
         let Some(()) = image.ext4("d") else { return };
+        let used = ["", "--used-space-only", "--used-space-only --free-space trim"][rounds % 3];
         // Made small enough before, so that nothing but the conversion is killed.
         let resize = require_tool("resize2fs").expect("with mkfs.ext4");
         checked(Command::new(resize).arg(image.cli.path("d")).arg("28M"));
@@ -186,7 +221,7 @@ fn killing_it_at_any_moment_loses_nothing() {
         kills += killed(
             &image,
             "d",
-            &format!("encrypt @d {SECRET} --yes {slow}"),
+            &format!("encrypt @d {SECRET} --yes {slow} {used}"),
             &format!("resume @d {SECRET} {slow}"),
             &mut rng,
         );
@@ -338,6 +373,8 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     cli.ends(2, &format!("encrypt @d --format bitlocker {SECRET} --yes"));
     cli.ends(2, &format!("encrypt @d {SECRET}"));
     cli.ends(2, &format!("encrypt @d {SECRET} --cipher rot13 --yes"));
+    cli.ends(2, &format!("encrypt @d {SECRET} --free-space fill --yes"));
+    cli.ends(2, &format!("encrypt @d {SECRET} --used-space-only --online --yes"));
     cli.ends(2, "pause @d");
     cli.ends(2, &format!("resume @d {SECRET}"));
     cli.ends(4, &format!("decrypt @d {SECRET} --yes"));

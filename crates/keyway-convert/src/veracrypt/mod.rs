@@ -25,13 +25,18 @@
 //! - **Re-encryption.** The marker takes the place of the primary header, everything stays where it is,
 //!   and the new primary header takes the place of the marker. A hidden volume inside is lost.
 //!
+//! An encryption of used space only ([`used_stretches`]) moves these alone, and has their list before the
+//! journal's records.
+//!
 //! The very last step wipes the journal's records and then the second marker. They lie in the last 128 KiB,
 //! which a volume in use does not write to.
 
 mod resume;
 mod steps;
+mod used;
 
 pub use resume::{ResumeSecrets, how_far};
+pub use used::{FreeSpace, MOST_STRETCHES, used_stretches};
 
 use crate::journal::{Place, RECORD_BYTES, SLOTS, Slot};
 use crate::marker::{JournalPlace, Kind, MARKER_BYTES, Marker, tail};
@@ -42,6 +47,7 @@ use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::{
     BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume, SealedHeader, Unlocked, fresh_headers,
 };
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// A page: what records, markers and parked pages have.
@@ -76,6 +82,8 @@ pub struct Plan {
     pub marker: Marker,
     /// The ciphers.
     pub keys: Keys,
+    /// What is moved where not everything is; `None` where everything is, or the list is not whole.
+    stretches: Option<Vec<Range<u64>>>,
 }
 
 /// Bytes of a journal's segment on a medium of that size, or in a file of its own.
@@ -160,11 +168,12 @@ pub fn encryption(
         size,
         moved,
         park,
+        used: None,
         place,
         old: none(),
         new: headers.sealed,
     };
-    Ok(Plan { marker, keys })
+    Ok(Plan { marker, keys, stretches: None })
 }
 
 /// Plans the decryption of the volume that opened.
@@ -190,11 +199,13 @@ pub fn decryption(store: &dyn Store, opened: &Unlocked, file: Option<PathBuf>) -
         size,
         moved,
         park: end + PAGE,
+        used: None,
         place,
         old: header_of(store, opened)?,
         new: [none(), none()],
     };
-    Ok(Plan { marker, keys: Keys { old: Some(key_of(&opened.layout)?), new: None } })
+    let keys = Keys { old: Some(key_of(&opened.layout)?), new: None };
+    Ok(Plan { marker, keys, stretches: None })
 }
 
 /// Plans the re-encryption of the volume that opened.
@@ -229,12 +240,13 @@ pub fn reencryption(
         size,
         moved,
         park: 0,
+        used: None,
         place,
         old: header_of(store, opened)?,
         new: headers.sealed,
     };
     let keys = Keys { old: Some(key_of(&opened.layout)?), new: Some(key_of(&headers.layout)?) };
-    Ok(Plan { marker, keys })
+    Ok(Plan { marker, keys, stretches: None })
 }
 
 /// The data area's size, of a normal volume that fills its file or device.
@@ -287,7 +299,7 @@ impl Plan {
     /// The conversion; `journal` is the file's store where the journal is in a file.
     ///
     /// # Errors
-    /// Random bytes can't be had.
+    /// Random bytes can't be had; the list of what is moved is damaged, and still needed.
     pub fn conversion<'a>(
         &self,
         store: &'a dyn Store,
@@ -299,16 +311,22 @@ impl Plan {
             Kind::Reencryption => (self.reencrypt()?, 0),
         };
         let journal = Journal::new(journal.unwrap_or(store), self.marker.place.clone(), self.marker.id);
+        // It goes after the records, and before the marker by which all of this is found.
+        if self.marker.used.is_some() && self.stretches.is_none() && journal.read()?.is_some() {
+            return Err(ConvertError::NoJournal);
+        }
         Ok(Conversion { store, journal, steps, marking })
     }
 
-    /// Begins: the journal's first record, then the second marker. Once that is on the medium, the
+    /// Begins: the journal's first record and what else is needed to go on, then the second marker. Once that is on the medium, the
     /// conversion is found and can be resumed; nothing else has been changed by then.
     ///
     /// # Errors
     /// The medium failed.
     pub fn begin(&self, conversion: &Conversion<'_>) -> Result<(), ConvertError> {
         conversion.begin()?;
+        self.write_list(conversion.store)?;
+        conversion.store.flush()?;
         let mut page = AlignedBuf::zeroed(MARKER_BYTES);
         page.copy_from_slice(&self.marker.to_bytes());
         conversion.store.write_at(&page, tail(self.marker.size))?;

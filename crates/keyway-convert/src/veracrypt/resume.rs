@@ -1,8 +1,9 @@
 //! Conversions that were begun before: the headers in their markers open again, and how far they are.
 
+use super::used::read_list;
 use super::{Keys, Plan, key_of};
 use crate::ConvertError;
-use crate::marker::{Found, Kind, Marker};
+use crate::marker::{Found, Kind};
 use crate::step::Keyed;
 use keyway_store::{Store, StoreError};
 use keyway_volume::Secrets;
@@ -17,16 +18,19 @@ pub struct ResumeSecrets<'a> {
 }
 
 impl Plan {
-    /// The plan of a conversion that was found: the secrets open the headers that its marker keeps.
+    /// The plan of a conversion that was found: the secrets open the headers that its marker keeps. `journal` is
+    /// the file's store where the journal is in a file. Nothing is written but, where the encryption of used
+    /// space has not begun, what the file system uses now.
     ///
     /// # Errors
-    /// A secret is wrong, or the medium has another size.
+    /// A secret is wrong, or the medium has another size; the file system's map can't be read any more.
     pub fn resume(
-        found: Marker,
+        found: Found,
         store: &dyn Store,
+        journal: Option<&dyn Store>,
         secrets: &ResumeSecrets<'_>,
     ) -> Result<Self, ConvertError> {
-        let size = store.size();
+        let (size, in_front, found) = (store.size(), found.in_front, found.marker);
         if size != found.size {
             return Err(ConvertError::Size { expected: found.size, present: size });
         }
@@ -43,7 +47,11 @@ impl Plan {
                 Keys { old: Some(open(&found.old, secrets.old)?), new: Some(open(primary, new)?) }
             }
         };
-        Ok(Self { marker: found, keys })
+        let mut plan = Self { stretches: read_list(store, &found)?, marker: found, keys };
+        if !in_front {
+            plan.renew(store, journal)?;
+        }
+        Ok(plan)
     }
 }
 
@@ -57,7 +65,8 @@ pub fn how_far(
     store: &dyn Store,
     journal: Option<&dyn Store>,
 ) -> Result<(u64, u64), ConvertError> {
-    let plan = Plan { marker: found.marker.clone(), keys: Keys { old: None, new: None } };
+    let stretches = read_list(store, &found.marker)?;
+    let plan = Plan { marker: found.marker.clone(), keys: Keys { old: None, new: None }, stretches };
     let conversion = plan.conversion(store, journal)?;
     Ok((conversion.done()?, conversion.total()))
 }

@@ -1,5 +1,6 @@
 //! The steps of each conversion, in order.
 
+use super::used::{Rest, list_at};
 use super::{HEAD, PAGE, Plan, end_group, first_record};
 use crate::ConvertError;
 use crate::marker::{Kind, tail};
@@ -11,15 +12,23 @@ impl Plan {
     pub(super) fn encrypt(&self) -> Result<Vec<Step>, ConvertError> {
         let m = &self.marker;
         let moved_to = HEADERS_BYTES;
-        Ok(vec![
+        let mut steps = vec![
             moving(0, (0, None), (m.park, self.new_key(0)), HEAD),
             Step::Put(vec![(0, m.to_bytes()), (PAGE, noise(HEAD - PAGE)?)]),
-            moving(HEAD, (HEAD, None), (HEAD + moved_to, self.new_key(HEAD)), m.moved - HEAD),
-            moving(0, (m.park, self.new_key(0)), (moved_to, self.new_key(0)), HEAD),
-            wiping(Some(moved_to + m.moved..end_group(m.size)), true),
-            self.new_headers()?,
-            self.last(true),
-        ])
+        ];
+        // From the last one on: a target may reach into the source of the next one.
+        steps.extend(self.stretches().into_iter().rev().map(|range| {
+            let (at, len) = (range.start, range.end - range.start);
+            moving(at, (at, None), (at + moved_to, self.new_key(at)), len)
+        }));
+        steps.push(moving(0, (m.park, self.new_key(0)), (moved_to, self.new_key(0)), HEAD));
+        let Rest { filled, trimmed } = self.rest();
+        steps.push(wiping(filled, true));
+        if !trimmed.is_empty() {
+            steps.push(Step::Trim(trimmed));
+        }
+        steps.extend([self.new_headers()?, self.last(true)]);
+        Ok(steps)
     }
 
     pub(super) fn decrypt(&self) -> Result<Vec<Step>, ConvertError> {
@@ -59,15 +68,29 @@ impl Plan {
             Ok(page)
         };
         let end = end_group(self.marker.size);
-        let group = with(backup, first_record(self.marker.size).saturating_sub(end))?;
+        let group = with(backup, self.traces().start.saturating_sub(end))?;
         Ok(Step::Put(vec![(end, group), (0, with(primary, PAGE)?)]))
     }
 
-    /// What is left of the conversion, and last the marker by which it is found.
+    /// What is left of the conversion: the journal's records, what they need, and last the marker by which all of
+    /// it is found.
     fn last(&self, noise: bool) -> Step {
         let size = self.marker.size;
-        let end = if self.marker.kind == Kind::Decryption { end_group(size) } else { first_record(size) };
-        wiping([end..tail(size), tail(size)..size], noise)
+        let traces = match self.marker.kind {
+            Kind::Decryption => end_group(size)..tail(size),
+            _ => self.traces(),
+        };
+        let records = first_record(size).max(traces.start)..tail(size);
+        let others = traces.start..records.start;
+        wiping([records, others, tail(size)..size].into_iter().filter(|range| !range.is_empty()), noise)
+    }
+
+    /// Where a conversion into a volume keeps what it needs until the headers are there: the journal's records, and
+    /// before them the list of what is moved, where there is one.
+    fn traces(&self) -> Range<u64> {
+        let size = self.marker.size;
+        let start = if self.marker.used.is_some() { list_at(size) } else { first_record(size) };
+        start..tail(size)
     }
 
     fn old_key(&self, at: u64) -> Option<Keyed> {

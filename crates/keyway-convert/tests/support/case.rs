@@ -1,6 +1,6 @@
 //! A conversion of a small volume: what it begins with, and how its end is judged.
 
-use keyway_convert::veracrypt::{self, Plan};
+use keyway_convert::veracrypt::{self, FreeSpace, Plan};
 use keyway_convert::{ConvertError, Kind, Marker, Stopped, find};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
@@ -10,6 +10,7 @@ use keyway_volume::veracrypt::{
     Fill, HEADERS_BYTES, HashName, NewVolume, Place, UnlockRequest, Unlocked, create, unlock,
 };
 use keyway_volume::{Format, Secrets};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) const SIZE: usize = 1 << 20;
@@ -33,7 +34,10 @@ pub(crate) fn opened(store: &dyn Store, password: &str) -> Unlocked {
 
 /// A conversion, what it begins with, and what its content is.
 pub(crate) struct Case {
+    pub(crate) name: String,
     pub(crate) plan: Plan,
+    /// The parts of the content that count: those in use.
+    pub(crate) used: Vec<Range<usize>>,
     pub(crate) image: Vec<u8>,
     pub(crate) plain: Vec<u8>,
 }
@@ -49,9 +53,31 @@ impl Case {
             }),
         };
         // Small segments, so that there are many of them.
-        let mut plan = plan;
-        plan.plan.marker.place.segment_bytes = 48 << 10;
-        plan
+        let mut case = plan;
+        case.plan.marker.place.segment_bytes = 48 << 10;
+        case.name = format!("{kind:?}");
+        case
+    }
+
+    /// An encryption of used space only: stretches with large, small and no gaps, which begin and end in the first
+    /// 128 KiB, after them and at the end.
+    pub(crate) fn used_only(free: FreeSpace) -> Self {
+        let Self { plan, image, plain, .. } = Self::new(Kind::Encryption);
+        let end = plan.marker.moved;
+        let used: Vec<Range<u64>> = [0..8, 25..45, 46..50, 52..53]
+            .map(|pages| pages.start << 12..pages.end << 12)
+            .into_iter()
+            .chain([end - 8192..end])
+            .collect();
+        let inside = used.iter().map(|range| range.start as usize..range.end as usize).collect();
+        let plan = plan.of_used(used, free).expect("possible");
+        Self { name: format!("used space only, {}", free.name()), plan, used: inside, image, plain }
+    }
+
+    /// All conversions.
+    pub(crate) fn all() -> Vec<Self> {
+        let free = [FreeSpace::Leave, FreeSpace::Fill, FreeSpace::Trim];
+        KINDS.map(Self::new).into_iter().chain(free.map(Self::used_only)).collect()
     }
 
     fn encryption() -> Self {
@@ -60,7 +86,12 @@ impl Case {
         let plain = image[..moved as usize].to_vec();
         let (store, new) = (MemStore::from_vec(image.clone()), secrets(NEW));
         let plan = veracrypt::encryption(&store, moved, &wish(&new, "aes"), None).expect("planned");
-        Self { plan, image, plain }
+        Self::of(plan, image, plain)
+    }
+
+    fn of(plan: Plan, image: Vec<u8>, plain: Vec<u8>) -> Self {
+        let used = std::iter::once(0..plain.len()).collect();
+        Self { name: String::new(), plan, used, image, plain }
     }
 
     fn of_a_volume(plan: impl Fn(&dyn Store, &Unlocked) -> Result<Plan, ConvertError>) -> Self {
@@ -72,7 +103,7 @@ impl Case {
         let plain = Rng::new(3).bytes(device.size() as usize);
         device.write_at(&plain, 0).expect("written");
         let plan = plan(&store, &unlocked).expect("planned");
-        Self { plan, image: store.snapshot(), plain }
+        Self::of(plan, store.snapshot(), plain)
     }
 
     /// From the beginning to wherever it ends.
@@ -89,6 +120,10 @@ impl Case {
             Err(e) => return Some(Err(e.into())),
         };
         assert_eq!(found.marker.to_bytes(), self.plan.marker.to_bytes());
+        if found.in_front {
+            // What tells how far it is tells what is left to be done, too.
+            veracrypt::how_far(&found, store, None).expect("the journal and its list are whole");
+        }
         let conversion = self.plan.conversion(store, None).expect("random");
         Some(conversion.run(found.in_front, &()))
     }
@@ -114,7 +149,8 @@ impl Case {
 
     /// Everything is converted, and nothing of the conversion is left.
     pub(crate) fn is_done(&self, medium: &[u8]) -> Result<(), String> {
-        if self.content(medium) != self.plain {
+        let content = self.content(medium);
+        if self.used.iter().any(|range| content[range.clone()] != self.plain[range.clone()]) {
             return Err("the content is wrong".to_owned());
         }
         self.is_clean(medium)
@@ -142,7 +178,8 @@ impl Case {
         self.is_secret(medium)
     }
 
-    /// No sector of the content, and none of the noise that was around it, lies open anywhere.
+    /// No sector of the content lies open anywhere; what is free may, where it was to be
+    /// left or trimmed.
     fn is_secret(&self, medium: &[u8]) -> Result<(), String> {
         let starts = |bytes: &[u8]| {
             bytes
@@ -150,7 +187,13 @@ impl Case {
                 .filter_map(|s| s.first_chunk::<16>().copied())
                 .collect::<std::collections::HashSet<_>>()
         };
-        let plain = starts(&self.plain);
+        // A discard is a wish.
+        let plain = match self.plan.marker.used {
+            Some(FreeSpace::Leave | FreeSpace::Trim) => {
+                self.used.iter().flat_map(|range| starts(&self.plain[range.clone()])).collect()
+            }
+            Some(FreeSpace::Fill) | None => starts(&self.plain),
+        };
         let open = medium.chunks(512).position(|s| s.first_chunk::<16>().is_some_and(|s| plain.contains(s)));
         open.map_or(Ok(()), |at| Err(format!("sector {at} lies open")))
     }

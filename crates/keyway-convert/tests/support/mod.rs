@@ -160,8 +160,9 @@ impl Store for Power {
         Ok(())
     }
 
-    fn discard(&self, _: u64, _: u64) -> Result<(), StoreError> {
-        Ok(())
+    /// Reads as zeros from then on; until it is flushed it may be undone as a write may.
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        self.write_at(&vec![0; len as usize], offset)
     }
 
     fn size(&self) -> u64 {

@@ -13,9 +13,9 @@ use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
 use crate::volume::{self, Which, about};
 use keyway_cipher::{Algorithm, Chain};
 use keyway_convert::room::{self, FileSystem};
-use keyway_convert::veracrypt;
+use keyway_convert::veracrypt::{self, FreeSpace};
 use keyway_engine::Access;
-use keyway_store::{Caching, Store};
+use keyway_store::{Caching, FileStore, Store};
 use keyway_volume::veracrypt::{Fill, NewVolume, unlock};
 use keyway_volume::{HashName, bitlocker};
 use std::path::{Path, PathBuf};
@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   $ sudo keyway encrypt /dev/sdb1
   $ keyway encrypt disk.img --cipher aes-twofish-serpent --password-file pw.txt --yes
+  $ sudo keyway encrypt /dev/sdb1 --used-space-only --free-space trim
   $ keyway encrypt secret.hc --reencrypt --cipher serpent
   $ sudo keyway encrypt /dev/sdb1 --reencrypt --cipher aes-xts-256 --recovery-password key.txt
   $ sudo keyway encrypt /dev/sdb1 --format bitlocker --used-space-only --recovery-file key.txt
@@ -58,9 +59,12 @@ pub(crate) struct Args {
     pub(super) secret: SecretArgs,
     #[command(flatten)]
     pub(super) new: NewArgs,
-    /// Leave free space as it is, a BitLocker volume's: what was deleted stays readable on the medium
-    #[arg(long)]
+    /// Encrypt only what the file system uses (NTFS, exFAT, FAT, ext): the time goes with that
+    #[arg(long, conflicts_with = "reencrypt")]
     pub(super) used_space_only: bool,
+    /// What becomes of free space then: it is left with what was deleted in it, filled with noise, or trimmed
+    #[arg(long, value_enum, value_name = "HOW", requires = "used_space_only", default_value = "leave")]
+    free_space: FreeSpaceArg,
     #[command(flatten)]
     pub(super) bitlocker: BitLockerArgs,
     #[command(flatten)]
@@ -78,6 +82,27 @@ enum FormatArg {
     Veracrypt,
     /// BitLocker
     Bitlocker,
+}
+
+/// What becomes of free space.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum FreeSpaceArg {
+    /// Left as it is: what was deleted stays readable
+    Leave,
+    /// Overwritten with noise
+    Fill,
+    /// Given back to the drive, or to the file system that a file is on
+    Trim,
+}
+
+impl From<FreeSpaceArg> for FreeSpace {
+    fn from(arg: FreeSpaceArg) -> Self {
+        match arg {
+            FreeSpaceArg::Leave => Self::Leave,
+            FreeSpaceArg::Fill => Self::Fill,
+            FreeSpaceArg::Trim => Self::Trim,
+        }
+    }
 }
 
 /// Runs the verb.
@@ -105,12 +130,20 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     };
     if is_bitlocker {
         args.how.in_use.refuse_for_bitlocker()?;
+        if args.free_space != FreeSpaceArg::Leave {
+            return Err(Failure::new(
+                Exit::NotPermitted,
+                "filling or trimming the free space of a BitLocker volume is not built",
+                "leave --free-space out; or leave --used-space-only out, which encrypts what is free, too",
+            )
+            .kind("unsupported"));
+        }
         let run = if args.reencrypt { reencrypt_bitlocker::run } else { encrypt_bitlocker::run };
         return run(args, out);
     }
-    if args.bitlocker.is_given() || args.keys.is_given() || args.used_space_only {
+    if args.bitlocker.is_given() || args.keys.is_given() {
         return Err(Failure::usage(
-            "only a BitLocker volume has a recovery password, a startup key, or only its used space encrypted",
+            "only a BitLocker volume has a recovery password or a startup key",
             "leave these options out, or add --format bitlocker",
         ));
     }
@@ -133,6 +166,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let way = args.how.in_use.way(out)?;
+    if args.used_space_only && way.is_some() {
+        return Err(Failure::usage(
+            "free space can't be left out of a volume that is in use: it may be used at any moment",
+            "leave --online or --used-space-only out",
+        ));
+    }
     let wish = |secrets| NewVolume {
         secrets,
         cipher,
@@ -241,12 +280,27 @@ fn encrypt(
     let path = &args.device;
     let file = args.how.journal.as_ref().map(std::path::absolute).transpose();
     let file = file.map_err(|e| Failure::io("find", path, &e))?;
+    let free = args.used_space_only.then_some(FreeSpace::from(args.free_space));
+    let whole = free.is_none_or(|free| free == FreeSpace::Fill);
+    let used = |store: &FileStore, moved| {
+        let stretches = veracrypt::used_stretches(store, moved);
+        stretches.map_err(|e| about(path, e))
+    };
     let (plan, store, journal) = room.around(
         (path, fs),
-        true,
+        whole,
         out,
-        |store| veracrypt::encryption(store, room.end(fs), new, file).map_err(|e| about(path, e)),
-        |store, plan| {
+        |store| {
+            // Whether its map can be read; which it will be when the file system has its size.
+            free.map(|_| used(store, end_of(fs))).transpose()?;
+            veracrypt::encryption(store, room.end(fs), new, file).map_err(|e| about(path, e))
+        },
+        |store, mut plan| {
+            if let Some(free) = free {
+                let stretches = used(&store, plan.marker.moved)?;
+                plan = plan.of_used(stretches, free).map_err(|e| about(path, e))?;
+                conversion::allocate_ranges(path, &plan.written())?;
+            }
             let journal = conversion::new_journal(&plan)?;
             Ok((plan, store, journal))
         },

@@ -71,8 +71,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     refuse_if_grown(path, &found, &store)?;
     let journal = conversion::old_journal(&found, Access::ReadWrite)?;
     let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
-    let plan = Plan::resume(found.marker, &store, &secrets).map_err(|e| about(path, e))?;
-    conversion::carry_out(path, &plan, (store, journal), Some(found.in_front), (args.how.limit, way), out)
+    let in_front = found.in_front;
+    let plan = Plan::resume(found, &store, journal.as_deref(), &secrets).map_err(|e| about(path, e))?;
+    conversion::carry_out(path, &plan, (store, journal), Some(in_front), (args.how.limit, way), out)
 }
 
 /// Where the marker is not in front the conversion begins anew, and what it needs lies behind the file
