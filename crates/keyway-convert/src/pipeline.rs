@@ -1,6 +1,6 @@
 //! Carries one move out: reads, ciphers, writes to the journal and to the targets, all at the same time.
 //!
-//! Five loops, each on a thread of its own, with counters of segments between them:
+//! Five loops or six, each on a thread of its own, with counters of segments between them:
 //!
 //! - the *reader* and the *cipher* are a few segments ahead. A segment's source may be read before those in
 //!   front of it are written, because no segment's target reaches into the source of a later one
@@ -8,7 +8,8 @@
 //! - the *journal* writes records: at most [`Place::ahead`](crate::Place) of them are not yet on the medium,
 //!   and a slot is taken again when the target of its segment is;
 //! - the *targets* are written when their records are on the medium;
-//! - the *flusher* puts on the medium what was written before it began, while others go on writing.
+//! - the *flusher* puts on the medium what was written before it began, while others go on writing. Where the
+//!   journal has a store of its own there are two of them: the records need not wait for the targets.
 
 use crate::journal::{Journal, Record, checksum};
 use crate::step::Move;
@@ -119,7 +120,12 @@ impl Pipeline<'_> {
             scope.spawn(move || self.reader(&empty, &read_in));
             scope.spawn(move || self.cipher(&read, &ready_in));
             scope.spawn(|| self.targets(target, empty_in, &board));
-            scope.spawn(|| self.flusher(&board));
+            if is_apart(self.store, self.journal) {
+                scope.spawn(|| self.flusher(&board, Flush::Records));
+                scope.spawn(|| self.flusher(&board, Flush::Targets));
+            } else {
+                scope.spawn(|| self.flusher(&board, Flush::Both));
+            }
             // Ends the other loops whichever way this one ends.
             let paused = self.journaling(&ready, target_in, &board, watch);
             board.change(|counts| counts.ended = true);
@@ -202,11 +208,17 @@ impl Pipeline<'_> {
         }
     }
 
-    fn flusher(&self, board: &Board) {
+    fn flusher(&self, board: &Board, what: Flush) {
         let slots = self.journal.place().slots.len() as u64;
-        let through = |c: &Counts| c.ended && c.settled == c.journaled;
+        let (records, targets) = (what != Flush::Targets, what != Flush::Records);
+        let through = move |c: &Counts| {
+            c.ended && (!records || c.durable == c.journaled) && (!targets || c.settled == c.journaled)
+        };
+        // Records are waited for at once; targets when a slot is, or, where nothing else waits for it, just before.
+        let early = u64::from(what == Flush::Targets);
         let wanted = move |c: &Counts| {
-            c.journaled > c.durable || c.written > c.settled && (c.ended || c.journaled >= c.settled + slots)
+            records && c.journaled > c.durable
+                || targets && c.written > c.settled && (c.ended || c.journaled + early >= c.settled + slots)
         };
         loop {
             let Some(counts) = board.wait(|c| wanted(c) || through(c)) else { return };
@@ -215,10 +227,18 @@ impl Pipeline<'_> {
             }
             let (journaled, written) = (counts.journaled, counts.written);
             drop(counts);
-            if board.holds(flush(self.store, self.journal)).is_none() {
+            let store = if what == Flush::Records { self.journal.store() } else { self.store };
+            if board.holds(store.flush().map_err(ConvertError::from)).is_none() {
                 return;
             }
-            board.change(|c| (c.durable, c.settled) = (journaled, written));
+            board.change(|c| {
+                if records {
+                    c.durable = journaled;
+                }
+                if targets {
+                    c.settled = written;
+                }
+            });
         }
     }
 
@@ -266,10 +286,26 @@ impl Move {
     }
 }
 
+/// What a flush puts on the medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flush {
+    /// The journal, in a store of its own.
+    Records,
+    /// The converted store alone.
+    Targets,
+    /// The one store of both.
+    Both,
+}
+
+/// Whether the journal is in another store than what is converted.
+fn is_apart(store: &dyn Store, journal: &Journal<'_>) -> bool {
+    !std::ptr::addr_eq(store, journal.store())
+}
+
 /// Puts everything written on the medium, in the journal's store too.
 pub(crate) fn flush(store: &dyn Store, journal: &Journal<'_>) -> Result<(), ConvertError> {
     store.flush()?;
-    if !std::ptr::addr_eq(store, journal.store()) {
+    if is_apart(store, journal) {
         journal.store().flush()?;
     }
     Ok(())

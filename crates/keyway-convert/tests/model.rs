@@ -65,6 +65,8 @@ struct Protocol {
     wipes: bool,
     /// What moves up begins at the end.
     direction: bool,
+    /// The journal has a store of its own: it is flushed without the targets, and they without it.
+    apart: bool,
 }
 
 /// What is on the medium.
@@ -85,9 +87,10 @@ enum Write {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Moment {
     disk: Disk,
-    pending: Vec<Write>,
-    /// A flush under way: of so many pending writes, after which these are durable and settled.
-    flush: Option<(usize, u8, u8)>,
+    /// Of the journal, and of the targets.
+    pending: [Vec<Write>; 2],
+    /// Flushes under way: of so many pending writes, after which so many segments are durable, or settled.
+    flush: [Option<(usize, u8)>; 2],
     /// The number of the first record, and sectors that are done before it.
     first: i32,
     from: u8,
@@ -106,9 +109,9 @@ impl Disk {
     }
 
     /// Every medium that a loss of power can leave of this one and unflushed writes.
-    fn cut(&self, pending: &[Write]) -> Vec<Self> {
+    fn cut<'a>(&self, pending: impl Iterator<Item = &'a Write> + Clone) -> Vec<Self> {
         let mut torn = self.clone();
-        for write in pending {
+        for write in pending.clone() {
             if let Write::Data(at, _) = write {
                 torn.data[*at] = Torn;
             }
@@ -116,7 +119,7 @@ impl Disk {
         let mut disks = vec![torn];
         for slot in 0..SLOTS {
             let versions: Vec<Option<Record>> = pending
-                .iter()
+                .clone()
                 .filter_map(|write| match write {
                     Write::Slot(at, record) if *at == slot => Some(*record),
                     _ => None,
@@ -202,17 +205,17 @@ impl Protocol {
         let targets = replayed.iter().flat_map(|record| self.targets(record.done, record.len));
         let wiped = stale.iter().map(|record| Write::Slot(self.slot(record.number), None));
         let writes: Vec<Write> = targets.chain(wiped).collect();
-        left.extend(disk.cut(&writes));
+        left.extend(disk.cut(writes.iter()));
         writes.into_iter().for_each(|write| disk.write(write));
         let (from, next) = (newest.done + newest.len, newest.number + 1);
         let note = Record { number: next, done: from, len: 0, sure: next, floor: next };
         let note = Write::Slot(self.slot(next), Some(note));
-        left.extend(disk.cut(&[note]));
+        left.extend(disk.cut([note].iter()));
         disk.write(note);
         Ok(Moment {
             disk,
-            pending: vec![],
-            flush: None,
+            pending: [vec![], vec![]],
+            flush: [None; 2],
             first: next + 1,
             from,
             journaled: 0,
@@ -237,7 +240,7 @@ impl Protocol {
             && (!self.settles || n < now.settled + slots)
         {
             let mut seen = now.disk.clone();
-            now.pending.iter().for_each(|write| seen.write(*write));
+            now.pending.iter().flatten().for_each(|write| seen.write(*write));
             for i in self.sectors(done, len) {
                 let found = seen.data[usize::from(self.from + i)];
                 if found != Source(i) {
@@ -248,7 +251,7 @@ impl Protocol {
             let (sure, floor) = (now.first + i32::from(now.durable), now.first + i32::from(now.settled));
             let mut after = now.clone();
             let record = Record { number, done, len, sure, floor };
-            after.pending.push(Write::Slot(self.slot(number), Some(record)));
+            after.pending[0].push(Write::Slot(self.slot(number), Some(record)));
             after.journaled += 1;
             all.push(after);
         }
@@ -256,23 +259,29 @@ impl Protocol {
             && let Some((done, len)) = self.segment(now, now.written)
         {
             let mut after = now.clone();
-            after.pending.extend(self.targets(done, len));
+            after.pending[1].extend(self.targets(done, len));
             after.written += 1;
             all.push(after);
         }
-        match now.flush {
-            None if !now.pending.is_empty() => {
-                let flush = Some((now.pending.len(), now.journaled, now.written));
-                all.push(Moment { flush, ..now.clone() });
-            }
-            None => {}
-            Some((writes, durable, settled)) => {
-                let mut after = Moment { flush: None, durable, settled, ..now.clone() };
-                for write in after.pending.drain(..writes) {
-                    after.disk.write(write);
+        let flushes: &[&[usize]] = if self.apart { &[&[0], &[1]] } else { &[&[0, 1]] };
+        for which in flushes {
+            let mut after = now.clone();
+            if which.iter().any(|i| now.flush[*i].is_some()) {
+                for i in *which {
+                    let Some((writes, reached)) = after.flush[*i].take() else { continue };
+                    for write in after.pending[*i].drain(..writes) {
+                        after.disk.write(write);
+                    }
+                    *[&mut after.durable, &mut after.settled][*i] = reached;
                 }
-                all.push(after);
+            } else if which.iter().any(|i| !now.pending[*i].is_empty()) {
+                for i in *which {
+                    after.flush[*i] = Some((now.pending[*i].len(), [now.journaled, now.written][*i]));
+                }
+            } else {
+                continue;
             }
+            all.push(after);
         }
         Ok(all)
     }
@@ -290,7 +299,7 @@ impl Protocol {
                 if after.is_empty() && !(0..MOVED).all(whole) {
                     return Err(format!("it ends with {now:?}"));
                 }
-                left.extend(now.disk.cut(&now.pending));
+                left.extend(now.disk.cut(now.pending.iter().flatten()));
                 ahead.extend(after.into_iter().filter(|moment| moments.insert(moment.clone())));
             }
             let left = left.into_iter().map(|disk| disk.normal(self));
@@ -303,8 +312,9 @@ impl Protocol {
 fn protocols() -> impl Iterator<Item = Protocol> {
     let shifts = [(0, 0), (0, 1), (1, 0)];
     let sizes = [(1, 4, 2), (2, 4, 2), (1, 2, 1), (2, 2, 1)];
-    shifts.into_iter().flat_map(move |(from, to)| {
-        sizes.map(|(segment, slots, ahead)| Protocol {
+    let all = shifts.into_iter().flat_map(move |shift| sizes.map(|size| (shift, size)));
+    all.flat_map(|((from, to), (segment, slots, ahead))| {
+        [false, true].map(|apart| Protocol {
             from,
             to,
             segment,
@@ -316,6 +326,7 @@ fn protocols() -> impl Iterator<Item = Protocol> {
             links: true,
             wipes: true,
             direction: true,
+            apart,
         })
     })
 }

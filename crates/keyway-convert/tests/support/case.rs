@@ -1,16 +1,18 @@
 //! A conversion of a small volume: what it begins with, and how its end is judged.
 
+use super::{Medium, Part};
 use keyway_convert::veracrypt::{self, FreeSpace, Plan};
-use keyway_convert::{ConvertError, Kind, Marker, Stopped, find};
+use keyway_convert::{ConvertError, JournalPlace, Kind, Marker, Place, Stopped, find};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
 use keyway_testkit::Rng;
 use keyway_volume::veracrypt::{
-    Fill, HEADERS_BYTES, HashName, NewVolume, Place, UnlockRequest, Unlocked, create, unlock,
+    Fill, HEADERS_BYTES, HashName, NewVolume, Place as HeaderPlace, UnlockRequest, Unlocked, create, unlock,
 };
 use keyway_volume::{Format, Secrets};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) const SIZE: usize = 1 << 20;
@@ -44,16 +46,24 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn new(kind: Kind) -> Self {
-        let plan = match kind {
-            Kind::Encryption => Self::encryption(),
-            Kind::Decryption => Self::of_a_volume(|store, opened| veracrypt::decryption(store, opened, None)),
+        Self::of_kind(kind, None)
+    }
+
+    fn of_kind(kind: Kind, file: Option<PathBuf>) -> Self {
+        let mut case = match kind {
+            Kind::Encryption => Self::encryption(file.clone()),
+            Kind::Decryption => {
+                Self::of_a_volume(|store, opened| veracrypt::decryption(store, opened, file.clone()))
+            }
             Kind::Reencryption => Self::of_a_volume(|store, opened| {
                 let new = secrets(NEW);
-                veracrypt::reencryption(store, opened, &wish(&new, "serpent"), None)
+                veracrypt::reencryption(store, opened, &wish(&new, "serpent"), file.clone())
             }),
         };
         // Small segments, so that there are many of them.
-        let mut case = plan;
+        if file.is_some() {
+            case.plan.marker.place = Place::in_a_file(48 << 10);
+        }
         case.plan.marker.place.segment_bytes = 48 << 10;
         case.name = format!("{kind:?}");
         case
@@ -74,18 +84,40 @@ impl Case {
         Self { name: format!("used space only, {}", free.name()), plan, used: inside, image, plain }
     }
 
+    /// With the journal in a file: what is flushed there says nothing of the medium, and the other way round. Both
+    /// lose their power at once.
+    pub(crate) fn with_a_file(kind: Kind) -> Self {
+        let mut case = Self::of_kind(kind, Some("the journal".into()));
+        case.name += ", the journal in a file";
+        case.image.resize(SIZE + case.plan.marker.place.file_bytes() as usize, 0);
+        case
+    }
+
     /// All conversions.
     pub(crate) fn all() -> Vec<Self> {
         let free = [FreeSpace::Leave, FreeSpace::Fill, FreeSpace::Trim];
-        KINDS.map(Self::new).into_iter().chain(free.map(Self::used_only)).collect()
+        let on_medium = KINDS.map(Self::new).into_iter().chain(free.map(Self::used_only));
+        on_medium.chain(KINDS.map(Self::with_a_file)).collect()
     }
 
-    fn encryption() -> Self {
+    /// What is converted, and the journal's file.
+    fn parts<'a>(&self, medium: &'a dyn Medium) -> (Part<'a>, Option<Part<'a>>) {
+        let part = |range| Part { medium, range };
+        let file = part(SIZE as u64..medium.size());
+        (part(0..SIZE as u64), (self.plan.marker.journal != JournalPlace::OnMedium).then_some(file))
+    }
+
+    /// Whether the conversion is found on it.
+    pub(crate) fn is_found(&self, medium: &[u8]) -> bool {
+        find(&MemStore::from_vec(medium[..SIZE].to_vec())).expect("read").is_some()
+    }
+
+    fn encryption(file: Option<PathBuf>) -> Self {
         let moved = veracrypt::room(SIZE as u64, true);
         let image = Rng::new(1).bytes(SIZE);
         let plain = image[..moved as usize].to_vec();
         let (store, new) = (MemStore::from_vec(image.clone()), secrets(NEW));
-        let plan = veracrypt::encryption(&store, moved, &wish(&new, "aes"), None).expect("planned");
+        let plan = veracrypt::encryption(&store, moved, &wish(&new, "aes"), file).expect("planned");
         Self::of(plan, image, plain)
     }
 
@@ -107,24 +139,27 @@ impl Case {
     }
 
     /// From the beginning to wherever it ends.
-    pub(crate) fn begin(&self, store: &dyn Store) -> Result<Stopped, ConvertError> {
-        let conversion = self.plan.conversion(store, None)?;
+    pub(crate) fn begin(&self, medium: &dyn Medium) -> Result<Stopped, ConvertError> {
+        let (store, file) = self.parts(medium);
+        let conversion = self.plan.conversion(&store, file.as_ref().map(|file| file as &dyn Store))?;
         self.plan.begin(&conversion)?;
         conversion.run(false, &())
     }
 
     /// Goes on with what is found; `None` where nothing is.
-    pub(crate) fn resume(&self, store: &dyn Store) -> Option<Result<Stopped, ConvertError>> {
-        let found = match find(store) {
+    pub(crate) fn resume(&self, medium: &dyn Medium) -> Option<Result<Stopped, ConvertError>> {
+        let (store, file) = self.parts(medium);
+        let journal = file.as_ref().map(|file| file as &dyn Store);
+        let found = match find(&store) {
             Ok(found) => found?,
             Err(e) => return Some(Err(e.into())),
         };
         assert_eq!(found.marker.to_bytes(), self.plan.marker.to_bytes());
         if found.in_front {
             // What tells how far it is tells what is left to be done, too.
-            veracrypt::how_far(&found, store, None).expect("the journal and its list are whole");
+            veracrypt::how_far(&found, &store, journal).expect("the journal and its list are whole");
         }
-        let conversion = self.plan.conversion(store, None).expect("random");
+        let conversion = self.plan.conversion(&store, journal).expect("random");
         Some(conversion.run(found.in_front, &()))
     }
 
@@ -161,18 +196,17 @@ impl Case {
         let Marker { kind, new, .. } = &self.plan.marker;
         let check = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         if *kind == Kind::Decryption {
-            let (_, rest) = medium.split_at(self.plain.len());
+            let (_, rest) = medium[..SIZE].split_at(self.plain.len());
             let (rest, last) = rest.split_at(rest.len() - 4096);
             check(rest.iter().all(|byte| *byte == 0), "something is left behind the content")?;
             return check(Marker::parse(last).is_none(), "the conversion is still found");
         }
-        for (place, header) in [Place::Primary, Place::BackupPrimary].into_iter().zip(new) {
+        for (place, header) in [HeaderPlace::Primary, HeaderPlace::BackupPrimary].into_iter().zip(new) {
             let at = place.offset(SIZE as u64).expect("large enough") as usize;
             check(medium[at..at + 512] == *header.bytes(), &format!("the {place} is wrong"))?;
         }
         // A last page that was torn while it was wiped is found by nobody and tells nothing.
-        let found = find(&MemStore::from_vec(medium.to_vec())).expect("read");
-        check(found.is_none(), "the conversion is still found")?;
+        check(!self.is_found(medium), "the conversion is still found")?;
         let id = &self.plan.marker.id;
         check(medium[..4096].windows(16).all(|w| w != id), "something of the marker is left in front")?;
         self.is_secret(medium)

@@ -3,9 +3,10 @@
 
 pub(crate) mod case;
 
-use keyway_store::{Operation, Store, StoreError};
+use keyway_store::{FaultStore, MemStore, Operation, Store, StoreError};
 use keyway_testkit::Rng;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const SECTOR: usize = 512;
@@ -119,6 +120,71 @@ impl State {
     }
 }
 
+/// A store that can be flushed in part: the others are flushed whole, which is more.
+pub(crate) trait Medium: Store {
+    fn flush_part(&self, _part: &Range<u64>) -> Result<(), StoreError> {
+        self.flush()
+    }
+}
+
+impl Medium for MemStore {}
+impl Medium for FaultStore<MemStore> {}
+
+impl Medium for Power {
+    fn flush_part(&self, part: &Range<u64>) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.step(Operation::Flush)?;
+        let State { medium, pending, .. } = &mut *state;
+        pending.retain(|number, versions| {
+            let at = number * SECTOR;
+            let inside = part.contains(&(at as u64));
+            if inside {
+                medium[at..at + SECTOR].copy_from_slice(versions.last().expect("written"));
+            }
+            !inside
+        });
+        Ok(())
+    }
+}
+
+/// A part of a medium as a store of its own: what is converted, or the file that its journal is in.
+pub(crate) struct Part<'a> {
+    pub(crate) medium: &'a dyn Medium,
+    pub(crate) range: Range<u64>,
+}
+
+impl Store for Part<'_> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        assert!(offset + buf.len() as u64 <= self.size());
+        self.medium.read_at(buf, self.range.start + offset)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        assert!(offset + buf.len() as u64 <= self.size());
+        self.medium.write_at(buf, self.range.start + offset)
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.medium.flush_part(&self.range)
+    }
+
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        self.medium.discard(self.range.start + offset, len)
+    }
+
+    fn size(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        512
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+}
+
 impl Store for Power {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         let state = self.lock();
@@ -152,12 +218,7 @@ impl Store for Power {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        let mut state = self.lock();
-        state.step(Operation::Flush)?;
-        for (number, versions) in std::mem::take(&mut state.pending) {
-            state.medium[number * SECTOR..][..SECTOR].copy_from_slice(versions.last().expect("written"));
-        }
-        Ok(())
+        self.flush_part(&(0..self.size))
     }
 
     /// Reads as zeros from then on; until it is flushed it may be undone as a write may.
