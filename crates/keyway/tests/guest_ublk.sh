@@ -33,7 +33,7 @@ verify() { # DEVICE NAME SIZE; more words for fio follow
     shift 3
     fio --name="$name" --filename="$device" --rw=randwrite --bsrange=512-64k --bs_unaligned=0 --size="$size" \
         --ioengine=io_uring --direct=1 --iodepth=16 --verify=crc32c --verify_fatal=1 --do_verify=1 \
-        --randseed=7 --allow_mounted_write=1 "$@" >"fio.$name" 2>&1
+        --randseed="$RANDOM" --allow_mounted_write=1 "$@" >"fio.$name" 2>&1
 }
 
 # Kills the server of a device, and has another take it over.
@@ -43,7 +43,7 @@ kill_and_recover() { # VOLUME
     opens "$1" || cat complaint
 }
 
-one_life() { # NAME VOLUME SECTOR
+one_life() { # NAME VOLUME
     local name=$1 volume=$2 device
     opens --attach ublk --allow-discards "$volume" || { cat complaint; return 1; }
     device=$(field device)
@@ -64,7 +64,10 @@ one_life() { # NAME VOLUME SECTOR
     blkdiscard -z -o 1M -l 2M "$device"
     say "$name.zeroed" "$(dd if="$device" bs=1M skip=1 count=2 iflag=direct status=none | tr -d '\0' | wc -c)"
     echo "$name: killed under load"
-    verify "$device" "$name-killed" 12M --loops=100 --runtime=12 &
+    rm -f /tmp/enough
+    while [ ! -f /tmp/enough ]; do
+        verify "$device" "$name-killed" 12M || exit
+    done &
     local load=$!
     for _ in 1 2 3; do
         sleep 0.7
@@ -72,6 +75,7 @@ one_life() { # NAME VOLUME SECTOR
         say "$name.recovered" "$(field attachment) $([ "$(field device)" = "$device" ] && echo same)"
     done
     say "$name.under" "$(kill -0 $load 2>/dev/null && echo yes)"
+    touch /tmp/enough
     wait $load
     say "$name.killed" $?
     exec 7<"$device"
