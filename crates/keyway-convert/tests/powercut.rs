@@ -12,8 +12,8 @@ use keyway_testkit::{Rng, require_tool};
 use keyway_volume::veracrypt::{HashName, UnlockRequest, unlock};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use support::case::{Case, NEW, OLD, opened, secrets, wish};
+use support::cuts::{Interrupted, cut_over_and_over};
 use support::{Loss, Power};
 
 /// Cuts that each conversion is put through, at least. There are nine of three kinds; those of used space only are
@@ -26,74 +26,36 @@ fn cuts_wanted(case: &Case) -> u64 {
     }
 }
 
-/// Resumes, cutting the power again and again while the seed says so; gives the medium.
-fn recovered(case: &Case, mut medium: Vec<u8>, rng: &mut Rng, cuts: &AtomicU64, when: &str) -> Vec<u8> {
-    for round in 0..4 {
-        let again = (round < 3 && rng.below(3) == 0).then(|| rng.below(30));
-        let power = Power::new(medium, again);
-        match case.resume(&power) {
-            None => return power.left(Loss::Nothing),
-            Some(Ok(Stopped::Done)) => return power.left(Loss::All),
-            Some(Ok(Stopped::Paused)) => panic!("{when}: nobody paused it"),
-            Some(Err(e)) => {
-                assert!(again.is_some_and(|at| power.steps() > at), "{when}, round {round}: {e}");
-                cuts.fetch_add(1, Ordering::Relaxed);
-                medium = power.left(Loss::Some(rng.next_u64()));
-            }
-        }
+impl Interrupted for Case {
+    fn name(&self) -> &str {
+        &self.name
     }
-    unreachable!("the last round is not cut")
+
+    fn image(&self) -> &[u8] {
+        &self.image
+    }
+
+    fn begin(&self, power: &Arc<Power>) -> Result<Stopped, ConvertError> {
+        self.begin(&**power)
+    }
+
+    fn resume(&self, power: &Arc<Power>) -> Option<Result<Stopped, ConvertError>> {
+        self.resume(&**power)
+    }
+
+    fn is_untouched(&self, medium: &[u8]) -> bool {
+        !self.is_found(medium) && self.is_untouched(medium)
+    }
+
+    fn is_done(&self, medium: &[u8]) -> Result<(), String> {
+        self.is_done(medium)
+    }
 }
 
 #[test]
 fn every_byte_is_right_after_any_loss_of_power() {
     for case in Case::all() {
-        let kind = &case.name;
-        let whole = Power::new(case.image.clone(), None);
-        assert_eq!(case.begin(&whole).expect("nothing fails"), Stopped::Done);
-        let steps = whole.steps();
-        case.is_done(&whole.left(Loss::All)).expect("converted");
-        let (cuts, wanted) = (AtomicU64::new(0), cuts_wanted(&case));
-        let next = AtomicU64::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    while cuts.load(Ordering::Relaxed) < wanted {
-                        let turn = next.fetch_add(1, Ordering::Relaxed);
-                        let (cut, seed) = (turn % steps, turn / steps);
-                        let loss = match seed {
-                            0 => Loss::Some(turn),
-                            1 => Loss::All,
-                            2 => Loss::Nothing,
-                            _ => Loss::Some(turn),
-                        };
-                        let when = format!("{kind}, cut before {cut} of {steps}, {loss:?}");
-                        let power = Power::new(case.image.clone(), Some(cut));
-                        let began = case.begin(&power);
-                        if power.steps() <= cut {
-                            // Its flushes were fewer: that depends on which thread was faster.
-                            assert_eq!(began.expect("nothing fails"), Stopped::Done);
-                            case.is_done(&power.left(Loss::All)).expect("converted");
-                            continue;
-                        }
-                        assert!(began.is_err(), "{when}: a cut is an error");
-                        cuts.fetch_add(1, Ordering::Relaxed);
-                        let left = power.left(loss);
-                        if !case.is_found(&left) {
-                            let done = case.is_done(&left);
-                            assert!(case.is_untouched(&left) || done.is_ok(), "{when}: {done:?}");
-                            continue;
-                        }
-                        let mut rng = Rng::new(turn ^ 0x5eed);
-                        let medium = recovered(&case, left, &mut rng, &cuts, &when);
-                        if let Err(wrong) = case.is_done(&medium) {
-                            panic!("{when}: {wrong}");
-                        }
-                    }
-                });
-            }
-        });
-        eprintln!("{kind}: {} cuts over {steps} writes and flushes", cuts.into_inner());
+        cut_over_and_over(&case, cuts_wanted(&case));
     }
 }
 

@@ -19,7 +19,8 @@ use std::ops::ControlFlow;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use support::{Loss, Power};
+use support::Power;
+use support::cuts::{Interrupted, cut_over_and_over};
 
 /// What a re-encryption makes of [`Method::Xts128`].
 const NEW_METHOD: Method = Method::Cbc256;
@@ -266,83 +267,46 @@ fn cases() -> Vec<Case> {
     cases.into_iter().flatten().collect()
 }
 
-/// Cuts that each conversion is put through, at least.
-fn cuts_wanted() -> u64 {
-    if std::env::var_os("KEYWAY_SLOW").is_some() { 20_000 } else { 250 }
+/// Cuts that each conversion is put through, at least: of each kind as many.
+fn cuts_wanted(cases: &[Case], case: &Case) -> u64 {
+    let same = cases.iter().filter(|other| other.kind == case.kind).count() as u64;
+    if std::env::var_os("KEYWAY_SLOW").is_some() { 16_800 / same } else { 750 / same }
 }
 
-/// Resumes, cutting the power again and again while the seed says so; gives the medium.
-fn recovered(case: &Case, mut medium: Vec<u8>, rng: &mut Rng, cuts: &AtomicU64, when: &str) -> Vec<u8> {
-    for round in 0..4 {
-        let again = (round < 3 && rng.below(3) == 0).then(|| rng.below(40));
-        let power = Arc::new(Power::new(medium, again));
-        let shared: Arc<dyn Store> = power.clone();
-        let result = case.resume(&shared);
-        drop(shared);
-        let power = Arc::into_inner(power).expect("nobody else has it");
-        match result {
-            Ok(Stopped::Done) => return power.left(Loss::All),
-            Ok(Stopped::Paused) => panic!("{when}: nobody paused it"),
-            Err(e) => {
-                assert!(again.is_some_and(|at| power.steps() > at), "{when}, round {round}: {e}");
-                cuts.fetch_add(1, Ordering::Relaxed);
-                medium = power.left(Loss::Some(rng.next_u64()));
-            }
-        }
+impl Interrupted for Case {
+    fn name(&self) -> &str {
+        self.name
     }
-    unreachable!("the last round is not cut")
+
+    fn image(&self) -> &[u8] {
+        &self.image
+    }
+
+    fn begin(&self, power: &Arc<Power>) -> Result<Stopped, ConvertError> {
+        let store: Arc<dyn Store> = power.clone();
+        self.begin(&store)
+    }
+
+    fn resume(&self, power: &Arc<Power>) -> Option<Result<Stopped, ConvertError>> {
+        let store: Arc<dyn Store> = power.clone();
+        Some(self.resume(&store))
+    }
+
+    fn is_untouched(&self, _medium: &[u8]) -> bool {
+        // What had not begun is begun again.
+        false
+    }
+
+    fn is_done(&self, medium: &[u8]) -> Result<(), String> {
+        self.is_done(medium)
+    }
 }
 
 #[test]
 fn every_byte_is_right_after_any_loss_of_power() {
-    for case in cases() {
-        let whole: Arc<Power> = Arc::new(Power::new(case.image.clone(), None));
-        let shared: Arc<dyn Store> = whole.clone();
-        assert_eq!(case.begin(&shared).expect("nothing fails"), Stopped::Done, "{}", case.name);
-        drop(shared);
-        let whole = Arc::into_inner(whole).expect("nobody else has it");
-        let steps = whole.steps();
-        case.is_done(&whole.left(Loss::All)).unwrap_or_else(|e| panic!("{}: {e}", case.name));
-        let (cuts, wanted, next) = (AtomicU64::new(0), cuts_wanted(), AtomicU64::new(0));
-        // A stride that meets every step in time, and few of each neighbourhood in a short run.
-        let stride = (1..).find(|n| n * 7 > steps / 5 && !steps.is_multiple_of(*n)).unwrap_or(1);
-        std::thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    while cuts.load(Ordering::Relaxed) < wanted {
-                        let turn = next.fetch_add(1, Ordering::Relaxed);
-                        let cut = turn * stride % steps;
-                        let loss = match turn % 5 {
-                            0 => Loss::All,
-                            1 => Loss::Nothing,
-                            _ => Loss::Some(turn),
-                        };
-                        let when = format!("{}, cut before {cut} of {steps}, {loss:?}", case.name);
-                        let power = Arc::new(Power::new(case.image.clone(), Some(cut)));
-                        let shared: Arc<dyn Store> = power.clone();
-                        // How many flushes there are is a matter of time; the last ones may not come.
-                        let through = case.begin(&shared).is_ok();
-                        drop(shared);
-                        if through {
-                            continue;
-                        }
-                        cuts.fetch_add(1, Ordering::Relaxed);
-                        let left = Arc::into_inner(power).expect("nobody else").left(loss);
-                        if case.kind == Kind::Reencryption
-                            && let Err(open) = case.is_secret(&left)
-                        {
-                            panic!("{when}: {open}");
-                        }
-                        let mut rng = Rng::new(turn ^ 0x5eed);
-                        let medium = recovered(&case, left, &mut rng, &cuts, &when);
-                        if let Err(wrong) = case.is_done(&medium) {
-                            panic!("{when}: {wrong}");
-                        }
-                    }
-                });
-            }
-        });
-        eprintln!("{}: {} cuts over {steps} writes and flushes", case.name, cuts.into_inner());
+    let cases = cases();
+    for case in &cases {
+        cut_over_and_over(case, cuts_wanted(&cases, case));
     }
 }
 
@@ -353,7 +317,7 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
         let shared: Arc<dyn Store> = whole.clone();
         case.begin(&shared).expect("nothing fails");
         let steps = whole.steps();
-        for n in (0..steps).step_by(if cuts_wanted() > 1000 { 1 } else { 41 }) {
+        for n in (0..steps).step_by(if std::env::var_os("KEYWAY_SLOW").is_some() { 7 } else { 41 }) {
             let plans = [
                 FaultPlan { writes_fail_from: Some((n, 5)), survivors: Some(n), ..FaultPlan::default() },
                 FaultPlan { flushes_fail_from: Some(n), survivors: Some(n), ..FaultPlan::default() },

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 
 pub(crate) mod case;
+pub(crate) mod cuts;
 
 use keyway_store::{FaultStore, MemStore, Operation, Store, StoreError};
 use keyway_testkit::Rng;
