@@ -1,10 +1,10 @@
-//! The verdicts on real time: the same thing twice, and a planted delay. Takes a minute, and a machine
-//! that is left alone; `KEYWAY_SLOW=1` runs it.
+//! The verdicts on real time: the same volume twice, the same stretch of time twice, and a planted delay.
+//! Takes four minutes, and a machine that is left alone; `KEYWAY_SLOW=1` runs it.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use keyway_lab::workload::{Data, Requests, Turns, Workload};
-use keyway_lab::{Entrant, Mix, Pattern, Sectors, Subject, Verdict, measure};
+use keyway_lab::{Drive, Entrant, Mix, Pattern, Rig, Sectors, Subject, Verdict, measure};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -38,10 +38,13 @@ impl Sectors for Timed {
     }
 }
 
+fn timed(time: Duration) -> Subject {
+    Subject::InProcess(Arc::new(Timed(time)))
+}
+
 /// In how many of 20 comparisons a difference is told.
-fn told(first: Duration, second: Duration) -> usize {
-    let entrant = |name: &str, time| Entrant::new(name, Subject::InProcess(Arc::new(Timed(time))));
-    let entrants = [entrant("plain", first), entrant("other", second)];
+fn told(what: &str, first: Subject, second: Subject) -> usize {
+    let entrants = [Entrant::new("plain", first), Entrant::new("other", second)];
     let cell = keyway_lab::Cell {
         name: "RND4K Q1T1 read".into(),
         pattern: Pattern::Random,
@@ -63,7 +66,7 @@ fn told(first: Duration, second: Duration) -> usize {
     let [name, title, source] = ["test", "a test", "here"].map(str::to_owned);
     let workload = Workload { name, title, source, deviations: vec![], turns, kind };
     let stop = AtomicBool::new(false);
-    (0..20)
+    let differences = (0..20)
         .filter(|_| {
             let found = measure(&workload, &workload, &requests, &entrants, None, &stop, &());
             let row = found.comparisons.iter().find(|r| r.primary).expect("a row");
@@ -73,7 +76,9 @@ fn told(first: Duration, second: Duration) -> usize {
             );
             row.verdict != Verdict::NoDifference
         })
-        .count()
+        .count();
+    eprintln!("{what}: a difference in {differences} of 20");
+    differences
 }
 
 #[test]
@@ -83,8 +88,15 @@ fn the_same_twice_is_no_difference_and_5_percent_are_found() {
         return;
     }
     let time = Duration::from_micros(40);
-    let same = told(time, time);
+    let same = told("the same time twice", timed(time), timed(time));
     assert!(same <= 1, "a difference between a thing and itself in {same} of 20");
-    let slower = told(time, time + time / 20);
+    let slower = told("5 % slower", timed(time), timed(time + time / 20));
     assert!(slower >= 19, "5 % found in {slower} of 20");
+
+    let stop = AtomicBool::new(false);
+    let rig = Rig::open(&Drive::from("model:samsung-990-pro"), 1 << 29, false, &stop).expect("a rig");
+    let volume = rig.volume(&"veracrypt:aes".parse().expect("a target")).expect("a volume");
+    let subject = || rig.in_process(&volume).expect("a subject");
+    let same = told("the same volume twice", subject(), subject());
+    assert!(same <= 1, "a difference between a volume and itself in {same} of 20");
 }

@@ -32,7 +32,7 @@ impl Area {
     pub(super) fn new(entrant: &Entrant) -> Result<Self, LabError> {
         let Some(folder) = &entrant.folder else {
             return Err(LabError::Unsuited(format!(
-                "{} has no folder to copy files in; name mounted folders as --baseline and --with",
+                "{} has no folder to copy files in; name mounted folders as --baseline and --with, or take --workload tree-trace, the same copy as recorded requests",
                 entrant.name
             )));
         };
