@@ -1,17 +1,102 @@
 //! cryptsetup and dm-crypt of a stock kernel open what was converted in place, its kernel mounts what is
-//! inside, and e2fsck finds nothing wrong.
+//! inside, and the file systems' own checkers find nothing wrong.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD};
-use keyway_testkit::{Guest, Rng, require_tool, sha256_of, skip};
+use keyway_testkit::{Guest, NtfsMount, Rng, require_tool, sha256_of, skip};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+/// A converted volume: how it came about, and what the guest is told of it.
+struct Made {
+    name: &'static str,
+    filesystem: &'static str,
+    mebibytes: u64,
+    /// What is done to the file system, one after the other; the image and the secret are put in.
+    verbs: &'static [&'static str],
+    /// What cryptsetup takes it for, and its cipher there.
+    judged_as: &'static str,
+}
+
+const VOLUMES: [Made; 9] = [
+    made("encrypted", "ext4", 24, &["encrypt IMAGE SECRET --cipher aes"], "tcrypt aes"),
+    // cryptsetup names a cascade from the innermost cipher on.
+    made(
+        "cascade",
+        "ext4",
+        24,
+        &["encrypt IMAGE SECRET --cipher aes-twofish-serpent"],
+        "tcrypt serpent-twofish-aes",
+    ),
+    made(
+        "again",
+        "ext4",
+        24,
+        &["encrypt IMAGE SECRET", "encrypt IMAGE --reencrypt SECRET --cipher serpent"],
+        "tcrypt serpent",
+    ),
+    made(
+        "used-trimmed",
+        "ext4",
+        200,
+        &["encrypt IMAGE SECRET --used-space-only --free-space trim"],
+        "tcrypt aes",
+    ),
+    made("used-ntfs", "ntfs3", 80, &["encrypt IMAGE SECRET --used-space-only"], "tcrypt aes"),
+    made("back", "ext4", 24, &["encrypt IMAGE SECRET", "decrypt IMAGE SECRET"], "plain -"),
+    made("bitlocker", "ext4", 80, &["encrypt IMAGE --format bitlocker OWN"], "bitlk -"),
+    made(
+        "bitlocker-ntfs",
+        "ntfs3",
+        80,
+        &["encrypt IMAGE --format bitlocker OWN --used-space-only --cipher aes-cbc-128"],
+        "bitlk -",
+    ),
+    made(
+        "bitlocker-again",
+        "ext4",
+        80,
+        &[
+            "encrypt IMAGE --format bitlocker OWN --cipher aes-cbc-256",
+            "encrypt IMAGE --reencrypt OWN --cipher aes-xts-256",
+        ],
+        "bitlk -",
+    ),
+];
+
+const fn made(
+    name: &'static str,
+    filesystem: &'static str,
+    mebibytes: u64,
+    verbs: &'static [&'static str],
+    judged_as: &'static str,
+) -> Made {
+    Made { name, filesystem, mebibytes, verbs, judged_as }
+}
+
+/// A file system with a file in it; `None` where this machine can't make it.
+fn file_system(made: &Made, path: &Path, content: &Path) -> Option<()> {
+    let ext4 = made.filesystem == "ext4";
+    let mkfs = require_tool(if ext4 { "mkfs.ext4" } else { "mkfs.ntfs" })?;
+    std::fs::File::create(path).expect("created").set_len(made.mebibytes << 20).expect("sized");
+    let mut command = Command::new(mkfs);
+    match ext4 {
+        true => command.args(["-q", "-F", "-d"]).arg(content),
+        false => command.args(["-q", "-F", "-f"]),
+    };
+    let done = command.arg(path).output().expect("runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    if !ext4 {
+        std::fs::copy(content.join("big"), NtfsMount::open(path)?.path("big")).expect("copied");
+    }
+    Some(())
+}
+
 #[test]
 fn the_kernel_opens_what_was_converted() {
-    let Some(mkfs) = require_tool("mkfs.ext4") else { return };
     let cli = Cli::new();
     let folder = cli.path("job");
     let content = cli.path("content");
@@ -22,28 +107,22 @@ fn the_kernel_opens_what_was_converted() {
     std::fs::write(content.join("big"), &big).expect("written");
     std::fs::write(folder.join("password"), PASSWORD).expect("written");
     std::fs::write(folder.join("run.sh"), include_str!("guest_convert.sh")).expect("written");
-    let secret = "--password-file @job/password --pim 1 --yes";
-    for (name, first, second) in [
-        ("encrypted", "aes", None),
-        ("cascade", "aes-twofish-serpent", None),
-        ("again", "aes", Some("serpent")),
-    ] {
-        let image = format!("job/converted-{name}");
-        let path = cli.path(&image);
-        std::fs::File::create(&path).expect("created").set_len(24 << 20).expect("sized");
-        let done =
-            Command::new(&mkfs).args(["-q", "-F", "-d"]).args([&content, &path]).output().expect("runs");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        cli.ends(0, &format!("encrypt @{image} {secret} --cipher {first}"));
-        if let Some(second) = second {
-            cli.ends(0, &format!("encrypt @{image} --reencrypt {secret} --cipher {second}"));
+    let mut wanted = 0;
+    for volume in &VOLUMES {
+        let image = format!("job/converted-{}", volume.name);
+        let Some(()) = file_system(volume, &cli.path(&image), &content) else { continue };
+        for verb in volume.verbs {
+            let words = verb
+                .replace("IMAGE", &format!("@{image}"))
+                .replace("SECRET", "--password-file @job/password --pim 1 --yes")
+                .replace("OWN", "--password-file @job/password --yes");
+            cli.ends(0, &words);
         }
-        // cryptsetup names a cascade from the innermost cipher on.
-        let layers: Vec<&str> = second.unwrap_or(first).split('-').rev().collect();
-        let cipher = layers.join("-");
-        std::fs::write(folder.join(format!("cipher-{name}")), cipher).expect("written");
+        let how = format!("{} {}\n", volume.judged_as, volume.filesystem);
+        std::fs::write(folder.join(format!("how-{}", volume.name)), how).expect("written");
+        wanted += 1;
     }
-    let Some(run) = Guest::new().timeout(Duration::from_secs(240)).run(&folder) else { return };
+    let Some(run) = Guest::new().timeout(Duration::from_secs(400)).run(&folder) else { return };
     assert_eq!(run.code, Some(0), "{}", run.output);
     let results = std::fs::read_to_string(folder.join("results.tsv")).expect("results");
     let hash = sha256_of(&big[..]);
@@ -56,5 +135,6 @@ fn the_kernel_opens_what_was_converted() {
     if judged == 0 {
         skip("the guest judged nothing");
     }
-    assert_eq!(judged, 3, "{results}");
+    assert_eq!(judged, wanted, "{results}");
+    eprintln!("{judged} volumes judged");
 }
