@@ -113,7 +113,7 @@ fn wrong_usage_is_2() {
     cli.ends(2, "cat @v --offset ten");
     cli.ends(2, "cat @v --format luks");
     cli.ends(2, "open @v --protect-hidden --password-file - --protect-password-file -");
-    cli.ends(2, "open @v --attach ublk --password-file @pw");
+    cli.ends(2, "open @v --attach tape --password-file @pw");
     cli.ends(2, "open @v --attach dm-crypt --protect-hidden --password-file @pw");
     cli.ends(2, "open @v @ --attach vhost-user --password-file @pw");
     cli.ends(2, "serve @v --nbd tcp:0.0.0.0:10809 --password-file @pw");

@@ -33,12 +33,16 @@ fn auto_says_why() {
         assert_eq!(opened["attachment"], "dm-crypt", "{opened}");
     } else {
         let missing = doctor["dm_crypt"]["reason"].as_str().expect("a reason");
-        assert!(opened["attachment"] == "fuse" && why.contains(missing), "{opened}");
+        let best = if doctor["ublk"]["usable"] == true { "ublk" } else { "fuse" };
+        assert!(opened["attachment"] == best && why.contains(missing), "{opened}");
+        let not_best = doctor["ublk"]["reason"].as_str().unwrap_or_default();
+        assert!(why.contains(not_best), "{opened}");
     }
     assert_eq!(cli.json(0, "status @v")["why"], why);
     cli.ends(0, "close @v");
-    if let Some(missing) = doctor["dm_crypt"]["reason"].as_str() {
-        let refused = cli.json(5, "open @v --attach dm-crypt");
+    for (key, way) in [("dm_crypt", "dm-crypt"), ("ublk", "ublk")] {
+        let Some(missing) = doctor[key]["reason"].as_str() else { continue };
+        let refused = cli.json(5, &format!("open @v --attach {way}"));
         assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains(missing)), "{refused}");
     }
 }

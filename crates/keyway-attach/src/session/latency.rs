@@ -107,6 +107,20 @@ impl KernelStat {
         std::fs::read_to_string(stat).ok().map(|text| Self::parse(&text))
     }
 
+    /// What has come to it since then: loop devices are used again, and count on.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            reads: self.reads.saturating_sub(before.reads),
+            read_sectors: self.read_sectors.saturating_sub(before.read_sectors),
+            read_ms: self.read_ms.saturating_sub(before.read_ms),
+            writes: self.writes.saturating_sub(before.writes),
+            written_sectors: self.written_sectors.saturating_sub(before.written_sectors),
+            write_ms: self.write_ms.saturating_sub(before.write_ms),
+            flushes: self.flushes.saturating_sub(before.flushes),
+            flush_ms: self.flush_ms.saturating_sub(before.flush_ms),
+        }
+    }
+
     pub(super) fn parse(text: &str) -> Self {
         let fields: Vec<u64> = text.split_ascii_whitespace().map(|word| word.parse().unwrap_or(0)).collect();
         let field = |n: usize| fields.get(n).copied().unwrap_or(0);
@@ -135,6 +149,10 @@ mod tests {
         let told = Latencies::default().with_device(&stat);
         assert_eq!(told.reads.whole_mean_ns, Some(500_000));
         assert_eq!(told.flushes.whole_mean_ns, Some(333_333));
+        let later = KernelStat::parse("  14 0 816 26 8 1 48 5 0 9 8 0 0 0 0 3 1\n").since(&stat);
+        let told = Latencies::default().with_device(&later);
+        assert_eq!(told.reads.whole_mean_ns, Some(10_000_000), "of the last two alone");
+        assert_eq!((told.writes.whole_mean_ns, told.flushes.whole_mean_ns), (Some(3_000_000), None));
         let nothing = Latencies::default().with_device(&KernelStat::parse(""));
         assert_eq!(nothing, Latencies::default());
     }

@@ -3,6 +3,7 @@
 use super::claim::Claim;
 use super::control::{self, Answer, Request};
 use super::folder::{SessionFolder, runtime_folder};
+use super::latency::KernelStat;
 use super::plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
 use super::served::Served;
 use super::state::{SessionState, SessionStatus};
@@ -110,6 +111,8 @@ struct Session {
     /// Held until the folder is gone.
     _lock: File,
     state: SessionState,
+    /// What the block device had counted when it became ours.
+    counted_before: KernelStat,
     gone: Arc<Stop>,
     fuse: Option<FuseMount>,
     ublk: Option<UblkVolume>,
@@ -156,6 +159,7 @@ impl Session {
             folder,
             _lock: lock,
             state,
+            counted_before: KernelStat::default(),
             gone: Arc::new(gone),
             fuse: None,
             ublk: None,
@@ -255,6 +259,7 @@ impl Session {
 
     /// The volume is this block device; its file system is mounted where one wants it.
     fn mount(&mut self, device: PathBuf, wanted: Option<&MountPlan>) -> Result<(), AttachError> {
+        self.counted_before = KernelStat::of_device(&device).unwrap_or_default();
         self.state.device = Some(device.clone());
         let Some(wanted) = wanted else { return Ok(()) };
         let find = |e| AttachError::io(format!("find {}", wanted.at.display()), e);
@@ -456,7 +461,7 @@ impl Session {
             writes: counters.writes,
             bytes_written: counters.bytes_written,
             flushes: counters.flushes,
-            latency: self.served.latencies(self.state.device.as_deref()),
+            latency: self.served.latencies(self.state.device.as_deref(), &self.counted_before),
             guard_hit: self.served.guard_hit(),
         }
     }

@@ -131,13 +131,14 @@ impl Served {
         }
     }
 
-    /// How long requests took; `device` is the block device that a user has of it, if any.
-    pub(super) fn latencies(&self, device: Option<&Path>) -> Latencies {
+    /// How long requests took; `device` is the block device that a user has of it, if any, which had counted so
+    /// much `before`.
+    pub(super) fn latencies(&self, device: Option<&Path>, before: &KernelStat) -> Latencies {
         match self {
             Self::Ours(engine) => {
                 let ours = Latencies::of(&engine.latency());
                 match device.and_then(KernelStat::of_device) {
-                    Some(stat) => ours.with_device(&stat),
+                    Some(stat) => ours.with_device(&stat.since(before)),
                     None => ours,
                 }
             }

@@ -1,7 +1,7 @@
 //! Serving processes: found, asked, ended, killed.
 
 use crate::rig::{Sessions, can_mount, device};
-use keyway_attach::session::{SessionState, SessionStatus};
+use keyway_attach::session::{Latency, SessionState, SessionStatus};
 use keyway_engine::Access;
 use keyway_store::{Caching, FileStore, OpenMode};
 use keyway_testkit::{Rng, require_root, require_tool};
@@ -44,6 +44,10 @@ fn it_is_found_by_every_name_asked_and_closed() {
         let asked = sessions.ask(&["status", name]);
         let status: SessionStatus = json(&asked);
         assert_eq!((status.writes, status.bytes_written), (1, 5000));
+        let times = status.latency.writes.store.expect("the first request is timed");
+        assert_eq!((times.count, times.histogram.len()), (1, 1));
+        assert!(times.p50_ns > 0 && times.p50_ns == times.p99_ns);
+        assert_eq!(status.latency.reads, Latency::default());
         assert!(!status.guard_hit);
     }
 
