@@ -362,8 +362,11 @@ impl FuseRing {
 
     fn submit(&mut self, wait_for: usize) -> io::Result<()> {
         self.unsent = 0;
+        // EAGAIN and EBUSY: the kernel is short of memory for the moment. What was begun stays begun, and the
+        // next call tells it.
+        use io::ErrorKind::{Interrupted, ResourceBusy, WouldBlock};
         match self.ring.submit_and_wait(wait_for) {
-            Err(e) if e.kind() != io::ErrorKind::Interrupted => Err(e),
+            Err(e) if !matches!(e.kind(), Interrupted | ResourceBusy | WouldBlock) => Err(e),
             _ => Ok(()),
         }
     }
