@@ -15,6 +15,9 @@ const MANY: u32 = WINDOW - WINDOW / 8;
 /// fewer than these it goes; in between all stays as it is. Half would be too few: with 32 requests in flight,
 /// a thread that shares its CPU with who asks gets them by twos and threes, and the first of each is alone.
 const FEW: u32 = WINDOW - WINDOW / 4;
+/// It goes home only after so many such windows, one after the other: a thread that keeps pace with who hands
+/// in a crowd's requests, on another CPU, finds each alone as well, for a while.
+const ROW: u32 = 16;
 
 /// The requests being served.
 #[derive(Default)]
@@ -38,6 +41,8 @@ pub(crate) struct Place {
     choice: Option<(CpuSet, CpuSet)>,
     window: Window,
     sleeps: u64,
+    /// Windows that spoke for its queue's CPU, up to now.
+    row: u32,
     at_home: bool,
 }
 
@@ -53,7 +58,7 @@ impl Place {
                 home.set(cpu);
                 (home, anywhere)
             });
-        Self { choice, window: Window::default(), sleeps: thread_sleeps(), at_home: false }
+        Self { choice, window: Window::default(), sleeps: thread_sleeps(), row: 0, at_home: false }
     }
 
     /// Takes note of a request that was `alone` or not, and moves when it is time.
@@ -64,7 +69,9 @@ impl Place {
         let sleeps = thread_sleeps();
         let slept = sleeps.saturating_sub(self.sleeps);
         self.sleeps = sleeps;
-        let at_home = self.window.judge(slept, self.at_home);
+        let lone = self.window.judge(slept, self.at_home);
+        self.row = if lone { self.row.saturating_add(1) } else { 0 };
+        let at_home = lone && (self.at_home || self.row >= ROW);
         if at_home != self.at_home
             && let Some((home, anywhere)) = &self.choice
         {
@@ -127,11 +134,15 @@ mod tests {
         let all = sched_getaffinity(None).expect("the system tells");
         let cpu = (0..CpuSet::MAX_CPU).find(|cpu| all.is_set(*cpu)).expect("some CPU");
         let mut place = Place::new(cpu as u16);
-        for _ in 0..WINDOW {
-            std::thread::sleep(std::time::Duration::from_micros(50));
-            place.note(true);
-        }
-        let now = sched_getaffinity(None).expect("the system tells");
+        let mut lone = |windows| {
+            for _ in 0..windows * WINDOW {
+                std::thread::sleep(std::time::Duration::from_micros(20));
+                place.note(true);
+            }
+            sched_getaffinity(None).expect("the system tells")
+        };
+        assert_eq!(lone(ROW - 1), all, "not at once");
+        let now = lone(1);
         assert!(now.count() == 1 && now.is_set(cpu));
         for _ in 0..WINDOW {
             place.note(false);
