@@ -49,6 +49,11 @@ impl Pem {
             std::fs::File::open(&path).and_then(|file| file.take(LARGEST_FILE).read_to_end(&mut bytes));
         match read {
             Ok(_) => Ok(Self { path, bytes }),
+            // What QEMU and nbdkit call a file of shared keys.
+            Err(_) if folder.join("keys.psk").exists() => {
+                let reason = "shared keys (keys.psk) are not offered, only certificates".to_owned();
+                Err(NbdError::Certificates { path, reason })
+            }
             Err(e) => Err(NbdError::Certificates { path, reason: e.to_string() }),
         }
     }

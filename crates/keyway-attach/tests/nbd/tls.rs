@@ -204,3 +204,11 @@ fn bad_folders_are_refused_by_the_file() {
     fs::write(folder.path().join("server-cert.pem"), b"nothing").unwrap();
     assert_eq!(fault(), "server-cert.pem");
 }
+
+#[test]
+fn shared_keys_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("keys.psk"), "ann:00112233445566778899aabbccddeeff\n").unwrap();
+    let refused = Certificates::from_folder(folder.path()).expect_err("there is no certificate");
+    assert!(refused.to_string().contains("shared keys (keys.psk) are not offered"), "{refused}");
+}
