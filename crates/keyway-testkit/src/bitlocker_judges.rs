@@ -6,7 +6,7 @@
 //! only ASCII passwords and crashes on encrypt-on-write; dissect.fve does everything, but a mebibyte of AES-XTS takes it a second or two, so that it is
 //! asked for some stretches of a volume where the others give all of it.
 
-use crate::{require_fuse, require_tool, sha256_of_file, skip};
+use crate::{require_fuse, require_root, require_tool, sha256_of_file, skip};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -180,7 +180,8 @@ impl NtfsMount {
     pub fn open(volume: &Path) -> Option<Self> {
         let program = require_tool("ntfs-3g")?;
         require_tool("fusermount3")?;
-        if !require_fuse() {
+        // It runs as root, whom a user's FUSE file system keeps out.
+        if !require_fuse() || (lies_on_fuse(volume) && !require_root()) {
             return None;
         }
         let folder = TempDir::new().expect("a temporary folder");
@@ -223,6 +224,11 @@ impl Drop for Mounted {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+fn lies_on_fuse(path: &Path) -> bool {
+    // FUSE_SUPER_MAGIC (linux/magic.h).
+    rustix::fs::statfs(path).is_ok_and(|found| found.f_type == 0x6573_5546)
 }
 
 fn is_mounted(folder: &Path) -> bool {

@@ -1,5 +1,5 @@
 //! Whether the page cache answered: the kernel counts the bytes that a process had fetched from
-//! block devices (`read_bytes` in `/proc/self/io`, proc(5)). Where fewer were fetched than were
+//! block devices (`ru_inblock`, getrusage(2)). Where fewer were fetched than were
 //! read, memory answered.
 //!
 //! Not every file's bytes come from a block device (FUSE, network file systems, tmpfs); whether they
@@ -7,6 +7,7 @@
 
 use crate::{Cell, Mix, Subject};
 use keyway_store::AlignedBuf;
+use keyway_sys::bytes_fetched;
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -28,29 +29,23 @@ impl CacheWatch {
             Subject::File { path, start, .. } if cell.mix != Mix::Write => counts(path, *start),
             _ => false,
         };
-        Self { before: counted.then(fetched).flatten() }
+        Self { before: counted.then(bytes_fetched).flatten() }
     }
 
     /// Whether fewer bytes were fetched than `bytes_read`.
     pub(super) fn answered(&self, bytes_read: u64) -> bool {
-        let fetched = self.before.zip(fetched()).map(|(before, now)| now.saturating_sub(before));
+        let fetched = self.before.zip(bytes_fetched()).map(|(before, now)| now.saturating_sub(before));
         fetched.is_some_and(|fetched| (fetched as f64) < bytes_read as f64 * FETCHED)
     }
-}
-
-/// Bytes this process had fetched from block devices since it was started.
-fn fetched() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/io").ok()?;
-    text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()
 }
 
 /// Whether reading this file past the cache is counted as fetched.
 fn counts(path: &Path, start: u64) -> bool {
     let open = OpenOptions::new().read(true).custom_flags(OFlags::DIRECT.bits() as i32).open(path);
-    let (Ok(file), Some(before)) = (open, fetched()) else { return false };
+    let (Ok(file), Some(before)) = (open, bytes_fetched()) else { return false };
     let mut block = AlignedBuf::zeroed(4096);
     let read = file.read_exact_at(&mut block, start.next_multiple_of(4096));
-    read.is_ok() && fetched().is_some_and(|now| now >= before + 4096)
+    read.is_ok() && bytes_fetched().is_some_and(|now| now >= before + 4096)
 }
 
 #[cfg(test)]
