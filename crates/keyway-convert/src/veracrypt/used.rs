@@ -282,6 +282,7 @@ fn parse(bytes: &[u8], marker: &Marker) -> Option<Vec<Range<u64>>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of ranges, some of them short")]
 mod tests {
     use super::*;
 
