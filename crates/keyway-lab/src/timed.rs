@@ -7,7 +7,7 @@ use crate::{LabError, Target};
 use keyway_convert::{Stopped, bitlocker as convert_bitlocker, veracrypt as convert};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_secret::SecretBytes;
-use keyway_sed::modelled;
+use keyway_sed::modelled::{self, Engine};
 use keyway_store::model::{Clock, DriveModel, ModelDrive, SparseStore};
 use keyway_store::{AlignedBuf, Operation as Io, Store, StoreError};
 use keyway_volume::allocation::Allocation;
@@ -46,7 +46,8 @@ pub(crate) struct Hardware {
 impl Hardware {
     /// Takes ownership, activates locking, locks and unlocks: a drive that is ready.
     pub(crate) fn set_up(&self) -> Result<ModelDrive, LabError> {
-        let made = modelled::set_up(self.model.clone(), Clock::real(), self.bytes.clone());
+        let made =
+            modelled::set_up(self.model.clone(), Clock::real(), Engine::InTheModel, self.bytes.clone());
         Ok(made.map_err(|e| LabError::Volume(e.to_string()))?.drive)
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! [`set_up`] makes one as its user would: it takes ownership, activates locking, locks the whole drive and
 //! unlocks it again, all by the messages that a real drive gets. What comes out is a
-//! [`ModelDrive`], a store like any other. The drive's cipher runs inside the time that the model gives to a
-//! request, as a drive's own engine does: a host that waits for a request waits for the model, not for the cipher.
+//! [`ModelDrive`], a store like any other. What a drive's own engine takes is in the time that the model gives to a
+//! request; [`Engine`] says whether this machine does its work, too.
 
 use crate::host::ranges::Lock;
 use crate::host::{Credential, Host, HostError};
@@ -17,6 +17,16 @@ use std::sync::Arc;
 
 /// Bytes of the generated owner's PIN: as many as a PIN can have.
 const PIN_BYTES: usize = crate::tper::MAX_PIN;
+
+/// Who does the work of the drive's cipher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// This machine: the blocks lie encrypted. A host that waits for a request waits for the model and not for the
+    /// cipher; one that keeps a queue filled pays for it when it submits, as no host of a real drive does.
+    Computed,
+    /// Nobody: the blocks lie as they are. For measurements of what a host pays, which is nothing.
+    InTheModel,
+}
 
 /// A modelled drive that is set up and unlocked.
 pub struct Modelled {
@@ -44,14 +54,23 @@ pub enum ModelledError {
 ///
 /// # Errors
 /// A store that is too small or fails.
-pub fn set_up(model: DriveModel, clock: Clock, blocks: Arc<dyn Store>) -> Result<Modelled, ModelledError> {
+pub fn set_up(
+    model: DriveModel,
+    clock: Clock,
+    engine: Engine,
+    blocks: Arc<dyn Store>,
+) -> Result<Modelled, ModelledError> {
     let block_bytes = model.sector_bytes;
     let label = Label { serial: "KWMODEL".into(), msid: "MODELLED".into(), psid: "MODELLED".into() };
     let count = blocks.size() / 4096 * 4096 / u64::from(block_bytes.max(1));
     let config = DriveConfig::opal(count, block_bytes, label);
     let tables = SparseStore::new(config.data_offset(), block_bytes);
     let medium = Split { tables, at: config.data_offset(), blocks };
-    let security = Arc::new(Drive::create(Arc::new(medium), &config)?);
+    let medium = Arc::new(medium);
+    let security = Arc::new(match engine {
+        Engine::Computed => Drive::create(medium, &config)?,
+        Engine::InTheModel => Drive::create_without_engine(medium, &config)?,
+    });
 
     let mut pin = SecretBytes::zeroed(PIN_BYTES);
     getrandom::fill(&mut pin).map_err(|_| DriveError::NoRandom)?;

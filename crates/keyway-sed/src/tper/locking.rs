@@ -220,7 +220,7 @@ impl Tper {
             return Ok(unlocked.transform.clone());
         }
         let key = self.range_key(n, session).ok_or(Status::Fail)?;
-        let transform = if self.state.config.ssc.encrypts() {
+        let transform = if self.engine && self.state.config.ssc.encrypts() {
             let media = of.open(&key).ok_or(Status::TPerMalfunction)?;
             let (data, tweak) = media.split_at_checked(MEDIA_KEY_BYTES / 2).ok_or(Status::TPerMalfunction)?;
             let unit_bytes = self.state.config.block_bytes;

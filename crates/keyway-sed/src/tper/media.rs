@@ -43,7 +43,7 @@ pub enum IoError {
 pub(super) enum Transform {
     /// There is no key: it is locked for both.
     Closed,
-    /// Nothing: the drive does not encrypt.
+    /// Nothing: the drive does not encrypt, or not here.
     Plain,
     /// The drive's cipher.
     Cipher(Arc<SectorCipher>),
@@ -128,8 +128,12 @@ impl Media {
             Access::Read => range.read_locked,
             Access::Write => range.write_locked,
         };
-        let parts = self.parts(request);
         let closed = |range: &MediaRange| locked(range) || matches!(range.transform, Transform::Closed);
+        // Most drives have the one range.
+        if self.ranges.is_empty() && !request.is_empty() && !closed(&self.global) {
+            return Ok(vec![(request, &self.global.transform)]);
+        }
+        let parts = self.parts(request);
         if let Some((blocks, _)) = parts.iter().find(|(_, range)| closed(range)) {
             return Err(IoError::Locked { lba: blocks.start });
         }
@@ -168,12 +172,17 @@ impl Media {
         let request = self.check(lba, bytes.len())?;
         self.not_shadowed(&request)?;
         let mut rest = bytes;
-        let mut work = vec![0; PIECE.min(bytes.len())];
+        let mut work = Vec::new();
         for (blocks, transform) in self.open(request, Access::Write)? {
             let len = (blocks.end - blocks.start) as usize * self.block_bytes as usize;
             let Some((part, tail)) = rest.split_at_checked(len) else { break };
             rest = tail;
             let mut at = blocks.start;
+            if matches!(transform, Transform::Plain) {
+                store.write_at(part, self.offset(at)).map_err(DriveError::from)?;
+                continue;
+            }
+            work.resize(PIECE.min(bytes.len()), 0);
             for piece in part.chunks(PIECE) {
                 let Some(work) = work.get_mut(..piece.len()) else { break };
                 work.copy_from_slice(piece);

@@ -133,6 +133,24 @@ impl Drive {
         Self::open(store)
     }
 
+    /// As [`Drive::create`], a drive whose blocks are left as they are: whoever gives it a drive's time has the work
+    /// of its cipher in that. Everything else is as in any drive, locks included.
+    ///
+    /// # Errors
+    /// As [`Drive::create`].
+    pub(crate) fn create_without_engine(
+        store: Arc<dyn Store>,
+        config: &DriveConfig,
+    ) -> Result<Self, DriveError> {
+        let drive = Self::create(store, config)?;
+        {
+            let mut tper = drive.tper.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut media = drive.media.write().unwrap_or_else(PoisonError::into_inner);
+            tper.stop_engine(&mut media)?;
+        }
+        Ok(drive)
+    }
+
     /// Powers a drive up that was made before.
     ///
     /// # Errors

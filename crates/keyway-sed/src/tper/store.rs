@@ -14,16 +14,17 @@ const NAME: &str = "the virtual drive";
 /// completed by reading first; a caller that has several threads write parts of one block orders them itself.
 pub struct DriveStore {
     drive: Arc<Drive>,
+    /// Bytes of a block, and of all: they stay for the drive's life.
+    block: u64,
+    size: u64,
 }
 
 impl DriveStore {
     /// The blocks of that drive.
-    pub const fn new(drive: Arc<Drive>) -> Self {
-        Self { drive }
-    }
-
-    fn block(&self) -> u64 {
-        self.drive.block_bytes().into()
+    pub fn new(drive: Arc<Drive>) -> Self {
+        let block = drive.block_bytes().into();
+        let size = drive.blocks() * block;
+        Self { drive, block, size }
     }
 
     fn check(&self, operation: Operation, offset: u64, len: usize) -> Result<(), StoreError> {
@@ -35,19 +36,19 @@ impl DriveStore {
 
     /// The blocks that a range of bytes touches.
     fn touched(&self, offset: u64, len: usize) -> Range<u64> {
-        offset / self.block()..(offset + len as u64).div_ceil(self.block())
+        offset / self.block..(offset + len as u64).div_ceil(self.block)
     }
 
     fn is_whole(&self, offset: u64, len: usize) -> bool {
-        offset.is_multiple_of(self.block()) && (len as u64).is_multiple_of(self.block())
+        offset.is_multiple_of(self.block) && (len as u64).is_multiple_of(self.block)
     }
 
     /// Reads whole blocks around a request; and where it is in them.
     fn around(&self, offset: u64, len: usize) -> Result<(u64, Vec<u8>, Range<usize>), IoError> {
         let blocks = self.touched(offset, len);
-        let mut bytes = vec![0; ((blocks.end - blocks.start) * self.block()) as usize];
+        let mut bytes = vec![0; ((blocks.end - blocks.start) * self.block) as usize];
         self.drive.read(blocks.start, &mut bytes)?;
-        let from = (offset - blocks.start * self.block()) as usize;
+        let from = (offset - blocks.start * self.block) as usize;
         Ok((blocks.start, bytes, from..from + len))
     }
 }
@@ -68,7 +69,7 @@ impl Store for DriveStore {
         let len = buf.len();
         self.check(Operation::Read, offset, len)?;
         let done = if self.is_whole(offset, len) {
-            self.drive.read(offset / self.block(), buf)
+            self.drive.read(offset / self.block, buf)
         } else {
             self.around(offset, len).map(|(_, bytes, part)| {
                 if let Some(part) = bytes.get(part) {
@@ -83,7 +84,7 @@ impl Store for DriveStore {
         let len = buf.len();
         self.check(Operation::Write, offset, len)?;
         let done = if self.is_whole(offset, len) {
-            self.drive.write(offset / self.block(), buf)
+            self.drive.write(offset / self.block, buf)
         } else {
             self.around(offset, len).and_then(|(first, mut bytes, part)| {
                 if let Some(part) = bytes.get_mut(part) {
@@ -101,8 +102,8 @@ impl Store for DriveStore {
 
     /// Blocks of which only a part is named keep what they hold.
     fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
-        let end = offset.saturating_add(len).min(self.size()) / self.block();
-        let first = offset.div_ceil(self.block());
+        let end = offset.saturating_add(len).min(self.size()) / self.block;
+        let first = offset.div_ceil(self.block);
         if first >= end {
             return Ok(());
         }
@@ -110,11 +111,11 @@ impl Store for DriveStore {
     }
 
     fn size(&self) -> u64 {
-        self.drive.blocks() * self.block()
+        self.size
     }
 
     fn sector_bytes(&self) -> u32 {
-        self.drive.block_bytes()
+        self.block as u32
     }
 
     fn is_read_only(&self) -> bool {

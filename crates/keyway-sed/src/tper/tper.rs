@@ -55,6 +55,8 @@ pub(super) struct Tper {
     pub(super) answered: Instant,
     /// How it misbehaves.
     pub(super) faults: Vec<Fault>,
+    /// Whether blocks go through its cipher.
+    pub(super) engine: bool,
     /// An answer about the ComID that waits to be fetched.
     com_id_answer: Option<Vec<u8>>,
     /// The medium failed in mid-change: nothing is known for certain, and nothing is done any more.
@@ -155,6 +157,7 @@ impl Tper {
             answer: None,
             answered: Instant::now(),
             faults: before.map(|tper| tper.faults.clone()).unwrap_or_default(),
+            engine: before.is_none_or(|tper| tper.engine),
             com_id_answer: None,
             failed: false,
         };
@@ -162,6 +165,14 @@ impl Tper {
         tper.reset_locks(RESET_POWER_CYCLE);
         let media = tper.map_media(None).map_err(|_| DriveError::Damaged)?;
         Ok((tper, media))
+    }
+
+    /// From now on blocks go to the medium as they are.
+    pub(super) fn stop_engine(&mut self, media: &mut Media) -> Result<(), DriveError> {
+        self.engine = false;
+        self.unlocked.iter_mut().for_each(|range| *range = None);
+        *media = self.map_media(None).map_err(|_| DriveError::Damaged)?;
+        Ok(())
     }
 
     pub(super) fn tables(&self, sp: Sp) -> &Tables {

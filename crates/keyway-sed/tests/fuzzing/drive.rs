@@ -114,9 +114,11 @@ pub(crate) fn one(data: &[u8], fresh: bool) -> u64 {
         let (bytes, tail) = tail.split_at(usize::from(*len).min(tail.len()));
         rest = tail;
         match kind % 8 {
+            // By its own number alone: it takes ten times as long as all else.
+            _ if *kind == 6 => drive.power_cycle().expect("its state makes sense"),
             0 => session = start(drive, sp::ADMIN, None).unwrap_or(session),
             1 => session = start(drive, sp::LOCKING, None).unwrap_or(session),
-            2 | 3 => {
+            2 | 3 | 6 => {
                 let answer = exchange(drive, session.0, session.1, bytes);
                 assert!(answer.len() <= 2048);
                 seen.answer(&answer);
@@ -129,7 +131,6 @@ pub(crate) fn one(data: &[u8], fresh: bool) -> u64 {
                 let got = drive.security_receive(protocol % 4, com_id, usize::from(*low) * 16);
                 seen.add(u64::from(sent.is_ok()) << 1 | u64::from(got.is_ok()));
             }
-            6 => drive.power_cycle().expect("its state makes sense"),
             _ => drive.security_send(2, COM_ID, &Request::StackReset.write(COM_ID, 0)).expect("it is taken"),
         }
         let _ = drive.security_receive(1, COM_ID, 65536);

@@ -1,7 +1,7 @@
 //! The drive's blocks as a store, and in a model's time.
 
 use crate::rig::*;
-use keyway_sed::modelled;
+use keyway_sed::modelled::{self, Engine};
 use keyway_sed::tper::DriveStore;
 use keyway_sed::uid::authority;
 use keyway_store::model::{Clock, DriveModel, SparseStore};
@@ -60,7 +60,8 @@ fn a_modelled_drive_is_set_up_encrypts_and_takes_the_models_time() {
         Clock::simulated(),
         Box::new(SparseStore::new(size, model.sector_bytes)),
     );
-    let made = modelled::set_up(model, Clock::simulated(), blocks.clone()).expect("it is set up");
+    let made =
+        modelled::set_up(model, Clock::simulated(), Engine::Computed, blocks.clone()).expect("it is set up");
     assert_eq!(made.drive.size(), size);
     let text = [0x5a; 4096];
     for store in [&made.drive, &plain] {
@@ -81,4 +82,22 @@ fn a_modelled_drive_is_set_up_encrypts_and_takes_the_models_time() {
     lock(&made.security, authority::admin(1), &made.pin, 0, false, false).unwrap();
     made.drive.read_at(&mut raw, 4096 * 5).unwrap();
     assert_eq!(raw, text);
+}
+
+#[test]
+fn an_engine_in_the_model_leaves_the_blocks_alone_and_locks_all_the_same() {
+    let model = DriveModel::named("samsung-990-pro").expect("a shipped model");
+    let blocks = Arc::new(SparseStore::new(64 << 20, model.sector_bytes));
+    let made = modelled::set_up(model, Clock::simulated(), Engine::InTheModel, blocks.clone())
+        .expect("it is set up");
+    let (text, mut raw) = ([0x5a; 4096], [0; 4096]);
+    made.drive.write_at(&text, 4096 * 5).unwrap();
+    blocks.read_at(&mut raw, 4096 * 5).unwrap();
+    assert_eq!(raw, text);
+    made.security.power_cycle().unwrap();
+    assert!(made.drive.read_at(&mut raw, 4096 * 5).is_err(), "it locks as any drive does");
+    assert!(made.drive.write_at(&text, 4096 * 5).is_err());
+    lock(&made.security, authority::admin(1), &made.pin, 0, false, false).unwrap();
+    made.drive.read_at(&mut raw, 4096 * 5).unwrap();
+    assert_eq!(raw, text, "a power cycle has not brought the cipher back");
 }
