@@ -1,14 +1,16 @@
 //! A volume in use while it is converted: a store of its plain content, whose bytes change their place and
 //! their cipher under whoever reads and writes it.
 //!
-//! Each request finds its bytes where they are at that moment ([`Move`]: on the one side or on the other).
+//! Each request finds its bytes where they are at that moment ([`Move`]: on the one side or on the other; what
+//! no move has reached lies where the volume's layout has it, where there is one).
 //! The segment that is just being carried over is closed: writes into it wait from the moment it is read
 //! until a record is on the medium behind which recovery does not write it again, or recovery would bring
 //! back what the write has replaced. Reads wait only while its target is being written. Everything else goes
 //! on meanwhile. `docs/conversion.md` tells the order, `tests/model_live.rs` explores it.
 
 use crate::ConvertError;
-use crate::step::{Move, Side, Step};
+use crate::step::{Keyed, Move, Side, Step};
+use keyway_engine::{Layout, Mapping, Segment};
 use keyway_store::{AlignedBuf, Operation, Store, StoreError};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -24,6 +26,8 @@ const PIECE: usize = 512 << 10;
 /// The plain content of a volume that is being converted.
 pub struct Live {
     store: Arc<dyn Store>,
+    /// Where the content was before the first move; empty where the moves say that of all of it.
+    before: Vec<Place>,
     moves: Vec<(u32, Move)>,
     bytes: u64,
     state: Mutex<State>,
@@ -52,10 +56,16 @@ struct Closed {
     failed: bool,
 }
 
+/// Bytes of the content, and where they lie; `None`: they read as zeros, and can't be written.
+struct Place {
+    logical: Range<u64>,
+    side: Option<Side>,
+}
+
 /// Bytes of the content that lie in a row.
 struct Extent {
     logical: Range<u64>,
-    side: Side,
+    side: Option<Side>,
     /// Bytes of the side before the first one.
     within: u64,
 }
@@ -69,9 +79,26 @@ fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
+/// The places of a layout's bytes.
+fn places(layout: &Layout) -> Vec<Place> {
+    let side = |mapping: &Mapping| match mapping {
+        Mapping::Encrypted { store_offset, first_unit, cipher } => {
+            let key = Some(Keyed { cipher: cipher.clone(), first_unit: *first_unit });
+            Some(Side { offset: *store_offset, key })
+        }
+        Mapping::Plain { store_offset } => Some(Side { offset: *store_offset, key: None }),
+        Mapping::Zero => None,
+    };
+    let place = |segment: &Segment| Place {
+        logical: segment.start..segment.start + segment.len,
+        side: side(&segment.mapping),
+    };
+    layout.segments().iter().map(place).collect()
+}
+
 /// Where the content is when a step has come so far. Each byte lies where the last move that is done with it
-/// has put it, or else where the first move will find it.
-fn extents(moves: &[(u32, Move)], step: u32, done: u64) -> Arc<[Extent]> {
+/// has put it, or else where it was before, or where the first move will find it.
+fn extents(before: &[Place], moves: &[(u32, Move)], step: u32, done: u64) -> Arc<[Extent]> {
     let reached = |(number, m): &(u32, Move)| {
         let done = match number.cmp(&step) {
             std::cmp::Ordering::Less => m.len,
@@ -82,37 +109,54 @@ fn extents(moves: &[(u32, Move)], step: u32, done: u64) -> Arc<[Extent]> {
         first..first + done
     };
     let all = |m: &Move| m.logical..m.logical + m.len;
-    let mut ends: Vec<u64> =
-        moves.iter().flat_map(|m| [reached(m), all(&m.1)]).flat_map(|r| [r.start, r.end]).collect();
+    let places = before.iter().map(|place| place.logical.clone());
+    let mut ends: Vec<u64> = moves
+        .iter()
+        .flat_map(|m| [reached(m), all(&m.1)])
+        .chain(places)
+        .flat_map(|range| [range.start, range.end])
+        .collect();
     ends.sort_unstable();
     ends.dedup();
     let pieces = ends.windows(2).filter_map(|ends| {
         let [start, end] = *ends.first_chunk()?;
-        let put = moves.iter().rev().find(|m| reached(m).contains(&start)).map(|(_, m)| (m, &m.to));
-        let found = || moves.iter().find(|(_, m)| all(m).contains(&start)).map(|(_, m)| (m, &m.from));
-        let (m, side) = put.or_else(found)?;
-        Some(Extent { logical: start..end, side: side.clone(), within: start - m.logical })
+        let put = moves.iter().rev().find(|m| reached(m).contains(&start));
+        let was = || before.iter().find(|place| place.logical.contains(&start));
+        let (first, side) = match put.map(|(_, m)| (m.logical, Some(&m.to))) {
+            Some(put) => put,
+            None => match was() {
+                Some(place) => (place.logical.start, place.side.as_ref()),
+                None => {
+                    let (_, m) = moves.iter().find(|(_, m)| all(m).contains(&start))?;
+                    (m.logical, Some(&m.from))
+                }
+            },
+        };
+        Some(Extent { logical: start..end, side: side.cloned(), within: start - first })
     });
     pieces.collect()
 }
 
 impl Live {
-    /// The content of a conversion that has come that far. Its moves cover the content from byte 0 on.
+    /// The content of a conversion that has come that far. Its moves cover the content from byte 0 on, or the
+    /// layout does that the volume had before.
     ///
     /// # Errors
-    /// The conversion's moves leave gaps.
+    /// There are gaps.
     pub(crate) fn new(
         store: Arc<dyn Store>,
+        layout: Option<&Layout>,
         steps: &[Step],
         step: u32,
         done: u64,
     ) -> Result<Self, ConvertError> {
+        let before = layout.map(places).unwrap_or_default();
         let moves = (0..).zip(steps).filter_map(|(number, step)| match step {
             Step::Move(m) => Some((number, m.clone())),
             _ => None,
         });
         let moves: Vec<(u32, Move)> = moves.collect();
-        let extents = extents(&moves, step, done);
+        let extents = extents(&before, &moves, step, done);
         let mut bytes = 0;
         for extent in extents.iter() {
             if extent.logical.start != bytes {
@@ -124,7 +168,7 @@ impl Live {
         }
         let state = State { extents, busy: Vec::new(), closed: None };
         let (state, changed, requests) = (Mutex::new(state), Condvar::new(), AtomicU64::new(0));
-        Ok(Self { store, moves, bytes, state, changed, requests })
+        Ok(Self { store, before, moves, bytes, state, changed, requests })
     }
 
     /// Requests so far.
@@ -157,7 +201,7 @@ impl Live {
 
     /// A step has come so far: the content lies there now. Reads go on.
     pub(crate) fn moved(&self, step: u32, done: u64) {
-        let extents = extents(&self.moves, step, done);
+        let extents = extents(&self.before, &self.moves, step, done);
         let mut state = self.lock();
         state.extents = extents;
         if let Some(closed) = &mut state.closed {
@@ -216,13 +260,13 @@ struct Guard<'a> {
 
 impl Guard<'_> {
     /// The parts of the request: the side, its bytes before the part, and how many bytes it is.
-    fn parts(&self) -> impl Iterator<Item = (&Side, u64, usize)> {
+    fn parts(&self) -> impl Iterator<Item = (Option<&Side>, u64, usize)> {
         let range = &self.this.range;
         let first = self.extents.partition_point(|extent| extent.logical.end <= range.start);
         let met = self.extents.iter().skip(first).take_while(|extent| extent.logical.start < range.end);
         met.map(|extent| {
             let (from, to) = (extent.logical.start.max(range.start), extent.logical.end.min(range.end));
-            (&extent.side, extent.within + (from - extent.logical.start), (to - from) as usize)
+            (extent.side.as_ref(), extent.within + (from - extent.logical.start), (to - from) as usize)
         })
     }
 }
@@ -247,8 +291,13 @@ impl Store for Live {
         let mut rest = buf;
         for (side, at, len) in guard.parts() {
             let (part, tail) = rest.split_at_mut(len);
-            self.store.read_at(part, side.offset + at)?;
-            side.decrypt(part, at);
+            match side {
+                Some(side) => {
+                    self.store.read_at(part, side.offset + at)?;
+                    side.decrypt(part, at);
+                }
+                None => part.fill(0),
+            }
             rest = tail;
         }
         Ok(())
@@ -259,6 +308,11 @@ impl Store for Live {
         let mut rest = buf;
         for (side, at, len) in guard.parts() {
             let (part, tail) = rest.split_at(len);
+            let Some(side) = side else {
+                let why = std::io::Error::other("the volume's metadata lies there");
+                let name = "a volume that is being converted";
+                return Err(StoreError::new(Operation::Write, name, offset, buf.len(), why));
+            };
             for (piece, at) in part.chunks(PIECE).zip((at..).step_by(PIECE)) {
                 SCRATCH.with_borrow_mut(|scratch| {
                     scratch.resize(piece.len());

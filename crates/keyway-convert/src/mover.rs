@@ -19,6 +19,7 @@ use crate::marker::{MARKER_BYTES, is_torn};
 use crate::pipeline::{Came, Pipeline, flush};
 use crate::step::{Move, Side, Step, Wipe};
 use crate::{ConvertError, Record, Stopped};
+use keyway_engine::Layout;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::{HEADER_BYTES, Noise};
 use std::cell::Cell;
@@ -159,13 +160,25 @@ impl Conversion<'_> {
     /// # Errors
     /// See [`ConvertError`]; this conversion can't be carried out on a volume in use.
     pub fn in_use(&self, store: Arc<dyn Store>) -> Result<(Live, Reached), ConvertError> {
+        self.in_use_of(store, None)
+    }
+
+    /// The same of a volume that had that layout before the conversion: what no move reaches stays there.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn in_use_of(
+        &self,
+        store: Arc<dyn Store>,
+        before: Option<&Layout>,
+    ) -> Result<(Live, Reached), ConvertError> {
         let mut at = self.start(true)?;
         if at.step <= self.marking {
             return Err(ConvertError::Unsupported("the conversion has not begun"));
         }
         // What the records before this one hold must not be written again over what is written now.
         self.note(&mut at)?;
-        Ok((Live::new(store, &self.steps, at.step, at.done)?, Reached(at)))
+        Ok((Live::new(store, before, &self.steps, at.step, at.done)?, Reached(at)))
     }
 
     /// As [`Conversion::run`], while the volume is in use.

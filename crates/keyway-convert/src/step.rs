@@ -1,6 +1,7 @@
 //! What a conversion consists of: bytes that move, small writes, ranges that are wiped.
 
 use crate::ConvertError;
+use crate::marker::MARKER_BYTES;
 use keyway_cipher::SectorCipher;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::Noise;
@@ -89,6 +90,15 @@ pub enum Small {
         /// What stands in the copy at some byte of it instead.
         patch: Option<(u64, Vec<u8>)>,
     },
+    /// A few bytes of a page, from the same place in another page; the rest of it stays.
+    Part {
+        /// The page they are in.
+        from: u64,
+        /// The page that gets them.
+        to: u64,
+        /// Which bytes of the page.
+        bytes: Range<usize>,
+    },
     /// Zeros, or noise.
     Fill {
         /// Where.
@@ -139,6 +149,16 @@ impl Small {
                     }
                     store.write_at(&piece, to + done)?;
                 }
+            }
+            Self::Part { from, to, bytes } => {
+                let mut source = AlignedBuf::zeroed(MARKER_BYTES);
+                let mut page = AlignedBuf::zeroed(MARKER_BYTES);
+                store.read_at(&mut source, *from)?;
+                store.read_at(&mut page, *to)?;
+                if let (Some(slot), Some(part)) = (page.get_mut(bytes.clone()), source.get(bytes.clone())) {
+                    slot.copy_from_slice(part);
+                }
+                store.write_at(&page, *to)?;
             }
             Self::Fill { range, noise } => {
                 let mut source = Noise::new()?;

@@ -109,7 +109,7 @@ fn others_read_what_is_paused_and_what_is_finished() {
         used_space_only: false,
         description: "judged",
     };
-    let wish = Wish { volume, file_system_bytes: 96 << 20, journal: None };
+    let wish = Wish { volume, file_system_bytes: 96 << 20, journal: None, in_use: false };
     let mut plan = Plan::encryption(&medium, &wish).expect("planned");
     let secret = password();
     let request = UnlockRequest::new(&secret);

@@ -6,6 +6,8 @@
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::{KeyArgs, VolumeArgs, bitlocker_secrets};
+use crate::in_use::Way;
+use crate::in_use_bitlocker;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::SecretSource;
@@ -31,6 +33,8 @@ pub(crate) struct Target<'a> {
     pub(crate) path: &'a Path,
     /// How it is converted.
     pub(crate) how: &'a HowArgs,
+    /// How it is reached, where it is in use meanwhile.
+    pub(crate) way: Option<Way>,
     /// What the answer says besides.
     pub(crate) more: Map<String, Value>,
 }
@@ -38,15 +42,15 @@ pub(crate) struct Target<'a> {
 /// Decrypts a volume.
 pub(crate) fn decrypt(target: &VolumeArgs, how: &HowArgs, out: Output) -> Result<(), Failure> {
     let path = &target.volume;
-    how.in_use.refuse_for_bitlocker()?;
+    let way = how.in_use.way(out)?;
     out.confirm(&format!("Everything in {} will lie open on it. Make a backup first.", path.display()))?;
     let secrets = target.bitlocker_secrets()?;
     let store: Arc<dyn Store> = Arc::new(conversion::claim(path)?);
     let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| about(path, e))?;
     let file = conversion::journal_beside(path, how)?;
     let plan = Plan::of_volume(&store, unlocked, Kind::Decryption, file).map_err(|e| about(path, e))?;
-    let journal = journal(&plan)?;
-    carry_out(&Target { path, how, more: Map::new() }, &plan, (&store, journal), out)
+    let journal = journal(&plan, how)?;
+    carry_out(Target { path, how, way, more: Map::new() }, &plan, (&store, journal), out)
 }
 
 /// Goes on with what was interrupted, or was paused here or by Windows.
@@ -78,14 +82,14 @@ pub(crate) fn resume(
         return Err(nothing());
     }
     drop(store);
-    how.in_use.refuse_for_bitlocker()?;
+    let way = how.in_use.way(out)?;
     let secrets = bitlocker_secrets(&Which::new(path, &NarrowArgs::default()), source, keys)?;
     let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
     let file = conversion::journal_beside(path, how)?;
     match convert::next(&store, &UnlockRequest::new(&secrets), file).map_err(|e| about(path, e))? {
         Next::Run(plan) => {
-            let journal = journal(&plan)?;
-            carry_out(&Target { path, how, more: Map::new() }, &plan, (&store, journal), out)
+            let journal = journal(&plan, how)?;
+            carry_out(Target { path, how, way, more: Map::new() }, &plan, (&store, journal), out)
         }
         Next::Nothing(_) => {
             let words = format!("{}: the conversion had come to its end.", path.display());
@@ -128,13 +132,13 @@ fn ended(path: &Path, store: &dyn Store, found: &Found, left: Left, out: Output)
 
 /// The clusters that were the metadata's. What can't be given back is lost to the file system, and nothing
 /// else is.
-fn give_back(store: &dyn Store, mark: convert::Mark, out: Output) {
+pub(crate) fn give_back(store: &dyn Store, mark: convert::Mark, out: Output) {
     if let Err(e) = convert::release(store, &mark) {
         out.warn(&format!("some 300 KiB stay marked as bad clusters in the file system: {e}"));
     }
 }
 
-fn forget_journal(journal: &JournalPlace, out: Output) {
+pub(crate) fn forget_journal(journal: &JournalPlace, out: Output) {
     if let JournalPlace::File(file) = journal
         && file.exists()
         && let Err(e) = std::fs::remove_file(file)
@@ -147,7 +151,11 @@ fn forget_journal(journal: &JournalPlace, out: Output) {
 }
 
 /// Makes the file of a run's journal, or opens it where the run has begun; `None` where it is on the medium.
-pub(crate) fn journal(plan: &Plan) -> Result<Option<Box<dyn Store>>, Failure> {
+/// What can't be carried out while the volume is in use is refused before that, where that was wanted.
+pub(crate) fn journal(plan: &Plan, how: &HowArgs) -> Result<Option<Box<dyn Store>>, Failure> {
+    if how.in_use.online {
+        plan.can_be_used()?;
+    }
     let mark = plan.mark();
     let JournalPlace::File(file) = &mark.journal else { return Ok(None) };
     let bytes = mark.place.file_bytes();
@@ -159,12 +167,15 @@ pub(crate) fn journal(plan: &Plan) -> Result<Option<Box<dyn Store>>, Failure> {
 
 /// Carries a run out until it ends or is paused, and tells what came of it.
 pub(crate) fn carry_out(
-    target: &Target<'_>,
+    target: Target<'_>,
     plan: &Plan,
     (store, journal): (&Arc<dyn Store>, Option<Box<dyn Store>>),
     out: Output,
 ) -> Result<(), Failure> {
     let (path, mark) = (target.path, plan.mark());
+    if let Some(way) = target.way {
+        return in_use_bitlocker::carry_out((path, target.how.limit), plan, (store, journal), way, out);
+    }
     let run = plan.conversion(store, journal.as_deref()).map_err(|e| about(path, e))?;
     let (stopped, time) =
         conversion::watched(path, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;
@@ -182,7 +193,7 @@ pub(crate) fn carry_out(
         "bytes_per_second": conversion::speed(run.total(), time),
     });
     if let Some(object) = document.as_object_mut() {
-        object.extend(target.more.clone());
+        object.extend(target.more);
     }
     if stays {
         let done = run.done().map_err(|e| about(path, e))?;

@@ -7,7 +7,7 @@ use crate::verbs::open;
 use crate::volume::about;
 use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan};
 use keyway_convert::veracrypt::Plan;
-use keyway_convert::{ConvertError, Live, Stopped};
+use keyway_convert::{Conversion, ConvertError, Kind, Live, Reached, Stopped};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_store::{FileStore, Store};
 use serde_json::json;
@@ -34,15 +34,6 @@ pub(crate) struct Way {
 }
 
 impl InUseArgs {
-    /// A BitLocker volume is not in use meanwhile.
-    pub(crate) fn refuse_for_bitlocker(&self) -> Result<(), Failure> {
-        if !self.online {
-            return Ok(());
-        }
-        let what = "converting a BitLocker volume while it is in use is not built yet";
-        Err(Failure::new(Exit::NotPermitted, what, "leave --online out").kind("unsupported"))
-    }
-
     /// The way to the user, where the volume is to be in use.
     pub(crate) fn way(&self, out: Output) -> Result<Option<Way>, Failure> {
         if !self.online {
@@ -65,12 +56,7 @@ pub(crate) fn carry_out(
     out: Output,
 ) -> Result<(), Failure> {
     let (store, journal) = (Arc::new(stores.0), stores.1);
-    let failed = |e: ConvertError| {
-        let failure = about(path, e);
-        let resume = format!("go on with `keyway resume {}`", path.display());
-        let hint = if failure.hint.is_empty() { resume } else { format!("{}; then {resume}", failure.hint) };
-        failure.hint(hint)
-    };
+    let failed = |e: ConvertError| failed(path, e);
     let conversion = plan.conversion(&*store, journal.as_deref()).map_err(failed)?;
     let watch = Watch::new(path, None, limit)?;
     let marked = match begun {
@@ -91,14 +77,49 @@ pub(crate) fn carry_out(
             format!("use it: keyway open {}", path.display()),
         ));
     }
-    let (live, reached) = conversion.in_use(store.clone()).map_err(failed)?;
+    let live = conversion.in_use(store.clone()).map_err(failed)?;
+    let what = Converted { path, kind: plan.marker.kind, format: "veracrypt" };
+    match serve(&what, &conversion, live, (watch, way), out)? {
+        Stopped::Done => conversion::remove_journal(plan, out),
+        Stopped::Paused => {
+            let (done, total) = (conversion.done().map_err(failed)?, conversion.total());
+            let percent = conversion::percentage(done, total);
+            let resume = format!("go on with `keyway resume {}`", path.display());
+            out.warn(&format!("{} is closed, and {percent:.1} % converted: {resume}", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// What is converted while it is in use.
+pub(crate) struct Converted<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) kind: Kind,
+    pub(crate) format: &'static str,
+}
+
+/// A failure in the middle of a conversion, with what to do after it.
+pub(crate) fn failed(path: &Path, error: ConvertError) -> Failure {
+    let failure = about(path, error);
+    let resume = format!("go on with `keyway resume {}`", path.display());
+    let hint = if failure.hint.is_empty() { resume } else { format!("{}; then {resume}", failure.hint) };
+    failure.hint(hint)
+}
+
+/// Attaches what can be used, serves it until it is closed, and converts the rest meanwhile.
+pub(crate) fn serve(
+    what: &Converted<'_>,
+    conversion: &Conversion<'_>,
+    (live, reached): (Live, Reached),
+    (watch, way): (Watch<'_>, Way),
+    out: Output,
+) -> Result<Stopped, Failure> {
     let live = Arc::new(live);
-    let device = device(&live, &*store)?;
-    let kind = plan.marker.kind;
-    let details = json!({"volume": {"format": "veracrypt", "conversion": kind}, "converting": true});
+    let device = device(&live, conversion.store)?;
+    let details = json!({"volume": {"format": what.format, "conversion": what.kind}, "converting": true});
     let mount = way.mount.map(|at| MountPlan { at, filesystem: None });
-    let (volume, attachment) = (path.to_owned(), way.attachment);
-    let attach = AttachPlan { volume, attachment, credentials: None, mount, why: None, details };
+    let (volume, attachment) = (what.path.to_owned(), way.attachment);
+    let attach = AttachPlan { volume, attachment, mount, why: None, details, credentials: None };
     let mut told = Ok(());
     let (served, converted) = std::thread::scope(|scope| {
         let mut converting = None;
@@ -126,16 +147,7 @@ pub(crate) fn carry_out(
     served?;
     told?;
     let ended = || Failure::new(Exit::Failed, "the conversion ended by itself", "go on with `keyway resume`");
-    match converted.ok_or_else(ended)?.map_err(|_| ended())?.map_err(failed)? {
-        Stopped::Done => conversion::remove_journal(plan, out),
-        Stopped::Paused => {
-            let (done, total) = (conversion.done().map_err(failed)?, conversion.total());
-            let percent = conversion::percentage(done, total);
-            let resume = format!("go on with `keyway resume {}`", path.display());
-            out.warn(&format!("{} is closed, and {percent:.1} % converted: {resume}", path.display()));
-        }
-    }
-    Ok(())
+    converted.ok_or_else(ended)?.map_err(|_| ended())?.map_err(|e| failed(what.path, e))
 }
 
 /// The plain sectors of what is being converted.

@@ -7,6 +7,7 @@ mod conversion_bitlocker;
 mod failure;
 mod given;
 mod in_use;
+mod in_use_bitlocker;
 mod inside;
 mod key_file;
 mod machine;

@@ -9,6 +9,7 @@ use keyway_testkit::{
     BitLockerSecret, NtfsMount, Rng, dislocker_sha256, require_tool, sha256_of, sha256_of_file,
 };
 use serde_json::Value;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -209,8 +210,6 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
     }
     let refused = cli.json(5, &format!("encrypt @d --reencrypt --format veracrypt {SECRET} --yes"));
     assert_eq!(refused["error"]["kind"], "unsupported", "{refused}");
-    let refused = cli.json(5, &format!("encrypt @d --reencrypt --online {SECRET} --yes"));
-    assert_eq!(refused["error"]["kind"], "unsupported", "{refused}");
 
     let words = format!("encrypt @d --reencrypt --cipher aes-xts-128 {SECRET} --yes --limit 8");
     let mut child = start(&cli, &words);
@@ -259,6 +258,96 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
     // The old metadata would open it, to garbage.
     let refused = cli.json(1, &format!("header restore @d @old {SECRET} --yes"));
     assert_eq!(refused["error"]["kind"], "other-key", "{refused}");
+}
+
+/// Starts a conversion whose volume stays in use; its process, and the file of its plain content.
+fn in_use(cli: &Cli, words: &str) -> Option<(Child, std::fs::File)> {
+    let mut command = cli.command(cli.words(words));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("keyway starts");
+    let said = child.stdout.take().expect("piped");
+    let document = serde_json::Deserializer::from_reader(said).into_iter::<Value>().next();
+    let document = document.expect("says something").expect("says it in JSON");
+    let Some(file) = document["file"].as_str() else {
+        let _ = child.kill();
+        let _ = child.wait();
+        assert!(document["socket"].is_string(), "{words}: {document}");
+        keyway_testkit::skip("no FUSE here");
+        return None;
+    };
+    let file = std::fs::File::options().read(true).write(true).open(file).expect("opens");
+    Some((child, file))
+}
+
+/// On, to another method, and off; each is closed in the middle, and goes on.
+#[test]
+fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
+    let cli = new();
+    let Some(()) = make(&cli, "d", "mkfs.ext4", &["-q", "-F"]) else { return };
+    let file_system = (SIZE - (1 << 20)) as usize;
+    let resize = require_tool("resize2fs").expect("with mkfs.ext4");
+    checked(Command::new(resize).arg(cli.path("d")).arg(format!("{}K", file_system >> 10)));
+    let file = std::fs::File::options().write(true).open(cli.path("d")).expect("opens");
+    file.set_len(SIZE).expect("sized");
+    let mut content = std::fs::read(cli.path("d")).expect("read");
+    content.truncate(file_system);
+    let mut rng = Rng::new(5);
+    let slow = "--yes --limit 16 --online --json";
+    let kept = "--format bitlocker --cipher aes-cbc-128 --no-recovery-password";
+    for begin in [
+        format!("encrypt @d {kept} {SECRET} {slow}"),
+        format!("encrypt @d --reencrypt --cipher aes-xts-128 {SECRET} {slow}"),
+        format!("decrypt @d {SECRET} {slow}"),
+    ] {
+        for (words, to_the_end) in [(&begin, false), (&format!("resume @d {SECRET} --online --json"), true)] {
+            let Some((mut child, file)) = in_use(&cli, words) else { return };
+            let began = Instant::now();
+            let mut status = Value::Null;
+            for round in 0.. {
+                let at = rng.below((content.len() - 8192) as u64);
+                let bytes = rng.bytes(1 + rng.below(8000) as usize);
+                let range = at as usize..at as usize + bytes.len();
+                file.write_all_at(&bytes, at).expect("written");
+                content[range.clone()].copy_from_slice(&bytes);
+                let mut found = vec![0; range.len() + 4096];
+                let from = at.min((content.len() - found.len()) as u64);
+                file.read_exact_at(&mut found, from).expect("read");
+                assert!(found == content[from as usize..][..found.len()], "{words}: bytes at {from} are others");
+                if round % 50 == 0 {
+                    file.sync_all().expect("flushed");
+                    status = serde_json::from_slice(&cli.run("status @d --json").stdout).unwrap_or_default();
+                    assert_eq!(status["lock_status"], "Unlocked", "{words}: {status}");
+                    let percent = status["percentage_done"].as_f64().unwrap_or(100.0);
+                    if percent == 100.0 || percent > 20.0 && !to_the_end {
+                        break;
+                    }
+                }
+                assert!(began.elapsed() < Duration::from_secs(120), "{words}: {status}");
+            }
+            drop(file);
+            cli.ends(0, "close @d");
+            assert_eq!(child.wait().expect("ends").code(), Some(0), "{words}");
+            if !to_the_end {
+                assert!(status["resume_with"].is_string(), "{words} was through too early: {status}");
+                let stays = begin.contains("reencrypt");
+                assert_eq!(cli.run(&format!("cat @d {SECRET}")).status.success(), !stays, "{words}");
+            }
+            if !to_the_end && begin.contains("reencrypt") {
+                continue;
+            }
+            let plain = match begin.starts_with("decrypt") && to_the_end {
+                true => std::fs::read(cli.path("d")).expect("read"),
+                false => cli.ends(0, &format!("cat @d {SECRET}")).stdout,
+            };
+            assert!(plain[..content.len()] == content, "{words}: something else is in it than what was written");
+        }
+        if begin.contains("reencrypt")
+            && let Some(theirs) = dislocker_sha256(&cli.path("d"), BitLockerSecret::Password(PASSWORD))
+        {
+            decrypted(&cli, "d", "plain");
+            assert_eq!(theirs, sha256_of_file(&cli.path("plain")));
+        }
+    }
+    assert!(!cli.path("d.keyway-journal").exists());
 }
 
 /// Kills it at random moments until it is through; how often it was killed.
@@ -351,6 +440,8 @@ fn what_can_not_be_is_refused_before_anything_changes() {
         (2, format!("encrypt @d --used-space-only {SECRET} --yes")),
         (5, format!("encrypt @d --format bitlocker {SECRET} --yes --reencrypt")),
         (2, format!("encrypt @d --format bitlocker --recovery-password 0 {SECRET} --yes")),
+        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --online")),
+        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --online --used-space-only")),
         (2, format!("resume @d {SECRET}")),
     ] {
         cli.ends(code, &words);

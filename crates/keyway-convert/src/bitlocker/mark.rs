@@ -25,7 +25,7 @@
 //!     32   24  the copies of the metadata
 //!     56   16  the moved first sectors: offset, bytes
 //!     72    8  where pages wait that are put into the file system
-//!     80   36  the file system's own bytes where the pointer stands
+//!     80   36  first run: the file system's own bytes where the pointer stands
 //!    200   36  the pointer
 //!    240   32  the journal's records
 //!    272   32  the journal's segments
@@ -103,7 +103,7 @@ pub struct Mark {
     pub spare: u64,
     /// Where the journal's slots are.
     pub place: Place,
-    /// The file system's own bytes where the pointer stands.
+    /// The file system's own bytes where the pointer stands: of the first run.
     pub under: [u8; POINTER_BYTES],
     /// The data key that a re-encryption gives the volume.
     pub new_key: Option<NewDataKey>,

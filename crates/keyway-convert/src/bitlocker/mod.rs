@@ -31,6 +31,7 @@ mod found;
 mod mark;
 mod steps;
 mod stretches;
+mod used;
 
 pub use found::{Left, Next, clean, how_far, look, next, release};
 pub use mark::{Found, Mark, Work, find};
@@ -53,7 +54,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use steps::{Beginnings, Ciphers};
-use stretches::{device, on_medium, open_map, used_of, without};
+use stretches::{on_medium, open_map, used_of, without};
 
 /// A run that has been planned.
 pub struct Plan {
@@ -75,6 +76,8 @@ pub struct Wish<'a> {
     pub file_system_bytes: u64,
     /// The journal's file, where it has one.
     pub journal: Option<PathBuf>,
+    /// The volume is to be used while it is encrypted: free clusters are not the journal's.
+    pub in_use: bool,
 }
 
 /// How far a file system without clusters to spare may reach on a medium of that size.
@@ -133,6 +136,7 @@ impl Plan {
         let (targets, pages) = patched.into_iter().map(|(at, page)| (moved(at), page)).unzip();
         let place = match &wish.journal {
             Some(_) => Place::in_a_file(segment_bytes(size)),
+            None if wish.in_use => Mark::small_journal(volume.copies()),
             None => on_medium(&volume, map.as_ref(), wish.file_system_bytes.max(BOOT_BYTES)..places.start),
         };
         let mut ranges = volume.data(false);
@@ -180,8 +184,6 @@ impl Plan {
     ) -> Result<Self, ConvertError> {
         let size = store.size();
         let volume = Converting::of(unlocked)?;
-        // What the pointer hides matters to a file system alone.
-        let mut under_pointer = [0; POINTER_BYTES];
         let ranges = match kind {
             Kind::Encryption => {
                 let plain = volume.data(false);
@@ -191,18 +193,13 @@ impl Plan {
                     None => plain,
                 }
             }
-            Kind::Decryption => {
-                let mut front = AlignedBuf::zeroed(PAGE as usize);
-                device(store, &volume)?.read_at(&mut front, 0).map_err(ConvertError::from)?;
-                under_pointer = under(&front);
-                volume.data(true)
-            }
+            Kind::Decryption => volume.data(true),
             Kind::Reencryption => {
                 return Err(ConvertError::Unsupported("a re-encryption needs a cipher to come out with"));
             }
         };
         let mark = whole_volume(store.as_ref(), &volume, kind, journal)?;
-        Self::of_mark(store, Mark { under: under_pointer, ..mark }, volume, ranges)
+        Self::of_mark(store, mark, volume, ranges)
     }
 
     /// Plans the re-encryption of a volume that is encrypted throughout: it gets a new data key, of that method;
@@ -328,18 +325,29 @@ impl Plan {
     /// # Errors
     /// See [`ConvertError`].
     pub fn run(&self, conversion: &Conversion<'_>, progress: &dyn Progress) -> Result<Stopped, ConvertError> {
+        let stopped = self.begin_or_go_on(conversion, progress)?;
+        self.settle(conversion, stopped)
+    }
+
+    fn begin_or_go_on(
+        &self,
+        conversion: &Conversion<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Stopped, ConvertError> {
         if !self.found {
             self.begin(conversion)?;
-        }
-        let is_reencryption = self.mark.kind == Kind::Reencryption;
-        if self.found && is_reencryption && self.volume.new_cipher().is_none() {
+        } else if self.mark.kind == Kind::Reencryption && self.volume.new_cipher().is_none() {
             let newest = conversion.journal.read()?.ok_or(ConvertError::NoJournal)?.newest;
             if self.mark.is_before_the_end(&self.work, newest.step) {
                 return Err(ConvertError::ImpossibleRecord);
             }
         }
-        let stopped = conversion.run(self.found, progress)?;
-        if stopped == Stopped::Paused && !is_reencryption {
+        conversion.run(self.found, progress)
+    }
+
+    /// Makes the volume whole where the run was paused, if it can be whole there.
+    fn settle(&self, conversion: &Conversion<'_>, stopped: Stopped) -> Result<Stopped, ConvertError> {
+        if stopped == Stopped::Paused && self.mark.kind != Kind::Reencryption {
             let head = self.volume.metadata(self.reached(conversion)?)?;
             carry_out(conversion.store, self.mark.volume(Some(&head)))?;
             carry_out(conversion.store, self.mark.leave())?;

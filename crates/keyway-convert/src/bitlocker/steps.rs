@@ -1,6 +1,6 @@
 //! The steps of a run, in order; see the module above.
 
-use super::mark::{Mark, PAGE, POINTER_AT, Work};
+use super::mark::{Mark, PAGE, POINTER_AT, POINTER_BYTES, Work};
 use crate::marker::{JournalPlace, Kind};
 use crate::step::{Keyed, Move, Side, Small, Step};
 use keyway_cipher::SectorCipher;
@@ -64,7 +64,8 @@ impl Mark {
         for (i, target) in (0..).zip(&work.pages) {
             let side = |offset| Side { offset, key: None };
             let (from, to) = (side(self.spare + i * PAGE), side(*target));
-            steps.push(Step::Move(Move { logical: *target, from, to, len: PAGE, from_end: false }));
+            let logical = self.logical(*target);
+            steps.push(Step::Move(Move { logical, from, to, len: PAGE, from_end: false }));
         }
         let stretches: Vec<&Range<u64>> = match self.kind {
             Kind::Decryption => work.ranges.iter().rev().collect(),
@@ -102,7 +103,19 @@ impl Mark {
         let side = |cipher| Side { offset: range.start, key: key(cipher) };
         let (len, from_end) = (range.end - range.start, self.kind == Kind::Decryption);
         let (from, to) = (side(&ciphers.from), side(&ciphers.to));
-        Step::Move(Move { logical: range.start, from, to, len, from_end })
+        Step::Move(Move { logical: self.logical(range.start), from, to, len, from_end })
+    }
+
+    /// Which byte of the volume lies at a place that holds data.
+    fn logical(&self, place: u64) -> u64 {
+        if self.boot.contains(&place) { place - self.boot.start } else { place }
+    }
+
+    /// How many of the steps can be carried out while the volume is in use. Those that put a file system's
+    /// first sectors back in their place can't: somebody might write to them meanwhile.
+    pub(super) fn steps_in_use(&self, work: &Work) -> usize {
+        let stretches = BEFORE + work.pages.len() + work.ranges.len();
+        if self.kind == Kind::Decryption { stretches } else { stretches + 2 }
     }
 
     /// The volume is there, in the state that its metadata says.
@@ -145,14 +158,17 @@ impl Mark {
         let [first, second, third] = self.copies;
         let mut writes = self.segments(false);
         let whole = [first..first + 2 * HEAD, second..second + 2 * HEAD];
-        let rest = [third..third + HEAD, self.records().start..third + 2 * HEAD, self.boot.clone()];
+        let kept = self.boot.start..self.boot.start + PAGE;
+        let rest = [third..third + HEAD, self.records().start..third + 2 * HEAD, kept.end..self.boot.end];
         writes.extend(whole.into_iter().chain(rest).map(zeros));
-        writes.extend(self.never_begun());
-        writes.push(zeros(self.tail()..self.tail() + PAGE));
+        // What the pointer hides is what the volume had there last, whoever wrote to it on the way.
+        let pointer = POINTER_AT as usize..POINTER_AT as usize + POINTER_BYTES;
+        writes.push(Small::Part { from: kept.start, to: 0, bytes: pointer });
+        writes.extend([kept, self.tail()..self.tail() + PAGE].map(zeros));
         writes
     }
 
-    /// The pointer goes from a file system's first page.
+    /// The pointer goes from the first page of a file system that was not encrypted.
     pub(super) fn never_begun(&self) -> Vec<Small> {
         let patch = Some((POINTER_AT, self.under.to_vec()));
         vec![Small::Copy { from: 0, to: 0, len: PAGE, patch }]

@@ -96,7 +96,7 @@ pub(super) fn without(ranges: Vec<Range<u64>>, out: &Range<u64>) -> Vec<Range<u6
     ranges.into_iter().flat_map(cut).collect()
 }
 
-pub(super) fn device(store: &Arc<dyn Store>, volume: &Converting) -> Result<Device, ConvertError> {
+fn device(store: &Arc<dyn Store>, volume: &Converting) -> Result<Device, ConvertError> {
     Ok(Device::new(Box::new(Arc::clone(store)), volume.layout().clone(), Access::ReadOnly)?)
 }
 

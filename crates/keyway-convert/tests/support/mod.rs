@@ -1,8 +1,10 @@
 //! A medium whose power fails: what was flushed stays, of the rest each sector is old, new or torn.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub(crate) mod bitlocker;
 pub(crate) mod case;
 pub(crate) mod cuts;
+pub(crate) mod user;
 
 use keyway_store::{FaultStore, MemStore, Operation, Store, StoreError};
 use keyway_testkit::Rng;

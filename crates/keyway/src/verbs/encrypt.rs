@@ -129,7 +129,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         false => args.format == Some(FormatArg::Bitlocker),
     };
     if is_bitlocker {
-        args.how.in_use.refuse_for_bitlocker()?;
         if args.free_space != FreeSpaceArg::Leave {
             return Err(Failure::new(
                 Exit::NotPermitted,

@@ -41,6 +41,10 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(path)?;
     conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
+    if args.how.in_use.online {
+        can_be_used(args)?;
+    }
+    let way = args.how.in_use.way(out)?;
     let fs = file_system(path)?;
     let room = room_for(path, &fs, args)?;
     fs.kind.check(path).map_err(|e| about(path, e))?;
@@ -62,8 +66,13 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             },
             file_system_bytes: room.end(&fs).min(store.size()),
             journal: file.clone(),
+            in_use: args.how.in_use.online,
         };
-        Plan::encryption(store, &wish).map_err(|e| about(path, e))
+        let plan = Plan::encryption(store, &wish).map_err(|e| about(path, e))?;
+        if args.how.in_use.online {
+            plan.can_be_used().map_err(|e| about(path, e))?;
+        }
+        Ok(plan)
     };
     let (plan, store, journal) = room.around(
         (path, &fs),
@@ -75,7 +84,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             let plan = planned(&store)?;
             // Before anything is changed: nobody shall have a volume whose keys could not be kept.
             files.write(&protectors, plan.block())?;
-            let journal = journal(&plan)?;
+            let journal = journal(&plan, &args.how)?;
             Ok((plan, Arc::new(store) as Arc<dyn Store>, journal))
         },
     )?;
@@ -91,7 +100,24 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     more.insert("recovery_password".to_owned(), json!(shown));
     more.insert("recovery_file".to_owned(), json!(options.recovery_file));
     more.insert("startup_key".to_owned(), json!(startup_key));
-    carry_out(&Target { path, how: &args.how, more }, &plan, (&store, journal), out)
+    carry_out(Target { path, how: &args.how, way, more }, &plan, (&store, journal), out)
+}
+
+/// What a volume that is in use while it is encrypted can't have.
+fn can_be_used(args: &Args) -> Result<(), Failure> {
+    if args.used_space_only {
+        return Err(Failure::usage(
+            "while it is in use a volume's free space may come into use, so all of it is encrypted",
+            "leave --used-space-only out, or --online",
+        ));
+    }
+    if args.bitlocker.recovery_file.is_none() && !args.bitlocker.no_recovery_password {
+        return Err(Failure::usage(
+            "with --online the answer is told to whoever uses the volume, and a recovery password is not for them",
+            "add --recovery-file FILE, or --no-recovery-password",
+        ));
+    }
+    Ok(())
 }
 
 /// Where the room for the metadata comes from: free clusters, or bytes behind the file system.

@@ -25,7 +25,14 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
              `keyway protector` changes them",
         ));
     }
+    if args.how.in_use.online && args.used_space_only {
+        return Err(Failure::usage(
+            "while it is in use a volume's free space may come into use, so all of it is re-encrypted",
+            "leave --used-space-only out, or --online",
+        ));
+    }
     let method = method(args.cipher.as_deref())?;
+    let way = args.how.in_use.way(out)?;
     out.confirm(&format!(
         "{} gets a new data key in place; what opens it stays the same. Make a backup first.",
         path.display()
@@ -40,8 +47,8 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let file = conversion::journal_beside(path, &args.how)?;
     let plan = Plan::reencryption(&store, unlocked, method, args.used_space_only, file)
         .map_err(|e| about(path, e))?;
-    let journal = journal(&plan)?;
+    let journal = journal(&plan, &args.how)?;
     let mut more = Map::new();
     more.insert("cipher".to_owned(), json!(method));
-    carry_out(&Target { path, how: &args.how, more }, &plan, (&store, journal), out)
+    carry_out(Target { path, how: &args.how, way, more }, &plan, (&store, journal), out)
 }

@@ -105,18 +105,23 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
             let path = &status.state.volume;
             let found = if converting_now { conversion::find(path)? } else { None };
             if let Some(found) = found.filter(|found| found.in_front) {
-                return converting(path, &found, Some(&status), out);
+                let document = conversion::describe(path, &found)?;
+                return converting(path, document, Some(&status), out);
+            }
+            let found = if converting_now { conversion_bitlocker::find(path)? } else { None };
+            if let Some(found) = found.filter(|found| found.in_front) {
+                let document = conversion_bitlocker::describe(path, &found)?;
+                return converting(path, document, Some(&status), out);
             }
             unlocked(status)
         }
         Err(AttachError::NotOpen(_)) => {
             volume::must_exist(path)?;
             if let Some(found) = conversion::find(path)?.filter(|found| found.in_front) {
-                return converting(path, &found, None, out);
+                return converting(path, conversion::describe(path, &found)?, None, out);
             }
             if let Some(found) = conversion_bitlocker::find(path)?.filter(|found| found.in_front) {
-                let document = conversion_bitlocker::describe(path, &found)?;
-                return out.result(&document, || conversion::describe_in_words(path, &document));
+                return converting(path, conversion_bitlocker::describe(path, &found)?, None, out);
             }
             locked(path)?
         }
@@ -128,16 +133,16 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
 /// A volume that is half converted: the fields of all volumes, and how far it is.
 fn converting(
     path: &Path,
-    found: &keyway_convert::Found,
+    mut document: Value,
     open: Option<&SessionStatus>,
     out: Output,
 ) -> Result<(), Failure> {
-    let mut document = conversion::describe(path, found)?;
     if let Some(object) = document.as_object_mut() {
-        object.insert("encryption_method".to_owned(), Value::Null);
-        object.insert("protection_status".to_owned(), json!("Unknown"));
+        // What is known of a BitLocker volume is there already.
+        object.entry("encryption_method").or_insert(Value::Null);
+        object.entry("protection_status").or_insert(json!("Unknown"));
+        object.entry("key_protectors").or_insert(json!([]));
         object.insert("lock_status".to_owned(), json!(if open.is_some() { "Unlocked" } else { "Locked" }));
-        object.insert("key_protectors".to_owned(), json!([]));
         if let Some(status) = open {
             object.insert("device".to_owned(), json!(status.state.device));
             object.insert("file".to_owned(), json!(status.state.file));

@@ -1,0 +1,103 @@
+//! A run whose volume is in use: read and written while it is converted.
+//!
+//! It is used from the first stretch on, and what lies where is told by the volume's layout of before and the
+//! stretches since ([`Live`]). Two things differ from a run that nobody watches. Free space counts: somebody may write
+//! there, so all of it is converted, and none of it is the journal's. And a decryption's last steps, which put the
+//! file system's first sectors back in their place, wait until nobody uses it any more ([`Plan::close`]).
+
+use super::Plan;
+use super::mark::Mark;
+use crate::marker::{JournalPlace, Kind};
+use crate::mover::Reached;
+use crate::{Conversion, ConvertError, Live, Stopped};
+use keyway_store::Store;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What a request on a volume in use can be as small as: its ciphers' units must not be larger.
+const SMALLEST_REQUEST: u32 = 512;
+
+impl Plan {
+    /// The part of the run that goes on while the volume is in use.
+    ///
+    /// # Errors
+    /// [`Plan::can_be_used`] says no.
+    pub fn conversion_in_use<'a>(
+        &self,
+        store: &'a dyn Store,
+        journal: Option<&'a dyn Store>,
+    ) -> Result<Conversion<'a>, ConvertError> {
+        self.can_be_used()?;
+        let mut conversion = self.conversion(store, journal)?;
+        conversion.steps.truncate(self.mark.steps_in_use(&self.work));
+        Ok(conversion)
+    }
+
+    /// Whether the volume can be in use while this run goes on. Nothing is changed.
+    ///
+    /// # Errors
+    /// The run is not one for that: its journal lies in free space, it leaves free space out, or the volume has
+    /// large sectors.
+    pub fn can_be_used(&self) -> Result<(), ConvertError> {
+        if self.volume.sector_bytes() > SMALLEST_REQUEST {
+            return Err(ConvertError::Unsupported(
+                "a volume with sectors of more than 512 bytes can't be converted while it is in use; \
+                 leave --online out",
+            ));
+        }
+        let mark = &self.mark;
+        if mark.journal == JournalPlace::OnMedium && mark.place != Mark::small_journal(mark.copies) {
+            return Err(ConvertError::Unsupported(
+                "this conversion's journal lies in free space that somebody might use; go on without --online",
+            ));
+        }
+        // What the metadata will say of a byte is true of it only if it was converted.
+        let all = self.volume.data(mark.kind != Kind::Encryption);
+        let ranges = &self.work.ranges;
+        let has = |one: &std::ops::Range<u64>| {
+            ranges.iter().any(|range| range.start <= one.start && one.end <= range.end)
+        };
+        if all.iter().all(has) {
+            return Ok(());
+        }
+        Err(ConvertError::Unsupported(
+            "free space is left out of this conversion, and somebody might use it; go on without --online",
+        ))
+    }
+
+    /// Begins, or goes on, until the volume can be used; done where there is nothing left to convert.
+    ///
+    /// # Errors
+    /// See [`ConvertError`].
+    pub fn begin_in_use(&self, conversion: &Conversion<'_>) -> Result<Stopped, ConvertError> {
+        self.begin_or_go_on(conversion, &|_: u64, _: u64| ControlFlow::Break(()))
+    }
+
+    /// The volume's content, after [`Plan::begin_in_use`]; `store` is the one that is converted.
+    ///
+    /// # Errors
+    /// See [`ConvertError`].
+    pub fn live(
+        &self,
+        conversion: &Conversion<'_>,
+        store: Arc<dyn Store>,
+    ) -> Result<(Live, Reached), ConvertError> {
+        conversion.in_use_of(store, Some(self.volume.layout()))
+    }
+
+    /// Nobody uses it any more: what had to wait for that is done, and what was paused is made whole, as by
+    /// [`Plan::run`]. `stopped` is how [`Conversion::run_in_use`] ended.
+    ///
+    /// # Errors
+    /// See [`ConvertError`].
+    pub fn close(&self, conversion: &Conversion<'_>, stopped: Stopped) -> Result<Stopped, ConvertError> {
+        if stopped == Stopped::Paused {
+            return self.settle(conversion, stopped);
+        }
+        if self.mark.kind != Kind::Decryption {
+            return Ok(stopped);
+        }
+        let all = self.conversion(conversion.store, Some(conversion.journal.store()))?;
+        all.run(true, &())
+    }
+}

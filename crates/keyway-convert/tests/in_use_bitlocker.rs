@@ -1,0 +1,186 @@
+//! BitLocker volumes that are read and written while they are converted, through losses of power, and closed in the
+//! middle: what was flushed is there afterwards, and everything that is read meanwhile is what was written.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
+
+mod support;
+
+use keyway_convert::bitlocker::{Plan, find};
+use keyway_convert::{ConvertError, Kind, Progress, Stopped};
+use keyway_store::{MemStore, Store};
+use keyway_testkit::Rng;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use support::bitlocker::{Case, content, opened};
+use support::user::{Turns, User};
+use support::{Loss, Power};
+
+/// Waits for the user, and stops after so many segments.
+struct Until<'a>(Turns<'a>, AtomicU64);
+
+impl Progress for Until<'_> {
+    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
+        let left = self.1.fetch_sub(1, Ordering::Relaxed);
+        if left == 0 { ControlFlow::Break(()) } else { self.0.at(done, total) }
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let cases = [
+        Case::encryption("encryption", false, false, false),
+        Case::reencryption("re-encryption", false, false, false),
+        Case::decryption("decryption", false, false),
+    ];
+    cases.into_iter().flatten().map(|case| Case { in_use: true, ..case }).collect()
+}
+
+/// Carries a plan out while its volume is in use, until it is through, closed after so many segments, or the power
+/// fails.
+fn used(
+    plan: &Plan,
+    store: &Arc<dyn Store>,
+    user: &mut User,
+    segments: u64,
+) -> Result<Stopped, ConvertError> {
+    let run = plan.conversion_in_use(store, None)?;
+    assert_eq!(plan.begin_in_use(&run)?, Stopped::Paused);
+    let (live, reached) = plan.live(&run, store.clone())?;
+    let (requests, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let stopped = std::thread::scope(|scope| {
+        let converting = scope.spawn(|| {
+            let until = Until(Turns(&requests), AtomicU64::new(segments));
+            let done = run.run_in_use(reached, &live, &until);
+            over.store(true, Ordering::Release);
+            done
+        });
+        while user.one(&live) && !over.load(Ordering::Acquire) {
+            requests.fetch_add(1, Ordering::Release);
+        }
+        requests.store(u64::MAX / 2, Ordering::Release);
+        let done = converting.join().expect("does not panic");
+        if done.is_ok() {
+            while user.one(&live) && user.rng.below(20) > 0 {}
+        }
+        done
+    })?;
+    drop(live);
+    plan.close(&run, stopped)
+}
+
+/// The content, whichever way it lies there.
+fn found(case: &Case, store: &Arc<dyn Store>) -> Vec<u8> {
+    let bytes = case.file_system_bytes as usize;
+    match case.kind {
+        Kind::Decryption => {
+            let mut plain = vec![0; bytes];
+            store.read_at(&mut plain, 0).expect("read");
+            plain
+        }
+        _ => content(store, &case.key)[..bytes].to_vec(),
+    }
+}
+
+#[test]
+fn what_was_flushed_is_there_after_any_loss_of_power() {
+    let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 10_000 } else { 10 };
+    for case in cases() {
+        let plain = &case.plain[..case.file_system_bytes as usize];
+        let whole = Arc::new(Power::new(case.image.clone(), None));
+        let shared: Arc<dyn Store> = whole.clone();
+        let mut user = User::new(plain, 1);
+        let plan = case.plan(&shared).expect("planned");
+        assert_eq!(used(&plan, &shared, &mut user, u64::MAX).expect("nothing fails"), Stopped::Done);
+        assert!(user.writes > 20, "{}: only {} writes went on meanwhile", case.name, user.writes);
+        assert!(found(&case, &shared) == user.content, "{}: what was written is there", case.name);
+        assert!(find(&shared).expect("read").is_none());
+        let steps = whole.steps();
+        let (next, cuts, writes) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while cuts.load(Ordering::Relaxed) < wanted {
+                        let turn = next.fetch_add(1, Ordering::Relaxed);
+                        let mut rng = Rng::new(turn ^ 0xc07);
+                        let cut = rng.below(steps);
+                        // Now and then it is closed before the power fails, or before it is through.
+                        let segments = if turn % 4 == 3 { rng.below(30) } else { u64::MAX };
+                        let loss = [Loss::Some(turn), Loss::All, Loss::Nothing][turn as usize % 3];
+                        let when = format!("{}, cut before {cut} of {steps}, {loss:?}", case.name);
+                        let power = Arc::new(Power::new(case.image.clone(), Some(cut)));
+                        let shared: Arc<dyn Store> = power.clone();
+                        let mut user = User::new(plain, turn);
+                        let planned = case.plan(&shared).expect("planned: nothing is written");
+                        let done = used(&planned, &shared, &mut user, segments);
+                        drop((shared, planned));
+                        let power = Arc::into_inner(power).expect("nobody else has it");
+                        let is_cut = power.steps() > cut;
+                        assert!(done.is_ok() || is_cut, "{when}: {:?}", done.err());
+                        cuts.fetch_add(u64::from(is_cut), Ordering::Relaxed);
+                        writes.fetch_add(user.writes, Ordering::Relaxed);
+                        let left = power.left(if is_cut { loss } else { Loss::Nothing });
+                        let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(left));
+                        let resumed = case.resume(&store);
+                        assert_eq!(
+                            resumed.unwrap_or_else(|e| panic!("{when}: {e}")),
+                            Stopped::Done,
+                            "{when}"
+                        );
+                        assert!(find(&store).expect("read").is_none(), "{when}: it is still found");
+                        let mut found = found(&case, &store);
+                        // The pointer's own two writes are not mended where they were torn.
+                        let pointer = support::bitlocker::POINTER;
+                        if case.kind != Kind::Reencryption {
+                            found[pointer.clone()].copy_from_slice(&user.content[pointer]);
+                        }
+                        user.check(&found, &when);
+                    }
+                });
+            }
+        });
+        eprintln!("{}: {} cuts, {} writes meanwhile", case.name, cuts.into_inner(), writes.into_inner());
+    }
+}
+
+/// What is closed in the middle is a whole volume, but for a re-encryption; and goes on, in use again or not.
+#[test]
+fn what_is_closed_in_the_middle_is_whole_and_goes_on() {
+    for case in cases() {
+        let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(case.image.clone()));
+        let mut user = User::new(&case.plain[..case.file_system_bytes as usize], 7);
+        let plan = case.plan(&store).expect("planned");
+        assert_eq!(
+            used(&plan, &store, &mut user, 9).expect("nothing fails"),
+            Stopped::Paused,
+            "{}",
+            case.name
+        );
+        let secret = support::bitlocker::key(&case.key);
+        let request = keyway_volume::bitlocker::UnlockRequest::new(&secret);
+        let in_front = find(&store).expect("read").is_some_and(|found| found.in_front);
+        assert_eq!(in_front, case.kind == Kind::Reencryption, "{}", case.name);
+        if !in_front {
+            let percent = opened(&store, &case.key).info.percentage_encrypted;
+            assert!((1.0..99.0).contains(&percent), "{}: {percent}", case.name);
+            assert!(content(&store, &case.key)[..user.content.len()] == user.content, "{}", case.name);
+        }
+        let keyway_convert::bitlocker::Next::Run(plan) =
+            keyway_convert::bitlocker::next(&store, &request, None).expect("goes on")
+        else {
+            panic!("{}: nothing is left to do", case.name)
+        };
+        assert_eq!(used(&plan, &store, &mut user, u64::MAX).expect("nothing fails"), Stopped::Done);
+        assert!(found(&case, &store) == user.content, "{}: what was written is there", case.name);
+    }
+}
+
+/// What would hurt whoever uses the volume is refused before anything is changed.
+#[test]
+fn free_space_must_be_part_of_it() {
+    let Some(case) = Case::encryption("all of a FAT", true, false, false) else { return };
+    let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(case.image.clone()));
+    let can = |case: &Case| case.plan(&store).expect("planned").can_be_used().is_ok();
+    assert!(!can(&case), "its journal is in free clusters");
+    let case = Case { in_use: true, ..case };
+    assert!(can(&case));
+    assert!(!can(&Case { used_only: true, ..case }));
+}

@@ -1,0 +1,52 @@
+//! BitLocker volumes that stay in use while they are converted.
+
+use crate::conversion::{self, Watch};
+use crate::conversion_bitlocker::{forget_journal, give_back};
+use crate::failure::Failure;
+use crate::in_use::{Converted, Way, failed, serve};
+use crate::output::Output;
+use keyway_convert::bitlocker::Plan;
+use keyway_convert::{ConvertError, Kind, Stopped};
+use keyway_store::Store;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Carries a run out while its volume is in use, until it is closed. What is not converted by then stays as it is
+/// until `resume`.
+pub(crate) fn carry_out(
+    (path, limit): (&Path, Option<u64>),
+    plan: &Plan,
+    (store, journal): (&Arc<dyn Store>, Option<Box<dyn Store>>),
+    way: Way,
+    out: Output,
+) -> Result<(), Failure> {
+    let failed = |e: ConvertError| failed(path, e);
+    let mark = plan.mark();
+    let run = plan.conversion_in_use(store, journal.as_deref()).map_err(failed)?;
+    let watch = Watch::new(path, None, limit)?;
+    let stopped = if plan.begin_in_use(&run).map_err(failed)? == Stopped::Paused {
+        let live = plan.live(&run, store.clone()).map_err(failed)?;
+        let what = Converted { path, kind: mark.kind, format: "bitlocker" };
+        serve(&what, &run, live, (watch, way), out)?
+    } else {
+        Stopped::Done
+    };
+    let stopped = plan.close(&run, stopped).map_err(failed)?;
+    let stays = stopped == Stopped::Paused && mark.kind == Kind::Reencryption;
+    if stopped == Stopped::Paused {
+        let percent = conversion::percentage(run.done().unwrap_or_default(), run.total());
+        let how = if stays { "it can't be opened like this" } else { "it can be opened like this" };
+        out.warn(&format!(
+            "{0} is closed, and {percent:.1} % converted; {how}: go on with `keyway resume {0}`",
+            path.display()
+        ));
+    }
+    if !stays {
+        forget_journal(&mark.journal, out);
+    }
+    if stopped == Stopped::Done && mark.kind == Kind::Decryption {
+        give_back(store, mark.clone(), out);
+        conversion::announce(out, "it is a plain file system again");
+    }
+    Ok(())
+}
