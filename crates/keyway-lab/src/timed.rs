@@ -226,7 +226,8 @@ fn bitlocker_in_place(
         used_space_only: timed.used_bytes.is_some(),
         description: "keyway lab",
     };
-    let wish = convert_bitlocker::Wish { volume, file_system_bytes: timed.bytes, journal: None };
+    let wish =
+        convert_bitlocker::Wish { volume, file_system_bytes: timed.bytes, journal: None, in_use: false };
     let plan = convert_bitlocker::Plan::encryption(&front, &wish).map_err(|e| failed(&e))?;
     let conversion = plan.conversion(&front, None).map_err(|e| failed(&e))?;
     match plan.run(&conversion, &|_, _| go_on(stop)).map_err(|e| failed(&e))? {

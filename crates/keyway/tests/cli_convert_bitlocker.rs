@@ -311,7 +311,10 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
                 let mut found = vec![0; range.len() + 4096];
                 let from = at.min((content.len() - found.len()) as u64);
                 file.read_exact_at(&mut found, from).expect("read");
-                assert!(found == content[from as usize..][..found.len()], "{words}: bytes at {from} are others");
+                assert!(
+                    found == content[from as usize..][..found.len()],
+                    "{words}: bytes at {from} are others"
+                );
                 if round % 50 == 0 {
                     file.sync_all().expect("flushed");
                     status = serde_json::from_slice(&cli.run("status @d --json").stdout).unwrap_or_default();
@@ -338,7 +341,10 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
                 true => std::fs::read(cli.path("d")).expect("read"),
                 false => cli.ends(0, &format!("cat @d {SECRET}")).stdout,
             };
-            assert!(plain[..content.len()] == content, "{words}: something else is in it than what was written");
+            assert!(
+                plain[..content.len()] == content,
+                "{words}: something else is in it than what was written"
+            );
         }
         if begin.contains("reencrypt")
             && let Some(theirs) = dislocker_sha256(&cli.path("d"), BitLockerSecret::Password(PASSWORD))
