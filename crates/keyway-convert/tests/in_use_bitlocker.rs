@@ -173,6 +173,27 @@ fn what_is_closed_in_the_middle_is_whole_and_goes_on() {
     }
 }
 
+/// Closed when everything is converted, and the last steps are not done yet, it is not paused.
+#[test]
+fn what_is_closed_at_its_very_end_is_through() {
+    for case in cases() {
+        let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(case.image.clone()));
+        let plan = case.plan(&store).expect("planned");
+        let run = plan.conversion_in_use(&store, None).expect("possible");
+        assert_eq!(plan.begin_in_use(&run).expect("begins"), Stopped::Paused);
+        let (live, reached) = plan.live(&run, store.clone()).expect("usable");
+        let at_the_end = |done: u64, total: u64| match done >= total {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        assert_eq!(run.run_in_use(reached, &live, &at_the_end).expect("runs"), Stopped::Paused);
+        drop(live);
+        assert_eq!(plan.close(&run, Stopped::Paused).expect("closed"), Stopped::Done, "{}", case.name);
+        assert!(find(&store).expect("read").is_none());
+        assert!(found(&case, &store) == case.plain[..case.file_system_bytes as usize], "{}", case.name);
+    }
+}
+
 /// What would hurt whoever uses the volume is refused before anything is changed.
 #[test]
 fn free_space_must_be_part_of_it() {

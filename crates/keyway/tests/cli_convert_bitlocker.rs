@@ -304,7 +304,8 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
             let mut status = Value::Null;
             for round in 0.. {
                 let at = rng.below((content.len() - 8192) as u64);
-                let bytes = rng.bytes(1 + rng.below(8000) as usize);
+                let len = 1 + rng.below(8000) as usize;
+                let bytes = rng.bytes(len);
                 let range = at as usize..at as usize + bytes.len();
                 file.write_all_at(&bytes, at).expect("written");
                 content[range.clone()].copy_from_slice(&bytes);
@@ -343,7 +344,7 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
             };
             assert!(
                 plain[..content.len()] == content,
-                "{words}: something else is in it than what was written"
+                "{begin}, {words}: something else is in it than what was written, {status}"
             );
         }
         if begin.contains("reencrypt")

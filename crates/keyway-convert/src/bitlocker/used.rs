@@ -91,10 +91,12 @@ impl Plan {
     /// # Errors
     /// See [`ConvertError`].
     pub fn close(&self, conversion: &Conversion<'_>, stopped: Stopped) -> Result<Stopped, ConvertError> {
-        if stopped == Stopped::Paused {
+        // Stopped at its very end it has no less to do than one that came there.
+        let is_through = stopped == Stopped::Done || conversion.done()? >= conversion.total();
+        if !is_through {
             return self.settle(conversion, stopped);
         }
-        if self.mark.kind != Kind::Decryption {
+        if stopped == Stopped::Done && self.mark.kind != Kind::Decryption {
             return Ok(stopped);
         }
         let all = self.conversion(conversion.store, Some(conversion.journal.store()))?;
