@@ -141,6 +141,7 @@ impl Store for Inside {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of ranges, some of which have one")]
 mod tests {
     use super::*;
 

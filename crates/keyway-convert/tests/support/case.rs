@@ -77,7 +77,7 @@ impl Case {
         let used: Vec<Range<u64>> = [0..8, 25..45, 46..50, 52..53]
             .map(|pages| pages.start << 12..pages.end << 12)
             .into_iter()
-            .chain([end - 8192..end])
+            .chain(std::iter::once(end - 8192..end))
             .collect();
         let inside = used.iter().map(|range| range.start as usize..range.end as usize).collect();
         let plan = plan.of_used(used, free).expect("possible");
