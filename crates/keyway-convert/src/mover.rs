@@ -228,12 +228,15 @@ impl Conversion<'_> {
             if number != at.step {
                 at = At { step: number, done: 0, ..at };
             }
-            self.note(&mut at)?;
-            if number as usize == last {
-                // The records are about to be wiped, and any one of them may outlive the others.
-                for _ in 1..self.journal.place().slots.len() {
-                    self.note(&mut at)?;
-                }
+            // The last step wipes the records first, then what they need. Where it finds none it must not write one,
+            // which would ask for that; otherwise it is in every slot, since any one of them may outlive the others.
+            let notes = match number as usize == last {
+                true if at.sequence == 0 => 0,
+                true => self.journal.place().slots.len(),
+                false => 1,
+            };
+            for _ in 0..notes {
+                self.note(&mut at)?;
             }
             let before = self.before(number);
             // Before the marker is in front there is nothing that a pause could keep.

@@ -239,6 +239,29 @@ fn what_came_out_opens_with_the_new_secret_only() {
     }
 }
 
+/// The last step wipes the records, then what they need, then the marker: wherever it is cut, and cut again.
+#[test]
+fn the_last_step_may_be_cut_twice() {
+    for case in Case::all() {
+        let whole = Power::new(case.image.clone(), None);
+        case.begin(&whole).expect("converted");
+        for cut in whole.steps().saturating_sub(16)..whole.steps() {
+            for again in 0..12 {
+                let power = Power::new(case.image.clone(), Some(cut));
+                let _ = case.begin(&power);
+                let power = Power::new(power.left(Loss::Nothing), Some(again));
+                let _ = case.resume(&power);
+                let store = MemStore::from_vec(power.left(Loss::Nothing));
+                if let Some(done) = case.resume(&store) {
+                    assert_eq!(done.expect("goes on"), Stopped::Done);
+                }
+                let done = case.is_done(&store.snapshot());
+                assert!(done.is_ok(), "{}, cut before {cut} and {again}: {done:?}", case.name);
+            }
+        }
+    }
+}
+
 /// From the last page of a decryption on, the medium is a file system in use; only traces are left to be wiped.
 #[test]
 fn what_was_written_to_a_volume_that_is_whole_again_stays() {

@@ -2,7 +2,7 @@
 
 use super::{Medium, Part};
 use keyway_convert::veracrypt::{self, FreeSpace, Plan};
-use keyway_convert::{ConvertError, JournalPlace, Kind, Marker, Place, Stopped, find};
+use keyway_convert::{ConvertError, Journal, JournalPlace, Kind, Marker, Place, Stopped, find};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
@@ -155,8 +155,11 @@ impl Case {
             Err(e) => return Some(Err(e.into())),
         };
         assert_eq!(found.marker.to_bytes(), self.plan.marker.to_bytes());
-        if found.in_front {
-            // What tells how far it is tells what is left to be done, too.
+        let place = self.plan.marker.place.clone();
+        let records = Journal::new(journal.unwrap_or(&store), place, self.plan.marker.id);
+        let is_begun = records.read().map(|held| held.is_some());
+        if found.in_front || is_begun.unwrap_or(true) {
+            // What tells how far it is tells what is left to be done, too: the list must be there as long as a record.
             veracrypt::how_far(&found, &store, journal).expect("the journal and its list are whole");
         }
         let conversion = self.plan.conversion(&store, journal).expect("random");
