@@ -82,7 +82,7 @@ fn found(case: &Case, store: &Arc<dyn Store>) -> Vec<u8> {
 
 #[test]
 fn what_was_flushed_is_there_after_any_loss_of_power() {
-    let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 10_000 } else { 10 };
+    let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 1_000 } else { 10 };
     for case in cases() {
         let plain = &case.plain[..case.file_system_bytes as usize];
         let whole = Arc::new(Power::new(case.image.clone(), None));
