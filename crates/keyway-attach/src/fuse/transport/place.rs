@@ -2,7 +2,9 @@
 //!
 //! A queue has the requests of one CPU. When they come one at a time, the thread is best on that CPU:
 //! to wake a sleeping CPU takes longer than the whole request, there and back again. When several
-//! are there at once they are to keep all CPUs busy, and the system spreads the threads.
+//! are there at once they are to keep all CPUs busy, and the system spreads the threads. Where a drive has
+//! to be waited for, no CPU is busy: the thread stays, and what comes while who asks has the CPU is handed to
+//! the drive in one go.
 
 use keyway_sys::thread_sleeps;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -59,6 +61,16 @@ impl Place {
                 (home, anywhere)
             });
         Self { choice, window: Window::default(), sleeps: thread_sleeps(), row: 0, at_home: false }
+    }
+
+    /// For the queue of `cpu`, where the thread goes now and for good.
+    pub(crate) fn for_good(cpu: u16) -> Self {
+        let place = Self::new(cpu);
+        if let Some((home, _)) = &place.choice {
+            // As below.
+            let _ = sched_setaffinity(None, home);
+        }
+        Self { choice: None, ..place }
     }
 
     /// Takes note of a request that was `alone` or not, and moves when it is time.
@@ -148,6 +160,18 @@ mod tests {
             place.note(false);
         }
         assert_eq!(sched_getaffinity(None).expect("the system tells"), all);
+    }
+
+    #[test]
+    fn a_thread_that_stays_stays() {
+        let all = sched_getaffinity(None).expect("the system tells");
+        let cpu = (0..CpuSet::MAX_CPU).find(|cpu| all.is_set(*cpu)).expect("some CPU");
+        let mut place = Place::for_good(cpu as u16);
+        for _ in 0..4 * WINDOW {
+            place.note(false);
+        }
+        let now = sched_getaffinity(None).expect("the system tells");
+        assert!(now.count() == 1 && now.is_set(cpu));
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl<'a> Server<'a> {
             file,
             shared,
             home,
-            place: Place::new(cpu),
+            place: if direct.is_some() { Place::for_good(cpu) } else { Place::new(cpu) },
             pace: Pace::default(),
             watch: Watch::new(),
             others: std::thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1,
