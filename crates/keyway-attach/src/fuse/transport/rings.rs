@@ -80,6 +80,9 @@ impl<'a> Server<'a> {
         let entries = (ENTRIES / queues).clamp(2, most);
         let files: Vec<_> = direct.iter().flat_map(|direct| [direct.file, direct.claim]).collect();
         let ring = FuseRing::register(fuse, cpu, entries, MAX_TRANSFER, &files, home.bell())?;
+        // Both count the CPUs that this thread may use, which is one once it has its place.
+        let watch = Watch::new();
+        let others = std::thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1;
         Ok(Self {
             ring,
             file,
@@ -87,8 +90,8 @@ impl<'a> Server<'a> {
             home,
             place: if direct.is_some() { Place::for_good(cpu) } else { Place::new(cpu) },
             pace: Pace::default(),
-            watch: Watch::new(),
-            others: std::thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1,
+            watch,
+            others,
             slow: false,
             align: direct.map(|direct| direct.offset_align),
             underway: (0..entries).map(|_| None).collect(),
