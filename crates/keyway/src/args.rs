@@ -128,6 +128,8 @@ mod tests {
 
     /// Every line of a text that is a command, as the parser takes it.
     fn lines_parse(from: &str, text: &str) -> usize {
+        // As the shell joins lines.
+        let text = text.replace("\\\n", "");
         let lines = text.lines().filter_map(|line| Some((line, words(line)?)));
         let parsed = lines.map(|(line, words)| {
             let parsed = Cli::try_parse_from(&words);
