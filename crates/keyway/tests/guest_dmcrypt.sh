@@ -13,7 +13,7 @@ say() {
 
 # A field of the last answer.
 field() {
-    sed -n "s/.*\"$1\": *\"\\?\\([^\",]*\\)\"\\?,\\?.*/\\1/p" "${2:-answer}" | head -1
+    sed -n -e "s/.*\"$1\": *\"\\([^\"]*\\)\".*/\\1/p;t" -e "s/.*\"$1\": *\\([^\",]*\\).*/\\1/p" "${2:-answer}" | head -1
 }
 
 # The guest decrypts some megabytes in a second. What differs would differ at an edge, or everywhere.
