@@ -87,8 +87,8 @@ impl Served {
     }
 
     /// Runs the job, and holds it to all that it tried. Whether there was a guest to run it in.
-    pub(crate) fn judge(&self, limit: Duration) -> bool {
-        let Some(ran) = self.run(limit) else {
+    pub(crate) fn judge(&self) -> bool {
+        let Some(ran) = self.run() else {
             skip("no guest");
             return false;
         };
@@ -101,7 +101,7 @@ impl Served {
     }
 
     /// Runs the job. When it makes the file `cycle`, the drive's power goes away for a moment, and then that file.
-    pub(crate) fn run(&self, limit: Duration) -> Option<GuestRun> {
+    pub(crate) fn run(&self) -> Option<GuestRun> {
         let over = AtomicBool::new(false);
         let pid = Pid::from_child(&self.emulator);
         std::thread::scope(|scope| {
@@ -117,7 +117,7 @@ impl Served {
                     std::thread::sleep(Duration::from_millis(50));
                 }
             });
-            let ran = Guest::new().timeout(limit).run(self.job.path());
+            let ran = Guest::new().run(self.job.path());
             over.store(true, Ordering::Release);
             ran
         })
