@@ -15,6 +15,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
+use crate::served_ring::{self, FILE, KERNEL};
+
 /// `FUSE_IO_URING_CMD_REGISTER`.
 const REGISTER: u32 = 1;
 /// `FUSE_IO_URING_CMD_COMMIT_AND_FETCH`.
@@ -26,11 +28,6 @@ const SQE_LEN_OFFSET: usize = 24;
 const SEGMENTS: u32 = 2;
 /// ENOTCONN and ECONNABORTED of `asm-generic/errno.h`: the file system is unmounted.
 const UNMOUNTED: [i32; 2] = [107, 103];
-
-/// The connection's place among the ring's registered files,
-const FUSE: types::Fixed = types::Fixed(0);
-/// and that of the file that payloads are moved from and to.
-const FILE: types::Fixed = types::Fixed(1);
 
 /// What completes is told by a number: the entry's times this plus one of the kinds.
 const PER_ENTRY: u64 = 4;
@@ -216,9 +213,7 @@ impl FuseRing {
             .setup_defer_taskrun()
             .setup_taskrun_flag()
             .build(u32::from(entries) + 1)?;
-        let has_file = !files.is_empty();
-        let files: Vec<_> = std::iter::once(&fuse).chain(files).map(AsRawFd::as_raw_fd).collect();
-        ring.submitter().register_files(&files)?;
+        served_ring::register(&ring, fuse, files)?;
         let made = (0..usize::from(entries))
             .map(|number| Ok(Some(FuseEntry { buffers: Buffers::new(payload_len)?, number })));
         let mut ring = Self {
@@ -226,7 +221,7 @@ impl FuseRing {
             entries: made.collect::<io::Result<_>>()?,
             queue,
             bell: bell.try_clone_to_owned()?,
-            has_file,
+            has_file: !files.is_empty(),
             transfers: 0,
             unsent: 0,
             unmounted: false,
@@ -237,17 +232,10 @@ impl FuseRing {
                 ring.push_command(REGISTER, 0, entry)?;
             }
         }
-        ring.ring.submit()?;
-        // A refusal is there at once; an accepted entry stays silent until a request comes.
-        let refused = ring.ring.completion().next();
-        match refused {
-            Some(done) if done.result() < 0 => Err(io::Error::from_raw_os_error(-done.result())),
-            Some(_) => Err(io::ErrorKind::InvalidData.into()),
-            None => {
-                ring.listen()?;
-                Ok(ring)
-            }
-        }
+        ring.submit(0)?;
+        served_ring::refuse_answers(&mut ring.ring)?;
+        ring.listen()?;
+        Ok(ring)
     }
 
     /// What is there already; does not wait and asks nobody.
@@ -362,13 +350,7 @@ impl FuseRing {
 
     fn submit(&mut self, wait_for: usize) -> io::Result<()> {
         self.unsent = 0;
-        // EAGAIN and EBUSY: the kernel is short of memory for the moment. What was begun stays begun, and the
-        // next call tells it.
-        use io::ErrorKind::{Interrupted, ResourceBusy, WouldBlock};
-        match self.ring.submit_and_wait(wait_for) {
-            Err(e) if !matches!(e.kind(), Interrupted | ResourceBusy | WouldBlock) => Err(e),
-            _ => Ok(()),
-        }
+        served_ring::submit(&self.ring, wait_for)
     }
 
     /// Asks to be told when the bell is rung.
@@ -386,7 +368,7 @@ impl FuseRing {
         bytes[offset_of!(Command, queue)..][..2].copy_from_slice(&command.queue.to_ne_bytes());
         bytes[offset_of!(Command, padding)..][..6].copy_from_slice(&command.padding);
         let segments = entry.buffers.segments.as_ptr() as u64;
-        let mut command = opcode::UringCmd80::new(FUSE, operation)
+        let mut command = opcode::UringCmd80::new(KERNEL, operation)
             .cmd(bytes)
             .addr(Some(segments))
             .build()

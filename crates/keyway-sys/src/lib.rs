@@ -15,6 +15,7 @@ mod nvme;
 mod opal;
 mod partition;
 mod process;
+mod served_ring;
 mod sg;
 mod ublk;
 

@@ -5,14 +5,15 @@
 //! [`UblkEvent::Moved`], and to the queue's thread otherwise.
 
 use super::{READ_WRITE, command};
-use io_uring::{IoUring, opcode, squeue, types};
+use io_uring::{IoUring, opcode, squeue};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::ptr::null_mut;
 
 use crate::Direction;
+use crate::served_ring::{self, FILE, KERNEL};
 
 /// Bytes of `struct ublksrv_io_cmd`.
 const IO_CMD: usize = 16;
@@ -26,11 +27,6 @@ const PAGE: usize = 4096;
 const SECTOR: u64 = 512;
 /// `UBLK_IO_F_FUA`.
 const FUA: u32 = 1 << 13;
-
-/// The device's place among the ring's registered files,
-const DEVICE: types::Fixed = types::Fixed(0);
-/// and that of the file that requests are moved from and to.
-const FILE: types::Fixed = types::Fixed(1);
 
 /// Marks what completes as a transfer; a command of the driver is its tag alone.
 const TRANSFER: u64 = 1 << 32;
@@ -161,9 +157,7 @@ impl UblkQueue {
             .setup_single_issuer()
             .setup_defer_taskrun()
             .build(u32::from(depth).next_power_of_two())?;
-        let has_file = !files.is_empty();
-        let files: Vec<_> = std::iter::once(&device).chain(files).map(AsRawFd::as_raw_fd).collect();
-        ring.submitter().register_files(&files)?;
+        served_ring::register(&ring, device, files)?;
         let owners = vec![Owner::Thread; tags];
         let mut served = Self {
             ring,
@@ -174,19 +168,14 @@ impl UblkQueue {
             owners,
             transfers: 0,
             ended: 0,
-            has_file,
+            has_file: !files.is_empty(),
         };
         for tag in 0..depth {
             served.push_command(FETCH_REQ, tag, 0)?;
         }
         served.submit(0)?;
-        // A refusal is there at once; an accepted command stays silent until a request comes.
-        let refused = served.ring.completion().next();
-        match refused {
-            Some(done) if done.result() < 0 => Err(io::Error::from_raw_os_error(-done.result())),
-            Some(_) => Err(io::ErrorKind::InvalidData.into()),
-            None => Ok(served),
-        }
+        served_ring::refuse_answers(&mut served.ring)?;
+        Ok(served)
     }
 
     /// What is there already; does not wait and asks nobody.
@@ -298,10 +287,7 @@ impl UblkQueue {
     }
 
     fn submit(&mut self, wait_for: usize) -> io::Result<()> {
-        match self.ring.submit_and_wait(wait_for) {
-            Err(e) if e.kind() != io::ErrorKind::Interrupted => Err(e),
-            _ => Ok(()),
-        }
+        served_ring::submit(&self.ring, wait_for)
     }
 
     fn push_command(&mut self, operation: u32, tag: u16, result: i32) -> io::Result<()> {
@@ -313,7 +299,7 @@ impl UblkQueue {
         for (to, from) in bytes.iter_mut().zip(fields.into_iter().flatten()) {
             *to = *from;
         }
-        let entry = opcode::UringCmd16::new(DEVICE, operation).cmd(bytes).build().user_data(tag.into());
+        let entry = opcode::UringCmd16::new(KERNEL, operation).cmd(bytes).build().user_data(tag.into());
         self.push(tag, Owner::Kernel, entry)
     }
 
