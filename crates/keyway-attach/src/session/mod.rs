@@ -15,8 +15,8 @@
 //! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass
 //! over it; [`close`], [`clean_stale`] and the next [`run`] take away what it left. A mapping of the kernel's
 //! works without its process: while it is mounted or open it stays, and so does its folder; [`close`] unmounts it.
-//! A ublk device waits for another process: while somebody has use for it, it stays; [`run`] takes it over,
-//! [`close`] gives it up.
+//! A ublk device waits for another process: while somebody has use for it, it stays; [`run`] takes it over, used or
+//! not, [`close`] gives it up.
 
 mod claim;
 mod control;
@@ -159,10 +159,17 @@ pub fn close(what: &str) -> Result<Closed, AttachError> {
 /// Takes away what killed processes left: mounts, loop devices, files. Returns their states as far
 /// as they can be read.
 pub fn clean_stale() -> Result<Vec<SessionState>, AttachError> {
-    clean_stale_in(&runtime_folder()?)
+    clean_stale_in(&runtime_folder()?, None)
 }
 
-fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
+/// The same for whoever is about to [`run`] `volume`: a block device of it that waits for a server is left to that
+/// one to take over, whether or not somebody uses it at this moment.
+pub fn clean_stale_before(volume: &Path) -> Result<Vec<SessionState>, AttachError> {
+    clean_stale_in(&runtime_folder()?, volume.canonicalize().ok().as_deref())
+}
+
+/// What waits for another server of the volume `spared` is left alone.
+fn clean_stale_in(runtime: &Path, spared: Option<&Path>) -> Result<Vec<SessionState>, AttachError> {
     let _alone = lock_runtime(runtime)?;
     let mut cleaned = Vec::new();
     for folder in session_folders(runtime) {
@@ -171,6 +178,7 @@ fn clean_stale_in(runtime: &Path) -> Result<Vec<SessionState>, AttachError> {
         }
         let state = SessionState::read(&folder.state());
         let gone = match &state {
+            Some(state) if spared == Some(&*state.volume) && waiting_device(state).is_some() => continue,
             Some(state) => take_away(state, false),
             None => dmcrypt::remove_stale(&folder.id()),
         };

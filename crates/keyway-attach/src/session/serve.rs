@@ -76,8 +76,9 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
         true => None,
         false => Some(Claim::new(&volume, hands_over && !served.is_read_only())?),
     };
-    super::clean_stale_in(&runtime)?;
-    if plan.attachment != Attachment::Ublk
+    let by_ublk = plan.attachment == Attachment::Ublk;
+    super::clean_stale_in(&runtime, by_ublk.then_some(&*volume))?;
+    if !by_ublk
         && let Some((_, dead)) = super::waiting_in(&runtime, &volume).first()
     {
         // Two would write to it.
@@ -100,7 +101,7 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
         }
     };
     // Whatever was still in use when its file system went away under it.
-    super::clean_stale_in(&runtime)?;
+    super::clean_stale_in(&runtime, None)?;
     done
 }
 
@@ -226,15 +227,18 @@ impl Session {
     fn start_ublk(&mut self, plan: &AttachPlan) -> Result<(), AttachError> {
         self.state.transport = ublk::ATTACHMENT.into();
         let engine = Arc::clone(self.served.device()?);
-        let dead = super::waiting_in(&runtime_folder()?, &self.state.volume);
+        let runtime = runtime_folder()?;
+        let dead = super::waiting_in(&runtime, &self.state.volume);
         let found = dead.first().and_then(|(_, state)| Some((state, super::waiting_device(state)?)));
-        let Some((old, waiting)) = found else {
-            let made = UblkVolume::new(&engine, &self.state.volume, &self.gone)?;
-            let device = self.ublk.insert(made).device().to_owned();
-            return self.mount(device, plan.mount.as_ref());
-        };
+        let Some((old, waiting)) = found else { return self.new_ublk(&engine, plan) };
         let protected = |details: &serde_json::Value| details["hidden_protected"] == true;
-        if protected(&old.details) && !protected(&plan.details) {
+        let unprotected = protected(&old.details) && !protected(&plan.details);
+        if (unprotected || !waiting.is_like(&engine)) && !waiting.is_in_use() {
+            // Nobody has seen the old one who would see the new one.
+            super::clean_stale_in(&runtime, None)?;
+            return self.new_ublk(&engine, plan);
+        }
+        if unprotected {
             return Err(UblkError::Unprotected(waiting.device().display().to_string()).into());
         }
         let taken_over = UblkVolume::recover(&waiting, &engine, &self.gone)?;
@@ -255,6 +259,12 @@ impl Session {
             folder.remove()?;
         }
         Ok(())
+    }
+
+    fn new_ublk(&mut self, engine: &Arc<Device>, plan: &AttachPlan) -> Result<(), AttachError> {
+        let made = UblkVolume::new(engine, &self.state.volume, &self.gone)?;
+        let device = self.ublk.insert(made).device().to_owned();
+        self.mount(device, plan.mount.as_ref())
     }
 
     /// The volume is this block device; its file system is mounted where one wants it.

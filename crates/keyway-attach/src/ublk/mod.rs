@@ -31,10 +31,10 @@ const MOST_QUEUES: usize = 16;
 /// kernel.
 const MAX_IO: u32 = 256 << 10;
 /// How long the kernel may need to clean up after a dead server: it looks for requests that nobody answers
-/// every 30 seconds (the block layer's default time-out).
-const CLEAN_UP: Duration = Duration::from_secs(40);
-/// How long udev may take to make a device's node.
-const NODE: Duration = Duration::from_secs(5);
+/// every 30 seconds (the block layer's default time-out), so one may be twice as old when it is found.
+const CLEAN_UP: Duration = Duration::from_secs(90);
+/// How long udev may take to make a device's node, on a machine that is busy.
+const NODE: Duration = Duration::from_secs(30);
 
 /// ublk can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -162,10 +162,7 @@ impl UblkVolume {
     pub fn recover(found: &Waiting, device: &Arc<Device>, gone: &Arc<Stop>) -> Result<Self, AttachError> {
         let mut control = control()?;
         let doing = |e| AttachError::io(format!("take {} over", found.device.display()), e);
-        let same = found.size == device.size()
-            && found.sector_bytes == device.sector_bytes()
-            && (found.read_only || !device.is_read_only());
-        if !same {
+        if !found.fits(device) {
             return Err(UblkError::Another {
                 device: found.device.display().to_string(),
                 size: found.size,
@@ -280,12 +277,26 @@ pub struct Waiting {
     size: u64,
     sector_bytes: u32,
     read_only: bool,
+    discards: bool,
 }
 
 impl Waiting {
     /// The block device.
     pub fn device(&self) -> &Path {
         &self.device
+    }
+
+    /// Whether this can be served under it: what others have seen of it stays true.
+    fn fits(&self, device: &Device) -> bool {
+        self.size == device.size()
+            && self.sector_bytes == device.sector_bytes()
+            && (self.read_only || !device.is_read_only())
+    }
+
+    /// Whether a new one would be no different.
+    pub(crate) fn is_like(&self, device: &Device) -> bool {
+        let discards = device.passes_discards() && !device.is_read_only();
+        self.fits(device) && self.read_only == device.is_read_only() && self.discards == discards
     }
 }
 
@@ -317,6 +328,7 @@ pub fn waiting(device: &Path, volume: &Path) -> Option<Waiting> {
         size: says("size")?.checked_mul(512)?,
         sector_bytes: says("queue/logical_block_size")?.try_into().ok()?,
         read_only: says("ro")? != 0,
+        discards: says("queue/discard_max_bytes")? != 0,
     })
 }
 

@@ -92,7 +92,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         volume::must_be_writable(&args.volume)
             .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
     }
-    refuse_if_open(&args.volume)?;
+    session::clean_stale_before(&args.volume)?;
+    refuse_if_served(&args.volume)?;
     let (own, protect) = (args.secret.source(), args.protect.source());
     let protecting = args.protect_hidden || protect.is_given();
     let (attachment, chosen) = attachment(args, protecting, out)?;
@@ -210,6 +211,10 @@ pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
 pub(crate) fn refuse_if_open(path: &Path) -> Result<(), Failure> {
     // What a killed process left may hold the volume: a mapping of the kernel's does.
     session::clean_stale()?;
+    refuse_if_served(path)
+}
+
+fn refuse_if_served(path: &Path) -> Result<(), Failure> {
     match session::find(&path.to_string_lossy())? {
         None => Ok(()),
         Some(state) => Err(AttachError::AlreadyOpen { volume: state.volume.display().to_string() }.into()),
