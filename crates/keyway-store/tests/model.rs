@@ -92,19 +92,23 @@ fn a_write_cache_takes_a_burst_and_then_gives_the_discs_own_pace() {
 
 #[test]
 fn threads_wait_side_by_side_in_real_time() {
-    // 8 reads of 13 ms one after the other, against 8 at once on a drive with many channels.
+    // 8 reads of 24 ms at least, on a drive with many channels. On a machine that is busy with other things they may
+    // look like one after the other now and then, but not ten times.
     let text = include_str!("../src/model/drives/samsung-840-pro.toml");
     let slow = text.replacen("latency_us = 92.5", "latency_us = 30000.0", 1);
     let drive = ModelDrive::new(DriveModel::parse(&slow).unwrap(), Clock::real());
-    let start = Instant::now();
-    std::thread::scope(|scope| {
-        for n in 0..8u64 {
-            let drive = &drive;
-            scope.spawn(move || drive.read_at(&mut [0; 4096], n << 30).unwrap());
-        }
+    let side_by_side = (0..10).any(|_| {
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for n in 0..8u64 {
+                let drive = &drive;
+                scope.spawn(move || drive.read_at(&mut [0; 4096], n << 30).unwrap());
+            }
+        });
+        let took = start.elapsed();
+        assert!(took >= Duration::from_millis(24), "{took:?}");
+        took < Duration::from_millis(150)
     });
-    let took = start.elapsed();
-    assert!(took >= Duration::from_millis(24), "{took:?}");
-    assert!(took < Duration::from_millis(150), "they did not overlap: {took:?}");
-    assert!(drive.lateness().waits <= 8);
+    assert!(side_by_side, "they did not overlap");
+    assert!(drive.lateness().waits <= 80);
 }

@@ -78,9 +78,7 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
     };
     let by_ublk = plan.attachment == Attachment::Ublk;
     super::clean_stale_in(&runtime, by_ublk.then_some(&*volume))?;
-    if !by_ublk
-        && let Some((_, dead)) = super::waiting_in(&runtime, &volume).first()
-    {
+    if !by_ublk && let Some((_, dead)) = super::waiting_in(&runtime, &volume).first() {
         // Two would write to it.
         let device = dead.device.as_ref().map_or_else(String::new, |device| device.display().to_string());
         return Err(UblkError::Waiting { volume: volume.display().to_string(), device }.into());

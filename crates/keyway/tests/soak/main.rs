@@ -24,7 +24,7 @@ const EACH: usize = (2 << 20) / SECTOR;
 /// The largest write, in sectors.
 const LARGEST: u64 = 400;
 /// Nothing takes longer than this, in seconds; else something hangs.
-const PATIENCE: u64 = 120;
+const PATIENCE: u64 = 300;
 
 /// What happens to a volume in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,8 @@ fn what_was_flushed_is_there_whatever_happens() {
     }
     let mut tally = Tally::default();
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(seconds) {
+    // On a slow machine there may be few rounds.
+    while started.elapsed() < Duration::from_secs(seconds) || !tally.is_a_soak() {
         let way = ways[random.below(ways.len() as u64) as usize];
         let blow = BLOWS[random.below(BLOWS.len() as u64) as usize];
         let round =
@@ -85,7 +86,6 @@ fn what_was_flushed_is_there_whatever_happens() {
     drop(disk);
     nothing_is_left(&keyway);
     println!("{tally:?}");
-    assert!(tally.writes > 0 && tally.killed > 0 || seconds < 20, "{tally:?}: it was not much of a soak");
 }
 
 /// Writes every sector once, so that each can be told from what was there before.
@@ -118,6 +118,13 @@ struct Tally {
 impl Blow {
     fn needs_disk(self) -> bool {
         matches!(self, Self::WritesFail | Self::ReadsFail)
+    }
+}
+
+impl Tally {
+    /// Whether what this test is for has happened at all.
+    fn is_a_soak(&self) -> bool {
+        self.writes > 0 && self.flushes > 0 && self.killed > 0
     }
 }
 
@@ -226,7 +233,7 @@ impl Round<'_> {
         assert!(clean || blow != Blow::None, "it did not close cleanly: {said}");
         // Whatever it said, it is closed, or was about to close by itself.
         drop(open);
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + Duration::from_secs(60);
         while session.exists() {
             assert!(Instant::now() < until, "{blow:?}: {} is left: {said}", session.display());
             std::thread::sleep(Duration::from_millis(20));
@@ -296,7 +303,7 @@ fn nothing_is_left(keyway: &Keyway) {
     let sessions = keyway.runtime_folder().join("sessions");
     let left: Vec<_> = std::fs::read_dir(&sessions).into_iter().flatten().flatten().collect();
     assert!(left.iter().all(|entry| entry.file_name() == "lock"), "sessions are left: {left:?}");
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(60);
     while let Some(process) = process_of(&ours) {
         assert!(Instant::now() < until, "{process} is left");
         std::thread::sleep(Duration::from_millis(50));

@@ -137,7 +137,7 @@ impl Nbd {
 
     fn connect(socket: &Path) -> io::Result<Self> {
         let mut stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
         let mut greeting = [0; 18];
         stream.read_exact(&mut greeting)?;
         // The flags it gave, and the option of number 1 with an empty name.

@@ -148,7 +148,7 @@ mod tests {
         let mut place = Place::new(cpu as u16);
         let mut lone = |windows| {
             for _ in 0..windows * WINDOW {
-                std::thread::sleep(std::time::Duration::from_micros(20));
+                std::thread::sleep(std::time::Duration::from_micros(200));
                 place.note(true);
             }
             sched_getaffinity(None).expect("the system tells")
