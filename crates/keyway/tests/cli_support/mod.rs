@@ -1,6 +1,8 @@
 //! What the tests of the command line share: a folder, the program, its answers.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod in_use;
+
 use keyway_testkit::Keyway;
 use serde_json::Value;
 use std::ffi::OsStr;
