@@ -12,6 +12,7 @@ use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::SecretSource;
 use crate::volume::{self, Which, about};
+use crate::watch;
 use keyway_convert::bitlocker::{self as convert, Found, Left, Next, Plan};
 use keyway_convert::{JournalPlace, Kind, Stopped};
 use keyway_engine::Access;
@@ -177,8 +178,7 @@ pub(crate) fn carry_out(
         return in_use_bitlocker::carry_out((path, target.how.limit), plan, (store, journal), way, out);
     }
     let run = plan.conversion(store, journal.as_deref()).map_err(|e| about(path, e))?;
-    let (stopped, time) =
-        conversion::watched(path, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;
+    let (stopped, time) = watch::watched(path, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;
     let stays = stopped == Stopped::Paused && mark.kind == Kind::Reencryption;
     if !stays {
         forget_journal(&mark.journal, out);
@@ -190,7 +190,7 @@ pub(crate) fn carry_out(
         "state": if stopped == Stopped::Done { "done" } else { "paused" },
         "total_bytes": run.total(),
         "seconds": time.as_secs_f64(),
-        "bytes_per_second": conversion::speed(run.total(), time),
+        "bytes_per_second": watch::speed(run.total(), time),
     });
     if let Some(object) = document.as_object_mut() {
         object.extend(target.more);
@@ -237,7 +237,7 @@ pub(crate) fn carry_out(
                 format!("is a BitLocker volume. Open it with: keyway open {}", path.display())
             }
         };
-        let speed = format!("{}/s", bytes(conversion::speed(run.total(), time)));
+        let speed = format!("{}/s", bytes(watch::speed(run.total(), time)));
         let mut rows = vec![("  converted", bytes(run.total())), ("  speed", speed)];
         let text = |key: &str| document.get(key).and_then(Value::as_str).map(str::to_owned);
         rows.extend(text("recovery_password").map(|text| {
@@ -264,7 +264,7 @@ pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
         .map(|file| conversion::open_journal(file, mark.place.file_bytes(), Access::ReadOnly))
         .transpose()?;
     let (done, total) = convert::how_far(found, &store, journal.as_deref()).map_err(|e| about(path, e))?;
-    let running = conversion::running(path)?;
+    let running = watch::running(path)?;
     let word = if mark.kind == Kind::Decryption { "Decryption" } else { "Encryption" };
     let how = match mark.kind {
         _ if running.is_some() => "in Progress",

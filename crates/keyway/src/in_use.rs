@@ -1,10 +1,11 @@
 //! Conversions of volumes that stay in use: attached before they begin, and served while they go on.
 
-use crate::conversion::{self, Watch};
+use crate::conversion;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::verbs::open;
 use crate::volume::about;
+use crate::watch::Watch;
 use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan};
 use keyway_convert::veracrypt::Plan;
 use keyway_convert::{Conversion, ConvertError, Kind, Live, Reached, Stopped};

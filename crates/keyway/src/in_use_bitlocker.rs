@@ -1,10 +1,11 @@
 //! BitLocker volumes that stay in use while they are converted.
 
-use crate::conversion::{self, Watch};
+use crate::conversion;
 use crate::conversion_bitlocker::{forget_journal, give_back};
 use crate::failure::Failure;
 use crate::in_use::{Converted, Way, failed, serve};
 use crate::output::Output;
+use crate::watch::Watch;
 use keyway_convert::bitlocker::Plan;
 use keyway_convert::{ConvertError, Kind, Stopped};
 use keyway_store::Store;

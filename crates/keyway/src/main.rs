@@ -24,6 +24,7 @@ mod system_drive;
 mod tpm_in;
 mod verbs;
 mod volume;
+mod watch;
 
 use args::Cli;
 use clap::Parser;

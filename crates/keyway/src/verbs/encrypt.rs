@@ -124,6 +124,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "add --hardware, or leave out --recovery-sheet, --admin-password-… and --leave-unlocked",
         ));
     }
+    volume::must_exist(path)?;
+    volume::must_be_writable(path)?;
+    conversion::refuse_if_begun(path)?;
+    conversion::refuse_if_used(path)?;
     let is_bitlocker = match args.reencrypt {
         true => volume_to_reencrypt(args)? == Family::BitLocker,
         false => args.format == Some(FormatArg::Bitlocker),
@@ -160,10 +164,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "give the new volume's secret without \"new-\", or add --reencrypt",
         ));
     }
-    volume::must_exist(path)?;
-    volume::must_be_writable(path)?;
-    conversion::refuse_if_begun(path)?;
-    conversion::refuse_if_used(path)?;
     let way = args.how.in_use.way(out)?;
     if args.used_space_only && way.is_some() {
         return Err(Failure::usage(
@@ -207,13 +207,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     encrypt(args, &fs, &room, &wish(&secrets), way, out)
 }
 
-/// The format of the volume that is to be re-encrypted, which nobody converts or uses.
+/// The format of the volume that is to be re-encrypted.
 fn volume_to_reencrypt(args: &Args) -> Result<Family, Failure> {
     let path = &args.device;
-    volume::must_exist(path)?;
-    volume::must_be_writable(path)?;
-    conversion::refuse_if_begun(path)?;
-    conversion::refuse_if_used(path)?;
     let family = volume::family(&Which::new(path, &NarrowArgs::default()))?;
     let wanted = match args.format {
         None => family,

@@ -18,7 +18,7 @@ use serde_json::{Map, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs it.
+/// Runs it, on what nobody converts or uses.
 pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let (path, options) = (&args.device, &args.bitlocker);
     let own = args.secret.source();
@@ -37,10 +37,6 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     options.check(&own, path)?;
     let method = method(args.cipher.as_deref())?;
-    volume::must_exist(path)?;
-    volume::must_be_writable(path)?;
-    conversion::refuse_if_begun(path)?;
-    conversion::refuse_if_used(path)?;
     if args.how.in_use.online {
         can_be_used(args)?;
     }

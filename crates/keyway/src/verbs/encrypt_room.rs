@@ -9,7 +9,6 @@ use crate::volume::about;
 use keyway_convert::ConvertError;
 use keyway_convert::room::{self, FileSystem};
 use keyway_store::{FileStore, Store};
-use std::fs::OpenOptions;
 use std::path::Path;
 
 /// Where the room comes from.
@@ -89,7 +88,7 @@ impl Room {
         let before = path.metadata().map_err(|e| Failure::io("look at", path, &e))?.len();
         let make = || {
             if let Self::Grow(to) = self {
-                enlarge(path, *to)?;
+                conversion::set_len(path, *to)?;
             }
             let allocate = || if whole { conversion::allocate(path) } else { Ok(()) };
             allocate()?;
@@ -103,7 +102,7 @@ impl Room {
                 let shrunk = fs.kind.resize(path, *to);
                 // resize2fs cuts a file where its file system ends.
                 if path.is_file() {
-                    enlarge(path, size)?;
+                    conversion::set_len(path, size)?;
                     allocate()?;
                 }
                 shrunk.map_err(|e| about(path, e))?;
@@ -129,7 +128,7 @@ impl Room {
     fn undo(&self, path: &Path, fs: &FileSystem, bytes: u64) -> Option<String> {
         let undone = match self {
             Self::Enough => return None,
-            Self::Grow(_) => enlarge(path, bytes).map_err(|e| e.message),
+            Self::Grow(_) => conversion::set_len(path, bytes).map_err(|e| e.message),
             Self::Shrink(_) => match file_system(path) {
                 Ok(now) if now.bytes == fs.bytes => return None,
                 _ => fs.kind.resize(path, fs.bytes).map_err(|e| e.to_string()),
@@ -148,10 +147,4 @@ impl Room {
 /// The page behind the file system's last.
 pub(super) fn end_of(fs: &FileSystem) -> u64 {
     fs.bytes.next_multiple_of(4096)
-}
-
-fn enlarge(path: &Path, to: u64) -> Result<(), Failure> {
-    let file = OpenOptions::new().write(true).open(path);
-    let grown = file.and_then(|file| file.set_len(to).and_then(|()| file.sync_all()));
-    grown.map_err(|e| Failure::io("enlarge", path, &e))
 }

@@ -5,6 +5,7 @@ use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::volume;
+use crate::watch;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.volume;
     volume::must_exist(path)?;
-    let Some(running) = conversion::running(path)? else {
+    let Some(running) = watch::running(path)? else {
         return Err(Failure::usage(
             format!("{} is not being converted just now", path.display()),
             "`keyway status` tells what it is",
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         return Err(Failure::io("stop the conversion of", path, &e.into()));
     }
     let began = Instant::now();
-    while conversion::running(path)?.is_some() {
+    while watch::running(path)?.is_some() {
         if began.elapsed() > PATIENCE {
             return Err(Failure::new(
                 Exit::Busy,
