@@ -44,6 +44,7 @@ pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES};
 pub use params::{Derivation, Format, HashName, UnknownHash};
 pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
 pub use random::{Noise, RandomError};
+pub(crate) use resize::noise_over;
 pub use resize::{ResizeError, Resized, resize};
 pub use sealed::{SALT_BYTES, SealedHeader};
 pub use suite::Suite;

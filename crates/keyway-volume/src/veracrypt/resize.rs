@@ -20,10 +20,10 @@ use super::create_header::put;
 use super::place::{BACKUP_GROUP_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
 use super::random::{Noise, RandomError};
 use super::sealed::SealedHeader;
-use super::unlock::{UnlockRequest, unlock};
+use super::unlock::{OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::{Progress, Stage, VolumeError};
 use keyway_store::{AlignedBuf, Store, StoreError};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Bytes of noise that are written at a time.
 const PIECE: u64 = 1 << 20;
@@ -81,7 +81,7 @@ pub enum ResizeError {
     },
 }
 
-/// Makes the volume that `request` opens fill the first `bytes` of the store, headers included. With `fill`
+/// Makes the volume that `request` opens fill the first `bytes` of the store, headers included. With `filled`
 /// everything that is new to it is overwritten with noise, so that nobody sees what of it is used.
 ///
 /// # Errors
@@ -90,47 +90,20 @@ pub fn resize(
     store: &dyn Store,
     request: &UnlockRequest<'_>,
     bytes: u64,
-    fill: bool,
+    filled: bool,
     progress: &dyn Progress,
 ) -> Result<Resized, ResizeError> {
-    let size = |why| ResizeError::Size { wanted: bytes, why };
     let mut opened = unlock(store, request)?.into_opened();
-    if opened.is_system() {
-        return Err(ResizeError::Unsupported("an encrypted system has the size of its drive"));
+    if bytes > store.size() {
+        return Err(ResizeError::Size { wanted: bytes, why: "the file or device is smaller" });
     }
-    if opened.place.is_hidden() {
-        return Err(ResizeError::Unsupported(
-            "this is a hidden volume: its size is kept secret by never changing; make a new one",
-        ));
-    }
-    let header = &mut opened.header;
-    if !header.has_sizes() || header.encrypted_start != HEADERS_BYTES {
-        return Err(ResizeError::Unsupported(
-            "a volume from before TrueCrypt 6.0 always fills its file or device",
-        ));
-    }
-    if opened.place != Place::Primary {
-        return Err(ResizeError::Unsupported(
-            "its primary header is damaged; restore it first (`keyway header restore`), so that there are two",
-        ));
-    }
-    let before = header.volume_bytes;
+    opened.may_fill(bytes)?;
+    let before = opened.header.volume_bytes;
     let old_end = HEADERS_BYTES.saturating_add(before);
-    if !(SMALLEST_VOLUME..=LARGEST_VOLUME).contains(&bytes) || bytes > store.size() {
-        return Err(size("it is too small, or larger than the file or device"));
-    }
-    if !bytes.is_multiple_of(u64::from(header.sector_bytes)) {
-        return Err(size("it must be whole sectors"));
-    }
     let end = bytes - BACKUP_GROUP_BYTES;
-    if end != old_end && end.abs_diff(old_end) < BACKUP_GROUP_BYTES {
-        return Err(size(
-            "it must differ from the old one by 128 KiB or more, or the old and new headers would overlap",
-        ));
-    }
     let after = end - HEADERS_BYTES;
-    (header.volume_bytes, header.encrypted_bytes) = (after, after);
-    let done = Resized { data_bytes_before: before, data_bytes: after, filled: fill };
+    (opened.header.volume_bytes, opened.header.encrypted_bytes) = (after, after);
+    let done = Resized { data_bytes_before: before, data_bytes: after, filled };
     if after == before {
         return Ok(done);
     }
@@ -143,42 +116,98 @@ pub fn resize(
             return Err(CreateError::ReadBack.into());
         }
     }
-    let mut noise = Noise::new()?;
     let grows = after > before;
-    put_group(store, &mut noise, &backup, end, grows.then_some(old_end))?;
+    put_group(store, &backup, end, grows.then_some(old_end))?;
     put(store, 0, &primary)?;
-    if grows {
-        // The old backup header in any case.
-        let to = if fill { end } else { old_end + BACKUP_GROUP_BYTES };
-        let mut piece = AlignedBuf::zeroed(PIECE as usize);
-        let mut at = old_end;
-        while at < to {
-            piece.resize((to - at).min(PIECE) as usize);
-            noise.fill(&mut piece);
-            store.write_at(&piece, at)?;
-            at += piece.len() as u64;
-            let wish = progress.at(Stage::Fill, at - old_end, to - old_end);
-            if wish == ControlFlow::Break(()) && at >= old_end + BACKUP_GROUP_BYTES {
-                store.flush()?;
-                return Ok(Resized { filled: false, ..done });
-            }
-        }
-        store.flush()?;
+    if !grows {
+        return Ok(done);
     }
-    Ok(done)
+    // The old backup header in any case.
+    let header_end = old_end + BACKUP_GROUP_BYTES;
+    noise_over::<ResizeError>(store, old_end..header_end, &())?;
+    let filled = filled && noise_over::<ResizeError>(store, header_end..end, progress)?;
+    Ok(Resized { filled, ..done })
+}
+
+/// Overwrites a range with noise and puts that on the medium; whether nobody stopped it before its end.
+pub(crate) fn noise_over<E: From<StoreError> + From<RandomError>>(
+    store: &dyn Store,
+    range: Range<u64>,
+    progress: &dyn Progress,
+) -> Result<bool, E> {
+    let mut noise = Noise::new()?;
+    let mut piece = AlignedBuf::zeroed(PIECE as usize);
+    let (mut at, mut goes_on) = (range.start, true);
+    while at < range.end && goes_on {
+        piece.resize((range.end - at).min(PIECE) as usize);
+        noise.fill(&mut piece);
+        store.write_at(&piece, at)?;
+        at += piece.len() as u64;
+        goes_on =
+            progress.at(Stage::Fill, at - range.start, range.end - range.start) == ControlFlow::Continue(());
+    }
+    store.flush()?;
+    Ok(at >= range.end)
+}
+
+impl Unlocked {
+    /// Whether [`resize`] could make it so many bytes large, of a file or device with as many. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`ResizeError::Unsupported`] and [`ResizeError::Size`].
+    pub fn may_fill(&self, bytes: u64) -> Result<(), ResizeError> {
+        self.opened().may_fill(bytes)
+    }
+}
+
+impl OpenedHeader {
+    fn may_fill(&self, bytes: u64) -> Result<(), ResizeError> {
+        let size = |why| Err(ResizeError::Size { wanted: bytes, why });
+        if self.is_system() {
+            return Err(ResizeError::Unsupported("an encrypted system has the size of its drive"));
+        }
+        if self.place.is_hidden() {
+            return Err(ResizeError::Unsupported(
+                "this is a hidden volume: its size is kept secret by never changing; make a new one",
+            ));
+        }
+        let header = &self.header;
+        if !header.has_sizes() || header.encrypted_start != HEADERS_BYTES {
+            return Err(ResizeError::Unsupported(
+                "a volume from before TrueCrypt 6.0 always fills its file or device",
+            ));
+        }
+        if self.place != Place::Primary {
+            return Err(ResizeError::Unsupported(
+                "its primary header is damaged; restore it first (`keyway header restore`), so that there are two",
+            ));
+        }
+        if !(SMALLEST_VOLUME..=LARGEST_VOLUME).contains(&bytes) {
+            return size("it is too small or too large");
+        }
+        if !bytes.is_multiple_of(u64::from(header.sector_bytes)) {
+            return size("it must be whole sectors");
+        }
+        let (end, old_end) = (bytes - BACKUP_GROUP_BYTES, HEADERS_BYTES.saturating_add(header.volume_bytes));
+        if end != old_end && end.abs_diff(old_end) < BACKUP_GROUP_BYTES {
+            return size(
+                "it must differ from the old one by 128 KiB or more, or the old and new headers would overlap",
+            );
+        }
+        Ok(())
+    }
 }
 
 /// The last 128 KiB of the new volume: its backup header, noise, and what was in the place of a hidden
 /// volume's backup header, whose volume stays where it is as long as the outer one gets larger.
 fn put_group(
     store: &dyn Store,
-    noise: &mut Noise,
     backup: &SealedHeader,
     end: u64,
     hidden_of: Option<u64>,
-) -> Result<(), StoreError> {
+) -> Result<(), ResizeError> {
     let mut group = AlignedBuf::zeroed(BACKUP_GROUP_BYTES as usize);
-    noise.fill(&mut group);
+    Noise::new()?.fill(&mut group);
     for (to, from) in group.iter_mut().zip(backup.bytes()) {
         *to = *from;
     }
@@ -188,5 +217,5 @@ fn put_group(
         store.read_at(hidden, old_end + HEADER_SPACE_BYTES)?;
     }
     store.write_at(&group, end)?;
-    store.flush()
+    Ok(store.flush()?)
 }

@@ -1,27 +1,26 @@
-//! `resize`: a VeraCrypt volume gets larger or smaller, with everything in it.
+//! `resize`: a volume gets larger or smaller, with everything in it.
 
-use super::resize_inside;
+use super::{resize_bitlocker, resize_inside};
 use crate::conversion;
 use crate::failure::{Exit, Failure};
-use crate::given::{Family, Given, VolumeArgs};
+use crate::given::{Given, VolumeArgs};
 use crate::output::{Output, bytes};
 use crate::progress;
 use crate::spawn::ServeSecrets;
 use crate::volume::{self, about};
 use keyway_convert::room::{self, FileSystem};
-use keyway_engine::{Access, Device};
+use keyway_engine::{Access, Device, Layout};
 use keyway_store::{Caching, Store};
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, HEADERS_BYTES, ResizeError, UnlockRequest};
 use serde_json::json;
-use std::fs::OpenOptions;
 use std::path::Path;
 
 /// Bytes that a file system's tools count by.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 /// Bytes behind a file system that are not worth making it larger.
-const SLACK: u64 = 64 << 10;
+pub(super) const SLACK: u64 = 64 << 10;
 
-/// Make a VeraCrypt volume larger or smaller, with everything in it
+/// Make a volume larger or smaller, with everything in it
 ///
 /// A file gets the size that is named; a volume on a device fills it, as far as nothing smaller is
 /// named: make the partition larger before, or smaller afterwards. The volume must not be open. An ext4 or NTFS
@@ -33,16 +32,16 @@ const SLACK: u64 = 64 << 10;
   $ sudo keyway resize /dev/sdb1 --password-file pw.txt --yes")]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: VolumeArgs,
+    pub(super) target: VolumeArgs,
     /// The new size of the file, or of what the volume uses of a device, headers included
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     size: Option<u64>,
     /// Do not overwrite what is new with noise: faster, and shows what of it is unused
     #[arg(long)]
-    quick: bool,
+    pub(super) quick: bool,
     /// Leave the file system inside as large as it is
     #[arg(long)]
-    keep_filesystem: bool,
+    pub(super) keep_filesystem: bool,
 }
 
 /// Runs the verb.
@@ -51,13 +50,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
     let which = args.target.which();
-    let bitlocker = || {
-        let what = "changing the size of a BitLocker volume is not built yet";
-        Failure::new(Exit::NotPermitted, what, "make a new one of that size and copy").kind("unsupported")
-    };
-    if volume::family(&which)? == Family::BitLocker {
-        return Err(bitlocker());
-    }
     conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let before = volume::store(path, Access::ReadOnly, Caching::Buffered)?.size();
@@ -73,45 +65,37 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         None => before,
     };
     let own = ServeSecrets { own: args.target.given()?, protect: None, hosts: None };
-    let Given::VeraCrypt(secrets) = &own.own else { return Err(bitlocker()) };
+    let secrets = match &own.own {
+        Given::VeraCrypt(secrets) => secrets,
+        Given::BitLocker(secrets) => {
+            return resize_bitlocker::run(args, &which, (&own, secrets), (before, wanted), out);
+        }
+    };
     let request = which.request(secrets, None, None);
-    let (old, fs) = look(path, &request)?;
+    // Whatever can be refused is refused before the file system inside is touched.
+    let (old, fs) = look(path, &request, Some(wanted))?;
     let new = wanted.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES);
     // The tools take whole pages.
     let inside = new / PAGE * PAGE;
     let follows = fs.filter(|fs| fs.kind.can_shrink() && !args.keep_filesystem);
     if let Some(fs) = fs.filter(|fs| fs.bytes > new && follows.is_none()) {
-        return Err(Failure::usage(
-            format!(
-                "the {} file system in {} has {}, and would not fit",
-                fs.kind,
-                path.display(),
-                bytes(fs.bytes)
-            ),
-            format!(
-                "open the volume, make its file system {new} bytes or smaller with its own tool, close it"
-            ),
-        )
-        .kind("no-room")
-        .with(json!({"filesystem_bytes": fs.bytes, "most_bytes": new})));
+        return Err(would_not_fit(path, &fs, new));
     }
     if let Some(question) = question(path, (old, new), fs, follows) {
         out.confirm(&question)?;
     }
+    let mut shrunk = None;
     if let Some(fs) = follows.filter(|fs| fs.bytes > new) {
         conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
+        shrunk = Some(fs);
         resize_inside::resize(&which, &own, &fs, inside)?;
-        let (_, now) = look(path, &request)?;
+        let (_, now) = look(path, &request, None)?;
         if now.is_none_or(|now| now.bytes > new) {
-            return Err(Failure::new(
-                Exit::Failed,
-                format!("the {} file system in {} did not get small enough", fs.kind, path.display()),
-                "the volume has the size that it had; look at the file system with its own tools",
-            ));
+            return Err(not_small_enough(path, &fs));
         }
     }
     if is_file && wanted > before {
-        set_len(path, wanted)?;
+        conversion::set_len(path, wanted)?;
     }
     let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
     let bar = progress::Progress::interruptible("resize")?;
@@ -124,13 +108,17 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             // As long as the headers are the old ones the file may have its old size again.
             let untouched = !matches!(e, ResizeError::Store(_));
             if is_file && untouched && wanted > before {
-                set_len(path, before)?;
+                conversion::set_len(path, before)?;
             }
-            return Err(about(path, e));
+            let failure = about(path, e);
+            return Err(match shrunk {
+                Some(fs) => failure.hint(resize_inside::undo(&which, &own, &fs)),
+                None => failure,
+            });
         }
     };
     if is_file && wanted < before {
-        set_len(path, wanted)?;
+        conversion::set_len(path, wanted)?;
     }
     let mut grown = Ok(());
     if let Some(fs) =
@@ -143,7 +131,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         out.warn(&format!("the file system inside did not get larger: {}; {}", e.message, e.hint));
     }
     let now = match fs {
-        Some(_) => look(path, &request)?.1,
+        Some(_) => look(path, &request, None)?.1,
         None => None,
     };
     let document = json!({
@@ -171,6 +159,30 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             path.display()
         )
     })
+}
+
+/// A file system whose tool has not done what it was to.
+pub(super) fn not_small_enough(path: &Path, fs: &FileSystem) -> Failure {
+    Failure::new(
+        Exit::Failed,
+        format!("the {} file system in {} did not get small enough", fs.kind, path.display()),
+        "the volume has the size that it had; look at the file system with its own tools",
+    )
+}
+
+/// A file system that its tools can't make small enough, or are not to.
+pub(super) fn would_not_fit(path: &Path, fs: &FileSystem, most: u64) -> Failure {
+    Failure::usage(
+        format!(
+            "the {} file system in {} has {}, and would not fit",
+            fs.kind,
+            path.display(),
+            bytes(fs.bytes)
+        ),
+        format!("open the volume, make its file system {most} bytes or smaller with its own tool, close it"),
+    )
+    .kind("no-room")
+    .with(json!({"filesystem_bytes": fs.bytes, "most_bytes": most}))
 }
 
 /// What is to be asked before; nothing where nothing can be lost.
@@ -204,19 +216,25 @@ fn question(
     ))
 }
 
-/// Bytes of the data area, and the file system that lies open in it.
-fn look(path: &Path, request: &UnlockRequest<'_>) -> Result<(u64, Option<FileSystem>), Failure> {
+/// Bytes of the data area, and the file system that lies open in it; refuses a size that it can't get.
+fn look(
+    path: &Path,
+    request: &UnlockRequest<'_>,
+    wanted: Option<u64>,
+) -> Result<(u64, Option<FileSystem>), Failure> {
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
     let opened = veracrypt::unlock(&store, request).map_err(|e| about(path, e))?;
+    if let Some(bytes) = wanted {
+        opened.may_fill(bytes).map_err(|e| about(path, e))?;
+    }
     let data_bytes = opened.info.data_bytes;
-    let device = Device::new(Box::new(store), opened.layout, Access::ReadOnly)?;
-    let mut head = vec![0; room::HEAD.min(usize::try_from(device.size()).unwrap_or(room::HEAD))];
-    device.read_at(&mut head, 0)?;
-    Ok((data_bytes, room::of(&head, device.size())))
+    Ok((data_bytes, file_system(Box::new(store), opened.layout)?))
 }
 
-fn set_len(path: &Path, to: u64) -> Result<(), Failure> {
-    let file = OpenOptions::new().write(true).open(path);
-    let sized = file.and_then(|file| file.set_len(to).and_then(|()| file.sync_all()));
-    sized.map_err(|e| Failure::io("change the size of", path, &e))
+/// The file system that is in a volume.
+pub(super) fn file_system(store: Box<dyn Store>, layout: Layout) -> Result<Option<FileSystem>, Failure> {
+    let device = Device::new(store, layout, Access::ReadOnly)?;
+    let mut head = vec![0; room::HEAD.min(usize::try_from(device.size()).unwrap_or(room::HEAD))];
+    device.read_at(&mut head, 0)?;
+    Ok(room::of(&head, device.size()))
 }

@@ -30,3 +30,14 @@ pub(super) fn resize(which: &Which, secrets: &ServeSecrets, fs: &FileSystem, to:
     closed?;
     Ok(())
 }
+
+/// Gives a file system its size back that was made smaller for a change that failed; what is to be told of it.
+pub(super) fn undo(which: &Which, secrets: &ServeSecrets, fs: &FileSystem) -> String {
+    match resize(which, secrets, fs, fs.bytes) {
+        Ok(()) => format!("its {} file system has the size again that it had", fs.kind),
+        Err(e) => format!(
+            "its {} file system was made smaller before, and could not get its size back ({}); nothing in it is lost",
+            fs.kind, e.message
+        ),
+    }
+}
