@@ -70,6 +70,9 @@ pub enum ConvertError {
     /// The BitLocker volume can't be converted here.
     #[error(transparent)]
     NotConvertible(#[from] NotConvertible),
+    /// The BitLocker volume's metadata can't be moved.
+    #[error(transparent)]
+    Resize(#[from] bitlocker::ResizeError),
     /// The file system's map can't be read, or it has no room.
     #[error(transparent)]
     Allocation(#[from] AllocationError),
@@ -118,6 +121,7 @@ impl ConvertError {
             Self::Unsupported(_) | Self::NotConvertible(_) => 5,
             Self::BitLocker(e) => e.exit_code(),
             Self::Metadata(e) => e.exit_code(),
+            Self::Resize(e) => e.exit_code(),
             Self::Allocation(AllocationError::NoRoom) => 2,
             Self::Allocation(AllocationError::Unknown | AllocationError::Damaged(_)) => 4,
             Self::Allocation(AllocationError::Unsupported(_)) => 5,

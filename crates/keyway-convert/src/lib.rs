@@ -23,11 +23,13 @@
 
 pub mod bitlocker;
 mod error;
+mod inside;
 mod journal;
 mod live;
 mod marker;
 mod mover;
 mod pipeline;
+mod ranges;
 pub mod room;
 mod step;
 pub mod veracrypt;

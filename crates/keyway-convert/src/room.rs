@@ -204,7 +204,9 @@ impl Kind {
         match self {
             Self::Ext => (("e2fsck", "e2fsprogs"), &["-f", "-n"], 0),
             // It looks through all of it; ntfsfix wants the file system to end with the device.
-            Self::Ntfs => (("ntfsresize", "ntfs-3g"), &["--info", "--force", "--no-progress-bar"], 0),
+            Self::Ntfs => {
+                (("ntfsresize", "ntfs-3g"), &["--info", "--force", "--bad-sectors", "--no-progress-bar"], 0)
+            }
             Self::ExFat => (("fsck.exfat", "exfatprogs"), &["-n"], 0),
             Self::Fat => (("fsck.fat", "dosfstools"), &["-n"], 0),
             Self::Xfs => (("xfs_repair", "xfsprogs"), &["-n", "-f"], 0),
@@ -248,7 +250,7 @@ impl Kind {
                 let size = bytes.to_string();
                 let said = run(
                     NTFSRESIZE,
-                    &["--force", "--force", "--no-progress-bar", "--size", &size],
+                    &["--force", "--force", "--bad-sectors", "--no-progress-bar", "--size", &size],
                     path,
                     &[],
                 )?;

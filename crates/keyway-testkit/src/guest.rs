@@ -8,10 +8,7 @@ use crate::{require_tool, skip, workspace_root};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-/// Ends a guest that hangs. It takes half a minute to a few where the machine has nothing else to do, and everything in
-/// it is emulated, so that a busy or slow machine may need many times that.
-const LIMIT_SECONDS: &str = "3600";
+use std::time::Duration;
 
 /// A guest to be booted once.
 #[derive(Default)]
@@ -95,6 +92,12 @@ impl Guest {
         self.with("--disk", &format!("{source},sector={sector_bytes}"))
     }
 
+    /// Ends the guest after that time.
+    #[must_use]
+    pub fn timeout(self, limit: Duration) -> Self {
+        self.with("--timeout", &limit.as_secs().to_string())
+    }
+
     /// One more argument for QEMU.
     #[must_use]
     pub fn qemu(self, argument: &str) -> Self {
@@ -124,7 +127,7 @@ impl Guest {
             return None;
         }
         let done = script()
-            .args(["run", "--timeout", LIMIT_SECONDS])
+            .arg("run")
             .args(&self.arguments)
             .arg(job)
             .stdin(Stdio::null())

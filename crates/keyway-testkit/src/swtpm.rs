@@ -1,9 +1,10 @@
 //! A TPM 2.0 in software: `swtpm` on a socket, to be restarted (a new start of the machine) or
 //! replaced (a cleared TPM).
 
-use crate::{require_tool, wait_until};
+use crate::needs::require_tool;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A running emulator. It ends when this is dropped.
 pub struct Swtpm {
@@ -112,9 +113,11 @@ fn spawn(program: &Path, folder: &Path, socket: &Path, options: impl IntoIterato
         .stderr(Stdio::null())
         .spawn()
         .expect("swtpm starts");
-    wait_until("swtpm makes its socket", || {
+    let started = Instant::now();
+    while !listens(socket) {
         assert!(process.try_wait().expect("its state").is_none(), "swtpm ended at once");
-        listens(socket)
-    });
+        assert!(started.elapsed() < Duration::from_secs(30), "swtpm made no socket");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     process
 }

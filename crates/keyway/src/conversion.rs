@@ -1,37 +1,26 @@
 //! What `encrypt`, `decrypt`, `resume`, `pause` and `status` have in common: finding a conversion,
-//! carrying it out, telling how far it is.
-//!
-//! A process that converts keeps a small file in the runtime folder, locked, with its number and how
-//! far it is: `status` reads it, `pause` asks that process to stop.
+//! carrying it out, telling of it.
 
 use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
 use crate::in_use::{self, InUseArgs, Way};
 use crate::output::{Output, bytes, pairs};
-use crate::progress;
 use crate::volume::{self, about};
-use keyway_attach::session;
+use crate::watch::{running, speed, watched};
 use keyway_convert::veracrypt::{self, FreeSpace, Plan};
-use keyway_convert::{ConvertError, Found, JournalPlace, Kind, Progress, Stopped};
+use keyway_convert::{ConvertError, Found, JournalPlace, Kind, Stopped};
 use keyway_engine::Access;
 use keyway_store::{Caching, FileStore, MemStore, OpenMode, Store};
-use keyway_volume::Stage;
-use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-/// How often the state file is written.
-const TELL_EVERY: Duration = Duration::from_millis(500);
+use std::time::Duration;
 
 /// How a conversion is carried out.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -45,17 +34,6 @@ pub(crate) struct HowArgs {
     pub(crate) limit: Option<u64>,
     #[command(flatten)]
     pub(crate) in_use: InUseArgs,
-}
-
-/// What a converting process says of itself.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Telling {
-    pub(crate) pid: i32,
-    pub(crate) volume: PathBuf,
-    pub(crate) done_bytes: u64,
-    pub(crate) total_bytes: u64,
-    pub(crate) bytes_per_second: u64,
-    pub(crate) seconds_left: u64,
 }
 
 impl From<ConvertError> for Failure {
@@ -74,6 +52,7 @@ impl From<ConvertError> for Failure {
             }
             ConvertError::BitLocker(e) => e.into(),
             ConvertError::Metadata(e) => e.into(),
+            ConvertError::Resize(e) => e.into(),
             ConvertError::NotConvertible(_) => told.kind("unsupported"),
             ConvertError::Allocation(_) => told.kind("filesystem"),
             ConvertError::TooLong(_) | ConvertError::Device(_) | ConvertError::Layout(_) => told,
@@ -167,6 +146,13 @@ pub(crate) fn allocate_ranges(path: &Path, ranges: &[Range<u64>]) -> Result<(), 
     Ok(())
 }
 
+/// Gives a file that size.
+pub(crate) fn set_len(path: &Path, to: u64) -> Result<(), Failure> {
+    let file = OpenOptions::new().write(true).open(path);
+    let sized = file.and_then(|file| file.set_len(to).and_then(|()| file.sync_all()));
+    sized.map_err(|e| Failure::io("change the size of", path, &e))
+}
+
 /// It is being converted already.
 fn under_way(path: &Path) -> Failure {
     Failure::usage(
@@ -255,152 +241,6 @@ pub(crate) fn open_journal(path: &Path, bytes: u64, access: Access) -> Result<Bo
         return Err(ConvertError::NoJournal.into());
     }
     Ok(Box::new(store))
-}
-
-/// A conversion that is carried out, and all who want to know about it.
-pub(crate) struct Watch<'a> {
-    /// `None` while the volume is in use: then the session answers to signals.
-    bar: Option<progress::Progress>,
-    state: Mutex<State>,
-    path: &'a Path,
-    limit: Option<u64>,
-    stopped: AtomicBool,
-}
-
-struct State {
-    file: Option<(File, PathBuf)>,
-    began: Instant,
-    /// Bytes that were done before.
-    from: Option<u64>,
-    told: Option<Instant>,
-}
-
-impl<'a> Watch<'a> {
-    /// Begins to tell of the conversion of that file or device, which this process has claimed.
-    pub(crate) fn new(
-        path: &'a Path,
-        bar: Option<progress::Progress>,
-        limit: Option<u64>,
-    ) -> Result<Self, Failure> {
-        let state_path = state_path(path)?;
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&state_path);
-        let file = file.map_err(|e| Failure::io("make", &state_path, &e))?;
-        // Only somebody who looks at it at this instant can have it, and lets go of it at once.
-        flock(&file, FlockOperation::LockExclusive)
-            .map_err(|e| Failure::io("lock", &state_path, &e.into()))?;
-        let state = State { file: Some((file, state_path)), began: Instant::now(), from: None, told: None };
-        Ok(Self { bar, state: Mutex::new(state), path, limit, stopped: AtomicBool::new(false) })
-    }
-
-    /// Has the conversion pause.
-    pub(crate) fn stop(&self) {
-        self.stopped.store(true, Ordering::Release);
-    }
-
-    fn tell(&self, state: &mut State, done: u64, total: u64) {
-        let speed = speed(done.saturating_sub(state.from.unwrap_or(done)), state.began.elapsed());
-        let telling = Telling {
-            pid: rustix::process::getpid().as_raw_nonzero().get(),
-            volume: self.path.to_owned(),
-            done_bytes: done,
-            total_bytes: total,
-            bytes_per_second: speed,
-            seconds_left: total.saturating_sub(done).checked_div(speed).unwrap_or_default(),
-        };
-        if let Some((file, _)) = &mut state.file
-            && let Ok(text) = serde_json::to_vec(&telling)
-        {
-            use std::os::unix::fs::FileExt;
-            // Whoever reads it at this instant reads again; how far it is matters to nobody else.
-            let _ = file.set_len(text.len() as u64).and_then(|()| file.write_all_at(&text, 0));
-        }
-        state.told = Some(Instant::now());
-    }
-}
-
-pub(crate) fn speed(bytes: u64, time: Duration) -> u64 {
-    (bytes as f64 / time.as_secs_f64().max(0.001)) as u64
-}
-
-impl Progress for Watch<'_> {
-    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
-        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let from = *state.from.get_or_insert(done);
-        if state.told.is_none_or(|told| told.elapsed() > TELL_EVERY) {
-            self.tell(&mut state, done, total);
-        }
-        let wish = match &self.bar {
-            Some(bar) => keyway_volume::Progress::at(bar, Stage::Fill, done, total),
-            None if self.stopped.load(Ordering::Acquire) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
-        };
-        if let (Some(limit), ControlFlow::Continue(())) = (self.limit, wish) {
-            let due = Duration::from_secs_f64(done.saturating_sub(from) as f64 / (limit as f64 * 1e6));
-            std::thread::sleep(due.saturating_sub(state.began.elapsed()).min(Duration::from_secs(10)));
-        }
-        wish
-    }
-}
-
-impl Drop for Watch<'_> {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.done();
-        }
-        let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((_, path)) = state.file.take() {
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
-/// The state file of conversions of that file or device.
-fn state_path(path: &Path) -> Result<PathBuf, Failure> {
-    let full = path.canonicalize().map_err(|e| Failure::io("find", path, &e))?;
-    use std::os::unix::ffi::OsStrExt;
-    let name: String = full.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    // A name has 255 bytes; of longer paths the end tells more.
-    let name = name.get(name.len().saturating_sub(200)..).unwrap_or(&name);
-    Ok(session::runtime_folder()?.join(format!("converting-{name}")))
-}
-
-/// What the process says that is converting this file or device; `None` where none is.
-pub(crate) fn running(path: &Path) -> Result<Option<Telling>, Failure> {
-    let Ok(file) = File::open(state_path(path)?) else { return Ok(None) };
-    if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
-        return Ok(None);
-    }
-    for _ in 0..50 {
-        if let Ok(telling) = std::fs::read(state_path(path)?).map(|text| serde_json::from_slice(&text))
-            && let Ok(telling) = telling
-        {
-            return Ok(Some(telling));
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    Ok(None)
-}
-
-/// Has a conversion run while it is shown, told to whoever asks, and may be stopped; how it ended, and after
-/// how long.
-pub(crate) fn watched(
-    path: &Path,
-    kind: Kind,
-    limit: Option<u64>,
-    run: impl FnOnce(&dyn Progress) -> Result<Stopped, ConvertError>,
-) -> Result<(Stopped, Duration), Failure> {
-    let watch = Watch::new(path, Some(progress::Progress::interruptible(kind.name())?), limit)?;
-    let began = Instant::now();
-    let stopped = run(&watch);
-    drop(watch);
-    let resume = format!("go on with `keyway resume {}`", path.display());
-    let stopped = stopped.map_err(|e| {
-        let failure = about(path, e);
-        let hint =
-            if failure.hint.is_empty() { resume.clone() } else { format!("{}; then {resume}", failure.hint) };
-        failure.hint(hint)
-    })?;
-    Ok((stopped, began.elapsed()))
 }
 
 /// Carries a conversion out until it ends or is paused, and tells what came of it; with a `way` while its

@@ -288,6 +288,20 @@ impl From<bitlocker::BackupError> for Failure {
     }
 }
 
+impl From<bitlocker::ResizeError> for Failure {
+    fn from(error: bitlocker::ResizeError) -> Self {
+        use bitlocker::ResizeError as E;
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            E::Open(e) => e.into(),
+            E::Write(e) => e.into(),
+            E::Store(e) => e.into(),
+            E::Unsupported(_) => told.kind("unsupported"),
+            E::Random(_) | E::Size { .. } => told,
+        }
+    }
+}
+
 impl From<keyway_volume::veracrypt::ResizeError> for Failure {
     fn from(error: keyway_volume::veracrypt::ResizeError) -> Self {
         use keyway_volume::veracrypt::ResizeError as E;

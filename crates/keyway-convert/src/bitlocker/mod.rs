@@ -29,16 +29,19 @@
 
 mod found;
 mod mark;
+mod relocate;
 mod steps;
 mod stretches;
 mod used;
 
 pub use found::{Left, Next, clean, how_far, look, next, release};
 pub use mark::{Found, Mark, Work, find};
+pub use relocate::{place_below, relocate_below};
 
 use crate::journal::{Journal, Place};
 use crate::marker::{JournalPlace, Kind};
 use crate::mover::Progress;
+use crate::ranges::without;
 use crate::step::Small;
 use crate::veracrypt::{random_id, segment_bytes};
 use crate::{Conversion, ConvertError, Stopped};
@@ -54,7 +57,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use steps::{Beginnings, Ciphers};
-use stretches::{on_medium, open_map, used_of, without};
+use stretches::{on_medium, open_map, used_of};
 
 /// A run that has been planned.
 pub struct Plan {
@@ -145,7 +148,7 @@ impl Plan {
         }
         if wish.journal.is_none() {
             for segment in place.segments() {
-                ranges = without(ranges, &segment);
+                ranges = without(&ranges, std::slice::from_ref(&segment));
             }
         }
         let front = page(store, 0)?;

@@ -3,10 +3,11 @@
 use super::map;
 use super::mark::{MOST_RANGES, Mark, PAGE};
 use crate::ConvertError;
+use crate::inside::Inside;
 use crate::journal::{Place, SLOTS};
 use crate::veracrypt::segment_bytes;
-use keyway_engine::{Access, Device};
-use keyway_store::{Store, StoreError};
+use keyway_engine::Access;
+use keyway_store::Store;
 use keyway_volume::allocation::Allocation;
 use keyway_volume::bitlocker::{self, BOOT_BYTES, Converting};
 use std::ops::Range;
@@ -86,58 +87,12 @@ fn joined(ranges: Vec<Range<u64>>, more: &Range<u64>) -> Vec<Range<u64>> {
     before
 }
 
-/// The ranges without that part.
-pub(super) fn without(ranges: Vec<Range<u64>>, out: &Range<u64>) -> Vec<Range<u64>> {
-    let cut = |range: Range<u64>| {
-        let before = range.start..range.end.min(out.start);
-        let after = range.start.max(out.end)..range.end;
-        [before, after].into_iter().filter(|part| part.start < part.end)
-    };
-    ranges.into_iter().flat_map(cut).collect()
-}
-
-fn device(store: &Arc<dyn Store>, volume: &Converting) -> Result<Device, ConvertError> {
-    Ok(Device::new(Box::new(Arc::clone(store)), volume.layout().clone(), Access::ReadOnly)?)
-}
-
 /// The map of the file system in a volume.
 pub(super) fn open_map(
     store: &Arc<dyn Store>,
     volume: &Converting,
 ) -> Result<Option<Allocation>, ConvertError> {
-    map(&Inside(device(store, volume)?))
-}
-
-/// What is in a volume, as a store that can only be read.
-struct Inside(Device);
-
-impl Store for Inside {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        let len = buf.len();
-        self.0.read_at(buf, offset).map_err(|e| {
-            let reason = std::io::Error::other(e.to_string());
-            StoreError::new(keyway_store::Operation::Read, "the volume", offset, len, reason)
-        })
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let reason = std::io::ErrorKind::ReadOnlyFilesystem.into();
-        Err(StoreError::new(keyway_store::Operation::Write, "the volume", offset, buf.len(), reason))
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        self.0.size()
-    }
-    fn sector_bytes(&self) -> u32 {
-        self.0.sector_bytes()
-    }
-    fn is_read_only(&self) -> bool {
-        true
-    }
+    map(&Inside::new(store, volume.layout().clone(), Access::ReadOnly)?)
 }
 
 #[cfg(test)]

@@ -129,6 +129,22 @@ impl Case {
         Some(Self { name, image: store.snapshot(), kind: Kind::Decryption, pause, marker, copy, ..case })
     }
 
+    /// A volume with NTFS in it, which is kept off the metadata by bad clusters.
+    pub(crate) fn of_ntfs(bytes: u64) -> Option<Self> {
+        let mkfs = require_tool("mkfs.ntfs")?;
+        let file = tempfile::NamedTempFile::new().expect("temp");
+        file.as_file().set_len(bytes).expect("sized");
+        let done = Command::new(mkfs).args(["-q", "-F", "-Q"]).arg(file.path()).output().expect("runs");
+        assert!(done.status.success());
+        let mut case = Self::encryption("", false, false, false)?;
+        case.image = std::fs::read(file.path()).expect("read");
+        case.file_system_bytes = bytes;
+        let store = Arc::new(MemStore::from_vec(case.image.clone()));
+        assert_eq!(case.begin(&(store.clone() as Arc<dyn Store>)).expect("encrypted"), Stopped::Done);
+        case.image = store.snapshot();
+        Some(case)
+    }
+
     /// A volume with another method and data key, from what an encryption gives.
     pub(crate) fn reencryption(name: &'static str, fat: bool, pause: bool, used_only: bool) -> Option<Self> {
         let case = Self::decryption(name, fat, pause)?;

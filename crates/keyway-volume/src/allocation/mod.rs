@@ -107,6 +107,12 @@ impl Allocation {
         found.ok_or(AllocationError::NoRoom)
     }
 
+    /// From now on nothing is found free from that byte on. What is taken is not affected.
+    pub fn keep_below(&mut self, end: u64) {
+        let first = end.saturating_sub(self.map.start) / self.map.bytes;
+        (first..self.map.count).for_each(|cluster| self.map.set(cluster, true));
+    }
+
     /// Sets the clusters aside that hold any of these bytes; [`Allocation::mark`] writes it down.
     pub fn take(&mut self, range: Range<u64>) {
         self.map.take(range);
@@ -115,7 +121,7 @@ impl Allocation {
     /// Writes what was taken into the file system, as bad clusters. Once.
     ///
     /// # Errors
-    /// The medium failed, or the file system has bad clusters where that can't be told apart.
+    /// The medium failed, or there is no room for the marks.
     pub fn mark(&self, store: &dyn Store) -> Result<(), AllocationError> {
         match &self.kind {
             Kind::Fat(fat) => fat.mark(store, &self.map, true),

@@ -99,10 +99,14 @@ impl Ntfs {
     /// The taken clusters become bad: first in the bitmap, where alone they would only be lost.
     pub(super) fn mark(&self, store: &dyn Store, map: &Clusters) -> Result<(), AllocationError> {
         let Some(stream) = find(&self.record, DATA, BAD) else { return damaged("its bad clusters") };
-        if runs(stream.bytes).next().is_some() {
-            return Err(AllocationError::Unsupported("it has bad clusters already"));
+        // Those that are bad already stay so, each run for itself: only whole ones are given back.
+        let there = runs(stream.bytes).filter_map(|(at, n)| Some(at..at.checked_add(n)?));
+        let mut bad: Vec<_> = there.chain(map.taken.iter().cloned()).collect();
+        bad.sort_by_key(|run| run.start);
+        if !bad.is_sorted_by(|one, next| one.end <= next.start) {
+            return damaged("its bad clusters");
         }
-        let record = self.with_bad(&map.taken, map.count)?;
+        let record = self.with_bad(&bad, map.count)?;
         self.write_bits(store, map)?;
         write_record(store, self.record_at, record)
     }

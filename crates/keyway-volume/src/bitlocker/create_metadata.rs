@@ -30,6 +30,7 @@ const FIRST_NONCE: u32 = 2;
 const EXTENSION_VERSION: u16 = 5;
 const EXTENSION_BYTES: u16 = 76;
 const FLAGS_AT: usize = 8;
+const SPARE_AT: usize = 60;
 /// The flags of a full conversion, and the one for used space only.
 const CONVERTED: u64 = 0x0a;
 const CONVERTED_TO_GO: u64 = 0x848;
@@ -202,6 +203,13 @@ fn extension(shape: &Shape<'_>) -> Vec<u8> {
     out.extend((SPARE_BYTES as u32).to_le_bytes());
     out.extend([0; 4]);
     out
+}
+
+/// Says in such an extension where the spare bytes are; one that is shorter names none.
+pub(super) fn put_spare(extension: &mut [u8], spare: u64) {
+    if let Some(slot) = extension.get_mut(SPARE_AT..SPARE_AT + 8) {
+        slot.copy_from_slice(&spare.to_le_bytes());
+    }
 }
 
 /// Whether the flags say that only used space was encrypted.

@@ -26,6 +26,7 @@ pub(crate) mod protector;
 pub(crate) mod put;
 mod reencrypt_bitlocker;
 pub(crate) mod resize;
+mod resize_bitlocker;
 mod resize_inside;
 pub(crate) mod resume;
 pub(crate) mod serve;

@@ -1,0 +1,60 @@
+//! Moves a volume's metadata within the file system that it lies in, so that the file system can end before it.
+//!
+//! The new places are free clusters, which the file system is kept off first, as an encryption does; then the
+//! metadata moves ([`Resizable::relocate`]); then the old ones are given back, where they were bad clusters.
+//! A cut before the metadata moves leaves clusters that are marked and belong to nobody; one after it leaves the old
+//! ones so. Nothing else is lost by that.
+
+use super::map;
+use crate::ConvertError;
+use crate::inside::Inside;
+use keyway_engine::Access;
+use keyway_store::Store;
+use keyway_volume::allocation::{Allocation, AllocationError};
+use keyway_volume::bitlocker::{Places, Resizable, SPARE_BYTES};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where the metadata could go in a file system that is to end at `end`. Nothing is written.
+///
+/// # Errors
+/// There is no room, or the file system has no clusters that can be kept from it, or was not left in order.
+pub fn place_below(store: &Arc<dyn Store>, volume: &Resizable, end: u64) -> Result<Places, ConvertError> {
+    Ok(found(store, volume, end)?.1)
+}
+
+fn found(store: &Arc<dyn Store>, volume: &Resizable, end: u64) -> Result<(Allocation, Places), ConvertError> {
+    let map = map(&inside(store, volume, Access::ReadOnly)?)?;
+    let mut map = map.filter(Allocation::can_reserve).ok_or(ConvertError::Unsupported(
+        "the metadata lies behind the new end, in a file system that can't be kept off another place for it",
+    ))?;
+    map.keep_below(end);
+    let places = Places::inside(&mut map, end, volume.boot_bytes())?;
+    let fits = places.copies.iter().chain([&places.boot_backup]).all(|at| *at < end);
+    if fits { Ok((map, places)) } else { Err(AllocationError::NoRoom.into()) }
+}
+
+/// Moves it there.
+///
+/// # Errors
+/// As [`place_below`]; or the medium failed.
+pub fn relocate_below(store: &Arc<dyn Store>, volume: &mut Resizable, end: u64) -> Result<(), ConvertError> {
+    let (map_before, places) = found(store, volume, end)?;
+    let before = inside(store, volume, Access::ReadWrite)?;
+    map_before.mark(&before)?;
+    before.flush()?;
+    let mut old: Vec<Range<u64>> = volume.taken().into();
+    volume.relocate(store, &places)?;
+    // The first sectors' place and the spare bytes behind it were kept off in one piece.
+    old.extend(old.last().map(|boot| boot.end..boot.end.saturating_add(SPARE_BYTES)));
+    old.sort_by_key(|range| range.start);
+    let after = inside(store, volume, Access::ReadWrite)?;
+    if let Some(mut map) = map(&after)? {
+        map.release(&after, &old)?;
+    }
+    Ok(after.flush()?)
+}
+
+fn inside(store: &Arc<dyn Store>, volume: &Resizable, access: Access) -> Result<Inside, ConvertError> {
+    Inside::new(store, volume.layout(store.size())?, access)
+}
