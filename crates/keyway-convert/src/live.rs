@@ -10,7 +10,7 @@
 
 use crate::ConvertError;
 use crate::step::{Keyed, Move, Side, Step};
-use keyway_engine::{Layout, Mapping, Segment};
+use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_store::{AlignedBuf, Operation, Store, StoreError};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -30,6 +30,7 @@ pub struct Live {
     before: Vec<Place>,
     moves: Vec<(u32, Move)>,
     bytes: u64,
+    sector_bytes: u32,
     state: Mutex<State>,
     changed: Condvar,
     requests: AtomicU64,
@@ -166,9 +167,25 @@ impl Live {
             }
             bytes = extent.logical.end;
         }
+        let sides = before.iter().filter_map(|place| place.side.as_ref());
+        let sides = sides.chain(moves.iter().flat_map(|(_, m)| [&m.from, &m.to]));
+        let units = sides.filter_map(|side| Some(side.key.as_ref()?.cipher.unit_bytes()));
+        let sector_bytes = units.fold(store.sector_bytes(), u32::max);
         let state = State { extents, busy: Vec::new(), closed: None };
         let (state, changed, requests) = (Mutex::new(state), Condvar::new(), AtomicU64::new(0));
-        Ok(Self { store, before, moves, bytes, state, changed, requests })
+        Ok(Self { store, before, moves, bytes, sector_bytes, state, changed, requests })
+    }
+
+    /// The same for requests of any size: those that are not whole sectors are completed by reading first.
+    ///
+    /// # Errors
+    /// There is less of it than a sector.
+    pub fn device(self: &Arc<Self>) -> Result<Device, ConvertError> {
+        let sector = u64::from(self.sector_bytes);
+        let len = self.bytes / sector * sector;
+        let segments = vec![Segment { start: 0, len, mapping: Mapping::Plain { store_offset: 0 } }];
+        let layout = Layout::new(self.sector_bytes, segments)?;
+        Ok(Device::new(Box::new(Arc::clone(self)), layout, Access::ReadWrite)?)
     }
 
     /// Requests so far.
@@ -339,8 +356,9 @@ impl Store for Live {
         self.bytes
     }
 
+    /// The largest unit of the ciphers: a request is whole ones ([`Live::device`] takes others).
     fn sector_bytes(&self) -> u32 {
-        self.store.sector_bytes()
+        self.sector_bytes
     }
 
     fn is_read_only(&self) -> bool {

@@ -9,7 +9,7 @@ use keyway_store::MemStore;
 use keyway_testkit::Rng;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use support::case::{Case, KINDS};
 use support::user::{Turns, User};
 use support::{Loss, Power};
@@ -20,23 +20,17 @@ fn used(case: &Case, store: &Arc<Power>, user: &mut User) -> Result<Stopped, Con
     case.plan.begin(&conversion)?;
     assert_eq!(conversion.run(false, &|_: u64, _: u64| ControlFlow::Break(()))?, Stopped::Paused);
     let (live, reached) = conversion.in_use(store.clone())?;
-    let (requests, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let live = Arc::new(live);
+    let volume = live.device()?;
+    let turns = Turns::default();
     std::thread::scope(|scope| {
         let converting = scope.spawn(|| {
-            let done = conversion.run_in_use(reached, &live, &Turns(&requests));
-            over.store(true, Ordering::Release);
+            let done = conversion.run_in_use(reached, &live, &turns);
+            turns.end();
             done
         });
-        while user.one(&live) && !over.load(Ordering::Acquire) {
-            requests.fetch_add(1, Ordering::Release);
-        }
-        // A few more, to a volume that is through.
-        requests.store(u64::MAX / 2, Ordering::Release);
-        let done = converting.join().expect("does not panic");
-        if done.is_ok() {
-            while user.one(&live) && user.rng.below(20) > 0 {}
-        }
-        done
+        turns.used(user, &volume);
+        converting.join().expect("does not panic")
     })
 }
 

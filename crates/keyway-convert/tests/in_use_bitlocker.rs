@@ -10,15 +10,15 @@ use keyway_store::{MemStore, Store};
 use keyway_testkit::Rng;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use support::bitlocker::{Case, content, opened};
 use support::user::{Turns, User};
 use support::{Loss, Power};
 
 /// Waits for the user, and stops after so many segments.
-struct Until<'a>(Turns<'a>, AtomicU64);
+struct Until(Turns, AtomicU64);
 
-impl Progress for Until<'_> {
+impl Progress for Until {
     fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
         let left = self.1.fetch_sub(1, Ordering::Relaxed);
         if left == 0 { ControlFlow::Break(()) } else { self.0.at(done, total) }
@@ -30,6 +30,9 @@ fn cases() -> Vec<Case> {
         Case::encryption("encryption", false, false, false),
         Case::reencryption("re-encryption", false, false, false),
         Case::decryption("decryption", false, false),
+        Case::of_sectors("encryption, sectors of 4096 bytes", Kind::Encryption, 4096),
+        Case::of_sectors("re-encryption, sectors of 4096 bytes", Kind::Reencryption, 4096),
+        Case::of_sectors("decryption, sectors of 4096 bytes", Kind::Decryption, 4096),
     ];
     cases.into_iter().flatten().map(|case| Case { in_use: true, ..case }).collect()
 }
@@ -45,25 +48,19 @@ fn used(
     let run = plan.conversion_in_use(store, None)?;
     assert_eq!(plan.begin_in_use(&run)?, Stopped::Paused);
     let (live, reached) = plan.live(&run, store.clone())?;
-    let (requests, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let live = Arc::new(live);
+    let volume = live.device()?;
+    let until = Until(Turns::default(), AtomicU64::new(segments));
     let stopped = std::thread::scope(|scope| {
         let converting = scope.spawn(|| {
-            let until = Until(Turns(&requests), AtomicU64::new(segments));
             let done = run.run_in_use(reached, &live, &until);
-            over.store(true, Ordering::Release);
+            until.0.end();
             done
         });
-        while user.one(&live) && !over.load(Ordering::Acquire) {
-            requests.fetch_add(1, Ordering::Release);
-        }
-        requests.store(u64::MAX / 2, Ordering::Release);
-        let done = converting.join().expect("does not panic");
-        if done.is_ok() {
-            while user.one(&live) && user.rng.below(20) > 0 {}
-        }
-        done
+        until.0.used(user, &volume);
+        converting.join().expect("does not panic")
     })?;
-    drop(live);
+    drop((volume, live));
     plan.close(&run, stopped)
 }
 
@@ -87,7 +84,7 @@ fn what_was_flushed_is_there_after_any_loss_of_power() {
         let plain = &case.plain[..case.file_system_bytes as usize];
         let whole = Arc::new(Power::new(case.image.clone(), None));
         let shared: Arc<dyn Store> = whole.clone();
-        let mut user = User::new(plain, 1);
+        let mut user = User::new(plain, 1).of_sectors(case.sector_bytes);
         let plan = case.plan(&shared).expect("planned");
         assert_eq!(used(&plan, &shared, &mut user, u64::MAX).expect("nothing fails"), Stopped::Done);
         assert!(user.writes > 20, "{}: only {} writes went on meanwhile", case.name, user.writes);
@@ -108,7 +105,7 @@ fn what_was_flushed_is_there_after_any_loss_of_power() {
                         let when = format!("{}, cut before {cut} of {steps}, {loss:?}", case.name);
                         let power = Arc::new(Power::new(case.image.clone(), Some(cut)));
                         let shared: Arc<dyn Store> = power.clone();
-                        let mut user = User::new(plain, turn);
+                        let mut user = User::new(plain, turn).of_sectors(case.sector_bytes);
                         let planned = case.plan(&shared).expect("planned: nothing is written");
                         let done = used(&planned, &shared, &mut user, segments);
                         drop((shared, planned));

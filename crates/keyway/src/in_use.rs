@@ -9,7 +9,6 @@ use crate::watch::Watch;
 use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan};
 use keyway_convert::veracrypt::Plan;
 use keyway_convert::{Conversion, ConvertError, Kind, Live, Reached, Stopped};
-use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_store::{FileStore, Store};
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -116,7 +115,7 @@ pub(crate) fn serve(
     out: Output,
 ) -> Result<Stopped, Failure> {
     let live = Arc::new(live);
-    let device = device(&live, conversion.store)?;
+    let device = live.device().map_err(|e| failed(what.path, e))?;
     let details = json!({"volume": {"format": what.format, "conversion": what.kind}, "converting": true});
     let mount = way.mount.map(|at| MountPlan { at, filesystem: None });
     let (volume, attachment) = (what.path.to_owned(), way.attachment);
@@ -149,13 +148,4 @@ pub(crate) fn serve(
     told?;
     let ended = || Failure::new(Exit::Failed, "the conversion ended by itself", "go on with `keyway resume`");
     converted.ok_or_else(ended)?.map_err(|_| ended())?.map_err(|e| failed(what.path, e))
-}
-
-/// The plain sectors of what is being converted.
-fn device(live: &Arc<Live>, store: &dyn Store) -> Result<Device, Failure> {
-    let sector = store.sector_bytes();
-    let len = live.size() / u64::from(sector) * u64::from(sector);
-    let segments = vec![Segment { start: 0, len, mapping: Mapping::Plain { store_offset: 0 } }];
-    let layout = Layout::new(sector, segments)?;
-    Ok(Device::new(Box::new(live.clone()), layout, Access::ReadWrite)?)
 }

@@ -14,9 +14,6 @@ use keyway_store::Store;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What a request on a volume in use can be as small as: its ciphers' units must not be larger.
-const SMALLEST_REQUEST: u32 = 512;
-
 impl Plan {
     /// The part of the run that goes on while the volume is in use.
     ///
@@ -36,15 +33,8 @@ impl Plan {
     /// Whether the volume can be in use while this run goes on. Nothing is changed.
     ///
     /// # Errors
-    /// The run is not one for that: its journal lies in free space, it leaves free space out, or the volume has
-    /// large sectors.
+    /// The run is not one for that: its journal lies in free space, or it leaves free space out.
     pub fn can_be_used(&self) -> Result<(), ConvertError> {
-        if self.volume.sector_bytes() > SMALLEST_REQUEST {
-            return Err(ConvertError::Unsupported(
-                "a volume with sectors of more than 512 bytes can't be converted while it is in use; \
-                 leave --online out",
-            ));
-        }
         let mark = &self.mark;
         if mark.journal == JournalPlace::OnMedium && mark.place != Mark::small_journal(mark.copies) {
             return Err(ConvertError::Unsupported(

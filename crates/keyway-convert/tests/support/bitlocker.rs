@@ -44,6 +44,8 @@ pub(crate) struct Case {
     pub(crate) boot: usize,
     /// It is to be in use meanwhile.
     pub(crate) in_use: bool,
+    /// Bytes of a sector of the medium when it was encrypted, and so of the volume.
+    pub(crate) sector_bytes: u32,
 }
 
 pub(crate) fn key(bytes: &[u8]) -> [Secret; 1] {
@@ -92,6 +94,16 @@ pub(crate) fn used_of_fat(image: &[u8]) -> Vec<std::ops::Range<u64>> {
 
 impl Case {
     pub(crate) fn encryption(name: &'static str, fat: bool, pause: bool, used_only: bool) -> Option<Self> {
+        Self::encryption_of(name, fat, pause, used_only, 512)
+    }
+
+    fn encryption_of(
+        name: &'static str,
+        fat: bool,
+        pause: bool,
+        used_only: bool,
+        sector_bytes: u32,
+    ) -> Option<Self> {
         let (image, file_system_bytes) = file_system(fat)?;
         let key = StartupKey::random().expect("random").to_bytes().to_vec();
         let case = Self {
@@ -107,6 +119,7 @@ impl Case {
             copy: 0..0,
             boot: 0,
             in_use: false,
+            sector_bytes,
         };
         // What comes out without any cut is held against the file system, and then the others against it.
         let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(case.image.clone()));
@@ -118,7 +131,22 @@ impl Case {
     }
 
     pub(crate) fn decryption(name: &'static str, fat: bool, pause: bool) -> Option<Self> {
-        let case = Self::encryption("", fat, false, false)?;
+        Self::encryption("", fat, false, false).map(|case| case.turned_round(name, pause))
+    }
+
+    /// A conversion of a volume with sectors of that size.
+    pub(crate) fn of_sectors(name: &'static str, kind: Kind, sector_bytes: u32) -> Option<Self> {
+        let case = Self::encryption_of(name, false, false, false, sector_bytes)?;
+        Some(match kind {
+            Kind::Encryption => case,
+            Kind::Decryption => case.turned_round(name, false),
+            Kind::Reencryption => case.turned_round(name, false).with_another_method(),
+        })
+    }
+
+    /// The decryption of what an encryption gives.
+    fn turned_round(self, name: &'static str, pause: bool) -> Self {
+        let case = self;
         let store = Arc::new(MemStore::from_vec(case.image.clone()));
         let shared: Arc<dyn Store> = store.clone();
         case.begin(&shared).expect("encrypted");
@@ -126,7 +154,7 @@ impl Case {
         let [_, _, third] = block.copies;
         let page = |at: usize| at..at + MARKER_BYTES;
         let (marker, copy) = (page(third as usize + HEAD_BYTES), page(block.boot_backup as usize));
-        Some(Self { name, image: store.snapshot(), kind: Kind::Decryption, pause, marker, copy, ..case })
+        Self { name, image: store.snapshot(), kind: Kind::Decryption, pause, marker, copy, ..case }
     }
 
     /// A volume with NTFS in it, which is kept off the metadata by bad clusters.
@@ -147,8 +175,12 @@ impl Case {
 
     /// A volume with another method and data key, from what an encryption gives.
     pub(crate) fn reencryption(name: &'static str, fat: bool, pause: bool, used_only: bool) -> Option<Self> {
-        let case = Self::decryption(name, fat, pause)?;
-        Some(Self { kind: Kind::Reencryption, used_only, marker: 0..0, copy: 0..0, ..case })
+        let case = Self::decryption(name, fat, pause)?.with_another_method();
+        Some(Self { used_only, ..case })
+    }
+
+    fn with_another_method(self) -> Self {
+        Self { kind: Kind::Reencryption, marker: 0..0, copy: 0..0, ..self }
     }
 
     /// The same bytes wherever the file system had any, but for the sectors that say which clusters are bad.
@@ -185,7 +217,10 @@ impl Case {
         };
         let wish =
             Wish { volume, file_system_bytes: self.file_system_bytes, journal: None, in_use: self.in_use };
-        Plan::encryption(store, &wish)
+        // Nothing is written: what it looks at may as well be a copy.
+        let mut copy = vec![0; store.size() as usize];
+        store.read_at(&mut copy, 0)?;
+        Plan::encryption(&MemStore::from_vec(copy).with_sector_bytes(self.sector_bytes), &wish)
     }
 
     pub(crate) fn begin(&self, store: &Arc<dyn Store>) -> Result<Stopped, ConvertError> {

@@ -1,10 +1,10 @@
 //! Somebody who uses a volume while it is converted.
 
-use keyway_convert::{Live, Progress};
-use keyway_store::Store;
+use keyway_convert::Progress;
+use keyway_engine::Device;
 use keyway_testkit::Rng;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const SECTOR: usize = 512;
 
@@ -15,16 +15,23 @@ pub(crate) struct User {
     unsure: Vec<bool>,
     pub(crate) rng: Rng,
     pub(crate) writes: u64,
+    /// Sectors of 512 bytes in one of the volume: a cut may tear all that lies in one of these.
+    per_sector: usize,
 }
 
 impl User {
     pub(crate) fn new(content: &[u8], seed: u64) -> Self {
         let unsure = vec![false; content.len() / SECTOR];
-        Self { content: content.to_vec(), unsure, rng: Rng::new(seed), writes: 0 }
+        Self { content: content.to_vec(), unsure, rng: Rng::new(seed), writes: 0, per_sector: 1 }
+    }
+
+    /// The same of a volume with sectors of so many bytes.
+    pub(crate) fn of_sectors(self, bytes: u32) -> Self {
+        Self { per_sector: bytes as usize / SECTOR, ..self }
     }
 
     /// One request; it fails when the power does.
-    pub(crate) fn one(&mut self, live: &Live) -> bool {
+    pub(crate) fn one(&mut self, volume: &Device) -> bool {
         let all = self.content.len() / SECTOR;
         // Mostly small, now and then across many segments.
         let most = if self.rng.below(20) == 0 { 600 } else { 16 };
@@ -34,20 +41,25 @@ impl User {
         match self.rng.below(10) {
             0..4 => {
                 let mut found = vec![0; bytes.len()];
-                let done = live.read_at(&mut found, bytes.start as u64).is_ok();
+                let done = volume.read_at(&mut found, bytes.start as u64).is_ok();
                 assert!(!done || found == self.content[bytes], "sectors {first} and {n} more are read wrong");
                 done
             }
             4..9 => {
                 let fresh = self.rng.bytes(bytes.len());
-                self.unsure[first..first + n].fill(true);
-                let done = live.write_at(&fresh, bytes.start as u64).is_ok();
+                let (from, to) = (
+                    first / self.per_sector,
+                    (first + n).next_multiple_of(self.per_sector) / self.per_sector,
+                );
+                let to = (to * self.per_sector).min(all);
+                self.unsure[from * self.per_sector..to].fill(true);
+                let done = volume.write_at(&fresh, bytes.start as u64).is_ok();
                 self.content[bytes].copy_from_slice(&fresh);
                 self.writes += 1;
                 done
             }
             _ => {
-                let done = live.flush().is_ok();
+                let done = volume.flush().is_ok();
                 if done {
                     self.unsure.fill(false);
                 }
@@ -65,16 +77,48 @@ impl User {
     }
 }
 
-/// Lets the conversion wait for the user now and then, so that both are about equally fast.
-pub(crate) struct Turns<'a>(pub(crate) &'a AtomicU64);
+/// Has the conversion and its user go on in turns, so that neither is ever far ahead of the other.
+#[derive(Default)]
+pub(crate) struct Turns {
+    requests: AtomicU64,
+    segments: AtomicU64,
+    over: AtomicBool,
+}
 
-impl Progress for Turns<'_> {
-    fn at(&self, _done: u64, _total: u64) -> ControlFlow<()> {
-        let seen = self.0.load(Ordering::Acquire);
-        for _ in 0..200 {
-            if self.0.load(Ordering::Acquire) > seen + 8 {
+/// Requests after each segment, at least and at most.
+const LEAST: u64 = 8;
+const MOST: u64 = 32;
+
+impl Turns {
+    /// Uses the volume until the conversion is over or the power fails; and a little longer where that did not.
+    pub(crate) fn used(&self, user: &mut User, volume: &Device) {
+        while user.one(volume) {
+            let requests = self.requests.fetch_add(1, Ordering::AcqRel);
+            while requests > MOST * (self.segments.load(Ordering::Acquire) + 1) && !self.is_over() {
+                std::thread::yield_now();
+            }
+            if self.is_over() && user.rng.below(20) == 0 {
                 break;
             }
+        }
+        // Nobody waits for them any more.
+        self.requests.store(u64::MAX / 2, Ordering::Release);
+    }
+
+    /// The conversion has ended, whichever way.
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+}
+
+impl Progress for Turns {
+    fn at(&self, _done: u64, _total: u64) -> ControlFlow<()> {
+        let segments = self.segments.fetch_add(1, Ordering::AcqRel);
+        while self.requests.load(Ordering::Acquire) < LEAST * segments {
             std::thread::yield_now();
         }
         ControlFlow::Continue(())
