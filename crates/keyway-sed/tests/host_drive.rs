@@ -284,7 +284,7 @@ fn corrupted_answers_end_in_errors_not_in_panics() {
         };
         went_well += u32::from(life().is_ok());
         drop(host);
-        assert!(begun.elapsed() < std::time::Duration::from_secs(3), "seed {seed}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < std::time::Duration::from_secs(25), "seed {seed}: {:?}", begun.elapsed());
     }
     assert!(went_well > rounds as u32 / 20, "{went_well} of {rounds} went well");
 }

@@ -5,6 +5,7 @@
 use keyway_sed::comid::{PROTOCOL_COMID, PROTOCOL_TCG, Request, Response};
 use keyway_sed::discovery::{BasicSsc, Discovery, Feature, LockingFeature};
 use keyway_sed::host::enterprise::{Band, Bands};
+use keyway_sed::host::ranges::Range;
 use keyway_sed::host::{Host, HostError};
 use keyway_sed::message::Message;
 use keyway_sed::packet::{ComPacket, wrap};
@@ -157,7 +158,7 @@ fn bands_are_read_by_the_names_of_their_columns() {
     });
     let told = told.unwrap();
     assert_eq!(told.most, Some(3));
-    let global = Band {
+    let everything = Range {
         number: 0,
         start: 0,
         blocks: 0,
@@ -166,17 +167,17 @@ fn bands_are_read_by_the_names_of_their_columns() {
         read_locked: true,
         write_locked: true,
         locks_on_power_cycle: true,
-        master_enabled: Some(true),
     };
-    let first = Band {
+    let global = Band { range: everything, master_enabled: Some(true) };
+    let placed = Range {
         number: 1,
         start: 8,
         blocks: 32,
         read_lock_enabled: true,
         write_lock_enabled: true,
-        master_enabled: Some(false),
-        ..global.clone()
+        ..everything
     };
+    let first = Band { range: placed, master_enabled: Some(false) };
     assert_eq!(told.bands, [global, first]);
     // Parameters have names, too; the Locking SP is this SSC's own.
     assert!(contains(&sent[0], "HostProperties"));

@@ -147,7 +147,7 @@ fn get_answered(answer: impl Fn(u32) -> Vec<u8> + 'static) -> (HostError, Setup)
     let mut setup = drive(move |message, hsn| is_get(message).then(|| answer(hsn)));
     let begun = Instant::now();
     let error = setup.host.msid().err().expect("it can't go well");
-    assert!(begun.elapsed() < Duration::from_secs(5), "took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(25), "took {:?}", begun.elapsed());
     assert!(setup.largest_asked.get() <= 1 << 20, "asked for {}", setup.largest_asked.get());
     (error, setup)
 }

@@ -6,7 +6,7 @@
 //! only ASCII passwords and crashes on encrypt-on-write; dissect.fve does everything, but a mebibyte of AES-XTS takes it a second or two, so that it is
 //! asked for some stretches of a volume where the others give all of it.
 
-use crate::{require_fuse, require_root, require_tool, sha256_of_file, skip};
+use crate::{PATIENCE, require_fuse, require_root, require_tool, sha256_of_file, skip, wait_until};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -156,7 +156,7 @@ impl DislockerMount {
             .expect("dislocker starts");
         let mounted = Mounted { folder: folder.path().to_owned(), server: Some(server) };
         let mount = Self { mounted, _folder: folder };
-        wait_for(&mount.file());
+        wait_until("dislocker shows its file", || mount.file().exists());
         Some(mount)
     }
 
@@ -209,7 +209,7 @@ impl Drop for Mounted {
         let started = Instant::now();
         // What has just been written may keep it busy for a moment.
         while !unmount("-u").is_ok_and(|status| status.success()) {
-            if started.elapsed() > Duration::from_secs(20) {
+            if started.elapsed() > PATIENCE {
                 let _ = unmount("-uz");
                 break;
             }
@@ -220,7 +220,7 @@ impl Drop for Mounted {
         }
         // A server in the background may still be writing out what it has.
         let started = Instant::now();
-        while is_mounted(&self.folder) && started.elapsed() < Duration::from_secs(20) {
+        while is_mounted(&self.folder) && started.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -234,14 +234,6 @@ fn lies_on_fuse(path: &Path) -> bool {
 fn is_mounted(folder: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     mounts.lines().any(|line| line.split(' ').nth(1) == folder.to_str())
-}
-
-fn wait_for(file: &Path) {
-    let started = Instant::now();
-    while !file.exists() {
-        assert!(started.elapsed() < Duration::from_secs(60), "{} does not appear", file.display());
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn dislocker_option(secret: BitLockerSecret<'_>) -> OsString {

@@ -1,10 +1,9 @@
 //! A disk that fails on demand: nbdkit's error filter, made a file by libnbd's FUSE client.
 
-use crate::{NbdFuse, require_tool};
+use crate::{NbdFuse, require_tool, wait_until};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// What a failing disk fails at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,11 +53,7 @@ impl FailingDisk {
             command.arg(format!("{name}-file={}", trigger.display()));
         }
         let mut server = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("nbdkit starts");
-        let started = Instant::now();
-        while !socket.exists() {
-            assert!(started.elapsed() < Duration::from_secs(20), "nbdkit does not listen");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_until("nbdkit listens", || socket.exists());
         match NbdFuse::mount(&folder.join("mnt"), &socket) {
             Some(client) => Some(Self { client, server, folder: folder.to_owned() }),
             None => {

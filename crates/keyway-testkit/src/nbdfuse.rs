@@ -1,9 +1,8 @@
 //! libnbd's FUSE client: a second client of NBD, besides QEMU and fio, that makes a file of it.
 
-use crate::{require_fuse, require_tool};
+use crate::{require_fuse, require_tool, wait_until};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// A mounted client; unmounted when dropped.
 pub struct NbdFuse {
@@ -36,11 +35,7 @@ impl NbdFuse {
             .spawn()
             .expect("nbdfuse starts");
         let mounted = Self { client, folder: folder.to_owned(), mounted: true };
-        let started = Instant::now();
-        while !mounted.file().exists() {
-            assert!(started.elapsed() < Duration::from_secs(20), "nbdfuse does not mount");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_until("nbdfuse mounts", || mounted.file().exists());
         Some(mounted)
     }
 

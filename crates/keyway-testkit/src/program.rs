@@ -1,9 +1,9 @@
 //! The built program as a test runs it: apart from the user's own sessions, with secrets in files.
 
+use crate::wait_until;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The program, with a temporary folder of its own for volumes, secrets and sessions.
@@ -220,11 +220,7 @@ impl Open<'_> {
     pub fn kill(&self) {
         let pid = rustix::process::Pid::from_raw(self.pid() as i32).expect("a pid is not 0");
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it was alive");
-        let started = Instant::now();
-        while !is_gone(self.pid()) {
-            assert!(started.elapsed() < Duration::from_secs(20), "the process survives SIGKILL");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("the process is gone after SIGKILL", || is_gone(self.pid()));
     }
 }
 

@@ -1,10 +1,9 @@
 //! A TPM 2.0 in software: `swtpm` on a socket, to be restarted (a new start of the machine) or
 //! replaced (a cleared TPM).
 
-use crate::needs::require_tool;
+use crate::{require_tool, wait_until};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// A running emulator. It ends when this is dropped.
 pub struct Swtpm {
@@ -113,11 +112,9 @@ fn spawn(program: &Path, folder: &Path, socket: &Path, options: impl IntoIterato
         .stderr(Stdio::null())
         .spawn()
         .expect("swtpm starts");
-    let started = Instant::now();
-    while !listens(socket) {
+    wait_until("swtpm makes its socket", || {
         assert!(process.try_wait().expect("its state").is_none(), "swtpm ended at once");
-        assert!(started.elapsed() < Duration::from_secs(30), "swtpm made no socket");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        listens(socket)
+    });
     process
 }

@@ -6,7 +6,6 @@ mod tpm_support;
 use keyway_testkit::{Guest, Keyway, Swtpm, require_tool};
 use keyway_tpm::Pcrs;
 use std::ffi::OsStr;
-use std::time::Duration;
 use tpm_support::{Asks, add_protector, windows};
 
 /// Register 11 is the one that neither the guest's firmware nor its kernel measures into.
@@ -51,8 +50,7 @@ fn a_stock_kernels_tpm_opens_a_volume() {
     write("pin", b"87654321\n");
     write("wrong", b"87654320");
 
-    let mut guest =
-        Guest::new().disk(&volume.file.path().to_string_lossy()).timeout(Duration::from_secs(600));
+    let mut guest = Guest::new().disk(&volume.file.path().to_string_lossy());
     for argument in swtpm.give_to_guest() {
         guest = guest.qemu(&argument);
     }

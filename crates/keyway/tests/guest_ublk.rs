@@ -3,7 +3,6 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use keyway_testkit::{Guest, Job, Keyway, Volume, require_tool};
-use std::time::Duration;
 
 #[test]
 fn a_ublk_device_outlives_its_server() {
@@ -21,7 +20,7 @@ fn a_ublk_device_outlives_its_server() {
     let size = volume.plain().len().to_string();
     std::fs::copy(volume.path(), job.path().join("volume")).expect("room");
     let disk = volume.path().to_string_lossy().into_owned();
-    let guest = Guest::new().disk(&disk).timeout(Duration::from_secs(900)).qemu("-cpu").qemu("Nehalem,+aes");
+    let guest = Guest::new().disk(&disk).qemu("-cpu").qemu("Nehalem,+aes");
     let Some(ran) = guest.run(job.path()) else { return };
     assert_eq!(ran.code, Some(0), "the guest said:\n{}", ran.output);
     let said = job.said();

@@ -32,7 +32,7 @@ verify() { # DEVICE NAME SIZE; more words for fio follow
     local device=$1 name=$2 size=$3
     shift 3
     fio --name="$name" --filename="$device" --rw=randwrite --bsrange=512-64k --bs_unaligned=0 --size="$size" \
-        --ioengine=io_uring --direct=1 --iodepth=16 --verify=crc32c --verify_fatal=1 --do_verify=1 \
+        --ioengine=io_uring --direct=1 --iodepth=16 --allow_file_create=0 --verify=crc32c --verify_fatal=1 --do_verify=1 \
         --randseed="$RANDOM" --allow_mounted_write=1 "$@" >"fio.$name" 2>&1
 }
 
@@ -65,8 +65,10 @@ one_life() { # NAME VOLUME
     say "$name.zeroed" "$(dd if="$device" bs=1M skip=1 count=2 iflag=direct status=none | tr -d '\0' | wc -c)"
     echo "$name: killed under load"
     rm -f /tmp/enough
+    # Held open: a device that nobody uses, as between two runs of fio, goes with its server.
+    exec 8<"$device"
     while [ ! -f /tmp/enough ]; do
-        verify "$device" "$name-killed" 12M || exit
+        verify "$device" "$name-killed" 12M || { cat "fio.$name-killed"; exit 1; }
     done &
     local load=$!
     for _ in 1 2 3; do
@@ -78,6 +80,7 @@ one_life() { # NAME VOLUME
     touch /tmp/enough
     wait $load
     say "$name.killed" $?
+    exec 8<&-
     exec 7<"$device"
     /tmp/keyway close "$volume" 2>/dev/null
     say "$name.busy" $?

@@ -12,7 +12,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 /// Long enough for a small PIM (VeraCrypt asks for 20 characters).
 const PASSWORD: &str = "the-guest-judges-what-we-wrote";
@@ -98,7 +97,7 @@ fn cryptsetup_and_keyway_read_each_other() {
     let files = job.file_system();
     eprintln!("{NOT_JUDGED}");
 
-    let mut guest = Guest::new().timeout(Duration::from_secs(900));
+    let mut guest = Guest::new();
     if let Some(image) = &disk {
         guest = guest.disk_of_sectors(&image.to_string_lossy(), 4096);
     }

@@ -54,7 +54,7 @@ pub struct ServerCounters {
 impl ServerCounters {
     /// Clients that are connected.
     pub fn open(&self) -> u64 {
-        self.open.load(Ordering::Relaxed)
+        self.open.load(Ordering::Acquire)
     }
 
     /// Clients that have been connected at some time.
@@ -199,9 +199,10 @@ impl Server {
             if result.is_err() && !stop.is_requested() {
                 self.counters.broken.fetch_add(1, Ordering::Relaxed);
             }
-            self.counters.open.fetch_sub(1, Ordering::Relaxed);
             client.socket.hang_up();
             client.state.store(GONE, Ordering::Release);
+            // Last: who sees that a place is free must get it.
+            self.counters.open.fetch_sub(1, Ordering::Release);
         });
         if spawned.is_err() {
             self.counters.open.fetch_sub(1, Ordering::Relaxed);

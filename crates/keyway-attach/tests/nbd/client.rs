@@ -3,11 +3,11 @@
 //! Its constants are written out again from the specification rather than shared with the server:
 //! the two must not be wrong together.
 
+use keyway_testkit::PATIENCE;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
 
 pub(crate) const READ: u16 = 0;
 pub(crate) const WRITE: u16 = 1;
@@ -82,7 +82,7 @@ impl Client {
 
     pub(crate) fn connect_with(socket: &Path, flags: u32) -> Self {
         let stream = UnixStream::connect(socket).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut client = Self::talking(stream);
         let greeting = client.bytes(18);
         assert_eq!(&greeting[..8], b"NBDMAGIC");

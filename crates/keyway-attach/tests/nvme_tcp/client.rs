@@ -63,7 +63,7 @@ pub(crate) fn connect(queue: u16, controller: u16, nqn: &str) -> Vec<u8> {
 impl Client {
     pub(crate) fn new(address: SocketAddr) -> Self {
         let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(keyway_testkit::PATIENCE)).unwrap();
         stream.write_all(&ic_req()).unwrap();
         let mut answer = [0; 128];
         stream.read_exact(&mut answer).unwrap();

@@ -3,9 +3,9 @@
 use crate::client::{Client, NQN, capsule, connect, entry, ic_req};
 use crate::namespace::Memory;
 use keyway_attach::nvme_tcp::{Breach, ConnectionError, serve_connection};
+use keyway_testkit::PATIENCE;
 use proptest::prelude::*;
 use std::sync::Arc;
-use std::time::Duration;
 
 fn serve(bytes: &[u8]) -> (ConnectionError, usize) {
     let mut out = Vec::new();
@@ -59,7 +59,7 @@ fn who_says_too_little_does_not_stay() {
     crate::protocol::served(|address, _| {
         let mut silent = Client::new(address);
         let (mut admin, _) = Client::admin(address);
-        let ended = silent.ended_within(Duration::from_secs(15));
+        let ended = silent.ended_within(PATIENCE);
         assert!(ended, "a handshake alone does not keep a connection");
         assert_eq!(admin.simple(0x18, 0, 0, &[]).status, 0, "a host that has connected may be silent");
     });

@@ -5,6 +5,7 @@
 
 use super::connection::Host;
 use super::error::{Did, HostError, Misbehaved};
+use super::ranges::{POWER_CYCLE, Range};
 use super::session::{Reply, Session};
 use crate::enterprise::{END_COLUMN, START_COLUMN, column, find, named};
 use crate::token::Value;
@@ -14,8 +15,6 @@ use crate::{CodecError, Uid};
 
 /// Most bands that are asked for: the SSC numbers them up to 1023.
 const MOST_BANDS: u16 = 1023;
-/// The reset type of a power cycle (Core 2.01, 5.1.3.61).
-const POWER_CYCLE: u64 = 0;
 
 /// What everybody may know of a drive's bands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,22 +28,8 @@ pub struct Bands {
 /// A band as the drive tells of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Band {
-    /// Its number.
-    pub number: u16,
-    /// First logical block.
-    pub start: u64,
-    /// Logical blocks.
-    pub blocks: u64,
-    /// Whether reads can be locked.
-    pub read_lock_enabled: bool,
-    /// Whether writes can be locked.
-    pub write_lock_enabled: bool,
-    /// Whether reads are locked, if they can be.
-    pub read_locked: bool,
-    /// Whether writes are locked, if they can be.
-    pub write_locked: bool,
-    /// Whether a power cycle locks it.
-    pub locks_on_power_cycle: bool,
+    /// Where it is and what it locks: a range under another name.
+    pub range: Range,
     /// Whether its BandMaster may be used, where the drive tells.
     pub master_enabled: Option<bool>,
 }
@@ -99,7 +84,7 @@ impl Session<'_> {
     fn band(&mut self, number: u16) -> Result<Band, HostError> {
         let row = self.get_named(locking::band(number), col::RANGE_START, col::LOCK_ON_RESET)?;
         let flag = |column| Ok::<bool, HostError>(row.uint(column)? != 0);
-        Ok(Band {
+        let range = Range {
             number,
             start: row.uint(col::RANGE_START)?,
             blocks: row.uint(col::RANGE_LENGTH)?,
@@ -108,8 +93,8 @@ impl Session<'_> {
             read_locked: flag(col::READ_LOCKED)?,
             write_locked: flag(col::WRITE_LOCKED)?,
             locks_on_power_cycle: row.uints(col::LOCK_ON_RESET)?.contains(&POWER_CYCLE),
-            master_enabled: None,
-        })
+        };
+        Ok(Band { range, master_enabled: None })
     }
 
     fn master_enabled(&mut self, number: u16) -> Result<bool, HostError> {

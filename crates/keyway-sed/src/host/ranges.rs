@@ -8,7 +8,7 @@ use crate::uid::column::{locking as col, locking_info};
 use crate::uid::{locking, method};
 
 /// The reset type of a power cycle (Core 2.01, 5.1.3.61).
-const POWER_CYCLE: u64 = 0;
+pub(super) const POWER_CYCLE: u64 = 0;
 
 /// What a range lets through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

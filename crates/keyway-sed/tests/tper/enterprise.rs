@@ -88,9 +88,11 @@ fn the_host_reads_its_bands() {
     let told = host.bands().unwrap();
     assert_eq!((told.most, told.bands.len()), (Some(15), 16));
     assert!(
-        told.bands.iter().all(|b| !b.read_lock_enabled && b.read_locked && b.master_enabled == Some(true))
+        told.bands
+            .iter()
+            .all(|b| !b.range.read_lock_enabled && b.range.read_locked && b.master_enabled == Some(true))
     );
-    assert!(told.bands.iter().zip(0..).all(|(band, n)| band.number == n));
+    assert!(told.bands.iter().zip(0..).all(|(band, n)| band.range.number == n));
     // Its blocks are there, and are kept.
     drive.write(8, &[5; 1024]).unwrap();
     drive.power_cycle().unwrap();

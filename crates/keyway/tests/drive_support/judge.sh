@@ -22,7 +22,7 @@ cannot() {
 # Connects to the host's controller, with further options of the kernel's; fails where no disk appears.
 connect() {
     echo "transport=tcp,traddr=10.0.2.2,trsvcid=$(cat port),nqn=$(cat nqn),nr_io_queues=2$1" >/dev/nvme-fabrics || return 1
-    for n in $(seq 100); do
+    for n in $(seq 600); do
         [ -b $dev ] && return 0
         sleep 0.1
     done

@@ -8,7 +8,9 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// A folder with a guest's job in it, and a virtual drive that is served while this lives.
@@ -17,6 +19,8 @@ pub(crate) struct Served {
     pub(crate) job: Job,
     pub(crate) made: Value,
     emulator: Child,
+    /// A word for each time that its power came back.
+    cycled: Mutex<Receiver<()>>,
 }
 
 impl Drop for Served {
@@ -37,8 +41,8 @@ impl Served {
         std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
         let words = ["drive", "emulate", "--size", size, "--nvme-tcp", "127.0.0.1:0", "--json"];
         let mut command = keyway.command(words.iter().chain(options));
-        let mut emulator =
-            command.arg(keyway.path("drive")).stdout(Stdio::piped()).spawn().expect("keyway starts");
+        let command = command.arg(keyway.path("drive")).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut emulator = command.spawn().expect("keyway starts");
         let mut text = String::new();
         for line in BufReader::new(emulator.stdout.take().expect("piped")).lines().map_while(Result::ok) {
             text.push_str(&line);
@@ -46,8 +50,19 @@ impl Served {
                 break;
             }
         }
+        let (cycles, cycled) = channel();
+        let warnings = BufReader::new(emulator.stderr.take().expect("piped"));
+        std::thread::spawn(move || {
+            for line in warnings.lines().map_while(Result::ok) {
+                eprintln!("{line}");
+                if line.contains("the power was cycled") {
+                    // Nobody may be waiting any more.
+                    let _ = cycles.send(());
+                }
+            }
+        });
         let made: Value = serde_json::from_str(&text).expect("JSON");
-        let served = Self { keyway, job, made, emulator };
+        let served = Self { keyway, job, made, emulator, cycled: Mutex::new(cycled) };
         for name in ["nqn", "psid", "msid"] {
             served.note(name, &served.said(name));
         }
@@ -72,8 +87,8 @@ impl Served {
     }
 
     /// Runs the job, and holds it to all that it tried. Whether there was a guest to run it in.
-    pub(crate) fn judge(&self, limit: Duration) -> bool {
-        let Some(ran) = self.run(limit) else {
+    pub(crate) fn judge(&self) -> bool {
+        let Some(ran) = self.run() else {
             skip("no guest");
             return false;
         };
@@ -86,7 +101,7 @@ impl Served {
     }
 
     /// Runs the job. When it makes the file `cycle`, the drive's power goes away for a moment, and then that file.
-    pub(crate) fn run(&self, limit: Duration) -> Option<GuestRun> {
+    pub(crate) fn run(&self) -> Option<GuestRun> {
         let over = AtomicBool::new(false);
         let pid = Pid::from_child(&self.emulator);
         std::thread::scope(|scope| {
@@ -95,14 +110,14 @@ impl Served {
                 while !over.load(Ordering::Acquire) {
                     if cycle.exists() {
                         kill_process(pid, Signal::USR1).expect("it is there");
-                        // The signal is acted on by another process: it says nothing when it is done.
-                        std::thread::sleep(Duration::from_millis(500));
+                        let cycled = self.cycled.lock().expect("one thread");
+                        cycled.recv_timeout(Duration::from_secs(60)).expect("the power comes back");
                         std::fs::remove_file(&cycle).expect("the job's note");
                     }
                     std::thread::sleep(Duration::from_millis(50));
                 }
             });
-            let ran = Guest::new().timeout(limit).run(self.job.path());
+            let ran = Guest::new().run(self.job.path());
             over.store(true, Ordering::Release);
             ran
         })

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
 use keyway_sed::discovery::{DataRemoval, Discovery, Feature};
 use keyway_sed::host::Host;
+use keyway_sed::host::enterprise::Band;
 use keyway_sed::password::PasswordHash;
 use keyway_sed::protocols::IEEE_1667;
 use serde::Serialize;
@@ -141,13 +142,13 @@ fn bands(host: &mut Host) -> Value {
         let bands: Vec<Value> = told
             .bands
             .iter()
-            .map(|b| {
+            .map(|Band { range: b, master_enabled }| {
                 json!({"band": b.number, "start_block": b.start, "blocks": b.blocks,
                     "read_lock_enabled": b.read_lock_enabled, "write_lock_enabled": b.write_lock_enabled,
                     "read_locked": b.read_lock_enabled && b.read_locked,
                     "write_locked": b.write_lock_enabled && b.write_locked,
                     "locks_on_power_cycle": b.locks_on_power_cycle,
-                    "authority": format!("BandMaster{}", b.number), "authority_enabled": b.master_enabled})
+                    "authority": format!("BandMaster{}", b.number), "authority_enabled": master_enabled})
             })
             .collect();
         json!({"most": told.most, "bands": bands})
