@@ -10,6 +10,7 @@
 #![allow(clippy::expect_used, reason = "tests; the helpers here are not functions marked as such")]
 
 use keyway_cipher::{Algorithm, Chain, Kernel, LayerKey, Mode, SectorCipher, Spec};
+use keyway_testkit::{leave_out, wait_until};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -151,7 +152,7 @@ fn claims(kernel: Kernel, algorithm: Algorithm) -> bool {
 #[test]
 fn kernels_that_claim_it() {
     if std::env::var_os("KEYWAY_SLOW").is_none() {
-        eprintln!("SKIP: timing every kernel takes a while; set KEYWAY_SLOW=1");
+        leave_out("timing every kernel takes a while; set KEYWAY_SLOW=1");
         return;
     }
     let keys = [0x3c; 64];
@@ -199,29 +200,34 @@ fn kernels_that_claim_it() {
 #[test]
 fn leaks_are_found() {
     let mut text = [0u8; TEXT];
-    let early_exit = leak(2_000, |noise, new| {
-        noise.fill(new, &mut text);
-        let text = black_box(&text);
-        timed(|| {
-            black_box(text.iter().all(|byte| black_box(*byte) == 0));
-        })
+    // What else a busy machine does may hide it, once.
+    wait_until("a comparison with an early exit is found", || {
+        let early_exit = leak(2_000, |noise, new| {
+            noise.fill(new, &mut text);
+            let text = black_box(&text);
+            timed(|| {
+                black_box(text.iter().all(|byte| black_box(*byte) == 0));
+            })
+        });
+        early_exit > LEAK
     });
-    assert!(early_exit > LEAK, "a comparison with an early exit was not found: |t| {early_exit:.1}");
 
     let cipher = make(Algorithm::Aes256, Mode::Xts, &[0x3c; 64], Kernel::Portable);
     let mut text = [0u8; TEXT];
-    let one_more = leak(4_000, |noise, new| {
-        noise.fill(new, &mut text);
-        let text = black_box(&mut text);
-        let odd = text[0] & 1 == 1;
-        timed(|| {
-            cipher.encrypt_sectors(text, 5);
-            if odd {
-                cipher.encrypt_sectors(&mut text[..512], 5);
-            }
-        })
+    wait_until("a unit done twice is found", || {
+        let one_more = leak(4_000, |noise, new| {
+            noise.fill(new, &mut text);
+            let text = black_box(&mut text);
+            let odd = text[0] & 1 == 1;
+            timed(|| {
+                cipher.encrypt_sectors(text, 5);
+                if odd {
+                    cipher.encrypt_sectors(&mut text[..512], 5);
+                }
+            })
+        });
+        one_more > LEAK
     });
-    assert!(one_more > LEAK, "a unit done twice was not found: |t| {one_more:.1}");
 }
 
 /// The statistic itself, without a clock.

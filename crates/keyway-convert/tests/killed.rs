@@ -150,10 +150,11 @@ fn a_thousand_kills_under_writes_lose_nothing_that_was_flushed() {
             }
             let mut content = case.plain.clone();
             let mut unsure = vec![false; content.len() / SECTOR];
-            loop {
+            for life in 0.. {
                 let mut child = start(&path, rng.next_u64());
                 let pid = rustix::process::Pid::from_child(&child);
-                let wait = Duration::from_millis(rng.below(slowest));
+                // Longer each time: however slow the machine is, one gets further than the last.
+                let wait = Duration::from_millis(rng.below(slowest + 20 * life));
                 let kill = move || {
                     std::thread::sleep(wait);
                     // Its parent has not waited for it yet, so the number is still its own.

@@ -146,7 +146,8 @@ fn a_set_stop_flag_ends_the_work_at_once() {
     for prf in Prf::ALL {
         let before = std::time::Instant::now();
         assert!(pbkdf2_blocks(prf, b"p", u32::MAX, &[Block { salt: b"s", index: 1 }], &stop).is_none());
-        assert!(before.elapsed().as_secs() < 5, "{prf}");
+        // All of it would take an hour.
+        assert!(before.elapsed() < keyway_testkit::PATIENCE, "{prf}");
     }
 }
 

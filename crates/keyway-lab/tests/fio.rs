@@ -152,7 +152,7 @@ impl Store for Steady {
 /// Whether to go on; says why not.
 fn wanted() -> bool {
     if std::env::var_os("KEYWAY_SLOW").is_none() {
-        eprintln!("SKIP: takes some minutes; KEYWAY_SLOW=1 runs it");
+        keyway_testkit::leave_out("takes some minutes; KEYWAY_SLOW=1 runs it");
         return false;
     }
     // Real-time priority for all threads, also those to come, and for fio. Without it (no root, no chrt) the
@@ -186,7 +186,7 @@ fn fio_and_we_agree_within_5_percent() {
 #[test]
 fn fio_and_we_do_not_differ_on_a_disk() {
     let Some(folder) = std::env::var_os("KEYWAY_FIO_FOLDER").filter(|_| wanted()) else {
-        eprintln!("SKIP: takes some minutes; KEYWAY_SLOW=1 KEYWAY_FIO_FOLDER=/on/a/disk runs it");
+        keyway_testkit::leave_out("takes some minutes; KEYWAY_SLOW=1 KEYWAY_FIO_FOLDER=/on/a/disk runs it");
         return;
     };
     let folder = tempfile::tempdir_in(folder).expect("a folder");

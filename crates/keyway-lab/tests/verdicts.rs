@@ -84,7 +84,7 @@ fn told(what: &str, first: Subject, second: Subject) -> usize {
 #[test]
 fn the_same_twice_is_no_difference_and_5_percent_are_found() {
     if std::env::var_os("KEYWAY_SLOW").is_none() {
-        eprintln!("SKIP: takes a minute; KEYWAY_SLOW=1 runs it");
+        keyway_testkit::leave_out("takes four minutes; KEYWAY_SLOW=1 runs it");
         return;
     }
     let stop = AtomicBool::new(false);

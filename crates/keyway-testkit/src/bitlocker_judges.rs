@@ -6,7 +6,9 @@
 //! only ASCII passwords and crashes on encrypt-on-write; dissect.fve does everything, but a mebibyte of AES-XTS takes it a second or two, so that it is
 //! asked for some stretches of a volume where the others give all of it.
 
-use crate::{PATIENCE, require_fuse, require_root, require_tool, sha256_of_file, skip, wait_until};
+use crate::{
+    PATIENCE, leave_out, require_fuse, require_root, require_tool, sha256_of_file, skip, wait_until,
+};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -120,7 +122,7 @@ fn python_with_dissect() -> Option<PathBuf> {
         let reason = "no Python here has dissect.fve (scripts/test installs it with pip where it can)";
         // A machine that reaches no package index can't be helped by failing.
         if std::env::var_os("KEYWAY_NO_PIP").is_some() {
-            eprintln!("SKIP: {reason}");
+            leave_out(reason);
         } else {
             skip(reason);
         }

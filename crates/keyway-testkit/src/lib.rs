@@ -29,7 +29,9 @@ pub use guest::{Guest, GuestRun, Job};
 pub use index::{Row, Table};
 pub use model::{Medium, Model, Step};
 pub use nbdfuse::NbdFuse;
-pub use needs::{is_root, require_fuse, require_root, require_tool, skip, volumes, workspace_root};
+pub use needs::{
+    is_root, leave_out, require_fuse, require_root, require_tool, skip, volumes, workspace_root,
+};
 pub use patience::{PATIENCE, wait_for, wait_until};
 pub use program::{Keyway, Open, Volume};
 pub use rng::Rng;

@@ -27,6 +27,12 @@ fn allocated(path: &Path) -> u64 {
     path.metadata().expect("it is there").blocks() * 512
 }
 
+/// Whether a file takes so many bytes, but for what its file system needs to find them: a tree of extents gets
+/// another block with another hole.
+fn is_about(allocated: u64, bytes: u64) -> bool {
+    allocated.abs_diff(bytes) <= 64 << 10
+}
+
 /// Serves `volume`, discards 3 MiB from 2 MiB on as a client would, and closes it.
 fn discard(cli: &Cli, qemu_io: &Path, volume: &str, option: &str) {
     cli.ends(0, &format!("serve {volume} --nbd unix:@s --background {option} {WITH}"));
@@ -56,18 +62,18 @@ fn a_container_gets_holes_when_allowed_and_not_before() {
     full_volume(&cli);
     let (before, whole) = (cli.plain("v"), allocated(&cli.path("v")));
     discard(&cli, &qemu_io, "@v", "");
-    assert!(allocated(&cli.path("v")) >= whole, "nothing was discarded");
+    assert!(is_about(allocated(&cli.path("v")), whole), "nothing was discarded");
     assert!(cli.plain("v")[8192..] == before[8192..], "nothing has changed");
     discard(&cli, &qemu_io, "@v", "--allow-discards");
     let left = allocated(&cli.path("v"));
-    if left == whole {
+    if is_about(left, whole) {
         return skip("the file system of temporary folders makes no holes");
     }
-    assert_eq!(left + 3 * MIB as u64, whole);
+    assert!(is_about(left + 3 * MIB as u64, whole), "{left} of {whole}");
     check_rest(&cli, &before);
 }
 
-/// A loop device of its own number on a file: one that others have used may have been told to
+/// A loop device of its own number (of those that there also are where each may have partitions) on a file: one that others have used may have been told to
 /// forgo discards (`queue/discard_max_bytes`), and stays so.
 struct Loop {
     number: u32,
@@ -76,7 +82,7 @@ struct Loop {
 impl Loop {
     fn on(image: &Path) -> Option<Self> {
         let losetup = require_tool("losetup")?;
-        let fresh = Self { number: 100_000 + std::process::id() % 900_000 };
+        let fresh = Self { number: 1000 + std::process::id() % 30_000 };
         let made = control(ADD, fresh.number)?
             && Command::new(losetup).arg(fresh.device()).arg(image).status().expect("losetup runs").success();
         if !made {
@@ -129,9 +135,10 @@ fn a_device_is_told_when_allowed() {
     let Some(medium) = Loop::on(&cli.path("v")) else { return };
     let name = medium.device().display().to_string();
     discard(&cli, &qemu_io, &name, "");
-    assert!(allocated(&cli.path("v")) >= whole, "nothing was discarded");
+    assert!(is_about(allocated(&cli.path("v")), whole), "nothing was discarded");
     discard(&cli, &qemu_io, &name, "--allow-discards");
-    assert_eq!(allocated(&cli.path("v")) + 3 * MIB as u64, whole);
+    let left = allocated(&cli.path("v"));
+    assert!(is_about(left + 3 * MIB as u64, whole), "{left} of {whole}");
     drop(medium);
     check_rest(&cli, &before);
 }
@@ -166,7 +173,7 @@ fn a_loop_device_passes_discards_on_and_zeroes_in_full() {
     if limit("discard_max_bytes") == "0" {
         cli.ends(0, "close @v");
         // Not a failure anywhere: a kernel can't be installed as a tool can.
-        eprintln!("SKIP: this kernel's loop devices can't tell discards from zeroing");
+        keyway_testkit::leave_out("this kernel's loop devices can't tell discards from zeroing");
         return;
     }
     assert_eq!(limit("write_zeroes_max_bytes"), "0", "zeroing would be a discard");
@@ -174,9 +181,13 @@ fn a_loop_device_passes_discards_on_and_zeroes_in_full() {
 
     judge("blkdiscard", &["--offset", "2M", "--length", "3M", &device]);
     judge("blkdiscard", &["--zeroout", "--offset", "4M", "--length", "2M", &device]);
-    let holes = whole - allocated(&cli.path("v"));
-    if holes != 2 * MIB as u64 {
-        assert_eq!(holes, 0, "the first two of what was discarded, and none of what was zeroed");
+    let left = allocated(&cli.path("v"));
+    let has_holes = is_about(left + 2 * MIB as u64, whole);
+    if !has_holes {
+        assert!(
+            is_about(left, whole),
+            "the first two of what was discarded, and none of what was zeroed: {left}"
+        );
         skip("the file system of temporary folders makes no holes");
     }
     cli.ends(0, "close @v");
@@ -203,7 +214,7 @@ fn a_loop_device_passes_discards_on_and_zeroes_in_full() {
     let freed = full.saturating_sub(allocated(&cli.path("v")));
     judge("umount", &[at]);
     assert!(said.contains("trimmed"), "{said}");
-    assert!(holes == 0 || freed >= 2 * MIB as u64, "{freed} bytes less: {said}");
+    assert!(!has_holes || freed >= 2 * MIB as u64, "{freed} bytes less: {said}");
     judge("e2fsck", &["-f", "-n", device]);
     judge("mount", &["-o", "ro", device, at]);
     let same = std::fs::read(&kept).expect("it is there") == content;

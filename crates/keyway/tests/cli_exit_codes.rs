@@ -5,8 +5,8 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, damage};
-use keyway_testkit::{is_root, require_tool};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use keyway_testkit::{is_root, require_tool, wait_until};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::process::{Command, Stdio};
 
 #[test]
@@ -183,13 +183,14 @@ fn an_interrupted_create_leaves_nothing() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("keyway starts");
-    let began = std::time::Instant::now();
-    // The headers' noise is the first that is written.
-    while std::fs::metadata(cli.path("v")).map_or(0, |meta| meta.blocks()) == 0 {
-        assert!(began.elapsed() < std::time::Duration::from_secs(60), "it does not begin");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    // The headers' noise is the first that is written; then the data area is filled.
+    let filled = || {
+        let mut inside = [0; 64];
+        let read =
+            std::fs::File::open(cli.path("v")).and_then(|file| file.read_exact_at(&mut inside, 1 << 20));
+        read.is_ok() && inside != [0; 64]
+    };
+    wait_until("it is in the middle of it", filled);
     let pid = rustix::process::Pid::from_raw(child.id() as i32).expect("a pid");
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
     let done = child.wait_with_output().expect("it ends");

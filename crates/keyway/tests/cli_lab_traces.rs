@@ -5,7 +5,10 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, has_fuse, two_lines};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::process::Stdio;
 
 #[test]
 fn models_stand_beside_what_was_published_of_them() {
@@ -87,19 +90,28 @@ fn what_was_recorded_is_what_was_done() {
     let open = cli.json(0, "open @volume --attach fuse --password-file @pw --pim 1");
     let file = open["file"].as_str().expect("a file");
     assert!(!PASSWORD.is_empty());
-    let words = cli.words("lab record @volume --output @trace --seconds 2 --json");
-    let recording = cli.command(words).stdout(std::process::Stdio::piped()).spawn().expect("keyway starts");
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    let quiet = cli.json(0, "lab record @volume --output @quiet --seconds 1");
+    assert_eq!(
+        (&quiet["requests"], &quiet["bytes_written"], &quiet["lost"]),
+        (&0.into(), &0.into(), &0.into())
+    );
+    let words = cli.words("lab record @volume --output @trace");
+    let mut recording = cli.command(words).stdout(Stdio::piped()).spawn().expect("keyway starts");
+    let mut said = BufReader::new(recording.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    let first = said.next().expect("it says when it has begun");
+    assert!(first.starts_with("Recording"), "{first}");
     let plain = std::fs::OpenOptions::new().write(true).open(file).expect("ours");
     plain.write_all_at(&[1; 8192], 16_384).expect("room");
     plain.sync_data().expect("served");
     drop(plain);
-    let said = recording.wait_with_output().expect("it ends").stdout;
-    let said: serde_json::Value = serde_json::from_slice(&said).expect("a document");
-    assert_eq!((&said["bytes_written"], &said["lost"]), (&8192.into(), &0.into()), "{said}");
+    kill_process(Pid::from_child(&recording), Signal::INT).expect("it lives");
+    assert!(recording.wait().expect("it ends").success());
+    let last = said.last().expect("it says what it has");
+    assert!(last.contains("8 KiB written"), "{last}");
     let mode = std::fs::metadata(cli.path("trace")).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "a trace tells what was used");
     let trace = keyway_lab::trace::read(&cli.path("trace")).expect("a trace");
+    assert_eq!(trace.lost, 0);
     let writes = trace.records.iter().filter(|r| r.action == keyway_store::Action::Write);
     assert_eq!(writes.clone().map(|r| r.offset).min(), Some(16_384));
     assert_eq!(writes.map(|r| r.len).sum::<u32>(), 8192);

@@ -5,6 +5,7 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, has_fuse};
+use keyway_testkit::wait_until;
 use serde_json::Value;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -185,12 +186,9 @@ fn a_killed_server_leaves_nothing_in_the_way() {
     let pid = opened["pid"].as_i64().and_then(|pid| rustix::process::Pid::from_raw(pid as i32));
     rustix::process::kill_process(pid.expect("a pid"), rustix::process::Signal::KILL).expect("it lives");
     // Until the kernel has let go of its lock it still counts as open.
-    let again = (0..50).find_map(|_| {
-        let done = cli.run(&format!("open @v --attach nbd {WITH} --json"));
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        done.status.success().then_some(done)
+    wait_until("it can be opened again", || {
+        cli.run(&format!("open @v --attach nbd {WITH} --json")).status.success()
     });
-    assert!(again.is_some(), "it can't be opened again");
     cli.ends(0, "close @v");
 }
 
@@ -287,17 +285,9 @@ fn serve_stays_until_it_is_told_to_end() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("keyway starts");
-    let began = std::time::Instant::now();
-    while !socket.exists() {
-        assert!(began.elapsed() < std::time::Duration::from_secs(60), "no socket");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    wait_until("there is a socket", || socket.exists());
     // The socket is there a moment before the session can be found.
-    let closed = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        cli.run("close @v").status.success()
-    });
-    assert!(closed, "it can't be closed");
+    wait_until("it can be closed", || cli.run("close @v").status.success());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     assert!(!socket.exists());
 }

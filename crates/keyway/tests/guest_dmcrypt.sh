@@ -105,6 +105,12 @@ holds() { # PID PATTERN
     done <"/proc/$1/maps" | grep -ca $([[ $2 != *x0a* ]] || echo -z) -P "$2"
 }
 
+# Kills a process, and waits until there is nothing left of it.
+killed() {
+    kill -9 "$1"
+    while [ -e "/proc/$1" ]; do sleep 0.1; done
+}
+
 echo "where the key is"
 cp files /tmp/files
 # shellcheck disable=SC2046
@@ -130,8 +136,7 @@ fstrim /tmp/at && say auto.trimmed yes
 say auto.counted "$(($(field bytes_written status) > 16384))"
 
 echo "killed, and used all the same"
-kill -9 "$(field pid)"
-sleep 0.5
+killed "$(field pid)"
 cmp run.sh /tmp/at/from-ours && say killed.served yes
 /tmp/keyway open --password-file password --pim 1 /tmp/files 2>/dev/null
 say killed.again $?
@@ -150,8 +155,7 @@ theirs_closed
 echo "killed, and opened anew"
 /tmp/keyway open --json --attach dm-crypt --read-only --password-file password --pim 1 /tmp/files >answer
 say reading.getro "$(blockdev --getro "$(field device)")"
-kill -9 "$(field pid)"
-sleep 0.5
+killed "$(field pid)"
 /tmp/keyway open --json --attach dm-crypt --password-file password --pim 1 /tmp/files >answer
 say anew.attachment "$(field attachment)"
 say anew.mappings "$(dmsetup ls | wc -l)"

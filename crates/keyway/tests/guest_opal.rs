@@ -6,7 +6,7 @@
 mod drive_support;
 
 use drive_support::Served;
-use keyway_testkit::require_tool;
+use keyway_testkit::{leave_out, require_tool};
 
 #[test]
 fn a_kernel_sedutil_and_cryptsetup_take_it_for_a_drive() {
@@ -18,7 +18,7 @@ fn a_kernel_sedutil_and_cryptsetup_take_it_for_a_drive() {
     if let Some(suite) = &suite {
         std::fs::copy(suite, served.job.path().join("suite")).expect("cryptsetup's test suite");
     } else {
-        eprintln!("SKIP: cryptsetup's own suite, without KEYWAY_CRYPTSETUP_OPAL_TEST");
+        leave_out("cryptsetup's own suite, without KEYWAY_CRYPTSETUP_OPAL_TEST");
     }
     if served.judge() {
         assert_eq!(served.told("said.tsv").contains("cryptsetup-suite\tok"), suite.is_some());

@@ -36,6 +36,12 @@ verify() { # DEVICE NAME SIZE; more words for fio follow
         --randseed="$RANDOM" --allow_mounted_write=1 "$@" >"fio.$name" 2>&1
 }
 
+# Kills a process, and waits until there is nothing left of it.
+killed() {
+    kill -9 "$1"
+    while [ -e "/proc/$1" ]; do sleep 0.1; done
+}
+
 # Kills the server of a device, and has another take it over.
 kill_and_recover() { # VOLUME
     kill -9 "$(field pid)"
@@ -122,8 +128,7 @@ device=$(field device)
 e2fsck -fn "$device" >e2fsck 2>&1
 say mounted.checked $?
 mount -o ro "$device" /tmp/at && cmp /tmp/at/file3 /tmp/file3 && cmp /tmp/at/file4 /tmp/file4 && say mounted.same yes
-kill -9 "$(field pid)"
-sleep 0.5
+killed "$(field pid)"
 opens --attach fuse /tmp/volume
 say waiting.refused $?
 /tmp/keyway close /tmp/volume >/dev/null 2>&1
@@ -131,8 +136,7 @@ say waiting.closed $?
 say waiting.left "$(left | tr '\n' ' ')"
 # Killed while nobody uses it: nothing waits for the next one.
 opens --attach ublk /tmp/volume
-kill -9 "$(field pid)"
-sleep 0.5
+killed "$(field pid)"
 opens --attach fuse /tmp/volume
 say unused.attachment "$(field attachment)"
 /tmp/keyway close --all >/dev/null

@@ -7,9 +7,9 @@ use keyway_attach::session::SessionState;
 use keyway_cipher::{LayerKey, Mode, SectorCipher, Spec};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_store::Store;
-use keyway_testkit::{is_root, require_tool, skip};
+use keyway_testkit::{is_root, leave_out, require_tool, skip};
 use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
@@ -54,8 +54,7 @@ impl Mounted {
         let fuse =
             FuseMount::serve(device, folder.path(), wanted, Arc::clone(&gone)).expect("FUSE can be mounted");
         if fuse.transport() != transport {
-            // Not a failure anywhere: a kernel can't be installed as a tool can.
-            let _ = writeln!(std::io::stderr(), "SKIP: this kernel does not offer {transport} (to us)");
+            leave_out(&format!("this kernel does not offer {transport} (to us)"));
             return None;
         }
         Some(Self { fuse, _folder: folder, gone })

@@ -239,8 +239,9 @@ fn normal(args: &Args, meta: Option<&Metadata>, out: Output) -> Result<Place, Fa
 /// Makes a normal volume.
 fn make(args: &Args, place: &Place, secrets: &Secrets) -> Result<Made, Failure> {
     let path = &args.path;
-    let target = place.take(args)?;
+    // Before there is a file, which an interrupt would leave.
     let progress = Progress::interruptible("filling")?;
+    let target = place.take(args)?;
     let fill = if args.quick { Fill::Quick } else { Fill::Random };
     let new = NewVolume { secrets, cipher: cipher(args)?, hash: hash(args), fill };
     let created = veracrypt::create(target.store(), &new, &progress).map_err(|e| about(path, e))?;

@@ -156,8 +156,9 @@ pub(crate) fn run(args: &Args, place: &Place, out: Output) -> Result<(), Failure
     let protectors = options.new_protectors(&args.secret.source(), &args.path)?;
     // Before the volume: nobody shall have one whose keys could not be kept.
     let mut files = KeyFiles::claim(options, &protectors)?;
-    let target = place.take(args)?;
+    // Before there is a file, which an interrupt would leave.
     let progress = Progress::interruptible("filling")?;
+    let target = place.take(args)?;
     let new = NewVolume {
         protectors: &protectors,
         method,

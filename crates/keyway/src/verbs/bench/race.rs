@@ -105,6 +105,7 @@ fn calls_between_looks(work: &Work<'_>, buffer: &mut [u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use keyway_testkit::wait_until;
 
     #[test]
     fn the_median_is_the_one_in_the_middle() {
@@ -117,8 +118,12 @@ mod tests {
         let once = |buffer: &mut [u8]| buffer.iter_mut().for_each(|b| *b = b.wrapping_mul(3) ^ 5);
         let twice = |buffer: &mut [u8]| (0..8).for_each(|_| once(black_box(&mut *buffer)));
         let setting = Setting { buffer: 1 << 16, threads: 1, time: Duration::from_millis(50) };
-        let speeds = race(setting, &[&once, &twice]);
-        assert!(speeds[0] > 3.0 * speeds[1] && speeds[1] > 0.0, "{speeds:?}");
+        // A busy machine may spoil a race.
+        wait_until("one of them is that much faster", || {
+            let speeds = race(setting, &[&once, &twice]);
+            assert!(speeds.iter().all(|speed| *speed > 0.0), "{speeds:?}");
+            speeds[0] > 3.0 * speeds[1]
+        });
     }
 
     #[test]
@@ -128,7 +133,6 @@ mod tests {
             let setting = Setting { buffer: 1 << 20, threads, time: Duration::from_millis(20) };
             race(setting, &[&nap]).first().copied().unwrap_or_default()
         };
-        let (one, four) = (speed(1), speed(4));
-        assert!(four > 2.0 * one, "{one} {four}");
+        wait_until("four do more than twice as much as one", || speed(4) > 2.0 * speed(1));
     }
 }
