@@ -14,6 +14,7 @@
 //! - [`Live`] is the volume's plain content meanwhile, for those who use it.
 //! - [`veracrypt`] plans the conversions of VeraCrypt volumes.
 //! - [`bitlocker`] plans those of BitLocker volumes.
+//! - [`between`] plans those from one format to the other.
 //! - [`room`] asks a file system how large it is and has its own tools make it smaller.
 //!
 //! The protocol, what it assumes of the medium and why every instant is harmless are written down in
@@ -21,6 +22,7 @@
 //! of the real code.
 #![forbid(unsafe_code)]
 
+pub mod between;
 pub mod bitlocker;
 mod error;
 mod inside;

@@ -35,7 +35,9 @@ mod resume;
 mod steps;
 mod used;
 
+pub(crate) use resume::open_header;
 pub use resume::{ResumeSecrets, how_far};
+pub(crate) use steps::{header_page, noise, wiping};
 pub use used::{FreeSpace, MOST_STRETCHES, used_stretches};
 
 use crate::journal::{Place, RECORD_BYTES, SLOTS, Slot};
@@ -107,12 +109,12 @@ pub(crate) fn random_id() -> Result<[u8; 16], ConvertError> {
     }
 }
 
-fn none() -> SealedHeader {
+pub(crate) fn none() -> SealedHeader {
     SealedHeader::from_bytes([0; HEADER_BYTES])
 }
 
 /// Where the last 128 KiB begin.
-fn end_group(size: u64) -> u64 {
+pub(crate) fn end_group(size: u64) -> u64 {
     size.saturating_sub(BACKUP_GROUP_BYTES)
 }
 
@@ -250,7 +252,7 @@ pub fn reencryption(
 }
 
 /// The data area's size, of a normal volume that fills its file or device.
-fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertError> {
+pub(crate) fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertError> {
     let info = &opened.info;
     if info.system {
         return Err(ConvertError::Unsupported("an encrypted system can't be converted"));
@@ -273,7 +275,7 @@ fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertError> {
 }
 
 /// The header that opened, as it lies on the medium.
-fn header_of(store: &dyn Store, opened: &Unlocked) -> Result<SealedHeader, ConvertError> {
+pub(crate) fn header_of(store: &dyn Store, opened: &Unlocked) -> Result<SealedHeader, ConvertError> {
     let at = opened.info.header_used.offset(store.size()).unwrap_or_default();
     let mut bytes = [0; HEADER_BYTES];
     store.read_at(&mut bytes, at)?;
@@ -281,7 +283,7 @@ fn header_of(store: &dyn Store, opened: &Unlocked) -> Result<SealedHeader, Conve
 }
 
 /// The one cipher of a volume's one segment.
-fn key_of(layout: &Layout) -> Result<Keyed, ConvertError> {
+pub(crate) fn key_of(layout: &Layout) -> Result<Keyed, ConvertError> {
     match layout.segments() {
         [segment] => match &segment.mapping {
             Mapping::Encrypted { first_unit, cipher, .. } => {

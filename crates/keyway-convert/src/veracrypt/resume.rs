@@ -34,10 +34,7 @@ impl Plan {
         if size != found.size {
             return Err(ConvertError::Size { expected: found.size, present: size });
         }
-        let open = |header: &SealedHeader, secrets: &Secrets| -> Result<Keyed, ConvertError> {
-            let sealed = HeaderAlone { header: header.clone(), size, sector_bytes: store.sector_bytes() };
-            key_of(&unlock(&sealed, &UnlockRequest::new(secrets))?.layout)
-        };
+        let open = |header, secrets| open_header(header, secrets, size, store.sector_bytes());
         let [primary, _] = &found.new;
         let new = secrets.new.unwrap_or(secrets.old);
         let keys = match found.kind {
@@ -69,6 +66,17 @@ pub fn how_far(
     let plan = Plan { marker: found.marker.clone(), keys: Keys { old: None, new: None }, stretches };
     let conversion = plan.conversion(store, journal)?;
     Ok((conversion.done()?, conversion.total()))
+}
+
+/// The cipher of the volume that has that header, wherever it lies; `size` is the medium's.
+pub(crate) fn open_header(
+    header: &SealedHeader,
+    secrets: &Secrets,
+    size: u64,
+    sector_bytes: u32,
+) -> Result<Keyed, ConvertError> {
+    let sealed = HeaderAlone { header: header.clone(), size, sector_bytes };
+    key_of(&unlock(&sealed, &UnlockRequest::new(secrets))?.layout)
 }
 
 /// A store of a volume's size that holds nothing but its primary header.

@@ -60,16 +60,9 @@ impl Plan {
     /// The backup header, and last the primary one in the place of the marker.
     fn new_headers(&self) -> Result<Step, ConvertError> {
         let [primary, backup] = &self.marker.new;
-        let with = |header: &SealedHeader, len: u64| -> Result<Vec<u8>, ConvertError> {
-            let mut page = noise(len)?;
-            for (to, from) in page.iter_mut().zip(header.bytes()) {
-                *to = *from;
-            }
-            Ok(page)
-        };
         let end = end_group(self.marker.size);
-        let group = with(backup, self.traces().start.saturating_sub(end))?;
-        Ok(Step::Put(vec![(end, group), (0, with(primary, PAGE)?)]))
+        let group = header_page(backup, self.traces().start.saturating_sub(end))?;
+        Ok(Step::Put(vec![(end, group), (0, header_page(primary, PAGE)?)]))
     }
 
     /// What is left of the conversion: the journal's records, what they need, and last the marker by which all of
@@ -103,7 +96,8 @@ impl Plan {
 }
 
 impl Keyed {
-    fn from(&self, at: u64) -> Self {
+    /// For a side that begins that many bytes later.
+    pub(crate) fn from(&self, at: u64) -> Self {
         let units = at / u64::from(self.cipher.unit_bytes());
         Self { cipher: self.cipher.clone(), first_unit: self.first_unit + units }
     }
@@ -115,11 +109,20 @@ fn moving(logical: u64, from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), le
     Step::Move(Move { logical, from: side(from), to: side(to), len, from_end })
 }
 
-fn wiping(ranges: impl IntoIterator<Item = Range<u64>>, noise: bool) -> Step {
+pub(crate) fn wiping(ranges: impl IntoIterator<Item = Range<u64>>, noise: bool) -> Step {
     Step::Wipe(Wipe { ranges: ranges.into_iter().collect(), noise })
 }
 
-fn noise(len: u64) -> Result<Vec<u8>, ConvertError> {
+/// A header with noise behind it.
+pub(crate) fn header_page(header: &SealedHeader, len: u64) -> Result<Vec<u8>, ConvertError> {
+    let mut page = noise(len)?;
+    for (to, from) in page.iter_mut().zip(header.bytes()) {
+        *to = *from;
+    }
+    Ok(page)
+}
+
+pub(crate) fn noise(len: u64) -> Result<Vec<u8>, ConvertError> {
     let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
     Noise::new()?.fill(&mut bytes);
     Ok(bytes)

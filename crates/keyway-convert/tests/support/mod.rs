@@ -1,6 +1,7 @@
 //! A medium whose power fails: what was flushed stays, of the rest each sector is old, new or torn.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub(crate) mod between;
 pub(crate) mod bitlocker;
 pub(crate) mod case;
 pub(crate) mod cuts;

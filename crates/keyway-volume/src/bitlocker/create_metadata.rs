@@ -13,7 +13,7 @@
 use super::block::{Block, Dataset, VALIDATION_TIME, Validation};
 use super::codes::{Method, State, role};
 use super::create_error::CreateError;
-use super::create_place::{Places, SPARE_BYTES};
+use super::create_place::Places;
 use super::entry::{BootBackup, Entries, Entry, Value};
 use super::filetime::FileTime;
 use super::guid::Guid;
@@ -200,7 +200,7 @@ fn extension(shape: &Shape<'_>) -> Vec<u8> {
     out.extend(SUITE.to_le_bytes());
     out.extend([WORKSTATION, RESERVED]);
     out.extend(shape.places.spare.to_le_bytes());
-    out.extend((SPARE_BYTES as u32).to_le_bytes());
+    out.extend((shape.places.spare_bytes as u32).to_le_bytes());
     out.extend([0; 4]);
     out
 }

@@ -22,6 +22,10 @@ const ALIGN: u64 = 4096;
 
 const REGION: u64 = REGION_BYTES as u64;
 
+/// Bytes that are placed where a VeraCrypt volume's headers were: all but two pages. One may be lost to alignment, and
+/// one stays free behind the last copy, as in [`Places::at_the_end`].
+const PLACED: u64 = (256 << 10) - 2 * ALIGN;
+
 /// Where everything lies that is not the file system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places {
@@ -33,6 +37,8 @@ pub struct Places {
     pub boot_backup: u64,
     /// The spare bytes.
     pub spare: u64,
+    /// How many they are.
+    pub spare_bytes: u64,
 }
 
 impl Places {
@@ -57,6 +63,7 @@ impl Places {
             copies: [first, second, third],
             boot_backup,
             spare: boot_backup + boot_bytes,
+            spare_bytes: SPARE_BYTES,
         })
     }
 
@@ -70,13 +77,41 @@ impl Places {
         let boot_backup = start + REGION;
         let spare = boot_backup + boot_bytes;
         let second = spare + SPARE_BYTES;
-        Self { start, copies: [start, second, second + REGION + ALIGN], boot_backup, spare }
+        let copies = [start, second, second + REGION + ALIGN];
+        Self { start, copies, boot_backup, spare, spare_bytes: SPARE_BYTES }
+    }
+
+    /// Behind what reaches to `end`, in as many bytes as a VeraCrypt volume's headers take: 256 KiB, one page of which
+    /// the places lose where `end` is not the end of one. The first half of it holds nothing but two copies of the
+    /// metadata, which need not be there before everything else is. [`BOOT_BYTES`] are those of the first sectors; for
+    /// spare bytes there is less room than elsewhere.
+    pub fn in_place_of_headers(end: u64) -> Self {
+        let start = end.next_multiple_of(ALIGN);
+        let second = start + REGION + ALIGN;
+        let boot_backup = second + REGION;
+        let spare = boot_backup + BOOT_BYTES;
+        let third = start + PLACED - REGION;
+        Self { start, copies: [start, second, third], boot_backup, spare, spare_bytes: third - spare }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_place_of_headers_everything_fits() {
+        for size in [64 << 20, (64 << 20) + 512, (1 << 40) + 3584] {
+            let end = size - (256 << 10);
+            let places = Places::in_place_of_headers(end);
+            let [first, second, third] = places.copies;
+            assert!(first >= end && second >= first + REGION && places.boot_backup == second + REGION);
+            assert!(places.boot_backup >= size - (128 << 10) + ALIGN, "behind what is still to be moved");
+            assert_eq!(places.spare, places.boot_backup + BOOT_BYTES);
+            assert!(places.spare_bytes >= 40 << 10 && places.spare + places.spare_bytes == third);
+            assert!(third + REGION + ALIGN <= size);
+        }
+    }
 
     #[test]
     fn at_the_end_everything_fits() {

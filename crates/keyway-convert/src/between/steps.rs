@@ -1,0 +1,104 @@
+//! The steps of a conversion from one format to the other, in order; see the module above.
+
+use super::mark::Mark;
+use super::sheet::{PAGE, Sheet};
+use super::{Direction, Keys};
+use crate::ConvertError;
+use crate::marker::tail;
+use crate::ranges::without;
+use crate::step::{Keyed, Move, Side, Step};
+use crate::veracrypt::{end_group, header_page, noise, wiping};
+use keyway_volume::veracrypt::HEADERS_BYTES;
+use std::ops::Range;
+
+/// The step that puts the marker in front.
+pub(super) const MARKING: u32 = 0;
+
+impl Keys {
+    /// Content from that byte on, in the BitLocker volume; it lies at `place`.
+    fn bitlocker(&self, place: u64) -> Side {
+        let key = self.bitlocker.as_ref().map(|cipher| Keyed {
+            cipher: cipher.clone(),
+            first_unit: place / u64::from(cipher.unit_bytes()),
+        });
+        Side { offset: place, key }
+    }
+
+    /// Content from that byte on, in the VeraCrypt volume; it lies in its own place, or is parked.
+    fn veracrypt(&self, logical: u64, parked: Option<u64>) -> Side {
+        let key = self.veracrypt.as_ref().map(|key| key.from(logical));
+        Side { offset: parked.unwrap_or(HEADERS_BYTES + logical), key }
+    }
+}
+
+impl Sheet {
+    /// All steps. Without keys they can only be counted.
+    pub(super) fn steps(&self, mark: &Mark, keys: &Keys) -> Result<Vec<Step>, ConvertError> {
+        match mark.direction {
+            Direction::ToBitLocker => self.to_bitlocker(mark, keys),
+            Direction::ToVeraCrypt => self.to_veracrypt(mark, keys),
+        }
+    }
+
+    fn to_bitlocker(&self, mark: &Mark, keys: &Keys) -> Result<Vec<Step>, ConvertError> {
+        let (size, first) = (self.size, self.boot_bytes());
+        let mut volume: Vec<_> = self.copies.iter().map(|at| (*at, self.region())).collect();
+        volume.push((0, self.first_page.clone()));
+        Ok(vec![
+            // No program shall take the volume for whole by its backup header.
+            Step::Put(vec![(0, mark.to_bytes()), (end_group(size), noise(PAGE)?)]),
+            moving(0, keys.veracrypt(0, None), keys.bitlocker(self.boot.start), first),
+            moving(first, keys.veracrypt(first, None), keys.bitlocker(first), self.content - first),
+            wiping([PAGE..first, self.content..self.boot.start, self.boot.end..tail(size)], true),
+            Step::Put(volume),
+            wiping([tail(size)..size], true),
+        ])
+    }
+
+    fn to_veracrypt(&self, mark: &Mark, keys: &Keys) -> Result<Vec<Step>, ConvertError> {
+        let (size, first) = (self.size, self.boot_bytes());
+        let parked = || keys.veracrypt(0, Some(self.park));
+        let mut steps = vec![
+            Step::Put(vec![(0, mark.to_bytes())]),
+            moving(0, keys.bitlocker(self.boot.start), parked(), first),
+        ];
+        // From the last one on: a target may reach into the source of the next one.
+        for (range, is_hole) in self.parts().into_iter().rev() {
+            let (at, len) = (range.start, range.end - range.start);
+            let to = keys.veracrypt(at, None);
+            if is_hole {
+                let mut zeros = vec![0; usize::try_from(len).unwrap_or_default()];
+                to.encrypt(&mut zeros, 0);
+                steps.push(Step::Put(vec![(to.offset, zeros)]));
+            } else {
+                steps.push(moving(at, keys.bitlocker(at), to, len));
+            }
+        }
+        let [primary, backup] = &self.headers;
+        let end = end_group(size);
+        steps.extend([
+            moving(0, parked(), keys.veracrypt(0, None), first),
+            wiping([PAGE..HEADERS_BYTES, HEADERS_BYTES + self.content..tail(size)], true),
+            Step::Put(vec![(end, header_page(backup, PAGE)?), (0, header_page(primary, PAGE)?)]),
+            wiping([tail(size)..size], true),
+        ]);
+        Ok(steps)
+    }
+
+    /// What the BitLocker volume has behind its first sectors, in order: data, and holes.
+    pub(super) fn parts(&self) -> Vec<(Range<u64>, bool)> {
+        let holes = self.holes();
+        let all = self.boot_bytes()..self.content;
+        let data = without(std::slice::from_ref(&all), &holes);
+        let mut parts: Vec<_> = data.into_iter().map(|range| (range, false)).collect();
+        parts.extend(holes.into_iter().map(|range| (range, true)));
+        parts.sort_by_key(|(range, _)| range.start);
+        parts
+    }
+}
+
+/// What moves to a higher place begins with its end. `Side`s are where it lies and where it shall.
+fn moving(logical: u64, from: Side, to: Side, len: u64) -> Step {
+    let from_end = to.offset > from.offset;
+    Step::Move(Move { logical, from, to, len, from_end })
+}
