@@ -1,6 +1,7 @@
 //! What `encrypt`, `decrypt`, `resume`, `pause` and `status` have in common: finding a conversion,
 //! carrying it out, telling of it.
 
+use crate::conversion_between;
 use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
 use crate::in_use::{self, InUseArgs, Way};
@@ -82,11 +83,27 @@ pub(crate) fn find(path: &Path) -> Result<Option<Found>, Failure> {
     keyway_convert::find(&store).map_err(Failure::from)
 }
 
+/// A file or device that is half converted: how far it is, and all that is said of it without a secret.
+pub(crate) fn half_converted(path: &Path) -> Result<Option<Value>, Failure> {
+    if let Some(found) = find(path)?.filter(|found| found.in_front) {
+        return describe(path, &found).map(Some);
+    }
+    if let Some(found) = conversion_bitlocker::find(path)?.filter(|found| found.in_front) {
+        return conversion_bitlocker::describe(path, &found).map(Some);
+    }
+    match conversion_between::find(path)?.filter(|found| found.in_front) {
+        Some(found) => conversion_between::describe(path, &found.mark).map(Some),
+        None => Ok(None),
+    }
+}
+
 /// Nothing but `resume` may touch what is half converted.
 pub(crate) fn refuse_if_half(path: &Path) -> Result<(), Failure> {
     let interrupted = find(path)?.filter(|found| found.in_front).map(|found| found.marker.kind);
     let bitlocker = conversion_bitlocker::find(path)?.filter(|found| found.in_front);
-    match interrupted.or(bitlocker.map(|found| found.mark.kind)) {
+    let between = conversion_between::find(path)?.filter(|found| found.in_front);
+    let kind = interrupted.or(bitlocker.map(|found| found.mark.kind));
+    match kind.or(between.map(|_| Kind::Reencryption)) {
         Some(kind) => Err(Failure::new(
             Exit::Failed,
             format!("{} is half converted: its {} was interrupted", path.display(), kind.name()),
@@ -97,9 +114,10 @@ pub(crate) fn refuse_if_half(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// No conversion of it is under way, of either format.
+/// No conversion of it is under way, of either format or from one to the other.
 pub(crate) fn refuse_if_begun(path: &Path) -> Result<(), Failure> {
-    if find(path)?.is_none() && conversion_bitlocker::find(path)?.is_none() {
+    let of_its_format = find(path)?.is_some() || conversion_bitlocker::find(path)?.is_some();
+    if !of_its_format && conversion_between::find(path)?.is_none() {
         return Ok(());
     }
     Err(under_way(path))
@@ -321,7 +339,7 @@ pub(crate) fn percentage(done: u64, total: u64) -> f64 {
 
 /// What `info` and `status` say of a conversion: percentage of the work, and of the volume that is
 /// encrypted where that can be told.
-pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
+fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
     let journal = old_journal(found, Access::ReadOnly)?;
     let mut tries = 0;

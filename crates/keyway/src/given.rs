@@ -12,7 +12,7 @@ use keyway_secret::SecretBytes;
 use keyway_store::Caching;
 use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{
-    BitLockerError, LARGEST_STARTUP_KEY, Protection, RecoveryPassword, Secret, StartupKey,
+    BitLockerError, LARGEST_STARTUP_KEY, Protection, RecoveryPassword, Secret, Seen, StartupKey,
 };
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -168,6 +168,20 @@ pub(crate) fn bitlocker_secrets(
     source: &SecretSource,
     keys: &KeyArgs,
 ) -> Result<Vec<Secret>, Failure> {
+    bitlocker_secrets_of(which, source, keys, || {
+        let store = volume::store(&which.path, Access::ReadOnly, Caching::Buffered)?;
+        // Also where a conversion's marker stands in the place of the first sector.
+        keyway_convert::bitlocker::look(&store).map_err(|e| volume::about(&which.path, e))
+    })
+}
+
+/// The same of a volume whose metadata is found in another way.
+pub(crate) fn bitlocker_secrets_of(
+    which: &Which,
+    source: &SecretSource,
+    keys: &KeyArgs,
+    look: impl FnOnce() -> Result<Seen, Failure>,
+) -> Result<Vec<Secret>, Failure> {
     if !source.keyfiles.is_empty() || source.pim.is_some() {
         return Err(Failure::usage(
             "a BitLocker volume has no keyfiles and no PIM",
@@ -192,10 +206,7 @@ pub(crate) fn bitlocker_secrets(
     if keys.startup_key.is_none() && !keys.tpm.is_given() && !secrets.is_empty() {
         return Ok(secrets);
     }
-    let store = volume::store(&which.path, Access::ReadOnly, Caching::Buffered)?;
-    // Also where a conversion's marker stands in the place of the first sector.
-    let seen = keyway_convert::bitlocker::look(&store).map_err(|e| volume::about(&which.path, e))?;
-    drop(store);
+    let seen = look()?;
     let protectors = &seen.info.key_protectors;
     let ours = |key: &StartupKey| protectors.iter().any(|p| p.id == key.id);
     let startup_keys = keys.startup_key.as_deref().map(|path| startup_keys(path, ours)).transpose()?;

@@ -3,6 +3,7 @@
 
 mod args;
 mod conversion;
+mod conversion_between;
 mod conversion_bitlocker;
 mod failure;
 mod given;

@@ -208,7 +208,7 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
     ] {
         cli.ends(2, &words);
     }
-    let refused = cli.json(5, &format!("encrypt @d --reencrypt --format veracrypt {SECRET} --yes"));
+    let refused = cli.json(5, &format!("encrypt @d --reencrypt --format veracrypt {SECRET} --yes --online"));
     assert_eq!(refused["error"]["kind"], "unsupported", "{refused}");
 
     let words = format!("encrypt @d --reencrypt --cipher aes-xts-128 {SECRET} --yes --limit 2");

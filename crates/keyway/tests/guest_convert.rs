@@ -20,7 +20,7 @@ struct Made {
     judged_as: &'static str,
 }
 
-const VOLUMES: [Made; 9] = [
+const VOLUMES: [Made; 11] = [
     made("encrypted", "ext4", 24, &["encrypt IMAGE SECRET --cipher aes"], "tcrypt aes"),
     // cryptsetup names a cascade from the innermost cipher on.
     made(
@@ -63,6 +63,23 @@ const VOLUMES: [Made; 9] = [
             "encrypt IMAGE --reencrypt OWN --cipher aes-xts-256",
         ],
         "bitlk -",
+    ),
+    made(
+        "to-bitlocker",
+        "ext4",
+        80,
+        &["encrypt IMAGE SECRET", "encrypt IMAGE --reencrypt --format bitlocker SECRET SAME"],
+        "bitlk -",
+    ),
+    made(
+        "to-veracrypt",
+        "ext4",
+        80,
+        &[
+            "encrypt IMAGE --format bitlocker OWN --cipher aes-cbc-128",
+            "encrypt IMAGE --reencrypt --format veracrypt OWN SAME --new-pim 1 --cipher serpent",
+        ],
+        "tcrypt serpent",
     ),
 ];
 
@@ -114,6 +131,7 @@ fn the_kernel_opens_what_was_converted() {
             let words = verb
                 .replace("IMAGE", &format!("@{image}"))
                 .replace("SECRET", "--password-file @job/password --pim 1 --yes")
+                .replace("SAME", "--new-password-file @job/password")
                 .replace("OWN", "--password-file @job/password --yes");
             cli.ends(0, &words);
         }

@@ -153,7 +153,7 @@ impl Plan {
     }
 
     /// Plans that the BitLocker volume that opened becomes a VeraCrypt volume with the first `content` bytes of it, which
-    /// are whole pages. Nothing is written.
+    /// are whole sectors. Nothing is written.
     ///
     /// # Errors
     /// There is no room for headers; a volume of a kind that can't be converted; the wishes for the new one can't be
@@ -178,7 +178,7 @@ impl Plan {
         }
         let headers = veracrypt::fresh_headers(new, size, volume.sector_bytes())?;
         let (boot, copies) = (volume.first_sectors(), volume.copies());
-        if boot.end - boot.start > MOST_FIRST_SECTORS || !content.is_multiple_of(PAGE) {
+        if boot.end - boot.start > MOST_FIRST_SECTORS {
             return Err(ConvertError::Unsupported(SHAPE));
         }
         let last = tail(size);

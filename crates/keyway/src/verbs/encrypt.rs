@@ -2,7 +2,7 @@
 
 use super::create_bitlocker::BitLockerArgs;
 use super::encrypt_room::{Room, end_of};
-use super::{drive, encrypt_bitlocker, name_of, reencrypt_bitlocker};
+use super::{drive, encrypt_bitlocker, name_of, reencrypt_between, reencrypt_bitlocker};
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::{Family, KeyArgs};
@@ -20,7 +20,7 @@ use keyway_volume::veracrypt::{Fill, NewVolume, unlock};
 use keyway_volume::{HashName, bitlocker};
 use std::path::{Path, PathBuf};
 
-/// Encrypt a file system in place, with everything in it; or give a volume another cipher and new keys
+/// Encrypt a file system in place, with everything in it; or give a volume another cipher, new keys, another format
 ///
 /// The file system must not be mounted. Room for VeraCrypt's headers comes from making it a little smaller
 /// (ext4 and NTFS), from free space behind it, or with --grow from making its file larger. Losing power,
@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
   $ sudo keyway encrypt /dev/sdb1 --used-space-only --free-space trim
   $ keyway encrypt secret.hc --reencrypt --cipher serpent
   $ sudo keyway encrypt /dev/sdb1 --reencrypt --cipher aes-xts-256 --recovery-password key.txt
+  $ keyway encrypt secret.hc --reencrypt --format bitlocker --recovery-file key.txt
   $ sudo keyway encrypt /dev/sdb1 --format bitlocker --used-space-only --recovery-file key.txt
   $ sudo keyway encrypt --hardware /dev/nvme0n1 --recovery-sheet /media/stick/sheet.txt")]
 pub(crate) struct Args {
@@ -51,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) reencrypt: bool,
     /// Make a file larger instead of the file system in it smaller
-    #[arg(long, conflicts_with = "reencrypt")]
+    #[arg(long)]
     pub(super) grow: bool,
     #[command(flatten)]
     pub(super) how: HowArgs,
@@ -129,7 +130,16 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let is_bitlocker = match args.reencrypt {
-        true => volume_to_reencrypt(args)? == Family::BitLocker,
+        true => match volume_to_reencrypt(args)? {
+            (old, new) if old != new => return reencrypt_between::run(args, old, out),
+            _ if args.grow => {
+                return Err(Failure::usage(
+                    "a volume that keeps its format keeps its size when it is re-encrypted",
+                    "leave --grow out; `keyway resize` makes a VeraCrypt volume larger",
+                ));
+            }
+            (family, _) => family == Family::BitLocker,
+        },
         false => args.format == Some(FormatArg::Bitlocker),
     };
     if is_bitlocker {
@@ -150,12 +160,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave these options out, or add --format bitlocker",
         ));
     }
-    let cipher = match &args.cipher {
-        None => Chain::single(Algorithm::Aes256),
-        Some(text) => text.parse().map_err(|e: keyway_cipher::CipherError| {
-            Failure::usage(e.to_string(), "`keyway bench` lists the ciphers")
-        })?,
-    };
+    let cipher = args.veracrypt_cipher()?;
     let (own, new) = (args.secret.source(), args.new.source());
     one_stdin([&own, &new])?;
     if new.is_given() && !args.reencrypt {
@@ -207,8 +212,18 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     encrypt(args, &fs, &room, &wish(&secrets), way, out)
 }
 
-/// The format of the volume that is to be re-encrypted.
-fn volume_to_reencrypt(args: &Args) -> Result<Family, Failure> {
+impl Args {
+    /// The cipher of a VeraCrypt volume.
+    pub(super) fn veracrypt_cipher(&self) -> Result<Chain, Failure> {
+        let Some(text) = &self.cipher else { return Ok(Chain::single(Algorithm::Aes256)) };
+        text.parse().map_err(|e: keyway_cipher::CipherError| {
+            Failure::usage(e.to_string(), "`keyway bench` lists the ciphers")
+        })
+    }
+}
+
+/// The format of the volume that is to be re-encrypted and the one that it gets.
+fn volume_to_reencrypt(args: &Args) -> Result<(Family, Family), Failure> {
     let path = &args.device;
     let family = volume::family(&Which::new(path, &NarrowArgs::default()))?;
     let wanted = match args.format {
@@ -216,15 +231,7 @@ fn volume_to_reencrypt(args: &Args) -> Result<Family, Failure> {
         Some(FormatArg::Veracrypt) => Family::VeraCrypt,
         Some(FormatArg::Bitlocker) => Family::BitLocker,
     };
-    if wanted != family {
-        return Err(Failure::new(
-            Exit::NotPermitted,
-            format!("{} is a volume of the other format, and from one to the other is not built", path.display()),
-            "leave --format out for a new cipher; or decrypt it and encrypt it again, and know that it lies open in between",
-        )
-        .kind("unsupported"));
-    }
-    Ok(family)
+    Ok((family, wanted))
 }
 
 pub(super) fn file_system(path: &Path) -> Result<FileSystem, Failure> {

@@ -2,7 +2,6 @@
 
 use super::drive;
 use crate::conversion;
-use crate::conversion_bitlocker;
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
 use crate::output::{Output, bytes, pairs};
@@ -30,12 +29,7 @@ pub(crate) struct Args {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.target.volume)?;
-    if let Some(found) = conversion::find(&args.target.volume)?.filter(|found| found.in_front) {
-        let document = conversion::describe(&args.target.volume, &found)?;
-        return out.result(&document, || conversion::describe_in_words(&args.target.volume, &document));
-    }
-    if let Some(found) = conversion_bitlocker::find(&args.target.volume)?.filter(|found| found.in_front) {
-        let document = conversion_bitlocker::describe(&args.target.volume, &found)?;
+    if let Some(document) = conversion::half_converted(&args.target.volume)? {
         return out.result(&document, || conversion::describe_in_words(&args.target.volume, &document));
     }
     let which = args.target.which();

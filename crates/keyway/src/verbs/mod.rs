@@ -24,6 +24,7 @@ pub(crate) mod open;
 pub(crate) mod pause;
 pub(crate) mod protector;
 pub(crate) mod put;
+mod reencrypt_between;
 mod reencrypt_bitlocker;
 pub(crate) mod resize;
 mod resize_bitlocker;

@@ -50,17 +50,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let found = conversion::find(path)?;
-    // A BitLocker volume's re-encryption; what else is paused of one is a whole volume.
-    let bitlocker = conversion_bitlocker::find(path)?.filter(|found| found.in_front);
-    let document = match (&found, &bitlocker) {
-        (Some(found), _) => conversion::describe(path, found)?,
-        (None, Some(found)) => conversion_bitlocker::describe(path, found)?,
-        (None, None) => conversion_bitlocker::paused(path)?
-            .unwrap_or_else(|| json!({"volume": path, "conversion_status": "Done"})),
-    };
+    if let Some(document) = conversion::half_converted(path)? {
+        return out.result(&document, || conversion::describe_in_words(path, &document));
+    }
+    // What else is paused of a BitLocker volume is a whole one.
+    let document = conversion_bitlocker::paused(path)?
+        .unwrap_or_else(|| json!({"volume": path, "conversion_status": "Done"}));
     out.result(&document, || match () {
-        () if found.is_some() || bitlocker.is_some() => conversion::describe_in_words(path, &document),
         () if document.get("percentage_encrypted").is_some() => {
             conversion_bitlocker::paused_in_words(path, &document)
         }

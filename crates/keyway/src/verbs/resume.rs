@@ -2,6 +2,7 @@
 
 use super::name_of;
 use crate::conversion::{self, HowArgs};
+use crate::conversion_between;
 use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
 use crate::given::KeyArgs;
@@ -18,7 +19,8 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ sudo keyway resume /dev/sdb1
-  $ keyway resume secret.hc --password-file old.txt --new-password-file new.txt")]
+  $ keyway resume secret.hc --password-file old.txt --new-password-file new.txt
+  $ keyway resume secret.hc --password-file old.txt --recovery-password key.txt")]
 pub(crate) struct Args {
     /// The file or block device that is half converted
     volume: PathBuf,
@@ -39,6 +41,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(path)?;
     let Some(found) = conversion::find(path)? else {
         let (own, new) = (args.secret.source(), args.new.source());
+        if conversion_between::find(path)?.is_some() {
+            return conversion_between::resume(path, (&own, &new), &args.keys, &args.how, out);
+        }
         if new.is_given() {
             return Err(Failure::usage(
                 "only a re-encryption has a new secret beside the old one",

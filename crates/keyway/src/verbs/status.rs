@@ -3,7 +3,6 @@
 use super::drive;
 use super::open::places;
 use crate::conversion;
-use crate::conversion_bitlocker;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs, table};
 use crate::volume;
@@ -103,25 +102,16 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
         Ok(status) => {
             let converting_now = status.state.details.get("converting").is_some();
             let path = &status.state.volume;
-            let found = if converting_now { conversion::find(path)? } else { None };
-            if let Some(found) = found.filter(|found| found.in_front) {
-                let document = conversion::describe(path, &found)?;
-                return converting(path, document, Some(&status), out);
-            }
-            let found = if converting_now { conversion_bitlocker::find(path)? } else { None };
-            if let Some(found) = found.filter(|found| found.in_front) {
-                let document = conversion_bitlocker::describe(path, &found)?;
+            let half = if converting_now { conversion::half_converted(path)? } else { None };
+            if let Some(document) = half {
                 return converting(path, document, Some(&status), out);
             }
             unlocked(status)
         }
         Err(AttachError::NotOpen(_)) => {
             volume::must_exist(path)?;
-            if let Some(found) = conversion::find(path)?.filter(|found| found.in_front) {
-                return converting(path, conversion::describe(path, &found)?, None, out);
-            }
-            if let Some(found) = conversion_bitlocker::find(path)?.filter(|found| found.in_front) {
-                return converting(path, conversion_bitlocker::describe(path, &found)?, None, out);
+            if let Some(document) = conversion::half_converted(path)? {
+                return converting(path, document, None, out);
             }
             locked(path)?
         }
