@@ -401,7 +401,7 @@ fn what_can_not_be_is_refused_before_anything_changes() {
         (2, format!("encrypt @d --format bitlocker {SECRET} --yes --to-go")),
         (2, format!("encrypt @d --format bitlocker {SECRET} --yes --pim 3")),
         (5, format!("encrypt @d --format bitlocker --used-space-only --free-space fill {SECRET} --yes")),
-        (5, format!("encrypt @d --format bitlocker {SECRET} --yes --reencrypt")),
+        (4, format!("encrypt @d --format bitlocker {SECRET} --yes --reencrypt")),
         (2, format!("encrypt @d --format bitlocker --recovery-password 0 {SECRET} --yes")),
         (2, format!("encrypt @d --format bitlocker {SECRET} --yes --online")),
         (2, format!("encrypt @d --format bitlocker {SECRET} --yes --online --used-space-only")),

@@ -51,7 +51,7 @@ impl Sheet {
             moving(first, keys.veracrypt(first, None), keys.bitlocker(first), self.content - first),
             wiping([PAGE..first, self.content..self.boot.start, self.boot.end..tail(size)], true),
             Step::Put(volume),
-            wiping([tail(size)..size], true),
+            wiping(Some(tail(size)..size), true),
         ])
     }
 
@@ -80,7 +80,7 @@ impl Sheet {
             moving(0, parked(), keys.veracrypt(0, None), first),
             wiping([PAGE..HEADERS_BYTES, HEADERS_BYTES + self.content..tail(size)], true),
             Step::Put(vec![(end, header_page(backup, PAGE)?), (0, header_page(primary, PAGE)?)]),
-            wiping([tail(size)..size], true),
+            wiping(Some(tail(size)..size), true),
         ]);
         Ok(steps)
     }
