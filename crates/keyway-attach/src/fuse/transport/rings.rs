@@ -138,6 +138,7 @@ impl<'a> Server<'a> {
     fn take(&mut self, mut entry: FuseEntry) -> io::Result<()> {
         let alone = self.shared.crowd.join();
         self.place.note(alone);
+        self.watch.came(alone);
         let (header, fixed, buffer, payload_len) = entry.parts();
         let (header, _) =
             InHeader::read_from_prefix(header).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;

@@ -16,6 +16,10 @@ const WINDOW: u32 = 16;
 /// at most one watch in 17 is in vain for long.
 const PAUSE: u32 = 16 * WINDOW;
 
+/// So many requests in a row must have come alone. In a crowd one may be the only transfer for a moment; but the
+/// answers just given, and who hands in the next requests, want this CPU then.
+const ROW: u32 = 16;
+
 /// What came of the last watches.
 pub(crate) struct Watch {
     /// Another CPU is there for those who are waited for.
@@ -24,17 +28,24 @@ pub(crate) struct Watch {
     in_vain: u32,
     /// Waits that are not watched.
     paused: u32,
+    /// Requests that came alone, one after the other, up to now.
+    row: u32,
 }
 
 impl Watch {
     pub(crate) fn new() -> Self {
         let possible = std::thread::available_parallelism().is_ok_and(|cpus| cpus > NonZeroUsize::MIN);
-        Self { possible, watched: 0, in_vain: 0, paused: 0 }
+        Self { possible, watched: 0, in_vain: 0, paused: 0, row: 0 }
+    }
+
+    /// Takes note of a request that came `alone` or not.
+    pub(crate) fn came(&mut self, alone: bool) {
+        self.row = if alone { self.row.saturating_add(1) } else { 0 };
     }
 
     /// Whether to watch for the end of so many transfers.
     pub(crate) fn pays(&mut self, transfers: usize) -> bool {
-        if !self.possible || transfers != 1 {
+        if !self.possible || transfers != 1 || self.row < ROW {
             return false;
         }
         let paused = self.paused > 0;
@@ -58,7 +69,7 @@ mod tests {
     use super::*;
 
     fn watch() -> Watch {
-        Watch { possible: true, ..Watch::new() }
+        Watch { possible: true, row: ROW, ..Watch::new() }
     }
 
     /// How many of so many waits are watched, where every so manieth ends in time.
@@ -92,6 +103,14 @@ mod tests {
     #[test]
     fn crowds_and_lone_cpus_are_not_watched() {
         assert!(!watch().pays(2) && !watch().pays(0));
+        let mut crowd = watch();
+        crowd.came(false);
+        for _ in 1..ROW {
+            crowd.came(true);
+            assert!(!crowd.pays(1));
+        }
+        crowd.came(true);
+        assert!(crowd.pays(1));
         assert!(!Watch { possible: false, ..watch() }.pays(1));
     }
 }
