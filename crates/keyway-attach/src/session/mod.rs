@@ -226,13 +226,22 @@ pub fn waiting(volume: &Path) -> Result<Option<SessionState>, AttachError> {
     Ok(found.map(|(_, state)| state))
 }
 
+/// What waits as [`waiting`] says, of every volume, or of the one that `what` names as in [`find`].
+pub fn waiting_named(what: Option<&str>) -> Result<Vec<SessionState>, AttachError> {
+    let named = |state: &SessionState| what.is_none_or(|what| state.is_named(what));
+    Ok(all_waiting(&runtime_folder()?, named).into_iter().map(|(_, state)| state).collect())
+}
+
 /// The dead sessions of the volume that have left a ublk device.
 fn waiting_in(runtime: &Path, volume: &Path) -> Vec<(SessionFolder, SessionState)> {
+    all_waiting(runtime, |state| state.volume == volume)
+}
+
+fn all_waiting(runtime: &Path, wanted: impl Fn(&SessionState) -> bool) -> Vec<(SessionFolder, SessionState)> {
     let dead = session_folders(runtime).into_iter().filter(|folder| !folder.is_alive());
     dead.filter_map(|folder| {
-        let state = SessionState::read(&folder.state())?;
-        let waits = state.volume == volume && waiting_device(&state).is_some();
-        waits.then_some((folder, state))
+        let state = SessionState::read(&folder.state()).filter(&wanted)?;
+        waiting_device(&state).is_some().then_some((folder, state))
     })
     .collect()
 }

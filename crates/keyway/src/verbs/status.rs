@@ -7,13 +7,13 @@ use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs, table};
 use crate::volume;
 use keyway_attach::AttachError;
-use keyway_attach::session::{self, Latencies, SessionStatus};
+use keyway_attach::session::{self, Latencies, SessionState, SessionStatus};
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, Method, Protection};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Tell what is open, or everything about one volume
 #[derive(clap::Args, Debug)]
@@ -44,6 +44,22 @@ struct Status {
     description: Option<String>,
     #[serde(skip)]
     session: Option<SessionStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<Waiting>,
+}
+
+/// A block device whose server was killed, and which waits for another.
+#[derive(Serialize)]
+struct Waiting {
+    volume: PathBuf,
+    device: Option<PathBuf>,
+    mountpoint: Option<PathBuf>,
+}
+
+impl From<SessionState> for Waiting {
+    fn from(state: SessionState) -> Self {
+        Self { volume: state.volume, device: state.device, mountpoint: state.mountpoint }
+    }
 }
 
 impl Status {
@@ -75,10 +91,12 @@ fn all(out: Output) -> Result<(), Failure> {
             Err(e) => out.warn(&Failure::from(e).message),
         }
     }
+    let waiting: Vec<Waiting> = session::waiting_named(None)?.into_iter().map(Waiting::from).collect();
     let documents: Vec<Value> = volumes.iter().map(Status::document).collect();
-    out.result(&json!({ "volumes": documents }), || {
+    out.result(&json!({ "volumes": documents, "waiting": waiting }), || {
+        let waits = waiting.iter().map(Waiting::words).collect::<Vec<_>>().join("\n");
         if volumes.is_empty() {
-            return "No volume is open.".to_owned();
+            return if waits.is_empty() { "No volume is open.".to_owned() } else { waits };
         }
         let rows = volumes.iter().filter_map(|v| v.session.as_ref()).map(|s| {
             let place = s.state.mountpoint.as_ref().or(s.state.device.as_ref()).or(s.state.file.as_ref());
@@ -92,8 +110,20 @@ fn all(out: Output) -> Result<(), Failure> {
                 bytes(s.bytes_written),
             ]
         });
-        table(&["volume", "by", "at", "size", "read", "written"], 3, rows)
+        let table = table(&["volume", "by", "at", "size", "read", "written"], 3, rows);
+        if waits.is_empty() { table } else { format!("{table}\n{waits}") }
     })
+}
+
+impl Waiting {
+    /// What it is, and what to do about it.
+    fn words(&self) -> String {
+        let device = self.device.as_ref().map_or_else(String::new, |device| device.display().to_string());
+        let volume = self.volume.display();
+        format!(
+            "{device} waits for a server of {volume} since the last one was killed; `keyway open {volume}` serves it again, `keyway close {volume}` gives it up."
+        )
+    }
 }
 
 fn one(name: &str, out: Output) -> Result<(), Failure> {
@@ -113,7 +143,10 @@ fn one(name: &str, out: Output) -> Result<(), Failure> {
             if let Some(document) = conversion::half_converted(path)? {
                 return converting(path, document, None, out);
             }
-            locked(path)?
+            let waiting = session::waiting_named(Some(name))?.into_iter().next();
+            let mut status = locked(waiting.as_ref().map_or(path, |state| &state.volume))?;
+            status.waiting = waiting.map(Waiting::from);
+            status
         }
         Err(e) => return Err(e.into()),
     };
@@ -164,6 +197,7 @@ fn unlocked(status: SessionStatus) -> Status {
         key_protectors: details.get("key_protectors").cloned().unwrap_or_else(|| json!([])),
         description: text("description").map(str::to_owned),
         session: Some(status),
+        waiting: None,
     }
 }
 
@@ -197,6 +231,7 @@ fn locked(path: &Path) -> Result<Status, Failure> {
             key_protectors: json!([]),
             description: None,
             session: None,
+            waiting: None,
         });
     }
     let info = bitlocker::look(&store).map_err(|e| volume::about(path, e))?.info;
@@ -212,6 +247,7 @@ fn locked(path: &Path) -> Result<Status, Failure> {
         key_protectors: json!(info.key_protectors),
         description: info.description,
         session: None,
+        waiting: None,
     })
 }
 
@@ -230,6 +266,7 @@ fn hardware(path: &Path) -> Result<Status, Failure> {
         key_protectors: json!([]),
         description: seen.model,
         session: None,
+        waiting: None,
     })
 }
 
@@ -296,7 +333,11 @@ fn words(path: &Path, status: &Status) -> String {
             ));
         }
     }
-    format!("{}\n{}", name.display(), pairs(&rows))
+    let text = format!("{}\n{}", name.display(), pairs(&rows));
+    match &status.waiting {
+        Some(waiting) => format!("{text}\n{}", waiting.words()),
+        None => text,
+    }
 }
 
 /// How long requests took: a line for each kind that there was, with the median and the 99th percentile by layer.
