@@ -4,7 +4,8 @@
 
 mod support;
 
-use keyway_convert::bitlocker::{Plan, find, release};
+use keyway_convert::bitlocker::{Plan, find, how_far, release};
+use keyway_convert::veracrypt::FreeSpace;
 use keyway_convert::{ConvertError, Kind, Stopped};
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_volume::bitlocker::is_volume;
@@ -25,7 +26,12 @@ fn cases() -> Vec<Case> {
         Case::decryption("decryption", false, false),
         Case::decryption("decryption of a FAT, paused", true, true),
     ];
-    cases.into_iter().flatten().collect()
+    // What is paused while free space is filled waits for `resume`, with its marker in front.
+    let filled = [("filled", false, FreeSpace::Fill), ("filled, paused", true, FreeSpace::Fill)];
+    let free = filled.into_iter().chain([("trimmed", false, FreeSpace::Trim)]).map(|(name, pause, free)| {
+        Case::encryption(name, true, pause, true).map(|case| Case { free, ..case })
+    });
+    cases.into_iter().chain(free).flatten().collect()
 }
 
 /// Cuts that each conversion is put through, at least: of each kind as many.
@@ -107,6 +113,27 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
             }
         }
     }
+}
+
+/// Filling free space is no state of the format: paused in it, nothing but the marker knows.
+#[test]
+fn what_is_paused_while_free_space_is_filled_goes_on_with_that() {
+    let Some(case) = Case::encryption("filling", true, true, true) else { return };
+    let case = Case { free: FreeSpace::Fill, ..case };
+    let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(case.image.clone()));
+    assert_eq!(case.run(&case.plan(&store).expect("planned"), &store, true).expect("runs"), Stopped::Paused);
+    let found = find(&store).expect("read").expect("still there");
+    assert!(found.in_front && found.mark.free == FreeSpace::Fill);
+    let (done, total) = how_far(&found, &store, None).expect("counted");
+    assert!(done > 0 && done < total, "{done} of {total}");
+    assert_eq!(case.resume(&store).expect("goes on"), Stopped::Done);
+    let mut medium = vec![0; store.size() as usize];
+    store.read_at(&mut medium, 0).expect("read");
+    case.is_done(&medium).expect("filled, and every byte right");
+    // Nothing but a first encryption of used space knows what is free.
+    let plain = Case { used_only: false, ..case };
+    let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(plain.image.clone()));
+    assert!(matches!(plain.plan(&store), Err(ConvertError::Unsupported(_))));
 }
 
 /// A paused volume is an ordinary one: it opens, tells how far it is, can be written, and goes on.

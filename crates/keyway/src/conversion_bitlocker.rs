@@ -14,6 +14,7 @@ use crate::secrets_in::SecretSource;
 use crate::volume::{self, Which, about};
 use crate::watch;
 use keyway_convert::bitlocker::{self as convert, Found, Left, Next, Plan};
+use keyway_convert::veracrypt::FreeSpace;
 use keyway_convert::{JournalPlace, Kind, Stopped};
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
@@ -179,7 +180,8 @@ pub(crate) fn carry_out(
     }
     let run = plan.conversion(store, journal.as_deref()).map_err(|e| about(path, e))?;
     let (stopped, time) = watch::watched(path, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;
-    let stays = stopped == Stopped::Paused && mark.kind == Kind::Reencryption;
+    // Where no state of the format can say how far it is.
+    let stays = stopped == Stopped::Paused && convert::find(store)?.is_some_and(|found| found.in_front);
     if !stays {
         forget_journal(&mark.journal, out);
     }
@@ -294,6 +296,7 @@ pub(crate) fn describe(path: &Path, found: &Found) -> Result<Value, Failure> {
         "pid": running.as_ref().map(|r| r.pid),
         "journal_file": file,
         "encryption_method": info.map(|info| info.cipher.windows_name()),
+        "free_space": Some(mark.free).filter(|free| *free != FreeSpace::Leave),
         "new_encryption_method": mark.new_key.as_ref().map(|key| key.method().windows_name()),
         "protection_status": "Unknown",
         "lock_status": "Locked",

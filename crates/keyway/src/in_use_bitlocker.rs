@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::in_use::{Converted, Way, failed, serve};
 use crate::output::Output;
 use crate::watch::Watch;
-use keyway_convert::bitlocker::Plan;
+use keyway_convert::bitlocker::{Plan, find};
 use keyway_convert::{ConvertError, Kind, Stopped};
 use keyway_store::Store;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) fn carry_out(
         Stopped::Done
     };
     let stopped = plan.close(&run, stopped).map_err(failed)?;
-    let stays = stopped == Stopped::Paused && mark.kind == Kind::Reencryption;
+    let stays = stopped == Stopped::Paused && find(store)?.is_some_and(|found| found.in_front);
     if stopped == Stopped::Paused {
         let percent = conversion::percentage(run.done().unwrap_or_default(), run.total());
         let how = if stays { "it can't be opened like this" } else { "it can be opened like this" };

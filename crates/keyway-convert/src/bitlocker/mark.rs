@@ -19,7 +19,7 @@
 //!     16    1  kind: 1 encryption, 2 decryption, 3 re-encryption
 //!     17    1  1: a file system lay open before
 //!     18    1  journal: 0 on the medium, 1 in a file
-//!     19    1  0
+//!     19    1  free space: 0 it stays or is converted, 2 filled with noise first, 3 discarded first
 //!     20    2  bytes of the file's path
 //!     24    8  bytes of the medium
 //!     32   24  the copies of the metadata
@@ -49,6 +49,8 @@
 
 use crate::journal::{Place, RECORD_BYTES, SLOTS, Slot};
 use crate::marker::{JournalPlace, Kind, MARKER_BYTES, frame, has_touched, unframe};
+use crate::ranges::without;
+use crate::veracrypt::FreeSpace;
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::bitlocker::{Block, HEAD_BYTES, Method, NewDataKey, SEALED_KEY_BYTES};
 use std::ops::Range;
@@ -80,6 +82,9 @@ const WORK_HEADER: usize = 32;
 /// Stretches that the work has room for.
 pub(super) const MOST_RANGES: usize = 480;
 
+/// Noise comes in units of so many bytes.
+const SMALLEST_SECTOR: u64 = 512;
+
 const HEAD: u64 = HEAD_BYTES as u64;
 
 /// What a resumed conversion needs to know, the work excepted.
@@ -107,6 +112,8 @@ pub struct Mark {
     pub under: [u8; POINTER_BYTES],
     /// The data key that a re-encryption gives the volume.
     pub new_key: Option<NewDataKey>,
+    /// What becomes of the space that is left out, before anything is converted.
+    pub free: FreeSpace,
 }
 
 /// What is moved in a run.
@@ -178,7 +185,8 @@ impl Mark {
         };
         let path = path.get(..LONGEST_PATH).unwrap_or(path);
         let mut payload = MAGIC.to_vec();
-        payload.extend([self.kind.code(), u8::from(self.fresh), in_file, 0]);
+        let free = if self.free == FreeSpace::Leave { 0 } else { self.free.code() };
+        payload.extend([self.kind.code(), u8::from(self.fresh), in_file, free]);
         payload.extend((path.len() as u16).to_le_bytes());
         payload.extend([0; 2]);
         let [first, second, third] = self.copies;
@@ -247,8 +255,28 @@ impl Mark {
             },
             under: *body.get(UNDER_AT..)?.first_chunk()?,
             new_key,
+            free: match *body.get(19)? {
+                0 => FreeSpace::Leave,
+                code => FreeSpace::from_code(code)?,
+            },
         };
         mark.fits(store_bytes).then_some(mark)
+    }
+
+    /// What is neither converted nor the metadata's, nor the journal's: free space, where that is left out.
+    pub(super) fn free_ranges(&self, work: &Work) -> Vec<Range<u64>> {
+        let region = |at: &u64| *at..at.saturating_add(2 * HEAD);
+        let segments = match self.journal {
+            JournalPlace::OnMedium => self.place.segments(),
+            JournalPlace::File(_) => vec![],
+        };
+        let mut taken: Vec<_> = self.copies.iter().map(region).chain(segments).collect();
+        taken.push(self.boot.clone());
+        taken.extend(work.ranges.iter().cloned());
+        taken.sort_by_key(|range| range.start);
+        let first = self.boot.end.saturating_sub(self.boot.start);
+        let all = first..self.size / SMALLEST_SECTOR * SMALLEST_SECTOR;
+        without(std::slice::from_ref(&all), &taken)
     }
 
     /// Whether a volume with that metadata has the data key that this re-encryption gives it.

@@ -43,7 +43,7 @@ use crate::marker::{JournalPlace, Kind};
 use crate::mover::Progress;
 use crate::ranges::without;
 use crate::step::Small;
-use crate::veracrypt::{random_id, segment_bytes};
+use crate::veracrypt::{FreeSpace, random_id, segment_bytes};
 use crate::{Conversion, ConvertError, Stopped};
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::allocation::{Allocation, AllocationError};
@@ -169,6 +169,7 @@ impl Plan {
             place,
             under: under(&front),
             new_key: None,
+            free: FreeSpace::Leave,
         };
         let work = Work { pages: targets, ranges };
         Ok(Self { mark, work, volume, beginnings: Beginnings { head, pages }, first_page, found: false })
@@ -273,6 +274,20 @@ impl Plan {
         Ok(Self { mark, work, volume, beginnings: Beginnings::default(), first_page, found: true })
     }
 
+    /// The same first encryption, with that done to the free space that it leaves out, before anything is converted.
+    ///
+    /// # Errors
+    /// It is another kind of run, which has no such space or does not know it.
+    pub fn of_free(mut self, free: FreeSpace) -> Result<Self, ConvertError> {
+        if free != FreeSpace::Leave && !(self.mark.fresh && self.volume.is_used_space_only()) {
+            return Err(ConvertError::Unsupported(
+                "only the first encryption of used space can fill or trim the space that is free",
+            ));
+        }
+        self.mark.free = free;
+        Ok(self)
+    }
+
     /// What the marker says.
     pub fn mark(&self) -> &Mark {
         &self.mark
@@ -350,12 +365,19 @@ impl Plan {
 
     /// Makes the volume whole where the run was paused, if it can be whole there.
     fn settle(&self, conversion: &Conversion<'_>, stopped: Stopped) -> Result<Stopped, ConvertError> {
-        if stopped == Stopped::Paused && self.mark.kind != Kind::Reencryption {
+        if stopped == Stopped::Paused && self.can_be_whole(conversion)? {
             let head = self.volume.metadata(self.reached(conversion)?)?;
             carry_out(conversion.store, self.mark.volume(Some(&head)))?;
             carry_out(conversion.store, self.mark.leave())?;
         }
         Ok(stopped)
+    }
+
+    /// Whether there is a state of the format for where the run is: not in a re-encryption, nor while free space is
+    /// filled, of which nothing but the marker knows.
+    fn can_be_whole(&self, conversion: &Conversion<'_>) -> Result<bool, ConvertError> {
+        let newest = conversion.journal.read()?.ok_or(ConvertError::NoJournal)?.newest;
+        Ok(self.mark.kind != Kind::Reencryption && newest.step as usize >= self.mark.before(&self.work))
     }
 
     /// Everything that a resumed run needs, then the pointer in the first sector. Once that is on the
@@ -419,6 +441,7 @@ fn whole_volume(
         place,
         under: [0; POINTER_BYTES],
         new_key: None,
+        free: FreeSpace::Leave,
     })
 }
 

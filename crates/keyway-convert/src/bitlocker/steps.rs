@@ -2,7 +2,8 @@
 
 use super::mark::{Mark, PAGE, POINTER_AT, POINTER_BYTES, Work};
 use crate::marker::{JournalPlace, Kind};
-use crate::step::{Keyed, Move, Side, Small, Step};
+use crate::step::{Keyed, Move, Side, Small, Step, Wipe};
+use crate::veracrypt::FreeSpace;
 use keyway_cipher::SectorCipher;
 use keyway_store::AlignedBuf;
 use keyway_volume::bitlocker::HEAD_BYTES;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 const HEAD: u64 = HEAD_BYTES as u64;
 
-/// Steps before the first stretch, pages of the file system not counted.
+/// Steps before the first stretch, pages of the file system and what is done to free space not counted.
 const BEFORE: usize = 2;
 
 /// The ciphers of the stretches, before and after; `None` is plain.
@@ -37,9 +38,14 @@ impl Mark {
         u32::try_from(BEFORE - 1 + work.pages.len()).unwrap_or(u32::MAX)
     }
 
+    /// The number of the first stretch's step.
+    pub(super) fn before(&self, work: &Work) -> usize {
+        BEFORE + work.pages.len() + usize::from(self.free != FreeSpace::Leave)
+    }
+
     /// The stretch and the bytes of it that a place in the steps stands for.
     pub(super) fn stretch<'a>(&self, work: &'a Work, step: u32) -> Option<&'a Range<u64>> {
-        let index = (step as usize).checked_sub(BEFORE + work.pages.len())?;
+        let index = (step as usize).checked_sub(self.before(work))?;
         match self.kind {
             Kind::Decryption => work.ranges.iter().rev().nth(index),
             _ => work.ranges.get(index),
@@ -48,7 +54,7 @@ impl Mark {
 
     /// Whether that step comes before those that put the volume in front and wipe what is left.
     pub(super) fn is_before_the_end(&self, work: &Work, step: u32) -> bool {
-        (step as usize) < BEFORE + work.pages.len() + work.ranges.len()
+        (step as usize) < self.before(work) + work.ranges.len()
     }
 
     /// All steps. Without ciphers they can only be counted. `head` is the metadata of the volume in its new
@@ -66,6 +72,12 @@ impl Mark {
             let (from, to) = (side(self.spare + i * PAGE), side(*target));
             let logical = self.logical(*target);
             steps.push(Step::Move(Move { logical, from, to, len: PAGE, from_end: false }));
+        }
+        // First, so that whatever is paused later has it behind it: nothing in a paused volume says that it was wanted.
+        match self.free {
+            FreeSpace::Leave => {}
+            FreeSpace::Fill => steps.push(Step::Wipe(Wipe { ranges: self.free_ranges(work), noise: true })),
+            FreeSpace::Trim => steps.push(Step::Trim(self.free_ranges(work))),
         }
         let stretches: Vec<&Range<u64>> = match self.kind {
             Kind::Decryption => work.ranges.iter().rev().collect(),
@@ -114,7 +126,7 @@ impl Mark {
     /// How many of the steps can be carried out while the volume is in use. Those that put a file system's
     /// first sectors back in their place can't: somebody might write to them meanwhile.
     pub(super) fn steps_in_use(&self, work: &Work) -> usize {
-        let stretches = BEFORE + work.pages.len() + work.ranges.len();
+        let stretches = self.before(work) + work.ranges.len();
         if self.kind == Kind::Decryption { stretches } else { stretches + 2 }
     }
 

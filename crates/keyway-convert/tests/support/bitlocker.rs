@@ -1,6 +1,7 @@
 //! Conversions of BitLocker volumes: what they begin with, and what is right in the end.
 
 use keyway_convert::bitlocker::{Left, Next, Plan, Wish, find, next};
+use keyway_convert::veracrypt::FreeSpace;
 use keyway_convert::{ConvertError, Kind, MARKER_BYTES, Progress, Stopped};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
@@ -46,6 +47,8 @@ pub(crate) struct Case {
     pub(crate) in_use: bool,
     /// Bytes of a sector of the medium when it was encrypted, and so of the volume.
     pub(crate) sector_bytes: u32,
+    /// What becomes of the space that is left out.
+    pub(crate) free: FreeSpace,
 }
 
 pub(crate) fn key(bytes: &[u8]) -> [Secret; 1] {
@@ -120,6 +123,7 @@ impl Case {
             boot: 0,
             in_use: false,
             sector_bytes,
+            free: FreeSpace::Leave,
         };
         // What comes out without any cut is held against the file system, and then the others against it.
         let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(case.image.clone()));
@@ -220,7 +224,8 @@ impl Case {
         // Nothing is written: what it looks at may as well be a copy.
         let mut copy = vec![0; store.size() as usize];
         store.read_at(&mut copy, 0)?;
-        Plan::encryption(&MemStore::from_vec(copy).with_sector_bytes(self.sector_bytes), &wish)
+        Plan::encryption(&MemStore::from_vec(copy).with_sector_bytes(self.sector_bytes), &wish)?
+            .of_free(self.free)
     }
 
     pub(crate) fn begin(&self, store: &Arc<dyn Store>) -> Result<Stopped, ConvertError> {
@@ -284,8 +289,12 @@ impl Case {
         let plain = content(&store, &self.key);
         self.same(&plain, "the content is wrong")?;
         check(self.has_come_to_its_end(&store), "it has another method")?;
-        // What is free stays as it is, and that is what was asked for.
-        if self.used_only { Ok(()) } else { self.is_secret(medium) }
+        match self.free {
+            FreeSpace::Fill => Self::is_hidden(&self.image, medium),
+            // What is free stays as it is, and that is what was asked for.
+            FreeSpace::Leave | FreeSpace::Trim if self.used_only => Ok(()),
+            FreeSpace::Leave | FreeSpace::Trim => self.is_secret(medium),
+        }
     }
 
     /// The content, the pointer's place and the free bytes that the journal had excepted.
@@ -308,8 +317,12 @@ impl Case {
 
     /// No sector of the content lies open anywhere.
     pub(crate) fn is_secret(&self, medium: &[u8]) -> Result<(), String> {
+        Self::is_hidden(&self.plain, medium)
+    }
+
+    pub(crate) fn is_hidden(content: &[u8], medium: &[u8]) -> Result<(), String> {
         let starts: std::collections::HashSet<&[u8]> =
-            self.plain.chunks(512).map(|s| &s[..16]).filter(|s| s.iter().any(|byte| *byte != 0)).collect();
+            content.chunks(512).map(|s| &s[..16]).filter(|s| s.iter().any(|byte| *byte != 0)).collect();
         let open = medium.chunks(512).position(|sector| starts.contains(&sector[..16]));
         open.map_or(Ok(()), |at| Err(format!("sector {at} lies open")))
     }

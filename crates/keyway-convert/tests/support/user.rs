@@ -47,12 +47,8 @@ impl User {
             }
             4..9 => {
                 let fresh = self.rng.bytes(bytes.len());
-                let (from, to) = (
-                    first / self.per_sector,
-                    (first + n).next_multiple_of(self.per_sector) / self.per_sector,
-                );
-                let to = (to * self.per_sector).min(all);
-                self.unsure[from * self.per_sector..to].fill(true);
+                let (from, to) = (first / self.per_sector, (first + n).div_ceil(self.per_sector));
+                self.unsure[from * self.per_sector..(to * self.per_sector).min(all)].fill(true);
                 let done = volume.write_at(&fresh, bytes.start as u64).is_ok();
                 self.content[bytes].copy_from_slice(&fresh);
                 self.writes += 1;

@@ -61,11 +61,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) new: NewArgs,
     /// Encrypt only what the file system uses (NTFS, exFAT, FAT, ext): the time goes with that
-    #[arg(long, conflicts_with = "reencrypt")]
+    #[arg(long)]
     pub(super) used_space_only: bool,
     /// What becomes of free space then: it is left with what was deleted in it, filled with noise, or trimmed
     #[arg(long, value_enum, value_name = "HOW", requires = "used_space_only", default_value = "leave")]
-    free_space: FreeSpaceArg,
+    pub(super) free_space: FreeSpaceArg,
     #[command(flatten)]
     pub(super) bitlocker: BitLockerArgs,
     #[command(flatten)]
@@ -87,7 +87,7 @@ enum FormatArg {
 
 /// What becomes of free space.
 #[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-enum FreeSpaceArg {
+pub(super) enum FreeSpaceArg {
     /// Left as it is: what was deleted stays readable
     Leave,
     /// Overwritten with noise
@@ -143,14 +143,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         false => args.format == Some(FormatArg::Bitlocker),
     };
     if is_bitlocker {
-        if args.free_space != FreeSpaceArg::Leave {
-            return Err(Failure::new(
-                Exit::NotPermitted,
-                "filling or trimming the free space of a BitLocker volume is not built",
-                "leave --free-space out; or leave --used-space-only out, which encrypts what is free, too",
-            )
-            .kind("unsupported"));
-        }
         let run = if args.reencrypt { reencrypt_bitlocker::run } else { encrypt_bitlocker::run };
         return run(args, out);
     }
@@ -170,6 +162,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     let way = args.how.in_use.way(out)?;
+    if args.used_space_only && args.reencrypt {
+        return Err(Failure::usage(
+            "what is free in a VeraCrypt volume can't be told from outside, so all of it is re-encrypted",
+            "leave --used-space-only out",
+        ));
+    }
     if args.used_space_only && way.is_some() {
         return Err(Failure::usage(
             "free space can't be left out of a volume that is in use: it may be used at any moment",

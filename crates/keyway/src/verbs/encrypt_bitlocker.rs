@@ -11,6 +11,7 @@ use crate::volume::{self, about};
 use keyway_convert::ConvertError;
 use keyway_convert::bitlocker::{self as convert, Plan, Wish};
 use keyway_convert::room::{FileSystem, Kind};
+use keyway_convert::veracrypt::FreeSpace;
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, InPlace, Protection, SMALLEST_VOLUME};
@@ -52,6 +53,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let protectors = options.new_protectors(&own, path)?;
     let mut files = KeyFiles::claim(options, &protectors)?;
     let file = conversion::journal_beside(path, &args.how)?;
+    let free = FreeSpace::from(args.free_space);
     let planned = |store: &dyn Store| {
         let wish = Wish {
             volume: InPlace {
@@ -64,7 +66,8 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             journal: file.clone(),
             in_use: args.how.in_use.online,
         };
-        let plan = Plan::encryption(store, &wish).map_err(|e| about(path, e))?;
+        let plan =
+            Plan::encryption(store, &wish).and_then(|plan| plan.of_free(free)).map_err(|e| about(path, e))?;
         if args.how.in_use.online {
             plan.can_be_used().map_err(|e| about(path, e))?;
         }
@@ -72,7 +75,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     };
     let (plan, store, journal) = room.around(
         (path, &fs),
-        !args.used_space_only,
+        !args.used_space_only || free == FreeSpace::Fill,
         out,
         |store| planned(store).map(drop),
         |store, ()| {
@@ -89,6 +92,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut more = Map::new();
     more.insert("cipher".to_owned(), json!(method));
     more.insert("used_space_only".to_owned(), json!(args.used_space_only));
+    more.insert("free_space".to_owned(), json!(args.used_space_only.then_some(free)));
     let id = protector_id(plan.block(), Protection::RecoveryPassword);
     more.insert("recovery_password_id".to_owned(), json!(id));
     // The one place where it leaves locked memory: it is to be shown.

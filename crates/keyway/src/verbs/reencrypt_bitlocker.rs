@@ -1,7 +1,7 @@
 //! `encrypt --reencrypt` of a BitLocker volume: another method, and a new data key.
 
 use super::create_bitlocker::method;
-use super::encrypt::Args;
+use super::encrypt::{Args, FreeSpaceArg};
 use crate::conversion;
 use crate::conversion_bitlocker::{Target, carry_out, journal};
 use crate::failure::Failure;
@@ -23,6 +23,12 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "a BitLocker volume keeps its protectors when it is re-encrypted, and has no choice of a hash",
             "leave --hash, the --new-… options and those that make protectors out; \
              `keyway protector` changes them",
+        ));
+    }
+    if args.free_space != FreeSpaceArg::Leave {
+        return Err(Failure::usage(
+            "what is free in an encrypted volume is noise already, and under another key it stays so",
+            "leave --free-space out",
         ));
     }
     if args.how.in_use.online && args.used_space_only {
