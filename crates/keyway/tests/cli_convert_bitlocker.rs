@@ -293,6 +293,13 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
     // The old metadata would open it, to garbage.
     let refused = cli.json(1, &format!("header restore @d @old {SECRET} --yes"));
     assert_eq!(refused["error"]["kind"], "other-key", "{refused}");
+
+    // Once more, and free space keeps its old noise.
+    let words = format!("encrypt @d --reencrypt --cipher aes-xts-256 --used-space-only {SECRET} --yes");
+    let done = cli.json(0, &words);
+    assert!(done["total_bytes"].as_u64() < Some(SIZE / 2), "{done}");
+    decrypted(&cli, "d", "plain");
+    holds(&cli.path("plain"), &big);
 }
 
 /// On, to another method, and off; each is closed in the middle, and goes on.

@@ -131,11 +131,17 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     conversion::refuse_if_used(path)?;
     let is_bitlocker = match args.reencrypt {
         true => match volume_to_reencrypt(args)? {
+            (old, new) if args.used_space_only && (old != new || old != Family::BitLocker) => {
+                return Err(Failure::usage(
+                    "only a BitLocker volume that stays one is re-encrypted without its free space",
+                    "leave --used-space-only out",
+                ));
+            }
             (old, new) if old != new => return reencrypt_between::run(args, old, out),
             _ if args.grow => {
                 return Err(Failure::usage(
                     "a volume that keeps its format keeps its size when it is re-encrypted",
-                    "leave --grow out; `keyway resize` makes a VeraCrypt volume larger",
+                    "leave --grow out; `keyway resize` makes a volume larger",
                 ));
             }
             (family, _) => family == Family::BitLocker,
@@ -162,12 +168,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     let way = args.how.in_use.way(out)?;
-    if args.used_space_only && args.reencrypt {
-        return Err(Failure::usage(
-            "what is free in a VeraCrypt volume can't be told from outside, so all of it is re-encrypted",
-            "leave --used-space-only out",
-        ));
-    }
     if args.used_space_only && way.is_some() {
         return Err(Failure::usage(
             "free space can't be left out of a volume that is in use: it may be used at any moment",
