@@ -1,4 +1,4 @@
-//! Speed of every cipher and cascade: `cargo run --release -p keyway-cipher --example speed [kernel]`.
+//! Speed of every cipher and cascade: `cargo run --release -p keyway-cipher --example cipher_speed [kernel]`.
 //!
 //! MB/s (10^6) of one core on 1 MiB, 4 KiB and 512 bytes of 512-byte units, encrypting and decrypting,
 //! and what share of the first speed 4 KiB reach: the best of several rounds, by the thread's
