@@ -7,6 +7,7 @@ mod cli_support;
 
 use cli_support::Cli;
 use keyway_testkit::{require_fuse, require_root, require_tool, wait_for, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -102,8 +103,7 @@ fn interrupted(cli: &Cli, after: Duration) -> Option<(Output, Value)> {
     let child = child.expect("it starts");
     wait_until("it begins", || std::fs::read_dir(cli.path("disk")).expect("there").count() > 0);
     std::thread::sleep(after);
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill runs").success());
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it lives");
     let done = child.wait_with_output().expect("it ends");
     assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(std::fs::read_dir(cli.path("disk")).expect("there").count(), 0, "the file is removed");
