@@ -6,8 +6,8 @@ mod cli_support;
 
 use cli_support::{Cli, PASSWORD, ext4_bytes, has_fuse};
 use keyway_testkit::{
-    BitLockerSecret, NtfsMount, Rng, Table, dislocker_sha256, dissect_sha256, libbde_sha256, require_tool,
-    sha256_of, sha256_of_file, unpack_xz, volumes,
+    BitLockerSecret, NtfsMount, Rng, Table, dislocker_sha256, dissect_sha256, libbde_sha256, require_root,
+    require_tool, sha256_of, sha256_of_file, unpack_xz, volumes,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -312,4 +312,46 @@ fn what_can_not_be_is_refused_before_anything_changes() {
     for name in ["d", "small", "b"] {
         assert!(!cli.path(&format!("{name}.keyway-journal")).exists(), "{name}");
     }
+}
+
+/// A loop device; detached when dropped.
+struct Loop {
+    losetup: std::path::PathBuf,
+    device: String,
+}
+
+impl Loop {
+    fn of(path: &Path) -> Option<Self> {
+        let losetup = require_tool("losetup").filter(|_| require_root())?;
+        let made = Command::new(&losetup).args(["--find", "--show"]).arg(path).output().expect("runs");
+        if !made.status.success() {
+            keyway_testkit::skip("there are no loop devices here");
+            return None;
+        }
+        let device = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+        Some(Self { losetup, device })
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new(&self.losetup).arg("--detach").arg(&self.device).status();
+    }
+}
+
+/// A device's headers can't stay on it meanwhile, and there is no place beside it.
+#[test]
+fn a_device_needs_a_file_that_is_named() {
+    let cli = new();
+    let Some(content) = veracrypt(&cli) else { return };
+    let Some(device) = Loop::of(&cli.path("d")) else { return };
+    let on_device = |words: &str| words.replace("@d ", &format!("{} ", device.device));
+    let refused = cli.ends(2, &on_device(TO_BITLOCKER));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--journal"), "{refused:?}");
+    cli.ends(0, &format!("{} --journal @file", on_device(TO_BITLOCKER)));
+    cli.ends(2, &on_device(TO_VERACRYPT));
+    cli.ends(0, &format!("{} --journal @file", on_device(TO_VERACRYPT)));
+    assert!(!cli.path("file").exists());
+    drop(device);
+    assert!(plain(&cli, VERACRYPT)[..content.len()] == content, "the content is another");
 }
