@@ -286,7 +286,7 @@ impl Conversion<'_> {
 
     /// Whether the first page is torn between the marker and what is before or after it, though no whole
     /// identifier tells it. In these steps alone it can be.
-    pub(crate) fn is_torn(&self, step: u32) -> Result<bool, ConvertError> {
+    fn is_torn(&self, step: u32) -> Result<bool, ConvertError> {
         let last = self.steps.len().saturating_sub(1);
         let at_zero = |side: &Side| side.offset == 0;
         let parked = |bytes: &[u8]| {
