@@ -190,7 +190,7 @@ fn under_way(cli: &Cli, child: &mut Child) -> Value {
 fn a_pause_is_told_of_and_needs_both_secrets_to_go_on() {
     let cli = new();
     let Some(content) = veracrypt(&cli) else { return };
-    let mut child = start(&cli, &format!("{TO_BITLOCKER} --no-recovery-password --limit 8"));
+    let mut child = start(&cli, &format!("{TO_BITLOCKER} --no-recovery-password --limit 2"));
     let document = under_way(&cli, &mut child);
     assert_eq!(document["conversion_status"], "Encryption in Progress", "{document}");
     let paused = cli.json(0, "pause @d");
@@ -232,6 +232,8 @@ fn ended_by_force_at_any_moment_nothing_is_lost() {
     let cli = new();
     let Some(content) = veracrypt(&cli) else { return };
     let (mut rng, mut kills, mut rounds, mut is_bitlocker) = (Rng::new(99), 0, 0, false);
+    // Where that is too short to get anywhere, it gets longer.
+    let mut longest = 1500;
     while kills < wanted || rounds < 2 {
         let (begin, secrets) = match is_bitlocker {
             false => (TO_BITLOCKER, "--password-file @pw --pim 1 --new-password-file @pw2"),
@@ -240,7 +242,7 @@ fn ended_by_force_at_any_moment_nothing_is_lost() {
         let mut words = format!("{begin} --limit 60");
         loop {
             let mut child = start(&cli, &words);
-            std::thread::sleep(Duration::from_millis(rng.below(1500)));
+            std::thread::sleep(Duration::from_millis(rng.below(longest)));
             // Ended by then or not: both are right.
             kills += u64::from(child.kill().is_ok() && child.wait().expect("ends").code().is_none());
             let resumed = format!("resume @d {secrets}");
@@ -263,6 +265,7 @@ fn ended_by_force_at_any_moment_nothing_is_lost() {
                 break;
             }
             words = format!("{begin} --limit 60");
+            longest += 250;
         }
         is_bitlocker = !is_bitlocker;
         let secret = if is_bitlocker { BITLOCKER } else { VERACRYPT };
