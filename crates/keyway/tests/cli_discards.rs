@@ -145,7 +145,7 @@ fn a_device_is_told_when_allowed() {
 
 /// Runs a tool that must succeed; what it printed.
 fn judge(tool: &str, arguments: &[&str]) -> String {
-    let done = Command::new(tool).args(arguments).output().expect("it runs");
+    let done = Command::new(tool).args(arguments).env("LC_ALL", "C.UTF-8").output().expect("it runs");
     let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
     assert!(done.status.success(), "{tool} {arguments:?}: {said}");
     said

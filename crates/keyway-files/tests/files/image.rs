@@ -81,9 +81,12 @@ pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     all
 }
 
+/// Where nobody has said that names are in UTF-8, mtools take their bytes for letters.
+pub(crate) const UTF_8: &str = "C.UTF-8";
+
 fn run(program: &str, arguments: &[&OsStr]) {
     let path = require_tool(program).expect("was asked for before");
-    let done = Command::new(path).args(arguments).output().unwrap();
+    let done = Command::new(path).args(arguments).env("LC_ALL", UTF_8).output().unwrap();
     assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
 }
 

@@ -1,6 +1,6 @@
 //! What is put into FAT satisfies fsck.fat, and mtools read it back.
 
-use crate::image::{ALL, device, files, fill, image, noise};
+use crate::image::{ALL, UTF_8, device, files, fill, image, noise};
 use keyway_engine::Access;
 use keyway_files::{Files, FilesError, parse};
 use keyway_testkit::require_tool;
@@ -22,7 +22,9 @@ fn fsck(image: &Path) {
 }
 
 fn by_mtools(image: &Path, path: &str) -> Vec<u8> {
-    let done = Command::new("mtype").arg("-i").arg(image).arg(format!("::{path}")).output().unwrap();
+    let mut mtype = Command::new("mtype");
+    mtype.arg("-i").arg(image).arg(format!("::{path}")).env("LC_ALL", UTF_8);
+    let done = mtype.output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     done.stdout
 }
