@@ -1,7 +1,6 @@
 //! The device as the protocol's crate wants it: queues in, requests out to the threads.
 
-use super::{config, request};
-use keyway_engine::Device;
+use super::front::{Front, buffer};
 use keyway_store::AlignedBuf;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,17 +17,22 @@ use vmm_sys_util::event::{EventConsumer, EventFlag, EventNotifier, new_event_con
 
 /// Entries of a queue, at most.
 pub(super) const QUEUE_SIZE: usize = 256;
-/// Queues: what QEMU asks for is one per processor of the guest.
-const MOST_QUEUES: usize = 16;
 /// Helpers of a slow medium, for all queues together.
 const HELPERS: usize = 15;
 /// A request that takes longer, in nanoseconds, waited for a medium: memory takes a tenth.
 const SLOW: u64 = 30_000;
 
+// The queue's and the transport's features (VIRTIO 1.2, sections 2.7 and 6).
+const INDIRECT: u64 = 1 << 28;
+const EVENT_INDEX: u64 = 1 << 29;
+const PROTOCOL_FEATURES: u64 = 1 << 30;
+const VERSION_1: u64 = 1 << 32;
+
 type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
 
 /// A request that was taken from a queue.
 struct Job {
+    queue: usize,
     vring: VringMutex,
     memory: Arc<GuestMemoryMmap>,
     chain: DescriptorChain<Arc<GuestMemoryMmap>>,
@@ -36,9 +40,8 @@ struct Job {
 
 /// What the threads of one connection share.
 struct Shared {
-    device: Arc<Device>,
+    front: Arc<dyn Front>,
     memory: Memory,
-    queues: usize,
     event_index: AtomicBool,
     /// No more requests are taken: a guest that always has one more must not hold up the end.
     ending: AtomicBool,
@@ -83,12 +86,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Backend {
     /// A device whose guest's memory will be `memory`.
-    pub(super) fn new(device: Arc<Device>, memory: Memory) -> io::Result<(Self, Helpers)> {
-        let queues = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MOST_QUEUES);
+    pub(super) fn new(front: Arc<dyn Front>, memory: Memory) -> io::Result<(Self, Helpers)> {
+        let queues = front.queues();
         let shared = Arc::new(Shared {
-            device,
+            front,
             memory,
-            queues,
             event_index: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             pace: AtomicU64::new(0),
@@ -103,13 +105,13 @@ impl Backend {
             let builder = std::thread::Builder::new().name("keyway-vhost".into());
             threads.push(builder.spawn(move || shared.help(&waiting))?);
         }
-        let buffers = (0..queues).map(|_| Mutex::new(request::buffer())).collect();
+        let buffers = (0..queues).map(|_| Mutex::new(buffer())).collect();
         let helpers = Helpers { shared: Arc::clone(&shared), threads };
         Ok((Self { shared, jobs, buffers }, helpers))
     }
 
     /// Takes and carries out what is in the queue; whether there was anything.
-    fn drain(&self, vring: &VringMutex, buffer: &mut AlignedBuf) -> io::Result<bool> {
+    fn drain(&self, queue: usize, vring: &VringMutex, buffer: &mut AlignedBuf) -> io::Result<bool> {
         let shared = &self.shared;
         let mut any = false;
         loop {
@@ -120,7 +122,7 @@ impl Backend {
             let taken = vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
             let Some(chain) = taken else { return Ok(any) };
             any = true;
-            let job = Job { vring: vring.clone(), memory, chain };
+            let job = Job { queue, vring: vring.clone(), memory, chain };
             let Some(job) = self.hand_over(job) else { continue };
             shared.carry_out(job, buffer)?;
         }
@@ -146,7 +148,7 @@ impl Shared {
     fn carry_out(&self, job: Job, buffer: &mut AlignedBuf) -> io::Result<()> {
         let began = Instant::now();
         let head = job.chain.head_index();
-        let written = request::serve(&self.device, &job.memory, job.chain, buffer);
+        let written = self.front.serve(job.queue, &job.memory, job.chain, buffer);
         let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         // Lost updates among threads do not matter.
         let pace = self.pace.load(Ordering::Relaxed);
@@ -159,7 +161,7 @@ impl Shared {
     }
 
     fn help(&self, waiting: &Mutex<Receiver<Job>>) {
-        let mut buffer = request::buffer();
+        let mut buffer = buffer();
         loop {
             // One waits on the channel, the others on the lock.
             let job = lock(waiting).recv();
@@ -184,7 +186,7 @@ impl VhostUserBackend for Backend {
     type Vring = VringMutex;
 
     fn num_queues(&self) -> usize {
-        self.shared.queues
+        self.shared.front.queues()
     }
 
     fn max_queue_size(&self) -> usize {
@@ -192,7 +194,7 @@ impl VhostUserBackend for Backend {
     }
 
     fn features(&self) -> u64 {
-        config::features(&self.shared.device)
+        self.shared.front.features() | INDIRECT | EVENT_INDEX | PROTOCOL_FEATURES | VERSION_1
     }
 
     fn protocol_features(&self) -> VhostUserProtocolFeatures {
@@ -207,7 +209,7 @@ impl VhostUserBackend for Backend {
     }
 
     fn get_config(&self, offset: u32, size: u32) -> Vec<u8> {
-        let space = config::space(&self.shared.device, self.shared.queues as u16);
+        let space = self.shared.front.space();
         let wanted = offset as usize..(offset as usize).saturating_add(size as usize);
         // A monitor of another version asks for more than there is: that reads as zeros.
         wanted.take(4096).map(|at| space.get(at).copied().unwrap_or(0)).collect()
@@ -219,7 +221,7 @@ impl VhostUserBackend for Backend {
     }
 
     fn queues_per_thread(&self) -> Vec<u64> {
-        (0..self.shared.queues).map(|queue| 1 << queue).collect()
+        (0..self.num_queues()).map(|queue| 1 << queue).collect()
     }
 
     fn exit_event(&self, _thread: usize) -> Option<(EventConsumer, EventNotifier)> {
@@ -244,15 +246,19 @@ impl VhostUserBackend for Backend {
         if set != EventSet::IN {
             return Err(io::Error::other("a queue's event was closed"));
         }
+        // There is a queue to a thread.
+        if !self.shared.front.takes(thread) {
+            return Ok(());
+        }
         let vring = vrings.get(usize::from(event)).ok_or(io::ErrorKind::InvalidInput)?;
         let mut buffer = lock(self.buffers.get(thread).ok_or(io::ErrorKind::InvalidInput)?);
         if !self.shared.event_index.load(Ordering::Relaxed) {
-            return self.drain(vring, &mut buffer).map(drop);
+            return self.drain(thread, vring, &mut buffer).map(drop);
         }
         let mut told_of_more = false;
         loop {
             vring.disable_notification().map_err(io::Error::other)?;
-            let any = self.drain(vring, &mut buffer)?;
+            let any = self.drain(thread, vring, &mut buffer)?;
             let more = vring.enable_notification().map_err(io::Error::other)?;
             // A guest may say that there is more and have nothing that can be taken, for ever.
             if !more || (told_of_more && !any) || self.shared.ending.load(Ordering::Acquire) {
@@ -266,7 +272,8 @@ impl VhostUserBackend for Backend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use keyway_engine::{Access, Layout, Mapping, Segment};
+    use crate::vhost_user::block::Block;
+    use keyway_engine::{Access, Device, Layout, Mapping, Segment};
     use keyway_store::MemStore;
     use std::sync::mpsc::channel;
     use std::time::Duration;
@@ -276,11 +283,12 @@ mod tests {
     /// Queues of 16 entries at the start of a guest's memory.
     const ENTRIES: u16 = 16;
 
-    fn device() -> Arc<Device> {
+    fn device() -> Arc<dyn Front> {
         let mapping = Mapping::Plain { store_offset: 0 };
         let layout = Layout::new(512, vec![Segment { start: 0, len: 4096, mapping }]).expect("whole");
         let store = Box::new(MemStore::from_vec(vec![0; 4096]));
-        Arc::new(Device::new(store, layout, Access::ReadWrite).expect("a device"))
+        let device = Device::new(store, layout, Access::ReadWrite).expect("a device");
+        Arc::new(Block::new(Arc::new(device)))
     }
 
     /// A guest that says "there is more" and describes nothing neither keeps a queue's thread, nor the end.

@@ -1,7 +1,6 @@
 //! What the guest may know of the disk: features and the configuration space.
 //!
-//! Numbers: VIRTIO 1.2, sections 5.2.3 and 5.2.4 (`virtio_blk.h`), 2.7 and 6 (the queue's and the
-//! transport's features).
+//! Numbers: VIRTIO 1.2, sections 5.2.3 and 5.2.4 (`virtio_blk.h`).
 
 use keyway_engine::Device;
 
@@ -20,25 +19,13 @@ const TOPOLOGY: u64 = 1 << 10;
 const MANY_QUEUES: u64 = 1 << 12;
 const DISCARD: u64 = 1 << 13;
 const WRITE_ZEROES: u64 = 1 << 14;
-const INDIRECT: u64 = 1 << 28;
-const EVENT_INDEX: u64 = 1 << 29;
-const PROTOCOL_FEATURES: u64 = 1 << 30;
-const VERSION_1: u64 = 1 << 32;
 
 /// The largest discard or zeroing in one request, in sectors: 1 GiB.
 const LARGEST_ZEROES: u32 = 1 << 21;
 
-/// What the device offers.
+/// What the device offers, besides what its queues can do.
 pub(super) fn features(device: &Device) -> u64 {
-    let mut offered = SEG_MAX
-        | BLOCK_SIZE
-        | FLUSH
-        | TOPOLOGY
-        | MANY_QUEUES
-        | INDIRECT
-        | EVENT_INDEX
-        | PROTOCOL_FEATURES
-        | VERSION_1;
+    let mut offered = SEG_MAX | BLOCK_SIZE | FLUSH | TOPOLOGY | MANY_QUEUES;
     if device.is_read_only() {
         return offered | READ_ONLY;
     }

@@ -1,4 +1,4 @@
-//! A volume straight into a virtual machine: a vhost-user-blk device.
+//! A volume straight into a virtual machine: a vhost-user-blk device; or a drive, with its SCSI commands.
 //!
 //! The machine monitor (QEMU, Cloud Hypervisor, crosvm) connects to a unix socket and hands over the
 //! guest's memory; requests then go from the guest's queues to us and back, past the host's kernel.
@@ -7,11 +7,15 @@
 //! A thread per queue carries out what comes, in the order in which it comes; when the medium is slow,
 //! what waits behind it goes to helpers, so that a drive gets the depth that the guest asks for.
 //!
-//! Protocol: the rust-vmm crates. Device: Virtual I/O Device (VIRTIO) 1.2, section 5.2.
+//! Protocol: the rust-vmm crates. Devices: Virtual I/O Device (VIRTIO) 1.2, sections 5.2 ([`block`]) and
+//! 5.6 ([`scsi`]).
 
 mod backend;
+mod block;
 mod config;
+mod front;
 mod request;
+mod scsi;
 mod server;
 
 pub use server::{VhostError, VhostServer};

@@ -1,16 +1,13 @@
 //! One request of the guest: read from its memory once, checked, carried out piece by piece.
 
 use super::config::SECTOR;
+use super::front::PIECE;
 use keyway_engine::Device;
 use keyway_store::AlignedBuf;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use virtio_queue::{DescriptorChain, Reader, Writer};
 use vm_memory::GuestMemoryMmap;
-
-/// Bytes that go through the cipher at a time; longer requests are done in such pieces, so that no
-/// guest can make us allocate what it likes.
-const PIECE: usize = 256 << 10;
 
 /// What the device calls itself, as GET_ID wants it.
 const ID: [u8; 20] = *b"keyway\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
@@ -44,11 +41,6 @@ impl From<keyway_engine::DeviceError> for Status {
     fn from(_: keyway_engine::DeviceError) -> Self {
         Self::Failed
     }
-}
-
-/// A buffer of [`PIECE`] bytes, made once per thread.
-pub(super) fn buffer() -> AlignedBuf {
-    AlignedBuf::zeroed(PIECE)
 }
 
 /// Carries out the request that `chain` describes; how many bytes of the guest's memory were written.
@@ -170,6 +162,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vhost_user::front::buffer;
     use keyway_engine::{Access, Layout, Mapping, Segment};
     use keyway_store::MemStore;
     use proptest::prelude::*;

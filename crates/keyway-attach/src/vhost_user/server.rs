@@ -1,8 +1,12 @@
 //! The socket: one machine at a time, and the next one when it has gone.
 
 use super::backend::Backend;
+use super::block::Block;
+use super::front::Front;
+use super::scsi::Scsi;
 use crate::Stop;
 use crate::nbd::{Listen, NbdError};
+use crate::nvme_tcp::Namespace;
 use keyway_engine::Device;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -59,6 +63,19 @@ impl VhostServer {
     /// # Errors
     /// The system refuses threads, descriptors or the socket.
     pub fn run(&self, device: &Arc<Device>, stop: &Stop) -> Result<(), VhostError> {
+        self.serve(&(Arc::new(Block::new(device.clone())) as Arc<dyn Front>), stop)
+    }
+
+    /// As [`VhostServer::run`], a disk behind a SCSI host adapter (`vhost-user-scsi`), which takes the commands of
+    /// a drive that encrypts itself where `disk` does.
+    ///
+    /// # Errors
+    /// As [`VhostServer::run`].
+    pub fn run_scsi(&self, disk: &Arc<dyn Namespace>, stop: &Stop) -> Result<(), VhostError> {
+        self.serve(&(Arc::new(Scsi::new(disk.clone())) as Arc<dyn Front>), stop)
+    }
+
+    fn serve(&self, front: &Arc<dyn Front>, stop: &Stop) -> Result<(), VhostError> {
         let fail = |source: io::Error| VhostError::System { at: self.path.clone(), source };
         let socket = self.listener.fd.try_clone().map_err(fail)?;
         let socket = UnixListener::from(socket);
@@ -68,18 +85,18 @@ impl VhostServer {
             if wait(&self.listener.fd, stop).map_err(fail)? {
                 return Ok(());
             }
-            self.one_machine(device, &mut connections, stop).map_err(fail)?;
+            self.one_machine(front, &mut connections, stop).map_err(fail)?;
         }
     }
 
     fn one_machine(
         &self,
-        device: &Arc<Device>,
+        front: &Arc<dyn Front>,
         connections: &mut Connections,
         stop: &Stop,
     ) -> io::Result<()> {
         let memory = GuestMemoryAtomic::new(GuestMemoryMmap::new());
-        let (backend, helpers) = Backend::new(Arc::clone(device), memory.clone())?;
+        let (backend, helpers) = Backend::new(Arc::clone(front), memory.clone())?;
         let mut daemon = VhostUserDaemon::new("keyway-vhost".into(), backend, memory).map_err(other)?;
         daemon.start(connections).map_err(other)?;
         let ended = Stop::new()?;

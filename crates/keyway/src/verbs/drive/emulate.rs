@@ -4,8 +4,9 @@ use crate::failure::{Exit, Failure};
 use crate::nvme_auth::{self, AuthArgs};
 use crate::output::Output;
 use crate::size;
-use keyway_attach::Stop;
 use keyway_attach::nvme_tcp::{Namespace, NamespaceError, NvmeError, Options, SecurityRefusal, Server};
+use keyway_attach::vhost_user::VhostServer;
+use keyway_attach::{AttachError, Stop};
 use keyway_sed::tper::{Drive, DriveError, Fault, IoError, Label, Profile, SecurityError};
 use keyway_store::{Caching, FileStore, OpenMode};
 use serde_json::json;
@@ -21,13 +22,14 @@ use std::sync::Arc;
 /// A virtual drive that encrypts itself (TCG Opal 2 and its relatives), to try everything on first
 ///
 /// FILE holds the whole drive: its state, which survives power cuts, and its blocks, encrypted. With --size it is
-/// made; with --nvme-tcp it is served until Ctrl-C comes, and each start is a power-on. SIGUSR1 takes the power away
-/// for a moment: everything that locks on a power cycle is locked then.
+/// made; with --nvme-tcp or --vhost-user-scsi it is served until Ctrl-C comes, and each start is a power-on. SIGUSR1
+/// takes the power away for a moment: everything that locks on a power cycle is locked then.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ keyway drive emulate drive.img --size 1G --nvme-tcp 127.0.0.1:4420
   $ sudo nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2026-11.keyway:drive
   $ sudo keyway drive setup /dev/nvme0n1 --recovery-sheet sheet.txt
+  $ keyway drive emulate disk.img --size 1G --vhost-user-scsi disk.sock
   $ keyway drive emulate odd.img --size 1G --profile pyrite2 --fault stall=500 --nvme-tcp 127.0.0.1:4421")]
 pub(super) struct Args {
     /// The virtual drive's file
@@ -44,11 +46,15 @@ pub(super) struct Args {
     profile: Profile,
     /// Let its firmware misbehave while it is served: stall, stall=MILLISECONDS, lost-answers, stale-comid,
     /// stale-session, stale-answer, wrong-properties, short-discovery, blocked-sid; several with commas
-    #[arg(long, value_name = "FAULT", value_delimiter = ',', requires = "nvme_tcp")]
+    #[arg(long, value_name = "FAULT", value_delimiter = ',', requires = "served")]
     fault: Vec<Fault>,
     /// Serve it as an NVMe/TCP controller at this loopback address; port 0 chooses one
-    #[arg(long, value_name = "ADDRESS", required_unless_present = "size")]
+    #[arg(long, value_name = "ADDRESS", required_unless_present_any = ["size", "vhost_user_scsi"], group = "served")]
     nvme_tcp: Option<SocketAddr>,
+    /// Serve it to a virtual machine as a SCSI disk (vhost-user-scsi) on this unix socket, with SCSI's and ATA's
+    /// security commands
+    #[arg(long, value_name = "SOCKET", group = "served", conflicts_with = "nvme_tcp")]
+    vhost_user_scsi: Option<PathBuf>,
     /// The name that hosts connect to
     #[arg(long, value_name = "NQN", requires = "nvme_tcp")]
     nqn: Option<String>,
@@ -71,17 +77,22 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     };
     drive.inject(&args.fault);
     let drive = Arc::new(drive);
-    let Some(address) = args.nvme_tcp else { return tell(args, &drive, None, out) };
-    let mut options = Options {
-        credentials: args.auth.read()?.as_deref().map(nvme_auth::parse).transpose()?,
-        ..Options::default()
-    };
-    if let Some(nqn) = &args.nqn {
-        options.nqn.clone_from(nqn);
-    }
     let serial = drive.config().label.serial;
-    let namespace = Arc::new(DriveNamespace { drive: drive.clone(), serial });
-    let server = Server::bind(address, namespace, &options).map_err(|e| unserved(&e))?;
+    let namespace: Arc<dyn Namespace> = Arc::new(DriveNamespace { drive: drive.clone(), serial });
+    let server = match (args.nvme_tcp, &args.vhost_user_scsi) {
+        (Some(address), _) => {
+            let mut options = Options {
+                credentials: args.auth.read()?.as_deref().map(nvme_auth::parse).transpose()?,
+                ..Options::default()
+            };
+            if let Some(nqn) = &args.nqn {
+                options.nqn.clone_from(nqn);
+            }
+            Front::Nvme(Server::bind(address, namespace, &options).map_err(|e| unserved(&e))?)
+        }
+        (None, Some(socket)) => Front::Scsi(VhostServer::bind(socket).map_err(AttachError::from)?, namespace),
+        (None, None) => return tell(args, &drive, None, out),
+    };
     let system = |e: io::Error| Failure::io("listen for", Path::new("signals"), &e);
     let stop = Arc::new(Stop::new().map_err(system)?);
     let stopping = stop.clone();
@@ -93,14 +104,30 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     })
     .map_err(system)?;
     tell(args, &drive, Some(&server), out)?;
-    server.run(&stop).map_err(|e| unserved(&e))?;
+    match &server {
+        Front::Nvme(server) => server.run(&stop).map_err(|e| unserved(&e))?,
+        Front::Scsi(server, disk) => server.run_scsi(disk, &stop).map_err(AttachError::from)?,
+    }
     drive.flush().map_err(|e| Failure::new(Exit::Failed, e.to_string(), "check the disk that holds the file"))
 }
 
+/// How a kernel gets to it.
+enum Front {
+    /// Over a network.
+    Nvme(Server),
+    /// As a disk of a virtual machine.
+    Scsi(VhostServer, Arc<dyn Namespace>),
+}
+
 /// Says what there is now, and how to get to it.
-fn tell(args: &Args, drive: &Drive, server: Option<&Server>, out: Output) -> Result<(), Failure> {
+fn tell(args: &Args, drive: &Drive, front: Option<&Front>, out: Output) -> Result<(), Failure> {
     let config = drive.config();
     let label = &config.label;
+    let (server, socket) = match front {
+        Some(Front::Nvme(server)) => (Some(server), None),
+        Some(Front::Scsi(server, _)) => (None, Some(server.path())),
+        None => (None, None),
+    };
     let (address, nqn) = (server.map(|s| s.address().to_string()), server.map(|s| s.nqn().to_owned()));
     let document = json!({
         "file": args.file,
@@ -114,6 +141,7 @@ fn tell(args: &Args, drive: &Drive, server: Option<&Server>, out: Output) -> Res
         "psid": label.psid,
         "address": address,
         "nqn": nqn,
+        "socket": socket,
     });
     out.result(&document, || {
         let mut words = format!(
@@ -131,6 +159,12 @@ fn tell(args: &Args, drive: &Drive, server: Option<&Server>, out: Output) -> Res
                 nqn = server.nqn(),
                 ip = at.ip(),
                 port = at.port(),
+            );
+        }
+        if let Some(socket) = socket {
+            words += &format!(
+                "Served on {socket}. Give it to a machine of QEMU's:\n  -object memory-backend-memfd,id=memory,size=1G,share=on -machine q35,memory-backend=memory \\\n  -chardev socket,id=drive,path={socket} -device vhost-user-scsi-pci,chardev=drive\nCtrl-C switches it off.\n",
+                socket = socket.display(),
             );
         }
         words

@@ -1,0 +1,44 @@
+//! What stands behind the queues: the device that a guest takes it for.
+
+use keyway_store::AlignedBuf;
+use std::sync::Arc;
+use virtio_queue::DescriptorChain;
+use vm_memory::GuestMemoryMmap;
+
+/// Bytes that go through the cipher at a time: no guest can make us allocate what it likes.
+pub(super) const PIECE: usize = 256 << 10;
+
+/// Queues for requests, at most: what QEMU asks for is one per processor of the guest.
+pub(super) const MOST_QUEUES: usize = 16;
+
+/// A buffer of [`PIECE`] bytes, made once per thread.
+pub(super) fn buffer() -> AlignedBuf {
+    AlignedBuf::zeroed(PIECE)
+}
+
+/// A kind of device.
+pub(super) trait Front: Send + Sync {
+    /// How many queues it has.
+    fn queues(&self) -> usize;
+
+    /// The features of its kind.
+    fn features(&self) -> u64;
+
+    /// Its configuration space.
+    fn space(&self) -> Vec<u8>;
+
+    /// Whether what comes by that queue is taken; else it stays there.
+    fn takes(&self, _queue: usize) -> bool {
+        true
+    }
+
+    /// Carries out the request that `chain` describes; how many bytes of the guest's memory were written.
+    /// A chain that is no request gets no answer but its return (0).
+    fn serve(
+        &self,
+        queue: usize,
+        memory: &GuestMemoryMmap,
+        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+        buffer: &mut AlignedBuf,
+    ) -> u32;
+}
