@@ -6,6 +6,8 @@ use std::fs::File;
 
 /// Identify Controller, byte 256: optional admin commands; bit 0 is Security Send and Receive.
 const OACS: usize = 256;
+/// The system's number for an invalid argument.
+const EINVAL: i32 = 22;
 /// Generic status: the opcode is not known.
 const INVALID_OPCODE: u16 = 0x001;
 /// The status type and code of a status field; the bits above say whether to try again.
@@ -26,7 +28,11 @@ impl NvmeTransport {
     /// where it is one that has no security commands.
     pub fn open(file: File) -> Result<Self, TransportError> {
         let mut page = [0; NVME_IDENTIFY_BYTES];
-        judge(nvme_identify(&file, &mut page).map_err(sorted)?)?;
+        judge(nvme_identify(&file, &mut page).map_err(|e| match e.raw_os_error() {
+            // What the kernel's SCSI layer says of an ioctl that it does not know, where others say ENOTTY.
+            Some(EINVAL) => TransportError::NotADrive,
+            _ => sorted(e),
+        })?)?;
         if page.get(OACS).is_none_or(|commands| commands & 1 == 0) {
             return Err(TransportError::NoSecurityCommands(NoSecurity::Drive));
         }

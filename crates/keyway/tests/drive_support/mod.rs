@@ -21,7 +21,13 @@ pub(crate) struct Served {
     emulator: Child,
     /// A word for each time that its power came back.
     cycled: Mutex<Receiver<()>>,
+    /// Arguments for the guest's QEMU.
+    pub(crate) qemu: Vec<String>,
+    /// What to do when the job makes a file of that name, with its content.
+    doors: Vec<(&'static str, Door)>,
 }
+
+type Door = Box<dyn Fn(&str) + Sync>;
 
 impl Drop for Served {
     fn drop(&mut self) {
@@ -31,15 +37,47 @@ impl Drop for Served {
 }
 
 impl Served {
-    /// Makes a drive of that size with further options, serves it, and lays out the job: the script, the program,
-    /// and where the drive is.
+    /// Makes a drive of that size with further options, serves it over NVMe/TCP, and lays out the job: the script,
+    /// the program, and where the drive is.
     pub(crate) fn new(script: &str, size: &str, options: &[&str]) -> Self {
         let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
+        let served =
+            Self::of(keyway, ("", script), size, &[&["--nvme-tcp", "127.0.0.1:0"], options].concat());
+        served.note("nqn", &served.said("nqn"));
+        let address = served.said("address");
+        served.note("port", address.rsplit(':').next().expect("a port"));
+        served
+    }
+
+    /// As [`Served::new`], as a SCSI disk of the guest's.
+    pub(crate) fn as_scsi(script: &str, size: &str) -> Self {
+        let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
+        let socket = keyway.path("socket").into_os_string().into_string().expect("a path of ours");
+        let mut served =
+            Self::of(keyway, (include_str!("scsi.sh"), script), size, &["--vhost-user-scsi", &socket]);
+        let arguments = [
+            "-object",
+            "memory-backend-memfd,id=shared,size=1024M,share=on",
+            "-machine",
+            "memory-backend=shared",
+            // A smaller start, which does not look for a system on the disk.
+            "-bios",
+            "qboot.rom",
+            "-chardev",
+            &format!("socket,id=drive,path={socket}"),
+            "-device",
+            "vhost-user-scsi-pci,chardev=drive,num_queues=1",
+        ];
+        served.qemu.extend(arguments.map(str::to_owned));
+        served
+    }
+
+    fn of(keyway: Keyway, (shared, script): (&str, &str), size: &str, options: &[&str]) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
         let script = std::fs::read_to_string(script).expect("the job's script");
-        let job = Job::new(keyway.path("job"), &format!("{}\n{script}", include_str!("judge.sh")));
+        let job = Job::new(keyway.path("job"), &format!("{}\n{shared}\n{script}", include_str!("judge.sh")));
         std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
-        let words = ["drive", "emulate", "--size", size, "--nvme-tcp", "127.0.0.1:0", "--json"];
+        let words = ["drive", "emulate", "--size", size, "--json"];
         let mut command = keyway.command(words.iter().chain(options));
         let command = command.arg(keyway.path("drive")).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut emulator = command.spawn().expect("keyway starts");
@@ -62,13 +100,17 @@ impl Served {
             }
         });
         let made: Value = serde_json::from_str(&text).expect("JSON");
-        let served = Self { keyway, job, made, emulator, cycled: Mutex::new(cycled) };
-        for name in ["nqn", "psid", "msid"] {
+        let (cycled, qemu, doors) = (Mutex::new(cycled), Vec::new(), Vec::new());
+        let served = Self { keyway, job, made, emulator, cycled, qemu, doors };
+        for name in ["psid", "msid"] {
             served.note(name, &served.said(name));
         }
-        let address = served.said("address");
-        served.note("port", address.rsplit(':').next().expect("a port"));
         served
+    }
+
+    /// When the job makes a file of that name, `act` gets its content, and then the file goes away.
+    pub(crate) fn on(&mut self, name: &'static str, act: impl Fn(&str) + Sync + 'static) {
+        self.doors.push((name, Box::new(act)));
     }
 
     /// What the emulator said when it began.
@@ -93,11 +135,16 @@ impl Served {
             return false;
         };
         assert_eq!(ran.code, Some(0), "the guest said:\n{}", ran.output);
-        let told = self.told("said.tsv");
+        self.held("said.tsv");
+        true
+    }
+
+    /// Holds the job to all that it tried, as the file says.
+    pub(crate) fn held(&self, file: &str) {
+        let told = self.told(file);
         let wrong: Vec<&str> = told.lines().filter(|line| !line.ends_with("\tok")).collect();
         assert!(wrong.is_empty(), "{wrong:#?}\n{}\n{}", self.told("log"), self.told("suite.log"));
         assert!(told.contains("finished\tok"), "{told}");
-        true
     }
 
     /// Runs the job. When it makes the file `cycle`, the drive's power goes away for a moment, and then that file.
@@ -114,10 +161,16 @@ impl Served {
                         cycled.recv_timeout(Duration::from_secs(60)).expect("the power comes back");
                         std::fs::remove_file(&cycle).expect("the job's note");
                     }
+                    for (name, act) in &self.doors {
+                        if let Ok(content) = std::fs::read_to_string(self.job.path().join(name)) {
+                            act(&content);
+                            std::fs::remove_file(self.job.path().join(name)).expect("the job's note");
+                        }
+                    }
                     std::thread::sleep(Duration::from_millis(50));
                 }
             });
-            let ran = Guest::new().run(self.job.path());
+            let ran = self.qemu.iter().fold(Guest::new(), |guest, word| guest.qemu(word)).run(self.job.path());
             over.store(true, Ordering::Release);
             ran
         })

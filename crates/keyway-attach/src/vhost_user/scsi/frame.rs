@@ -24,6 +24,9 @@ const REQUEST: usize = 19 + CDB_BYTES;
 /// Bytes of the answer in front of its data: 12, and as many of sense data as the driver takes if it says nothing else.
 const RESPONSE: usize = 12 + 96;
 
+/// `VIRTIO_SCSI_F_CHANGE`.
+const PARAMETERS_CHANGE: u64 = 1 << 2;
+
 /// `VIRTIO_SCSI_S_*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -149,8 +152,9 @@ impl Front for Scsi {
     }
 
     fn features(&self) -> u64 {
-        // Hot plug and changes of parameters would be told as events, of which there are none.
-        0
+        // Changes of parameters would be told as events, and there are none. QEMU lets its guest agree to them
+        // whatever we offer, and then takes our refusal for a failure.
+        PARAMETERS_CHANGE
     }
 
     /// The monitor has it: which targets and units there are is found out by asking.
