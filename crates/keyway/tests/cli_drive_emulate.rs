@@ -52,5 +52,7 @@ fn unknown_profiles_and_faults_are_wrong_usage() {
     cli.ends(2, "drive emulate @drive --size 32M --nvme-tcp 127.0.0.1:0 --fault slow");
     // Faults are a served drive's.
     cli.ends(2, "drive emulate @drive --size 32M --fault stall");
+    cli.ends(2, "drive emulate @drive --size 32M --nvme-tcp 127.0.0.1:0 --vhost-user-scsi @socket");
+    cli.ends(2, "drive emulate @drive --size 32M --vhost-user-scsi @socket --nqn name");
     assert!(!cli.path("drive").exists());
 }

@@ -22,6 +22,7 @@ fn a_kernel_sedutil_and_cryptsetup_take_it_for_a_drive() {
     }
     if served.judge() {
         assert_eq!(served.told("said.tsv").contains("cryptsetup-suite\tok"), suite.is_some());
+        eprint!("{}", served.told("suite.log"));
     }
 }
 

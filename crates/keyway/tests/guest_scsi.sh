@@ -77,8 +77,11 @@ can falls-asleep comes sleeps
 power_cycle
 can power-went-while-asleep sleeps
 cannot stays-locked read_at 1024
+# Awake meanwhile: Linux's sed-opal waits for itself, for ever, where its command wakes the disk up.
+echo on >$unit/power/control
 can left-with-the-kernel keyway unlock $dev --by-kernel --for-resume --password-file pw
 can unlocked-before holds 1024 /tmp/block2
+echo auto >$unit/power/control
 can falls-asleep-again comes sleeps
 power_cycle
 can power-went-while-asleep-again sleeps
