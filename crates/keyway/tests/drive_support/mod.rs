@@ -170,7 +170,8 @@ impl Served {
                     std::thread::sleep(Duration::from_millis(50));
                 }
             });
-            let ran = self.qemu.iter().fold(Guest::new(), |guest, word| guest.qemu(word)).run(self.job.path());
+            let ran =
+                self.qemu.iter().fold(Guest::new(), |guest, word| guest.qemu(word)).run(self.job.path());
             over.store(true, Ordering::Release);
             ran
         })
