@@ -31,7 +31,7 @@ pub use mounts::{Mount, Use, claim_device, mounts, uses};
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};
 pub use opal::{OPAL_KEY_MAX, OpalLock, OpalRange, OpalStatus, opal_lock_unlock, opal_save, opal_status};
 pub use partition::{Partition, partition_of};
-pub use process::{bytes_fetched, close_on_exec_from, harden_process, short_turns, thread_sleeps};
+pub use process::{bytes_fetched, close_on_exec_from, harden_process, thread_sleeps};
 pub use sg::{ScsiData, ScsiDone, scsi_command};
 pub use ublk::{
     UBLK_CONTROL, UblkControl, UblkDevice, UblkEvent, UblkOperation, UblkParameters, UblkQueue, UblkRequest,

@@ -1,4 +1,4 @@
-//! What a process that holds keys gives up, what it does not inherit, and its threads' turns.
+//! What a process that holds keys gives up, and what it does not inherit.
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
@@ -24,37 +24,6 @@ pub fn bytes_fetched() -> Option<u64> {
     usage(libc::RUSAGE_SELF).and_then(|usage| u64::try_from(usage.ru_inblock).ok()?.checked_mul(512))
 }
 
-/// Asks the scheduler to give the calling thread turns of so many nanoseconds (0.1 to 100 ms). Its share of the CPU stays
-/// what it is; but with short turns it gets the CPU sooner when it wakes up. From Linux 6.12 on for threads of the usual
-/// policy (`SCHED_OTHER`); others stay as they are, and older kernels take no notice.
-///
-/// # Errors
-/// The kernel's reason.
-pub fn short_turns(nanoseconds: u64) -> io::Result<()> {
-    let mut now = scheduling()?;
-    if now.sched_policy != libc::SCHED_OTHER as u32 {
-        return Ok(());
-    }
-    now.sched_runtime = nanoseconds;
-    // SAFETY: the call reads one `sched_attr`, which says its size, for the calling thread (0); no flags.
-    match unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const now, 0) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-/// How the calling thread is scheduled.
-fn scheduling() -> io::Result<libc::sched_attr> {
-    let size = size_of::<libc::sched_attr>() as u32;
-    // SAFETY: `sched_attr` is made of integers, for which zeros are a value.
-    let mut now: libc::sched_attr = unsafe { std::mem::zeroed() };
-    // SAFETY: the call fills one `sched_attr`, whose size it is told, for the calling thread (0); no flags.
-    match unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut now, size, 0) } {
-        0 => Ok(libc::sched_attr { size, ..now }),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
 fn usage(of: libc::c_int) -> Option<libc::rusage> {
     // SAFETY: `rusage` is made of integers, for which zeros are a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -76,26 +45,4 @@ pub fn close_on_exec_from(first: RawFd) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_turns_are_the_threads_own() {
-        let turn = || scheduling().expect("Linux 3.14").sched_runtime;
-        let before = turn();
-        let theirs = std::thread::spawn(move || {
-            short_turns(200_000).expect("nobody needs a right for that");
-            turn()
-        });
-        let theirs = theirs.join().expect("no panic");
-        if theirs == before {
-            eprintln!("SKIP: this kernel has no turns of a thread's own");
-        } else {
-            assert_eq!(theirs, 200_000);
-        }
-        assert_eq!(turn(), before);
-    }
 }

@@ -34,11 +34,6 @@ const ENTRIES: u16 = 256;
 /// drive has to be waited for, that thread does them as fast as this one.
 const LARGE: usize = 128 << 10;
 
-/// How long a queue's thread may keep its CPU while others want it, in nanoseconds: the least that the scheduler takes.
-/// Who has short turns is let in at once when woken; else a request or a drive's answer waits until who hands in requests
-/// on the same CPU has had its turn of some milliseconds.
-const TURN: u64 = 100_000;
-
 /// What the queues share.
 #[derive(Default)]
 pub(crate) struct Shared {
@@ -85,10 +80,6 @@ impl<'a> Server<'a> {
         let entries = (ENTRIES / queues).clamp(2, most);
         let files: Vec<_> = direct.iter().flat_map(|direct| [direct.file, direct.claim]).collect();
         let ring = FuseRing::register(fuse, cpu, entries, MAX_TRANSFER, &files, home.bell())?;
-        if direct.is_some() {
-            // Without them requests wait longer, and that is all.
-            let _ = keyway_sys::short_turns(TURN);
-        }
         // Both count the CPUs that this thread may use, which is one once it has its place.
         let watch = Watch::new();
         let others = std::thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1;
