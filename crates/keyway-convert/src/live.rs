@@ -139,7 +139,7 @@ fn extents(before: &[Place], moves: &[(u32, Move)], step: u32, done: u64) -> Arc
 }
 
 impl Live {
-    /// The content of a conversion that has come that far. Its moves cover the content from byte 0 on, or the
+    /// The content of a conversion that has come that far; the moves of `there` are done. Its moves cover the content from byte 0 on, or the
     /// layout does that the volume had before.
     ///
     /// # Errors
@@ -147,12 +147,15 @@ impl Live {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         layout: Option<&Layout>,
-        steps: &[Step],
+        (there, steps): (&[Step], &[Step]),
         step: u32,
         done: u64,
     ) -> Result<Self, ConvertError> {
         let before = layout.map(places).unwrap_or_default();
-        let moves = (0..).zip(steps).filter_map(|(number, step)| match step {
+        // What is there from the beginning on belongs to a step that is over in any case: none is in use before the
+        // marker is in front.
+        let all = there.iter().map(|step| (0, step)).chain((0..).zip(steps));
+        let moves = all.filter_map(|(number, step)| match step {
             Step::Move(m) => Some((number, m.clone())),
             _ => None,
         });

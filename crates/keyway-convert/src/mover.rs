@@ -160,10 +160,11 @@ impl Conversion<'_> {
     /// # Errors
     /// See [`ConvertError`]; this conversion can't be carried out on a volume in use.
     pub fn in_use(&self, store: Arc<dyn Store>) -> Result<(Live, Reached), ConvertError> {
-        self.in_use_of(store, None)
+        self.in_use_of(store, None, vec![])
     }
 
-    /// The same of a volume that had that layout before the conversion: what no move reaches stays there.
+    /// The same of a volume that had that layout before the conversion: what no move reaches stays there, but for
+    /// what counts as moved from the beginning on.
     ///
     /// # Errors
     /// As there.
@@ -171,6 +172,7 @@ impl Conversion<'_> {
         &self,
         store: Arc<dyn Store>,
         before: Option<&Layout>,
+        there: Vec<Step>,
     ) -> Result<(Live, Reached), ConvertError> {
         let mut at = self.start(true)?;
         if at.step <= self.marking {
@@ -178,7 +180,7 @@ impl Conversion<'_> {
         }
         // What the records before this one hold must not be written again over what is written now.
         self.note(&mut at)?;
-        Ok((Live::new(store, before, &self.steps, at.step, at.done)?, Reached(at)))
+        Ok((Live::new(store, before, (&there, &self.steps), at.step, at.done)?, Reached(at)))
     }
 
     /// As [`Conversion::run`], while the volume is in use.

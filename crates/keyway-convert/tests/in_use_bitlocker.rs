@@ -32,6 +32,8 @@ fn cases() -> Vec<Case> {
         Case::decryption("decryption", false, false),
         Case::of_sectors("encryption, sectors of 4096 bytes", Kind::Encryption, 4096),
         Case::of_sectors("re-encryption, sectors of 4096 bytes", Kind::Reencryption, 4096),
+        Case::encryption("encryption, used space only", true, false, true),
+        Case::reencryption("re-encryption, used space only", true, false, true),
         Case::of_sectors("decryption, sectors of 4096 bytes", Kind::Decryption, 4096),
     ];
     cases.into_iter().flatten().map(|case| Case { in_use: true, ..case }).collect()
@@ -40,6 +42,7 @@ fn cases() -> Vec<Case> {
 /// Carries a plan out while its volume is in use, until it is through, closed after so many segments, or the power
 /// fails.
 fn used(
+    case: &Case,
     plan: &Plan,
     store: &Arc<dyn Store>,
     user: &mut User,
@@ -50,6 +53,16 @@ fn used(
     let (live, reached) = plan.live(&run, store.clone())?;
     let live = Arc::new(live);
     let volume = live.device()?;
+    if case.used_only {
+        // What is free is under the new key already, whatever it was.
+        let mark = plan.mark();
+        let region = |at: &u64| *at as usize..*at as usize + (64 << 10);
+        let boot = mark.boot.start as usize..mark.boot.end as usize;
+        if !user.look(&volume, mark.copies.iter().map(region).chain([boot]).collect()) {
+            return Err(ConvertError::Unsupported("the power has failed"));
+        }
+        case.same(&user.content, "before anybody used it").expect("the file system");
+    }
     let until = Until(Turns::default(), AtomicU64::new(segments));
     let stopped = std::thread::scope(|scope| {
         let converting = scope.spawn(|| {
@@ -86,8 +99,14 @@ fn what_was_flushed_is_there_after_any_loss_of_power() {
         let shared: Arc<dyn Store> = whole.clone();
         let mut user = User::new(plain, 1).of_sectors(case.sector_bytes);
         let plan = case.plan(&shared).expect("planned");
-        assert_eq!(used(&plan, &shared, &mut user, u64::MAX).expect("nothing fails"), Stopped::Done);
-        assert!(user.writes > 20, "{}: only {} writes went on meanwhile", case.name, user.writes);
+        assert_eq!(used(&case, &plan, &shared, &mut user, u64::MAX).expect("nothing fails"), Stopped::Done);
+        // Used space has few segments.
+        assert!(
+            user.writes > if case.used_only { 3 } else { 20 },
+            "{}: only {} writes went on meanwhile",
+            case.name,
+            user.writes
+        );
         assert!(found(&case, &shared) == user.content, "{}: what was written is there", case.name);
         assert!(find(&shared).expect("read").is_none());
         let steps = whole.steps();
@@ -107,7 +126,7 @@ fn what_was_flushed_is_there_after_any_loss_of_power() {
                         let shared: Arc<dyn Store> = power.clone();
                         let mut user = User::new(plain, turn).of_sectors(case.sector_bytes);
                         let planned = case.plan(&shared).expect("planned: nothing is written");
-                        let done = used(&planned, &shared, &mut user, segments);
+                        let done = used(&case, &planned, &shared, &mut user, segments);
                         drop((shared, planned));
                         let power = Arc::into_inner(power).expect("nobody else has it");
                         let is_cut = power.steps() > cut;
@@ -129,6 +148,11 @@ fn what_was_flushed_is_there_after_any_loss_of_power() {
                         if case.kind != Kind::Reencryption {
                             found[pointer.clone()].copy_from_slice(&user.content[pointer]);
                         }
+                        if user.writes == 0 && case.used_only {
+                            // Perhaps it had not begun, and was begun with another key.
+                            case.same(&found, &when).expect("the file system");
+                            continue;
+                        }
                         user.check(&found, &when);
                     }
                 });
@@ -146,7 +170,7 @@ fn what_is_closed_in_the_middle_is_whole_and_goes_on() {
         let mut user = User::new(&case.plain[..case.file_system_bytes as usize], 7);
         let plan = case.plan(&store).expect("planned");
         assert_eq!(
-            used(&plan, &store, &mut user, 9).expect("nothing fails"),
+            used(&case, &plan, &store, &mut user, if case.used_only { 2 } else { 9 }).expect("nothing fails"),
             Stopped::Paused,
             "{}",
             case.name
@@ -154,7 +178,7 @@ fn what_is_closed_in_the_middle_is_whole_and_goes_on() {
         let secret = support::bitlocker::key(&case.key);
         let request = keyway_volume::bitlocker::UnlockRequest::new(&secret);
         let in_front = find(&store).expect("read").is_some_and(|found| found.in_front);
-        assert_eq!(in_front, case.kind == Kind::Reencryption, "{}", case.name);
+        assert_eq!(in_front, case.kind == Kind::Reencryption || case.used_only, "{}", case.name);
         if !in_front {
             let percent = opened(&store, &case.key).info.percentage_encrypted;
             assert!((1.0..99.0).contains(&percent), "{}: {percent}", case.name);
@@ -165,7 +189,7 @@ fn what_is_closed_in_the_middle_is_whole_and_goes_on() {
         else {
             panic!("{}: nothing is left to do", case.name)
         };
-        assert_eq!(used(&plan, &store, &mut user, u64::MAX).expect("nothing fails"), Stopped::Done);
+        assert_eq!(used(&case, &plan, &store, &mut user, u64::MAX).expect("nothing fails"), Stopped::Done);
         assert!(found(&case, &store) == user.content, "{}: what was written is there", case.name);
     }
 }
@@ -187,7 +211,7 @@ fn what_is_closed_at_its_very_end_is_through() {
         drop(live);
         assert_eq!(plan.close(&run, Stopped::Paused).expect("closed"), Stopped::Done, "{}", case.name);
         assert!(find(&store).expect("read").is_none());
-        assert!(found(&case, &store) == case.plain[..case.file_system_bytes as usize], "{}", case.name);
+        case.same(&found(&case, &store), case.name).expect("nobody has written anything");
     }
 }
 
@@ -200,5 +224,8 @@ fn free_space_must_be_part_of_it() {
     assert!(!can(&case), "its journal is in free clusters");
     let case = Case { in_use: true, ..case };
     assert!(can(&case));
-    assert!(!can(&Case { used_only: true, ..case }));
+    let case = Case { used_only: true, ..case };
+    assert!(can(&case), "what is free is under the new cipher from the beginning on");
+    let planned = Case { in_use: false, ..case }.plan(&store).expect("planned");
+    assert!(planned.can_be_used().is_err());
 }

@@ -90,6 +90,7 @@ pub(crate) fn resume(
     let file = conversion::journal_beside(path, how)?;
     match convert::next(&store, &UnlockRequest::new(&secrets), file).map_err(|e| about(path, e))? {
         Next::Run(plan) => {
+            let plan = if how.in_use.online { plan.for_use().map_err(|e| about(path, e))? } else { *plan };
             let journal = journal(&plan, how)?;
             carry_out(Target { path, how, way, more: Map::new() }, &plan, (&store, journal), out)
         }

@@ -19,6 +19,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// How much a conversion may be ahead of its limit's even pace.
+const MOST_AHEAD: Duration = Duration::from_secs(1);
+
 /// How often the state file is written.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
@@ -49,6 +52,9 @@ struct State {
     /// Bytes that were done before.
     from: Option<u64>,
     told: Option<Instant>,
+    /// Bytes that were done when it was last held up to its limit, and from when on it may go on.
+    paced: u64,
+    free: Instant,
 }
 
 impl<'a> Watch<'a> {
@@ -64,7 +70,14 @@ impl<'a> Watch<'a> {
         // Only somebody who looks at it at this instant can have it, and lets go of it at once.
         flock(&file, FlockOperation::LockExclusive)
             .map_err(|e| Failure::io("lock", &state_path, &e.into()))?;
-        let state = State { file: Some((file, state_path)), began: Instant::now(), from: None, told: None };
+        let state = State {
+            file: Some((file, state_path)),
+            began: Instant::now(),
+            from: None,
+            told: None,
+            paced: 0,
+            free: Instant::now(),
+        };
         Ok(Self { bar, state: Mutex::new(state), path, limit, stopped: AtomicBool::new(false) })
     }
 
@@ -111,8 +124,12 @@ impl Progress for Watch<'_> {
             None => ControlFlow::Continue(()),
         };
         if let (Some(limit), ControlFlow::Continue(())) = (self.limit, wish) {
-            let due = Duration::from_secs_f64(done.saturating_sub(from) as f64 / (limit as f64 * 1e6));
-            std::thread::sleep(due.saturating_sub(state.began.elapsed()).min(Duration::from_secs(10)));
+            let bytes = done.saturating_sub(std::mem::replace(&mut state.paced, done).max(from));
+            let now = Instant::now();
+            // What a machine that slept or was busy has not done is not made up for at once.
+            let since = state.free.max(now.checked_sub(MOST_AHEAD).unwrap_or(now));
+            state.free = since + Duration::from_secs_f64(bytes as f64 / (limit as f64 * 1e6));
+            std::thread::sleep(state.free.saturating_duration_since(now).min(Duration::from_secs(10)));
         }
         wish
     }

@@ -354,6 +354,37 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
     assert!(!cli.path("d.keyway-journal").exists());
 }
 
+/// Used space alone: what is free is noise at once, and what is written there stays. Closed in the middle it waits.
+#[test]
+fn used_space_is_encrypted_while_the_volume_is_written_everywhere() {
+    let cli = new();
+    let Some(_) = ntfs(&cli, "d") else { return };
+    let mounted = NtfsMount::open(&cli.path("d")).expect("as before");
+    std::fs::write(mounted.path("more"), Rng::new(4).bytes(20 << 20)).expect("written");
+    drop(mounted);
+    // In front of the metadata, which can't be written.
+    let (mut content, mut rng) = (vec![0; 32 << 20], Rng::new(6));
+    let begin = format!(
+        "encrypt @d --format bitlocker --used-space-only --no-recovery-password {SECRET} --yes --online --limit 1 --json"
+    );
+    let Some(status) = written_while_converted(&cli, &begin, false, &mut content, &mut rng) else { return };
+    assert!(status["resume_with"].is_string(), "it was through too early: {status}");
+    assert_eq!(cli.json(1, &format!("cat @d {SECRET}"))["error"]["kind"], "converting");
+    let resume = format!("resume @d {SECRET} --online --json");
+    written_while_converted(&cli, &resume, true, &mut content, &mut rng).expect("as before");
+    decrypted(&cli, "d", "plain");
+    let plain = std::fs::read(cli.path("plain")).expect("read");
+    assert!(plain[..content.len()] == content, "something else is in it than what was written");
+    let info = cli.json(0, "info @d");
+    assert_eq!(
+        (&info["used_space_only"], info["conversion_status"].as_str()),
+        (&true.into(), Some("Fully Encrypted"))
+    );
+    if let Some(theirs) = dislocker_sha256(&cli.path("d"), BitLockerSecret::Password(PASSWORD)) {
+        assert_eq!(theirs, sha256_of_file(&cli.path("plain")));
+    }
+}
+
 /// Kills it at random moments until it is through; how often it was killed.
 fn killed(cli: &Cli, begin: &str, rng: &mut Rng, is_done: &dyn Fn(&Value) -> bool) -> u64 {
     let (mut kills, mut words) = (0, begin.to_owned());

@@ -21,6 +21,8 @@
 //!     18    1  journal: 0 on the medium, 1 in a file
 //!     19    1  free space: 0 it stays or is converted, 2 filled with noise first, 3 discarded first
 //!     20    2  bytes of the file's path
+//!     22    1  1: free space, where it is left out, is under the new cipher from the beginning on
+//!     23    1  0
 //!     24    8  bytes of the medium
 //!     32   24  the copies of the metadata
 //!     56   16  the moved first sectors: offset, bytes
@@ -114,6 +116,9 @@ pub struct Mark {
     pub new_key: Option<NewDataKey>,
     /// What becomes of the space that is left out, before anything is converted.
     pub free: FreeSpace,
+    /// The space that is left out counts as converted from the beginning on: the volume is in use, and what is
+    /// written there is under the new cipher.
+    pub free_is_new: bool,
 }
 
 /// What is moved in a run.
@@ -188,7 +193,7 @@ impl Mark {
         let free = if self.free == FreeSpace::Leave { 0 } else { self.free.code() };
         payload.extend([self.kind.code(), u8::from(self.fresh), in_file, free]);
         payload.extend((path.len() as u16).to_le_bytes());
-        payload.extend([0; 2]);
+        payload.extend([u8::from(self.free_is_new), 0]);
         let [first, second, third] = self.copies;
         let boot = [self.boot.start, self.boot.end.saturating_sub(self.boot.start)];
         for field in [self.size, first, second, third].into_iter().chain(boot).chain([self.spare]) {
@@ -259,6 +264,7 @@ impl Mark {
                 0 => FreeSpace::Leave,
                 code => FreeSpace::from_code(code)?,
             },
+            free_is_new: *body.get(22)? == 1,
         };
         mark.fits(store_bytes).then_some(mark)
     }

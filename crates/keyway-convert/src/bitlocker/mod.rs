@@ -170,6 +170,7 @@ impl Plan {
             under: under(&front),
             new_key: None,
             free: FreeSpace::Leave,
+            free_is_new: false,
         };
         let work = Work { pages: targets, ranges };
         Ok(Self { mark, work, volume, beginnings: Beginnings { head, pages }, first_page, found: false })
@@ -374,10 +375,11 @@ impl Plan {
     }
 
     /// Whether there is a state of the format for where the run is: not in a re-encryption, nor while free space is
-    /// filled, of which nothing but the marker knows.
+    /// filled or counts as converted, of which nothing but the marker knows.
     fn can_be_whole(&self, conversion: &Conversion<'_>) -> Result<bool, ConvertError> {
         let newest = conversion.journal.read()?.ok_or(ConvertError::NoJournal)?.newest;
-        Ok(self.mark.kind != Kind::Reencryption && newest.step as usize >= self.mark.before(&self.work))
+        let begun = newest.step as usize >= self.mark.before(&self.work);
+        Ok(begun && self.mark.kind != Kind::Reencryption && !self.mark.free_is_new)
     }
 
     /// Everything that a resumed run needs, then the pointer in the first sector. Once that is on the
@@ -442,6 +444,7 @@ fn whole_volume(
         under: [0; POINTER_BYTES],
         new_key: None,
         free: FreeSpace::Leave,
+        free_is_new: false,
     })
 }
 

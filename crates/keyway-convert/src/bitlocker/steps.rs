@@ -105,7 +105,8 @@ impl Mark {
         Step::Small(writes)
     }
 
-    fn convert(&self, range: &Range<u64>, ciphers: &Ciphers) -> Step {
+    /// A stretch, from one cipher to the other.
+    pub(super) fn convert(&self, range: &Range<u64>, ciphers: &Ciphers) -> Step {
         let key = |cipher: &Option<Arc<SectorCipher>>| {
             cipher.as_ref().map(|cipher| Keyed {
                 cipher: cipher.clone(),

@@ -1,17 +1,20 @@
 //! A run whose volume is in use: read and written while it is converted.
 //!
 //! It is used from the first stretch on, and what lies where is told by the volume's layout of before and the
-//! stretches since ([`Live`]). Two things differ from a run that nobody watches. Free space counts: somebody may write
-//! there, so all of it is converted, and none of it is the journal's. And a decryption's last steps, which put the
+//! stretches since ([`Live`]). Three things differ from a run that nobody watches. Free space is none of the journal's.
+//! Where it is left out, somebody may write there all the same: so it counts as converted from the beginning on
+//! ([`Plan::for_use`]), and is read as the noise that it will be. And a decryption's last steps, which put the
 //! file system's first sectors back in their place, wait until nobody uses it any more ([`Plan::close`]).
 
 use super::Plan;
 use super::mark::Mark;
 use crate::marker::{JournalPlace, Kind};
 use crate::mover::Reached;
+use crate::ranges::without;
+use crate::veracrypt::FreeSpace;
 use crate::{Conversion, ConvertError, Live, Stopped};
 use keyway_store::Store;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 impl Plan {
@@ -30,6 +33,25 @@ impl Plan {
         Ok(conversion)
     }
 
+    /// The same run of a volume that is to be in use meanwhile. What free space it leaves out is under the new cipher
+    /// from the beginning on; no state of the format says so, so closed before its end it stays, with its marker,
+    /// until it goes on.
+    ///
+    /// # Errors
+    /// [`Plan::can_be_used`] says no.
+    pub fn for_use(mut self) -> Result<Self, ConvertError> {
+        if !self.is_begun() && self.mark.free == FreeSpace::Leave {
+            self.mark.free_is_new = !self.left_out().is_empty();
+        }
+        self.can_be_used()?;
+        Ok(self)
+    }
+
+    /// Stretches that hold data and are not converted.
+    fn left_out(&self) -> Vec<Range<u64>> {
+        without(&self.volume.data(self.mark.kind != Kind::Encryption), &self.work.ranges)
+    }
+
     /// Whether the volume can be in use while this run goes on. Nothing is changed.
     ///
     /// # Errors
@@ -42,12 +64,7 @@ impl Plan {
             ));
         }
         // What the metadata will say of a byte is true of it only if it was converted.
-        let all = self.volume.data(mark.kind != Kind::Encryption);
-        let ranges = &self.work.ranges;
-        let has = |one: &std::ops::Range<u64>| {
-            ranges.iter().any(|range| range.start <= one.start && one.end <= range.end)
-        };
-        if all.iter().all(has) {
+        if mark.free_is_new || self.left_out().is_empty() {
             return Ok(());
         }
         Err(ConvertError::Unsupported(
@@ -72,7 +89,10 @@ impl Plan {
         conversion: &Conversion<'_>,
         store: Arc<dyn Store>,
     ) -> Result<(Live, Reached), ConvertError> {
-        conversion.in_use_of(store, Some(self.volume.layout()))
+        let free = if self.mark.free_is_new { self.left_out() } else { vec![] };
+        let ciphers = self.ciphers();
+        let there = free.iter().map(|range| self.mark.convert(range, &ciphers)).collect();
+        conversion.in_use_of(store, Some(self.volume.layout()), there)
     }
 
     /// Nobody uses it any more: what had to wait for that is done, and what was paused is made whole, as by

@@ -208,7 +208,7 @@ impl Case {
             let unlocked = unlock(store, &UnlockRequest::new(&key(&self.key)))?;
             return match self.kind {
                 Kind::Decryption => Plan::of_volume(store, unlocked, Kind::Decryption, None),
-                _ => Plan::reencryption(store, unlocked, NEW_METHOD, self.used_only, None),
+                _ => self.for_use(Plan::reencryption(store, unlocked, NEW_METHOD, self.used_only, None)?),
             };
         }
         let protectors =
@@ -224,8 +224,12 @@ impl Case {
         // Nothing is written: what it looks at may as well be a copy.
         let mut copy = vec![0; store.size() as usize];
         store.read_at(&mut copy, 0)?;
-        Plan::encryption(&MemStore::from_vec(copy).with_sector_bytes(self.sector_bytes), &wish)?
-            .of_free(self.free)
+        let copy = MemStore::from_vec(copy).with_sector_bytes(self.sector_bytes);
+        self.for_use(Plan::encryption(&copy, &wish)?.of_free(self.free)?)
+    }
+
+    fn for_use(&self, plan: Plan) -> Result<Plan, ConvertError> {
+        if self.in_use { plan.for_use() } else { Ok(plan) }
     }
 
     pub(crate) fn begin(&self, store: &Arc<dyn Store>) -> Result<Stopped, ConvertError> {

@@ -3,7 +3,7 @@
 use keyway_convert::Progress;
 use keyway_engine::Device;
 use keyway_testkit::Rng;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const SECTOR: usize = 512;
@@ -15,6 +15,8 @@ pub(crate) struct User {
     unsure: Vec<bool>,
     pub(crate) rng: Rng,
     pub(crate) writes: u64,
+    /// Bytes that can't be written: the volume's metadata.
+    avoided: Vec<Range<usize>>,
     /// Sectors of 512 bytes in one of the volume: a cut may tear all that lies in one of these.
     per_sector: usize,
 }
@@ -22,12 +24,25 @@ pub(crate) struct User {
 impl User {
     pub(crate) fn new(content: &[u8], seed: u64) -> Self {
         let unsure = vec![false; content.len() / SECTOR];
-        Self { content: content.to_vec(), unsure, rng: Rng::new(seed), writes: 0, per_sector: 1 }
+        Self {
+            content: content.to_vec(),
+            unsure,
+            rng: Rng::new(seed),
+            writes: 0,
+            avoided: vec![],
+            per_sector: 1,
+        }
     }
 
     /// The same of a volume with sectors of so many bytes.
     pub(crate) fn of_sectors(self, bytes: u32) -> Self {
         Self { per_sector: bytes as usize / SECTOR, ..self }
+    }
+
+    /// Takes what is in the volume for its content, and stays off these bytes.
+    pub(crate) fn look(&mut self, volume: &Device, avoided: Vec<Range<usize>>) -> bool {
+        self.avoided = avoided;
+        volume.read_at(&mut self.content, 0).is_ok()
     }
 
     /// One request; it fails when the power does.
@@ -38,6 +53,9 @@ impl User {
         let n = 1 + self.rng.below(most) as usize;
         let first = self.rng.below((all - n) as u64) as usize;
         let bytes = first * SECTOR..(first + n) * SECTOR;
+        if self.avoided.iter().any(|range| range.start < bytes.end && bytes.start < range.end) {
+            return true;
+        }
         match self.rng.below(10) {
             0..4 => {
                 let mut found = vec![0; bytes.len()];

@@ -1,7 +1,7 @@
 //! `encrypt --format bitlocker`: the file system on a device becomes a BitLocker volume.
 
 use super::create_bitlocker::{KeyFiles, description, method, protector_id};
-use super::encrypt::{Args, file_system};
+use super::encrypt::{Args, FreeSpaceArg, file_system};
 use super::encrypt_room::{Room, end_of};
 use crate::conversion;
 use crate::conversion_bitlocker::{Target, carry_out, journal};
@@ -68,10 +68,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         };
         let plan =
             Plan::encryption(store, &wish).and_then(|plan| plan.of_free(free)).map_err(|e| about(path, e))?;
-        if args.how.in_use.online {
-            plan.can_be_used().map_err(|e| about(path, e))?;
-        }
-        Ok(plan)
+        if args.how.in_use.online { plan.for_use().map_err(|e| about(path, e)) } else { Ok(plan) }
     };
     let (plan, store, journal) = room.around(
         (path, &fs),
@@ -105,10 +102,10 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 
 /// What a volume that is in use while it is encrypted can't have.
 fn can_be_used(args: &Args) -> Result<(), Failure> {
-    if args.used_space_only {
+    if args.free_space != FreeSpaceArg::Leave {
         return Err(Failure::usage(
-            "while it is in use a volume's free space may come into use, so all of it is encrypted",
-            "leave --used-space-only out, or --online",
+            "while it is in use a volume's free space may come into use, and can't be filled or trimmed",
+            "leave --free-space out, or --online",
         ));
     }
     if args.bitlocker.recovery_file.is_none() && !args.bitlocker.no_recovery_password {

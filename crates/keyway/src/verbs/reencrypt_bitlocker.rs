@@ -31,12 +31,6 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave --free-space out",
         ));
     }
-    if args.how.in_use.online && args.used_space_only {
-        return Err(Failure::usage(
-            "while it is in use a volume's free space may come into use, so all of it is re-encrypted",
-            "leave --used-space-only out, or --online",
-        ));
-    }
     let method = method(args.cipher.as_deref())?;
     let way = args.how.in_use.way(out)?;
     out.confirm(&format!(
@@ -53,6 +47,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let file = conversion::journal_beside(path, &args.how)?;
     let plan = Plan::reencryption(&store, unlocked, method, args.used_space_only, file)
         .map_err(|e| about(path, e))?;
+    let plan = if args.how.in_use.online { plan.for_use().map_err(|e| about(path, e))? } else { plan };
     let journal = journal(&plan, &args.how)?;
     let mut more = Map::new();
     more.insert("cipher".to_owned(), json!(method));

@@ -27,7 +27,8 @@ fn start(cli: &Cli, words: &str) -> Option<(Child, std::fs::File)> {
 }
 
 /// Writes to the volume `d` while it is converted, and reads everything back, until that is through or, where it is
-/// not to go to the end, begun; then closes it. What it said of itself last; `content` is what must be in it.
+/// not to go to the end, begun; then closes it. What it said of itself last; `content` is what must be in it, or zeros
+/// where that is not known yet.
 pub(crate) fn written_while_converted(
     cli: &Cli,
     words: &str,
@@ -36,6 +37,9 @@ pub(crate) fn written_while_converted(
     rng: &mut Rng,
 ) -> Option<Value> {
     let (mut child, file) = start(cli, words)?;
+    if content.iter().all(|byte| *byte == 0) {
+        file.read_exact_at(content, 0).expect("read");
+    }
     let began = Instant::now();
     let mut status = Value::Null;
     for round in 0.. {
