@@ -54,5 +54,7 @@ fn unknown_profiles_and_faults_are_wrong_usage() {
     cli.ends(2, "drive emulate @drive --size 32M --fault stall");
     cli.ends(2, "drive emulate @drive --size 32M --nvme-tcp 127.0.0.1:0 --vhost-user-scsi @socket");
     cli.ends(2, "drive emulate @drive --size 32M --vhost-user-scsi @socket --nqn name");
+    cli.keyway.secret("secret", "DHHC-1:00:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:");
+    cli.ends(2, "drive emulate @drive --size 32M --vhost-user-scsi @socket --nvme-secret @secret");
     assert!(!cli.path("drive").exists());
 }

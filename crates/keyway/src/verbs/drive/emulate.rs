@@ -56,7 +56,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SOCKET", group = "served", conflicts_with = "nvme_tcp")]
     vhost_user_scsi: Option<PathBuf>,
     /// The name that hosts connect to
-    #[arg(long, value_name = "NQN", requires = "nvme_tcp")]
+    #[arg(long, value_name = "NQN", requires = "nvme_tcp", conflicts_with = "vhost_user_scsi")]
     nqn: Option<String>,
     #[command(flatten)]
     auth: AuthArgs,
@@ -69,6 +69,13 @@ fn profile(name: &str) -> Result<Profile, String> {
 
 /// Runs the verb.
 pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    // Clap does not ask for an option that another one rules out.
+    if args.vhost_user_scsi.is_some() && args.auth.read()?.is_some() {
+        return Err(Failure::usage(
+            "--nvme-secret is for --nvme-tcp: to the socket, only its owner connects",
+            "leave out --nvme-secret",
+        ));
+    }
     let drive = match args.size {
         Some(size) => {
             create(&args.file, args.profile, size, if args.block_size == "4096" { 4096 } else { 512 })?
