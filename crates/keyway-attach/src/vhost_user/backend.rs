@@ -275,8 +275,8 @@ mod tests {
     use crate::vhost_user::block::Block;
     use keyway_engine::{Access, Device, Layout, Mapping, Segment};
     use keyway_store::MemStore;
+    use keyway_testkit::PATIENCE;
     use std::sync::mpsc::channel;
-    use std::time::Duration;
     use virtio_queue::mock::MockSplitQueue;
     use vm_memory::{Address, Bytes, GuestAddress};
 
@@ -314,7 +314,7 @@ mod tests {
                 let handled = backend.handle_event(0, EventSet::IN, &[vring], 0);
                 done.send(handled.is_ok()).expect("somebody waits");
             });
-            let handled = waiting.recv_timeout(Duration::from_secs(20)).expect("it comes to an end");
+            let handled = waiting.recv_timeout(PATIENCE).expect("it comes to an end");
             assert!(handled, "{event_index} {available}");
             helpers.end();
             helpers.join();
