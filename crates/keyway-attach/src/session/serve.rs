@@ -234,7 +234,10 @@ impl Session {
         if (unprotected || !waiting.is_like(&engine)) && !waiting.is_in_use() {
             // Nobody has seen the old one who would see the new one.
             super::clean_stale_in(&runtime, None)?;
-            return self.new_ublk(&engine, plan);
+            // Unless somebody has opened it at this moment: then it still waits.
+            if super::waiting_in(&runtime, &self.state.volume).is_empty() {
+                return self.new_ublk(&engine, plan);
+            }
         }
         if unprotected {
             return Err(UblkError::Unprotected(waiting.device().display().to_string()).into());
