@@ -216,10 +216,11 @@ fn receive(
     let room = room.min(data.room).min(most);
     let mut answer = disk.security_receive(protocol, specific, room)?;
     let filled = if unit > 1 { answer.len().max(1).next_multiple_of(unit) } else { answer.len() };
-    answer.resize(filled.min(room), 0);
-    let written = data.answer(&answer, room).map_err(Unsent::Failed);
+    // Not in the answer's own place: a longer one would be another, and leave the first unwiped.
+    let zeros = vec![0; filled.min(room).saturating_sub(answer.len())];
+    let written = data.answer(&answer, room).and_then(|()| data.answer(&zeros, zeros.len()));
     answer.zeroize();
-    written
+    written.map_err(Unsent::Failed)
 }
 
 /// A security command's bytes, which may hold a PIN and do not stay here.
