@@ -21,8 +21,11 @@ pub(crate) fn register<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
 }
 
 /// Looks at what has come back of what was just offered. A refusal is there at once; what was accepted stays silent
-/// until a request comes.
+/// until a request comes. `WouldBlock` where the kernel has not had the memory to look at it.
 pub(crate) fn refuse_answers<S: squeue::EntryMarker>(ring: &mut IoUring<S, cqueue::Entry>) -> io::Result<()> {
+    if !ring.submission().is_empty() {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
     match ring.completion().next() {
         None => Ok(()),
         Some(done) if done.result() < 0 => Err(io::Error::from_raw_os_error(-done.result())),

@@ -40,6 +40,7 @@ use keyway_store::trace::Trace;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::path::Path;
+use std::time::Duration;
 
 /// How long a process may take to end after it has said that all is down: it wipes its keys.
 const LAST_BREATH: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
@@ -203,7 +204,7 @@ fn clean_stale_in(runtime: &Path, spared: Option<&Path>) -> Result<Vec<SessionSt
 
 /// Removes what a dead session left in the kernel: in use only where told to.
 fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
-    match waiting_device(state) {
+    match waiting_device(state, ublk::CLEAN_UP) {
         Some(device) if !in_use && device.is_in_use() => {
             Err(AttachError::Busy { what: device.device().display().to_string(), users: Vec::new() })
         }
@@ -213,9 +214,9 @@ fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
 }
 
 /// The ublk device of a dead session, if it still is there.
-fn waiting_device(state: &SessionState) -> Option<ublk::Waiting> {
+fn waiting_device(state: &SessionState, patience: Duration) -> Option<ublk::Waiting> {
     let device = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT)?;
-    ublk::waiting(device, &state.volume)
+    ublk::waiting(device, &state.volume, patience)
 }
 
 /// The block device of this volume that waits for a server, because its own was killed; [`run`] takes it over
@@ -229,19 +230,24 @@ pub fn waiting(volume: &Path) -> Result<Option<SessionState>, AttachError> {
 /// What waits as [`waiting`] says, of every volume, or of the one that `what` names as in [`find`].
 pub fn waiting_named(what: Option<&str>) -> Result<Vec<SessionState>, AttachError> {
     let named = |state: &SessionState| what.is_none_or(|what| state.is_named(what));
-    Ok(all_waiting(&runtime_folder()?, named).into_iter().map(|(_, state)| state).collect())
+    // Whoever only looks waits for nothing.
+    Ok(all_waiting(&runtime_folder()?, Duration::ZERO, named).into_iter().map(|(_, state)| state).collect())
 }
 
 /// The dead sessions of the volume that have left a ublk device.
 fn waiting_in(runtime: &Path, volume: &Path) -> Vec<(SessionFolder, SessionState)> {
-    all_waiting(runtime, |state| state.volume == volume)
+    all_waiting(runtime, ublk::CLEAN_UP, |state| state.volume == volume)
 }
 
-fn all_waiting(runtime: &Path, wanted: impl Fn(&SessionState) -> bool) -> Vec<(SessionFolder, SessionState)> {
+fn all_waiting(
+    runtime: &Path,
+    patience: Duration,
+    wanted: impl Fn(&SessionState) -> bool,
+) -> Vec<(SessionFolder, SessionState)> {
     let dead = session_folders(runtime).into_iter().filter(|folder| !folder.is_alive());
     dead.filter_map(|folder| {
         let state = SessionState::read(&folder.state()).filter(&wanted)?;
-        waiting_device(&state).is_some().then_some((folder, state))
+        waiting_device(&state, patience).is_some().then_some((folder, state))
     })
     .collect()
 }

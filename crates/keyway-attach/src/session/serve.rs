@@ -227,10 +227,11 @@ impl Session {
         let engine = Arc::clone(self.served.device()?);
         let runtime = runtime_folder()?;
         let dead = super::waiting_in(&runtime, &self.state.volume);
-        let found = dead.first().and_then(|(_, state)| Some((state, super::waiting_device(state)?)));
+        let found =
+            dead.first().and_then(|(_, state)| Some((state, super::waiting_device(state, ublk::CLEAN_UP)?)));
         let Some((old, waiting)) = found else { return self.new_ublk(&engine, plan) };
         let protected = |details: &serde_json::Value| details["hidden_protected"] == true;
-        let unprotected = protected(&old.details) && !protected(&plan.details);
+        let unprotected = dead.iter().any(|(_, old)| protected(&old.details)) && !protected(&plan.details);
         if (unprotected || !waiting.is_like(&engine)) && !waiting.is_in_use() {
             // Nobody has seen the old one who would see the new one.
             super::clean_stale_in(&runtime, None)?;

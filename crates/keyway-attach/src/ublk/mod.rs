@@ -32,7 +32,7 @@ const MOST_QUEUES: usize = 16;
 const MAX_IO: u32 = 256 << 10;
 /// How long the kernel may need to clean up after a dead server: it looks for requests that nobody answers
 /// every 30 seconds (the block layer's default time-out), so one may be twice as old when it is found.
-const CLEAN_UP: Duration = Duration::from_secs(90);
+pub(crate) const CLEAN_UP: Duration = Duration::from_secs(90);
 /// How long udev may take to make a device's node, on a machine that is busy.
 const NODE: Duration = Duration::from_secs(30);
 
@@ -301,19 +301,22 @@ impl Waiting {
 }
 
 /// Looks at what a dead session left: `device` is the block device that it had of `volume`. `None` where it is
-/// gone, or somebody else's.
-pub fn waiting(device: &Path, volume: &Path) -> Option<Waiting> {
+/// gone, or somebody else's. The kernel gets so much `patience` to find out that its server is dead; it waits for
+/// another one also before that.
+pub fn waiting(device: &Path, volume: &Path, patience: Duration) -> Option<Waiting> {
     let name = device.file_name()?.to_str()?;
     let id = name.strip_prefix("ublkb")?.parse().ok()?;
     let mut control = control().ok()?;
-    let until = Instant::now() + CLEAN_UP;
+    let until = Instant::now() + patience;
     let info = loop {
         let info = control.look(id).ok().filter(|info| info.tag == tag(volume))?;
         match info.state {
             UblkState::Quiesced => break info,
-            // Its server is dead, and the kernel has not found that out yet.
-            UblkState::Live if !is_alive(info.server) && Instant::now() < until => {
-                std::thread::sleep(Duration::from_millis(20))
+            UblkState::Live if !is_alive(info.server) => {
+                if Instant::now() >= until {
+                    break info;
+                }
+                std::thread::sleep(Duration::from_millis(20));
             }
             _ => return None,
         }

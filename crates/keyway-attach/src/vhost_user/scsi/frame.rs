@@ -8,7 +8,7 @@ use crate::nvme_tcp::Namespace;
 use crate::vhost_user::front::{Front, MOST_QUEUES};
 use keyway_store::AlignedBuf;
 use std::io::{Read, Write};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use virtio_queue::{DescriptorChain, Reader, Writer};
 use vm_memory::GuestMemoryMmap;
 
@@ -45,8 +45,6 @@ const CHECK_CONDITION: u8 = 2;
 /// The host adapter: target 0 has unit 0, the disk.
 pub(in crate::vhost_user) struct Scsi {
     disk: Arc<dyn Namespace>,
-    /// Read by every command for as long as it takes: who aborts one waits until it is over.
-    under_way: RwLock<()>,
 }
 
 /// Where a request goes.
@@ -76,7 +74,7 @@ impl Goal {
 
 impl Scsi {
     pub(in crate::vhost_user) fn new(disk: Arc<dyn Namespace>) -> Self {
-        Self { disk, under_way: RwLock::new(()) }
+        Self { disk }
     }
 
     /// A task management function, or a question about events; the answer's bytes.
@@ -88,16 +86,13 @@ impl Scsi {
             0 => {
                 let mut rest = [0; 20];
                 from.read_exact(&mut rest)?;
-                let ([function, unit @ ..], _) = rest.as_chunks::<4>() else { return Ok(()) };
+                let ([_, unit @ ..], _) = rest.as_chunks::<4>() else { return Ok(()) };
                 let mut lun = [0; 8];
                 lun.iter_mut().zip(unit.as_flattened()).for_each(|(to, from)| *to = *from);
-                let answer = match (Goal::parse(lun), u32::from_le_bytes(*function)) {
-                    (Goal::NoTarget, _) => Response::NoTarget,
-                    (_, 0..=7) => {
-                        // What was under way is over then, which is as good as aborted.
-                        drop(self.under_way.write().unwrap_or_else(PoisonError::into_inner));
-                        Response::Done
-                    }
+                let answer = match Goal::parse(lun) {
+                    Goal::NoTarget => Response::NoTarget,
+                    // A command that is under way is carried out, and writes into the guest's memory: nobody may
+                    // be told that it was aborted.
                     _ => Response::Rejected,
                 };
                 to.write_all(&[answer as u8])
@@ -120,13 +115,10 @@ impl Scsi {
         let cdb = rest.last_chunk::<CDB_BYTES>().unwrap_or(&[0; CDB_BYTES]);
         let (brings, room) = (from.available_bytes(), to.available_bytes());
         let mut data = Data { from, brings, to, room };
-        let ended = {
-            let _under_way = self.under_way.read().unwrap_or_else(PoisonError::into_inner);
-            match Goal::parse(*unit) {
-                Goal::Disk => Ok(disk::carry_out(&*self.disk, cdb, &mut data, buffer)),
-                Goal::OtherUnit => Ok(disk::nothing_there(cdb, &mut data)),
-                Goal::NoTarget => Err(Response::NoTarget),
-            }
+        let ended = match Goal::parse(*unit) {
+            Goal::Disk => Ok(disk::carry_out(&*self.disk, cdb, &mut data, buffer)),
+            Goal::OtherUnit => Ok(disk::nothing_there(cdb, &mut data)),
+            Goal::NoTarget => Err(Response::NoTarget),
         };
         let moved = (brings - from.available_bytes()) + to.bytes_written();
         let left = u32::try_from((brings + room).saturating_sub(moved)).unwrap_or(u32::MAX);

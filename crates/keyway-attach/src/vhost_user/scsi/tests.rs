@@ -319,8 +319,8 @@ fn the_frame_says_how_it_went() {
     assert_eq!(guest.command(&scsi, [1, 0, 0, 1], &inquiry, &room).0, 108 + 36);
     assert_eq!(guest.command(&scsi, [1, 1, 0, 0], &[0; 6], &[]).3, 3);
     assert_eq!(guest.command(&scsi, [0xC1, 1, 0, 0], &[0; 6], &[]).3, 3);
-    // A function about a task, and one that there is not.
-    for (function, answer) in [(0u32, 0u8), (5, 0), (8, 11)] {
+    // Functions about tasks: nothing that was begun is ever aborted.
+    for (function, answer) in [(0u32, 11u8), (5, 11), (8, 11)] {
         let bytes = [&[0; 4], &function.to_le_bytes()[..], &disk, &[0; 12]].concat();
         guest.0.write_slice(&bytes, GuestAddress(REQUEST)).expect("inside");
         assert_eq!(guest.ask(&scsi, 0, &[(REQUEST, 24, 0), (ANSWER, 1, 2)]), 1);
