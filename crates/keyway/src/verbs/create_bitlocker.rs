@@ -92,6 +92,19 @@ impl BitLockerArgs {
         }
         Ok(())
     }
+
+    /// The same for a volume that is made in place of what is there: whatever interrupts that, its keys must be known.
+    pub(super) fn check_in_place(&self, source: &SecretSource, path: &Path) -> Result<(), Failure> {
+        self.check(source, path)?;
+        if self.no_password && self.recovery_file.is_none() && self.startup_key_out.is_none() {
+            return Err(Failure::usage(
+                "the recovery password alone would open the volume, and it is shown at the end: nobody could go on \
+                 with a conversion that is interrupted before",
+                "say with --recovery-file where to write it before anything is changed",
+            ));
+        }
+        Ok(())
+    }
 }
 
 #[derive(Serialize)]

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave --hash and --to-go out",
         ));
     }
-    options.check(&own, path)?;
+    options.check_in_place(&own, path)?;
     let method = method(args.cipher.as_deref())?;
     if args.how.in_use.online {
         can_be_used(args)?;

@@ -61,7 +61,7 @@ fn to_bitlocker(args: &Args, file: PathBuf, out: Output) -> Result<(), Failure> 
             "give its password with --new-password-file, or add --no-password",
         ));
     }
-    options.check(its_own, path)?;
+    options.check_in_place(its_own, path)?;
     read_twice(&own, its_own)?;
     let method = method(args.cipher.as_deref())?;
     let size = volume::store(path, Access::ReadOnly, Caching::Buffered)?.size();
