@@ -109,8 +109,7 @@ impl Allocation {
 
     /// From now on nothing is found free from that byte on. What is taken is not affected.
     pub fn keep_below(&mut self, end: u64) {
-        let first = end.saturating_sub(self.map.start) / self.map.bytes;
-        (first..self.map.count).for_each(|cluster| self.map.set(cluster, true));
+        self.map.offered = self.map.offered.min(end.saturating_sub(self.map.start) / self.map.bytes);
     }
 
     /// Sets the clusters aside that hold any of these bytes; [`Allocation::mark`] writes it down.
@@ -183,6 +182,8 @@ struct Clusters {
     bytes: u64,
     /// How many there are: `start + bytes * count` is at most the medium's size.
     count: u64,
+    /// How many of them, from the first on, are offered where free ones are looked for.
+    offered: u64,
     /// A bit per cluster, the lowest bit of each byte first.
     used: Vec<u8>,
     /// Runs of clusters taken, in order.
@@ -197,7 +198,7 @@ impl Clusters {
             return Err(AllocationError::Damaged("more clusters than the medium has room for"));
         }
         let used = vec![0; length(count.div_ceil(8))?];
-        Ok(Self { start, bytes, count, used, taken: vec![] })
+        Ok(Self { start, bytes, count, offered: count, used, taken: vec![] })
     }
 
     fn bit(&self, cluster: u64) -> bool {
@@ -222,7 +223,7 @@ impl Clusters {
     fn find(&self, from: u64, len: u64, align: u64) -> Option<u64> {
         let mut at = from.max(self.start).checked_next_multiple_of(align)?;
         loop {
-            let clusters = self.of(&(at..at.checked_add(len)?))?;
+            let clusters = self.of(&(at..at.checked_add(len)?)).filter(|run| run.end <= self.offered)?;
             // Past the last one in the way, so that nothing is looked at twice.
             let Some(blocked) = clusters.rev().find(|cluster| self.bit(*cluster)) else {
                 return Some(at);

@@ -10,7 +10,7 @@ use std::process::Command;
 
 fn map(used: &[u8]) -> Clusters {
     let count = used.len() as u64 * 8;
-    Clusters { start: 1000, bytes: 100, count, used: used.to_vec(), taken: vec![] }
+    Clusters { start: 1000, bytes: 100, count, offered: count, used: used.to_vec(), taken: vec![] }
 }
 
 #[test]
@@ -25,6 +25,10 @@ fn free_runs_are_found_and_taken_once() {
     assert_eq!((map.taken.len(), map.taken.first()), (1, Some(&(1..4))));
     assert_eq!(map.find(0, 100, 1), Some(1400));
     assert!(map.find(0, 10_000, 1).is_none());
+    map.offered = 12;
+    assert_eq!((map.find(1900, 300, 1), map.find(1901, 300, 1)), (Some(1900), None));
+    assert_eq!(map.find(1300, 300, 1), Some(1400));
+    assert!(!map.bit(14), "what is not offered is not used for that");
 }
 
 #[test]
