@@ -141,13 +141,14 @@ fn to_veracrypt(args: &Args, file: PathBuf, out: Output) -> Result<(), Failure> 
         "{} becomes a VeraCrypt volume in place{how}. Make a backup first.",
         path.display()
     ))?;
+    // Before anything is changed: who mistypes it has the file system as it was.
+    let its_secret = its_own.read_new(&name_of(path))?;
     let own = ServeSecrets { own: Given::BitLocker(secrets), protect: None, hosts: None };
     if let (Room::Shrink(to), Some(fs)) = (&room, &fs) {
         conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
         resize_inside::resize(&which, &own, fs, *to)?;
     }
     let Given::BitLocker(secrets) = &own.own else { return Ok(()) };
-    let its_secret = its_own.read_new(&name_of(path))?;
     let wish = NewVolume {
         secrets: &its_secret,
         cipher,
