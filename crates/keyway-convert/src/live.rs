@@ -139,8 +139,8 @@ fn extents(before: &[Place], moves: &[(u32, Move)], step: u32, done: u64) -> Arc
 }
 
 impl Live {
-    /// The content of a conversion that has come that far; the moves of `there` are done. Its moves cover the content from byte 0 on, or the
-    /// layout does that the volume had before.
+    /// The content of a conversion that has come that far; the moves of `there` are done. Its moves cover the content
+    /// from byte 0 on, or the layout does that the volume had before.
     ///
     /// # Errors
     /// There are gaps.

@@ -126,7 +126,9 @@ pub(crate) fn resume(
         ));
     };
     if !in_front {
-        let file = mark.file.exists().then(|| open_file(&mark, Access::ReadWrite)).transpose()?;
+        // Gone with the end of the conversion, and not only out of reach because its drive is not mounted.
+        let gone = matches!(mark.file.try_exists(), Ok(false)) && mark.file.parent().is_none_or(Path::is_dir);
+        let file = (!gone).then(|| open_file(&mark, Access::ReadWrite)).transpose()?;
         let left = between::settle(&store, file.as_deref(), &mark).map_err(|e| about(path, e))?;
         if left != Left::Half {
             drop(file);

@@ -3,7 +3,7 @@
 //! The new places are free clusters, which the file system is kept off first, as an encryption does; then the
 //! metadata moves ([`Resizable::relocate`]); then the old ones are given back, where they were bad clusters.
 //! A cut before the metadata moves leaves clusters that are marked and belong to nobody; one after it leaves the old
-//! ones so. Nothing else is lost by that.
+//! ones so. The file system's own records of them are written without a journal, as its own tools do.
 
 use super::map;
 use crate::ConvertError;
