@@ -179,7 +179,11 @@ fn clean_stale_in(runtime: &Path, spared: Option<&Path>) -> Result<Vec<SessionSt
         }
         let state = SessionState::read(&folder.state());
         let gone = match &state {
-            Some(state) if spared == Some(&*state.volume) && waiting_device(state).is_some() => continue,
+            Some(state)
+                if spared == Some(&*state.volume) && waiting_device(state, ublk::CLEAN_UP).is_some() =>
+            {
+                continue;
+            }
             Some(state) => take_away(state, false),
             None => dmcrypt::remove_stale(&folder.id()),
         };

@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn what_is_no_device_of_ours_does_not_wait() {
         for device in ["/dev/loop0", "/dev/ublkb", "/dev/ublkb123456", "/"] {
-            assert!(waiting(Path::new(device), Path::new("/volume")).is_none(), "{device}");
+            assert!(waiting(Path::new(device), Path::new("/volume"), CLEAN_UP).is_none(), "{device}");
         }
     }
 }
