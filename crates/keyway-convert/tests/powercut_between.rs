@@ -63,11 +63,19 @@ fn a_front_that_is_torn_next_to_an_edge_is_mended() {
                 let power = Power::failing_behind_the_front(case.image.clone(), time);
                 assert!(case.begin(&power, &()).is_err());
                 let loss = Loss::Front { at, begins, others };
-                let store = MemStore::from_vec(power.left(loss));
+                let torn = power.left(loss);
+                // The byte that was written may be the one that a random salt had there: then nothing had begun.
+                let had_begun = torn.get(..512) != case.image.get(..512);
+                let store = MemStore::from_vec(torn);
                 let resumed = case.resume(&store).expect("the second marker is there");
                 assert_eq!(resumed.expect("goes on"), Stopped::Done);
-                let done = case.is_done(&store.snapshot());
-                assert!(done.is_ok(), "{}, the {time}. time, {loss:?}: {done:?}", case.name);
+                let (medium, name) = (store.snapshot(), &case.name);
+                if had_begun {
+                    let done = case.is_done(&medium);
+                    assert!(done.is_ok(), "{name}, the {time}. time, {loss:?}: {done:?}");
+                } else {
+                    assert!(case.is_untouched(&medium), "{name}, the {time}. time, {loss:?}");
+                }
             }
         }
     }
