@@ -157,6 +157,17 @@ const fn serviced(action: u8, usage: &'static [u8]) -> Supported {
     Supported { action: Some(action), ..command(usage) }
 }
 
+/// A command with a block's address of 64 bits and a length of 32.
+const fn wide(opcode: u8, flags: u8) -> [u8; 16] {
+    let mut usage = [0xFF; 16];
+    [usage[0], usage[1], usage[14], usage[15]] = [opcode, flags, 0, 0];
+    usage
+}
+
+const READ_16: [u8; 16] = wide(op::READ_16, 0x18);
+const WRITE_16: [u8; 16] = wide(op::WRITE_16, 0x18);
+const SYNCHRONIZE_CACHE_16: [u8; 16] = wide(op::SYNCHRONIZE_CACHE_16, 0);
+
 /// All that there are.
 pub(super) const SUPPORTED: &[Supported] = &[
     command(&[op::TEST_UNIT_READY, 0, 0, 0, 0, 0]),
@@ -171,60 +182,9 @@ pub(super) const SUPPORTED: &[Supported] = &[
     command(&[op::UNMAP, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0]),
     command(&[op::MODE_SENSE_10, 8, 0xFF, 0xFF, 0, 0, 0, 0xFF, 0xFF, 0]),
     command(&[op::ATA_PASS_THROUGH_16, 0x1E, 0x3F, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0]),
-    command(&[
-        op::READ_16,
-        0x18,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0,
-        0,
-    ]),
-    command(&[
-        op::WRITE_16,
-        0x18,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0,
-        0,
-    ]),
-    command(&[
-        op::SYNCHRONIZE_CACHE_16,
-        0,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0xFF,
-        0,
-        0,
-    ]),
+    command(&READ_16),
+    command(&WRITE_16),
+    command(&SYNCHRONIZE_CACHE_16),
     serviced(
         action::READ_CAPACITY_16,
         &[op::SERVICE_ACTION_IN_16, 0x1F, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0],
