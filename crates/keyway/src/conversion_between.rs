@@ -7,7 +7,7 @@ use crate::given::{KeyArgs, bitlocker_secrets_of};
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::{SecretSource, one_stdin};
-use crate::verbs::name_of;
+use crate::verbs::{key_rows, name_of};
 use crate::volume::{self, Which, about};
 use crate::watch;
 use keyway_convert::between::{self, BothSecrets, Direction, Found, Left, Mark, Plan};
@@ -92,15 +92,8 @@ pub(crate) fn carry_out(
         };
         let speed = format!("{}/s", bytes(watch::speed(total, time)));
         let mut rows = vec![("  converted", bytes(total)), ("  speed", speed)];
-        let text = |key: &str| document.get(key).and_then(Value::as_str).map(str::to_owned);
-        rows.extend(text("recovery_password").map(|text| {
-            ("  recovery password", format!("{text}; write it down and keep it apart from the drive"))
-        }));
-        rows.extend(
-            text("recovery_file")
-                .map(|file| ("  recovery password", format!("in {file}; keep it elsewhere"))),
-        );
-        rows.extend(text("startup_key").map(|file| ("  startup key", format!("in {file}"))));
+        let text = |key: &str| document.get(key).and_then(Value::as_str);
+        rows.extend(key_rows(text("recovery_password"), text("recovery_file"), text("startup_key")));
         let path = path.display();
         format!("{path} {what} now. Open it with: keyway open {path}\n{}", pairs(&rows))
     })

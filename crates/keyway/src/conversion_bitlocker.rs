@@ -11,6 +11,7 @@ use crate::in_use_bitlocker;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::SecretSource;
+use crate::verbs::key_rows;
 use crate::volume::{self, Which, about};
 use crate::watch;
 use keyway_convert::bitlocker::{self as convert, Found, Left, Next, Plan};
@@ -242,15 +243,8 @@ pub(crate) fn carry_out(
         };
         let speed = format!("{}/s", bytes(watch::speed(run.total(), time)));
         let mut rows = vec![("  converted", bytes(run.total())), ("  speed", speed)];
-        let text = |key: &str| document.get(key).and_then(Value::as_str).map(str::to_owned);
-        rows.extend(text("recovery_password").map(|text| {
-            ("  recovery password", format!("{text}; write it down and keep it apart from the drive"))
-        }));
-        rows.extend(
-            text("recovery_file")
-                .map(|file| ("  recovery password", format!("in {file}; keep it elsewhere"))),
-        );
-        rows.extend(text("startup_key").map(|file| ("  startup key", format!("in {file}"))));
+        let text = |key: &str| document.get(key).and_then(Value::as_str);
+        rows.extend(key_rows(text("recovery_password"), text("recovery_file"), text("startup_key")));
         format!("{} {what}\n{}", path.display(), pairs(&rows))
     })
 }

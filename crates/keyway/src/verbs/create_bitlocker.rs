@@ -288,15 +288,26 @@ fn words(d: &Document<'_>) -> String {
     if let Some(id) = d.recovery_password_id {
         rows.push(("  recovery password's identifier", id.to_string()));
     }
-    if let Some(text) = &d.recovery_password {
-        rows.push(("  recovery password", format!("{text}; write it down and keep it apart from the drive")));
-    }
-    if let Some(path) = d.recovery_file {
-        rows.push(("  recovery password", format!("in {}; keep it elsewhere", path.display())));
-    }
-    if let Some(path) = &d.startup_key {
-        rows.push(("  startup key", format!("in {}", path.display())));
-    }
+    let text = |path: Option<&Path>| path.map(|path| path.display().to_string());
+    rows.extend(key_rows(
+        d.recovery_password.as_deref(),
+        text(d.recovery_file).as_deref(),
+        text(d.startup_key.as_deref()).as_deref(),
+    ));
     let text = format!("A new BitLocker volume is in {}.\n{}", d.path.display(), pairs(&rows));
     format!("{text}Open it with: keyway open {}\n", d.path.display())
+}
+
+/// What a new volume's keeper is told of its keys: the recovery password or the file it is in, and the startup key's file.
+pub(crate) fn key_rows(
+    password: Option<&str>,
+    file: Option<&str>,
+    startup_key: Option<&str>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let password = password.map(|text| format!("{text}; write it down and keep it apart from the drive"));
+    let file = file.map(|file| format!("in {file}; keep it elsewhere"));
+    let startup_key = startup_key.map(|file| format!("in {file}"));
+    [("  recovery password", password), ("  recovery password", file), ("  startup key", startup_key)]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
 }

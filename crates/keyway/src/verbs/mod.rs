@@ -1,5 +1,6 @@
 //! One file per verb: its words, and how what it did is told.
 
+pub(crate) use create_bitlocker::key_rows;
 use std::path::Path;
 
 pub(crate) mod bench;
