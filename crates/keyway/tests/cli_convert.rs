@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::in_use::written_while_converted;
-use cli_support::{Cli, PASSWORD, ext4_bytes};
+use cli_support::{Cli, PASSWORD, checked, ext4_bytes};
 use keyway_testkit::{Rng, require_root, require_tool, sha256_of_file};
 use serde_json::Value;
 use std::path::Path;
@@ -28,21 +28,12 @@ impl Image {
         Self { cli, big: Rng::new(7).bytes(6 << 20) }
     }
 
-    fn make(&self, name: &str, mkfs: &str, arguments: &[&str], mebibytes: u64) -> Option<()> {
-        let program = require_tool(mkfs)?;
-        let path = self.cli.path(name);
-        let _ = std::fs::remove_file(&path);
-        std::fs::File::create(&path).expect("created").set_len(mebibytes << 20).expect("sized");
-        checked(Command::new(program).args(arguments).arg(&path));
-        Some(())
-    }
-
     /// With ext4, made from a folder without mounting.
     fn ext4(&self, name: &str) -> Option<()> {
         let folder = self.cli.path("content");
         std::fs::create_dir_all(&folder).expect("made");
         std::fs::write(folder.join("big"), &self.big).expect("written");
-        self.make(name, "mkfs.ext4", &["-q", "-F", "-d", folder.to_str().expect("text")], 32)
+        self.cli.make(name, 32 << 20, "mkfs.ext4", &["-q", "-F", "-d", folder.to_str().expect("text")])
     }
 
     /// The ext4 on that file is clean and has its content.
@@ -64,12 +55,6 @@ impl Image {
         let mut command = self.cli.command(self.cli.words(words));
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("keyway starts")
     }
-}
-
-fn checked(command: &mut Command) {
-    let done = command.output().expect("it runs");
-    let said = [done.stdout, done.stderr].concat();
-    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said));
 }
 
 const SECRET: &str = "--password-file @pw --pim 1";
@@ -111,7 +96,7 @@ fn other_file_systems_come_through_whole() {
     ];
     for (mkfs, arguments, checker, check, option) in kinds {
         let size = if mkfs == "mkfs.btrfs" { 120 } else { 40 };
-        let Some(()) = image.make("d", mkfs, arguments, size) else { continue };
+        let Some(()) = cli.make("d", size << 20, mkfs, arguments) else { continue };
         let Some(checker) = require_tool(checker) else { continue };
         let check = |name: &str| checked(Command::new(&checker).args(check).arg(cli.path(name)));
         check("d");
@@ -139,7 +124,7 @@ fn used_space_only_takes_as_long_as_what_is_used() {
         ("mkfs.fat", &["-F", "32"], "fsck.fat", &["-n"], "--grow"),
     ];
     for (n, (mkfs, arguments, checker, check, option)) in kinds.into_iter().enumerate() {
-        let Some(()) = image.make("d", mkfs, arguments, 400) else { continue };
+        let Some(()) = cli.make("d", 400 << 20, mkfs, arguments) else { continue };
         let Some(checker) = require_tool(checker) else { continue };
         let free = ["trim", "leave", "trim", "fill"][n];
         let words = format!("encrypt @d {SECRET} {option} --used-space-only --free-space {free} --yes");

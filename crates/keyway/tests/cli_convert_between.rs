@@ -4,7 +4,7 @@
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD, ext4_bytes, has_fuse};
+use cli_support::{Cli, PASSWORD, checked, ext4_bytes, has_fuse};
 use keyway_testkit::{
     BitLockerSecret, NtfsMount, Rng, Table, dislocker_sha256, dissect_sha256, libbde_sha256, require_root,
     require_tool, sha256_of, sha256_of_file, unpack_xz, volumes,
@@ -22,12 +22,6 @@ const TO_BITLOCKER: &str =
     "encrypt @d --reencrypt --format bitlocker --password-file @pw --pim 1 --new-password-file @pw2 --yes";
 const TO_VERACRYPT: &str = "encrypt @d --reencrypt --format veracrypt --password-file @pw2 --new-password-file @pw --new-pim 1 --yes";
 
-fn checked(command: &mut Command) {
-    let done = command.output().expect("it runs");
-    let said = [done.stdout, done.stderr].concat();
-    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said));
-}
-
 fn new() -> Cli {
     let cli = Cli::new();
     cli.keyway.secret("pw", PASSWORD);
@@ -35,20 +29,12 @@ fn new() -> Cli {
     cli
 }
 
-fn make(cli: &Cli, name: &str, mkfs: &str, arguments: &[&str]) -> Option<()> {
-    let program = require_tool(mkfs)?;
-    let path = cli.path(name);
-    std::fs::File::create(&path).expect("created").set_len(SIZE).expect("sized");
-    checked(Command::new(program).args(arguments).arg(&path));
-    Some(())
-}
-
 /// A VeraCrypt volume with an ext4 with a file in it; the plain content of the ext4.
 fn veracrypt(cli: &Cli) -> Option<Vec<u8>> {
     let folder = cli.path("content");
     std::fs::create_dir_all(&folder).expect("made");
     std::fs::write(folder.join("big"), Rng::new(7).bytes(9 << 20)).expect("written");
-    make(cli, "d", "mkfs.ext4", &["-q", "-F", "-d", folder.to_str().expect("text")])?;
+    cli.make("d", SIZE, "mkfs.ext4", &["-q", "-F", "-d", folder.to_str().expect("text")])?;
     cli.ends(0, &format!("encrypt @d {VERACRYPT} --yes"));
     let mut plain = plain(cli, VERACRYPT);
     std::fs::write(cli.path("plain"), &plain).expect("written");
@@ -86,7 +72,7 @@ fn judged(path: &Path, secret: BitLockerSecret<'_>, plain: &[u8]) {
 #[test]
 fn a_volume_goes_to_bitlocker_and_back_and_others_read_it() {
     let cli = new();
-    let Some(()) = make(&cli, "d", "mkfs.ntfs", &["-q", "-F", "-f"]) else { return };
+    let Some(()) = cli.make("d", SIZE, "mkfs.ntfs", &["-q", "-F", "-f"]) else { return };
     let Some(mounted) = NtfsMount::open(&cli.path("d")) else { return };
     std::fs::write(mounted.path("big"), Rng::new(5).bytes(9 << 20)).expect("written");
     drop(mounted);
@@ -152,7 +138,7 @@ fn a_file_system_that_leaves_no_room_is_made_smaller() {
     if !has_fuse() {
         return;
     }
-    let Some(()) = make(&cli, "d", "mkfs.ntfs", &["-q", "-F", "-f"]) else { return };
+    let Some(()) = cli.make("d", SIZE, "mkfs.ntfs", &["-q", "-F", "-f"]) else { return };
     let big = Rng::new(3).bytes(7 << 20);
     let Some(mounted) = NtfsMount::open(&cli.path("d")) else { return };
     std::fs::write(mounted.path("big"), &big).expect("written");

@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::in_use::written_while_converted;
-use cli_support::{Cli, PASSWORD, ext4_bytes};
+use cli_support::{Cli, PASSWORD, checked, ext4_bytes};
 use keyway_testkit::{
     BitLockerSecret, NtfsMount, Rng, dislocker_sha256, require_tool, sha256_of, sha256_of_file,
 };
@@ -17,31 +17,15 @@ use std::time::{Duration, Instant};
 const SIZE: u64 = 80 << 20;
 const SECRET: &str = "--password-file @pw";
 
-fn checked(command: &mut Command) {
-    let done = command.output().expect("it runs");
-    let said = [done.stdout, done.stderr].concat();
-    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said));
-}
-
 fn new() -> Cli {
     let cli = Cli::new();
     cli.keyway.secret("pw", PASSWORD);
     cli
 }
 
-/// A file with that file system.
-fn make(cli: &Cli, name: &str, mkfs: &str, arguments: &[&str]) -> Option<()> {
-    let program = require_tool(mkfs)?;
-    let path = cli.path(name);
-    let _ = std::fs::remove_file(&path);
-    std::fs::File::create(&path).expect("created").set_len(SIZE).expect("sized");
-    checked(Command::new(program).args(arguments).arg(&path));
-    Some(())
-}
-
 /// With NTFS and a file in it; the file's content.
 fn ntfs(cli: &Cli, name: &str) -> Option<Vec<u8>> {
-    make(cli, name, "mkfs.ntfs", &["-q", "-F", "-f"])?;
+    cli.make(name, SIZE, "mkfs.ntfs", &["-q", "-F", "-f"])?;
     let big = Rng::new(3).bytes(7 << 20);
     let mounted = NtfsMount::open(&cli.path(name))?;
     std::fs::write(mounted.path("big"), &big).expect("written");
@@ -85,7 +69,7 @@ fn every_file_system_becomes_a_volume_and_itself_again() {
         ("mkfs.btrfs", &["-q", "--mixed"], "btrfs", "--grow"),
     ];
     for (mkfs, arguments, checker, option) in kinds {
-        if make(&cli, "d", mkfs, arguments).is_none() || require_tool(checker).is_none() {
+        if cli.make("d", SIZE, mkfs, arguments).is_none() || require_tool(checker).is_none() {
             continue;
         }
         if mkfs == "mkfs.btrfs" {
@@ -117,7 +101,7 @@ fn every_file_system_becomes_a_volume_and_itself_again() {
 #[test]
 fn what_is_refused_late_leaves_no_smaller_file_system_and_no_key() {
     let cli = new();
-    if make(&cli, "d", "mkfs.ext4", &["-q", "-F"]).is_none() {
+    if cli.make("d", SIZE, "mkfs.ext4", &["-q", "-F"]).is_none() {
         return;
     }
     assert_eq!(ext4_bytes(&cli.path("d")), SIZE);
@@ -306,7 +290,7 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
 #[test]
 fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
     let cli = new();
-    let Some(()) = make(&cli, "d", "mkfs.ext4", &["-q", "-F"]) else { return };
+    let Some(()) = cli.make("d", SIZE, "mkfs.ext4", &["-q", "-F"]) else { return };
     let file_system = (SIZE - (1 << 20)) as usize;
     let resize = require_tool("resize2fs").expect("with mkfs.ext4");
     checked(Command::new(resize).arg(cli.path("d")).arg(format!("{}K", file_system >> 10)));
@@ -465,7 +449,7 @@ fn killing_it_at_any_moment_loses_nothing() {
 #[test]
 fn what_can_not_be_is_refused_before_anything_changes() {
     let cli = new();
-    let Some(()) = make(&cli, "d", "mkfs.ntfs", &["-q", "-F", "-f"]) else { return };
+    let Some(()) = cli.make("d", SIZE, "mkfs.ntfs", &["-q", "-F", "-f"]) else { return };
     let before = sha256_of_file(&cli.path("d"));
     for (code, words) in [
         (2, format!("encrypt @d --format bitlocker {SECRET}")),

@@ -3,7 +3,7 @@
 
 pub(crate) mod in_use;
 
-use keyway_testkit::Keyway;
+use keyway_testkit::{Keyway, require_tool};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,13 @@ use std::process::{Command, Output};
 
 /// The password of every volume here.
 pub(crate) const PASSWORD: &str = "twenty-characters-and-more";
+
+/// Runs another program, which must succeed.
+pub(crate) fn checked(command: &mut Command) {
+    let done = command.output().expect("it runs");
+    let said = [done.stdout, done.stderr].concat();
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said));
+}
 
 /// The program in a folder of its own.
 pub(crate) struct Cli {
@@ -24,6 +31,15 @@ impl Cli {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.keyway.path(name)
+    }
+
+    /// A new file of that size with a file system that `mkfs` makes.
+    pub(crate) fn make(&self, name: &str, size: u64, mkfs: &str, arguments: &[&str]) -> Option<()> {
+        let program = require_tool(mkfs)?;
+        let path = self.path(name);
+        std::fs::File::create(&path).expect("created").set_len(size).expect("sized");
+        checked(Command::new(program).args(arguments).arg(&path));
+        Some(())
     }
 
     pub(crate) fn command<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
