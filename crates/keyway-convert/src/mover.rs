@@ -16,7 +16,7 @@
 use crate::journal::{Held, Journal};
 use crate::live::{LIVE_SEGMENT, Live};
 use crate::marker::{MARKER_BYTES, is_torn};
-use crate::pipeline::{Came, Pipeline, flush};
+use crate::pipeline::{Came, Pipeline, flush, is_apart};
 use crate::step::{Move, Side, Step, Wipe};
 use crate::{ConvertError, Record, Stopped};
 use keyway_engine::Layout;
@@ -202,8 +202,11 @@ impl Conversion<'_> {
         let marked = marked || held.as_ref().map_or(Ok(false), |held| self.is_torn(held.newest.step))?;
         let mut at = match held {
             Some(held) => self.recover(&held, marked)?,
-            // The records come before the marker, and are wiped before it.
-            None if !marked => At { step: u32::try_from(last).unwrap_or(u32::MAX), done: 0, sequence: 0 },
+            // The records come before the marker, and are wiped before it. In a store of its own they stay until that is
+            // removed: one without them is another's, and proves nothing.
+            None if !marked && !is_apart(self.store, &self.journal) => {
+                At { step: u32::try_from(last).unwrap_or(u32::MAX), done: 0, sequence: 0 }
+            }
             None => return Err(ConvertError::NoJournal),
         };
         if !marked {

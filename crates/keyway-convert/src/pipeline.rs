@@ -298,7 +298,7 @@ enum Flush {
 }
 
 /// Whether the journal is in another store than what is converted.
-fn is_apart(store: &dyn Store, journal: &Journal<'_>) -> bool {
+pub(crate) fn is_apart(store: &dyn Store, journal: &Journal<'_>) -> bool {
     !std::ptr::addr_eq(store, journal.store())
 }
 

@@ -12,7 +12,7 @@ use keyway_testkit::{Rng, require_tool};
 use keyway_volume::veracrypt::{HashName, UnlockRequest, unlock};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use support::case::{Case, NEW, OLD, opened, secrets, wish};
+use support::case::{Case, KINDS, NEW, OLD, SIZE, opened, secrets, wish};
 use support::cuts::{Interrupted, cut_over_and_over};
 use support::{Loss, Power};
 
@@ -285,6 +285,31 @@ fn what_was_written_to_a_volume_that_is_whole_again_stays() {
         assert!(medium[4096..case.plain.len()] == case.plain[4096..]);
     }
     assert!(seen > 1);
+}
+
+/// Another conversion's file may lie where the journal was, or one that holds nothing: it says neither that everything
+/// is done nor that nothing was.
+#[test]
+fn a_file_that_holds_no_record_proves_nothing() {
+    for case in KINDS.map(Case::with_a_file) {
+        let whole = Power::new(case.image.clone(), None);
+        case.begin(&whole).expect("converted");
+        let mut seen = [0, 0];
+        for cut in 0..whole.steps() {
+            let power = Power::new(case.image.clone(), Some(cut));
+            let _ = case.begin(&power);
+            let mut medium = power.left(Loss::Nothing);
+            let file = MemStore::new(medium.split_off(SIZE).len());
+            let store = MemStore::from_vec(medium.clone());
+            let Some(found) = find(&store).expect("read") else { continue };
+            seen[usize::from(found.in_front)] += 1;
+            let conversion = case.plan.conversion(&store, Some(&file)).expect("planned");
+            let refused = conversion.run(found.in_front, &());
+            assert!(matches!(refused, Err(ConvertError::NoJournal)), "{}, cut before {cut}", case.name);
+            assert!(store.snapshot() == medium, "{}, cut before {cut}: it was written to", case.name);
+        }
+        assert!(seen.iter().all(|seen| *seen > 1), "{}: {seen:?}", case.name);
+    }
 }
 
 #[test]

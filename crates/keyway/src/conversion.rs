@@ -11,7 +11,7 @@ use crate::watch::{running, speed, watched};
 use keyway_convert::veracrypt::{self, FreeSpace, Plan};
 use keyway_convert::{ConvertError, Found, JournalPlace, Kind, Stopped};
 use keyway_engine::Access;
-use keyway_store::{Caching, FileStore, MemStore, OpenMode, Store};
+use keyway_store::{Caching, FileStore, OpenMode, Store};
 use rustix::io::Errno;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -240,21 +240,33 @@ pub(crate) fn make_journal(path: &Path, bytes: u64) -> Result<FileStore, Failure
     Ok(FileStore::open(path, OpenMode::ReadWrite, Caching::Direct)?)
 }
 
-/// Opens the journal's file of a conversion that was found. Where nothing is half converted, nothing
-/// in it is needed any more.
+/// Opens the journal's file of a conversion that was found. It is removed by the conversion's last act, when nothing
+/// on the medium is left that names it: where it is named it must be there.
 pub(crate) fn old_journal(found: &Found, access: Access) -> Result<Option<Box<dyn Store>>, Failure> {
     let JournalPlace::File(path) = &found.marker.journal else { return Ok(None) };
-    if !path.exists() && !found.in_front {
-        return Ok(Some(Box::new(MemStore::new(found.marker.place.file_bytes() as usize))));
-    }
     open_journal(path, found.marker.place.file_bytes(), access).map(Some)
+}
+
+/// A journal in a file that is out of reach tells nothing: neither that its conversion is through, nor that it had not
+/// begun.
+pub(crate) fn journal_must_be_there(journal: &JournalPlace) -> Result<(), Failure> {
+    let JournalPlace::File(path) = journal else { return Ok(()) };
+    // Whatever else is wrong with it, opening it says.
+    if !matches!(path.try_exists(), Ok(false)) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Failed,
+        format!("the journal {} isn't there", path.display()),
+        "mount the drive it is on, or bring it back to that place, and try again; nothing was changed",
+    )
+    .kind("no-journal"))
 }
 
 /// Opens a journal's file that must be there.
 pub(crate) fn open_journal(path: &Path, bytes: u64, access: Access) -> Result<Box<dyn Store>, Failure> {
-    let store = volume::store(path, access, Caching::Direct).map_err(|failure| {
-        failure.hint("the conversion can't go on without that file: bring it back to that place")
-    })?;
+    journal_must_be_there(&JournalPlace::File(path.to_owned()))?;
+    let store = volume::store(path, access, Caching::Direct)?;
     if store.size() < bytes {
         return Err(ConvertError::NoJournal.into());
     }
@@ -322,14 +334,7 @@ pub(crate) fn carry_out(
 
 /// A journal in a file is not needed any more when its conversion is through.
 pub(crate) fn remove_journal(plan: &Plan, out: Output) {
-    if let JournalPlace::File(file) = &plan.marker.journal
-        && let Err(e) = std::fs::remove_file(file)
-    {
-        out.warn(&format!(
-            "the journal {} is not needed any more, and could not be removed: {e}",
-            file.display()
-        ));
-    }
+    conversion_bitlocker::forget_journal(&plan.marker.journal, out);
 }
 
 /// Of what is to be done.

@@ -119,10 +119,8 @@ pub(crate) fn resume(
         ));
     };
     if !in_front {
-        // Gone with the end of the conversion, and not only out of reach because its drive is not mounted.
-        let gone = matches!(mark.file.try_exists(), Ok(false)) && mark.file.parent().is_none_or(Path::is_dir);
-        let file = (!gone).then(|| open_file(&mark, Access::ReadWrite)).transpose()?;
-        let left = between::settle(&store, file.as_deref(), &mark).map_err(|e| about(path, e))?;
+        let file = open_file(&mark, Access::ReadWrite)?;
+        let left = between::settle(&store, &*file, &mark).map_err(|e| about(path, e))?;
         if left != Left::Half {
             drop(file);
             return ended(path, &mark, left, out);

@@ -85,6 +85,9 @@ pub(crate) fn resume(
         return Err(nothing());
     }
     drop(store);
+    if let Some(found) = found.as_ref().filter(|found| found.in_front) {
+        conversion::journal_must_be_there(&found.mark.journal)?;
+    }
     let way = how.in_use.way(out)?;
     let secrets = bitlocker_secrets(&Which::new(path, &NarrowArgs::default()), source, keys)?;
     let store: Arc<dyn Store> = Arc::new(volume::store(path, Access::ReadWrite, Caching::Direct)?);
@@ -142,9 +145,9 @@ pub(crate) fn give_back(store: &dyn Store, mark: convert::Mark, out: Output) {
     }
 }
 
+/// Removes a journal that the medium says is not needed any more. Where its drive is not mounted it stays on that.
 pub(crate) fn forget_journal(journal: &JournalPlace, out: Output) {
     if let JournalPlace::File(file) = journal
-        && file.exists()
         && let Err(e) = std::fs::remove_file(file)
     {
         out.warn(&format!(

@@ -266,6 +266,45 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
     image.ext4_is_whole("plain");
 }
 
+/// The journal is on another drive, and that is not mounted when somebody goes on.
+#[test]
+fn a_journal_that_is_out_of_reach_is_asked_for() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    // Small enough before, so that only the conversion changes it.
+    checked(Command::new(require_tool("resize2fs").expect("with it")).arg(cli.path("d")).arg("28M"));
+    let file = std::fs::File::options().write(true).open(cli.path("d")).expect("opens");
+    file.set_len(32 << 20).expect("sized");
+    let before = std::fs::read(cli.path("d")).expect("read");
+    std::fs::create_dir(cli.path("away")).expect("made");
+    let mut child = image.start(&format!("encrypt @d {SECRET} --yes --limit 1 --journal @away/journal"));
+    let began = Instant::now();
+    loop {
+        let status = cli.run("status @d --json");
+        let document: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+        if document["bytes_per_second"].as_u64() > Some(0) {
+            break;
+        }
+        assert!(child.try_wait().expect("known").is_none(), "it has ended: {document}");
+        assert!(began.elapsed() < Duration::from_secs(120), "it does not get going: {document}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    cli.ends(0, "pause @d");
+    child.wait().expect("ends");
+    let half = std::fs::read(cli.path("d")).expect("read");
+    // As it was found if the power had failed before the marker was in front: the last page alone tells of it.
+    let (mut not_begun, page) = (before, half.len() - 4096);
+    not_begun[page..].copy_from_slice(&half[page..]);
+    let resume = format!("resume @d {SECRET}");
+    cli.asks_for_its_journal("d", [&half, &not_begun], std::slice::from_ref(&resume));
+    std::fs::write(cli.path("d"), &half).expect("written");
+    cli.ends(0, &resume);
+    assert!(!cli.path("away/journal").exists());
+    image.decrypted("d", SECRET, "plain");
+    image.ext4_is_whole("plain");
+}
+
 #[test]
 fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
     let image = Image::new();

@@ -212,6 +212,30 @@ fn a_pause_is_told_of_and_needs_both_secrets_to_go_on() {
     assert!(plain(&cli, BITLOCKER)[..content.len()] == content, "the content is another");
 }
 
+/// The journal is on another drive, and that is not mounted when somebody goes on.
+#[test]
+fn a_journal_that_is_out_of_reach_is_asked_for() {
+    let cli = new();
+    let Some(content) = veracrypt(&cli) else { return };
+    let before = std::fs::read(cli.path("d")).expect("read");
+    std::fs::create_dir(cli.path("away")).expect("made");
+    let mut child =
+        start(&cli, &format!("{TO_BITLOCKER} --no-recovery-password --limit 2 --journal @away/journal"));
+    under_way(&cli, &mut child);
+    cli.ends(0, "pause @d");
+    child.wait().expect("ends");
+    let half = std::fs::read(cli.path("d")).expect("read");
+    // As it was found if the power had failed before the marker was in front: the last page alone tells of it.
+    let (mut not_begun, page) = (before, half.len() - 4096);
+    not_begun[page..].copy_from_slice(&half[page..]);
+    let resume = "resume @d --password-file @pw --pim 1 --new-password-file @pw2".to_owned();
+    cli.asks_for_its_journal("d", [&half, &not_begun], std::slice::from_ref(&resume));
+    std::fs::write(cli.path("d"), &half).expect("written");
+    cli.ends(0, &resume);
+    assert!(!cli.path("away/journal").exists());
+    assert!(plain(&cli, BITLOCKER)[..content.len()] == content, "the content is another");
+}
+
 #[test]
 fn ended_by_force_at_any_moment_nothing_is_lost() {
     let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 300 } else { 8 };

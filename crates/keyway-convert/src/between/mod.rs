@@ -34,7 +34,7 @@ use keyway_engine::{Layout, Mapping};
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{
-    self, Block, Converting, InPlace, Places, Reached, Seen, State, UnlockRequest, is_volume,
+    self, Block, Converting, InPlace, Places, Reached, Seen, State, UnlockRequest,
 };
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume};
 use mark::page;
@@ -371,18 +371,11 @@ pub fn look(mark: &Mark, store: &dyn Store, file: &dyn Store) -> Result<Seen, Co
 }
 
 /// Finds out what is left of a conversion that was found without its marker in front, and removes what is not half
-/// converted. Needs no secret. `file` is the journal's, where that is still there.
+/// converted. Needs no secret. `file` is the journal's: what is in front says on neither side how far it was.
 ///
 /// # Errors
 /// Somebody wrote over the beginning of what is half converted; the file is damaged; a medium failed.
-pub fn settle(store: &dyn Store, file: Option<&dyn Store>, mark: &Mark) -> Result<Left, ConvertError> {
-    let Some(file) = file else {
-        // It is removed when everything is done, or by somebody who saw that nothing had begun.
-        let is_bitlocker = is_volume(store)?;
-        wipe_tail(store)?;
-        let is_done = is_bitlocker == (mark.direction == Direction::ToBitLocker);
-        return Ok(if is_done { Left::Done } else { Left::Untouched });
-    };
+pub fn settle(store: &dyn Store, file: &dyn Store, mark: &Mark) -> Result<Left, ConvertError> {
     let sheet = Sheet::read(file, mark)?;
     let conversion = conversion(store, file, mark, &sheet, &Keys::default())?;
     let step = conversion.journal.read()?.ok_or(ConvertError::NoJournal)?.newest.step;

@@ -127,7 +127,7 @@ impl Case {
         };
         assert_eq!(&found.mark, self.plan.mark());
         if !found.in_front {
-            match settle(&store, Some(&file), &found.mark) {
+            match settle(&store, &file, &found.mark) {
                 Ok(Left::Half) => {}
                 Ok(Left::Untouched | Left::Done) => return Some(Ok(Stopped::Done)),
                 Err(e) => return Some(Err(e)),

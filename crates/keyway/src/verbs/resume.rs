@@ -59,6 +59,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     conversion::refuse_if_used(path)?;
+    conversion::journal_must_be_there(&found.marker.journal)?;
     let way = args.how.in_use.way(out)?;
     let (own, new) = (args.secret.source(), args.new.source());
     one_stdin([&own, &new])?;

@@ -76,6 +76,25 @@ impl Cli {
             .unwrap_or_else(|e| panic!("{words}: {e}: {:?}", String::from_utf8_lossy(&done.stdout)))
     }
 
+    /// With the drive that the journal `@away/journal` is on not mounted, each state of the volume's file, its marker
+    /// in front or not, is refused by those words, and keeps every byte. The drive is back afterwards.
+    pub(crate) fn asks_for_its_journal(&self, name: &str, states: [&[u8]; 2], words: &[String]) {
+        let (folder, drive) = (self.path("away"), self.path("drive"));
+        std::fs::rename(&folder, &drive).expect("unmounted");
+        std::fs::create_dir(&folder).expect("the folder it is mounted on");
+        for (words, state) in words.iter().flat_map(|words| states.map(|state| (words, state))) {
+            std::fs::write(self.path(name), state).expect("written");
+            let refused = &self.json(1, words)["error"];
+            assert_eq!(refused["kind"], "no-journal", "{words}: {refused}");
+            let said = format!("{} {}", refused["message"], refused["hint"]);
+            let journal = folder.join("journal").display().to_string();
+            assert!(said.contains(&journal) && said.contains("mount the drive"), "{words}: {said}");
+            assert!(std::fs::read(self.path(name)).expect("read") == state, "{words}: it was touched");
+        }
+        std::fs::remove_dir(&folder).expect("nothing was made there");
+        std::fs::rename(&drive, &folder).expect("mounted");
+    }
+
     /// Writes the password's file and makes a volume that opens quickly.
     pub(crate) fn volume(&self, name: &str) {
         self.keyway.secret("pw", PASSWORD);
