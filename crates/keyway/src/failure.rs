@@ -93,6 +93,15 @@ impl Failure {
         self
     }
 
+    /// The same with more advice behind its own.
+    pub(crate) fn also(mut self, more: &str) -> Self {
+        if !self.hint.is_empty() {
+            self.hint.push_str("; ");
+        }
+        self.hint.push_str(more);
+        self
+    }
+
     /// The same with more for the JSON document: an object whose keys stand beside `error`.
     pub(crate) fn with(mut self, detail: serde_json::Value) -> Self {
         self.detail = detail;
@@ -453,6 +462,8 @@ mod tests {
         let told = Failure::told(6, "it is open; close it");
         assert_eq!((told.exit, &*told.message, &*told.hint), (Exit::Busy, "it is open", "close it"));
         assert_eq!(Failure::told(1, "it is open").hint, "");
+        assert_eq!(told.also("come back").hint, "close it; come back");
+        assert_eq!(Failure::told(1, "it is open").also("come back").hint, "come back");
     }
 
     #[test]

@@ -107,13 +107,20 @@ fn what_is_refused_late_leaves_no_smaller_file_system_and_no_key() {
     assert_eq!(ext4_bytes(&cli.path("d")), SIZE);
     std::fs::write(cli.path("journal"), "somebody's").expect("written");
     let words = "encrypt @d --format bitlocker --recovery-file @key --journal @journal --yes";
-    cli.ends(1, &format!("{words} {SECRET}"));
+    // What is to be done about it, and what has become of the sizes.
+    let told = |words: &str| {
+        let refused = cli.json(1, words);
+        let hint = refused["error"]["hint"].as_str().expect("advice");
+        assert!(hint.contains("name another with --journal"), "{hint}");
+        assert!(hint.ends_with("everything has the size again that it had"), "{hint}");
+    };
+    told(&format!("{words} {SECRET}"));
     assert_eq!(ext4_bytes(&cli.path("d")), SIZE, "the file system stayed smaller");
     assert!(!cli.path("key").exists(), "a key for nothing");
     assert_eq!(std::fs::read(cli.path("journal")).expect("there"), b"somebody's");
     check("e2fsck", &cli.path("d"));
     // Larger only while it lasts.
-    cli.ends(1, &format!("{words} --grow {SECRET}"));
+    told(&format!("{words} --grow {SECRET}"));
     assert_eq!(cli.path("d").metadata().expect("there").len(), SIZE, "the file stayed larger");
 }
 

@@ -119,7 +119,7 @@ impl Room {
             begin(store, planned)
         };
         make().map_err(|failure| match self.undo(path, fs, before) {
-            Some(told) => failure.hint(told),
+            Some(told) => failure.also(&told),
             None => failure,
         })
     }

@@ -159,12 +159,12 @@ fn to_veracrypt(args: &Args, file: PathBuf, out: Output) -> Result<(), Failure> 
     let (store, plan, journal) = begun.map_err(|failure| match (&room, &fs) {
         // Nothing has come of it, and everything gets the size back that it had.
         (Room::Grow(_), _) => match conversion::set_len(path, size) {
-            Ok(()) => failure.hint("nothing was converted, and the file has the size again that it had"),
+            Ok(()) => failure.also("nothing was converted, and the file has the size again that it had"),
             Err(e) => {
-                failure.hint(format!("nothing was converted; the file is larger than it was: {}", e.message))
+                failure.also(&format!("nothing was converted; the file is larger than it was: {}", e.message))
             }
         },
-        (Room::Shrink(_), Some(fs)) => failure.hint(resize_inside::undo(&which, &own, fs)),
+        (Room::Shrink(_), Some(fs)) => failure.also(&resize_inside::undo(&which, &own, fs)),
         _ => failure,
     })?;
     drop(own);

@@ -11,7 +11,9 @@ use crate::volume::{self, about};
 use keyway_convert::room::{self, FileSystem};
 use keyway_engine::{Access, Device, Layout};
 use keyway_store::{Caching, Store};
-use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, HEADERS_BYTES, ResizeError, UnlockRequest};
+use keyway_volume::veracrypt::{
+    self, BACKUP_GROUP_BYTES, HEADERS_BYTES, ResizeError, Resized, UnlockRequest,
+};
 use serde_json::json;
 use std::path::Path;
 
@@ -94,25 +96,31 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             return Err(not_small_enough(path, &fs));
         }
     }
-    if is_file && wanted > before {
-        conversion::set_len(path, wanted)?;
-    }
-    let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
-    let bar = progress::Progress::interruptible("resize")?;
-    let done = veracrypt::resize(&store, &request, wanted, !args.quick, &bar);
-    bar.done();
-    drop(store);
-    let done = match done {
+    // As long as the headers are the old ones the file may have its old size again.
+    let mut untouched = true;
+    let mut change = || -> Result<Resized, Failure> {
+        if is_file && wanted > before {
+            conversion::set_len(path, wanted)?;
+        }
+        let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
+        let bar = progress::Progress::interruptible("resize")?;
+        let done = veracrypt::resize(&store, &request, wanted, !args.quick, &bar);
+        bar.done();
+        untouched = !matches!(done, Err(ResizeError::Store(_)));
+        done.map_err(|e| about(path, e))
+    };
+    let done = match change() {
         Ok(done) => done,
-        Err(e) => {
-            // As long as the headers are the old ones the file may have its old size again.
-            let untouched = !matches!(e, ResizeError::Store(_));
-            if is_file && untouched && wanted > before {
-                conversion::set_len(path, before)?;
+        Err(mut failure) => {
+            if is_file
+                && untouched
+                && wanted > before
+                && let Err(e) = conversion::set_len(path, before)
+            {
+                failure = failure.also(&format!("the file is larger than it was: {}", e.message));
             }
-            let failure = about(path, e);
             return Err(match shrunk {
-                Some(fs) => failure.hint(resize_inside::undo(&which, &own, &fs)),
+                Some(fs) => failure.also(&resize_inside::undo(&which, &own, &fs)),
                 None => failure,
             });
         }

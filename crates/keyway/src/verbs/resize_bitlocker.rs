@@ -187,7 +187,7 @@ pub(super) fn run(
     let changed = change();
     drop((store, volume));
     if let Err(failure) = changed {
-        return Err(failure.hint(format!(
+        return Err(failure.also(&format!(
             "the volume opens, with its old size or the new one, and nothing in it is lost; `keyway resize {} --size \
              {wanted}` goes on",
             path.display()
