@@ -82,7 +82,7 @@ fn main() {
     plan.begin(&conversion).expect("begun");
     let stop = |_: u64, _: u64| ControlFlow::Break(());
     assert_eq!(conversion.run(false, &stop).expect("marked"), Stopped::Paused);
-    let (live, reached) = conversion.in_use(store.clone()).expect("in use");
+    let (live, reached) = plan.live(&conversion, store.clone()).expect("in use");
     let live = Arc::new(live);
     let whole = Segment { start: 0, len: live.size(), mapping: Mapping::Plain { store_offset: 0 } };
     let layout = Layout::new(512, vec![whole]).expect("a layout");

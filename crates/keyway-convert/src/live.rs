@@ -26,9 +26,6 @@ const PIECE: usize = 512 << 10;
 /// The plain content of a volume that is being converted.
 pub struct Live {
     store: Arc<dyn Store>,
-    /// Where the content was before the first move; empty where the moves say that of all of it.
-    before: Vec<Place>,
-    moves: Vec<(u32, Move)>,
     bytes: u64,
     sector_bytes: u32,
     state: Mutex<State>,
@@ -109,11 +106,12 @@ fn extents(before: &[Place], moves: &[(u32, Move)], step: u32, done: u64) -> Arc
         let first = m.logical + m.segment(0, done);
         first..first + done
     };
+    let moves: Vec<_> = moves.iter().map(|numbered| (reached(numbered), &numbered.1)).collect();
     let all = |m: &Move| m.logical..m.logical + m.len;
     let places = before.iter().map(|place| place.logical.clone());
     let mut ends: Vec<u64> = moves
         .iter()
-        .flat_map(|m| [reached(m), all(&m.1)])
+        .flat_map(|(reached, m)| [reached.clone(), all(m)])
         .chain(places)
         .flat_map(|range| [range.start, range.end])
         .collect();
@@ -121,7 +119,7 @@ fn extents(before: &[Place], moves: &[(u32, Move)], step: u32, done: u64) -> Arc
     ends.dedup();
     let pieces = ends.windows(2).filter_map(|ends| {
         let [start, end] = *ends.first_chunk()?;
-        let put = moves.iter().rev().find(|m| reached(m).contains(&start));
+        let put = moves.iter().rev().find(|(reached, _)| reached.contains(&start));
         let was = || before.iter().find(|place| place.logical.contains(&start));
         let (first, side) = match put.map(|(_, m)| (m.logical, Some(&m.to))) {
             Some(put) => put,
@@ -136,6 +134,40 @@ fn extents(before: &[Place], moves: &[(u32, Move)], step: u32, done: u64) -> Arc
         Some(Extent { logical: start..end, side: side.cloned(), within: start - first })
     });
     pieces.collect()
+}
+
+/// The same content with some of it elsewhere; what lies in a row is one extent.
+fn with(extents: &[Extent], put: Extent) -> Arc<[Extent]> {
+    let Range { start, end } = put.logical;
+    let below = extents.iter().map(|extent| extent.part(extent.logical.start..extent.logical.end.min(start)));
+    let above = extents.iter().map(|extent| extent.part(extent.logical.start.max(end)..extent.logical.end));
+    let mut all: Vec<Extent> = Vec::with_capacity(extents.len() + 2);
+    for extent in below.chain([put]).chain(above).filter(|extent| !extent.logical.is_empty()) {
+        match all.last_mut() {
+            Some(last) if last.goes_on_in(&extent) => last.logical.end = extent.logical.end,
+            _ => all.push(extent),
+        }
+    }
+    all.into()
+}
+
+impl Extent {
+    /// A part of it; empty where the range is.
+    fn part(&self, logical: Range<u64>) -> Self {
+        let before = logical.start.saturating_sub(self.logical.start);
+        Self { logical, side: self.side.clone(), within: self.within + before }
+    }
+
+    /// Whether the next one's bytes lie in a row with these, on the same side.
+    fn goes_on_in(&self, next: &Self) -> bool {
+        let bytes = self.logical.end - self.logical.start;
+        let same_side = match (&self.side, &next.side) {
+            (Some(side), Some(next)) => side.is(next),
+            (None, None) => true,
+            _ => false,
+        };
+        same_side && self.within + bytes == next.within && self.logical.end == next.logical.start
+    }
 }
 
 impl Live {
@@ -176,7 +208,7 @@ impl Live {
         let sector_bytes = units.fold(store.sector_bytes(), u32::max);
         let state = State { extents, busy: Vec::new(), closed: None };
         let (state, changed, requests) = (Mutex::new(state), Condvar::new(), AtomicU64::new(0));
-        Ok(Self { store, before, moves, bytes, sector_bytes, state, changed, requests })
+        Ok(Self { store, bytes, sector_bytes, state, changed, requests })
     }
 
     /// The same for requests of any size: those that are not whole sectors are completed by reading first.
@@ -219,9 +251,13 @@ impl Live {
         drop(self.changed.wait_while(state, under_way).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// A step has come so far: the content lies there now. Reads go on.
-    pub(crate) fn moved(&self, step: u32, done: u64) {
-        let extents = extents(&self.before, &self.moves, step, done);
+    /// These bytes of a move, counted from its beginning, are where they shall be. Reads go on.
+    pub(crate) fn moved(&self, m: &Move, first: u64, len: u64) {
+        let start = m.logical + first;
+        let put = Extent { logical: start..start + len, side: Some(m.to.clone()), within: first };
+        // Nobody else changes them.
+        let extents = self.lock().extents.clone();
+        let extents = with(&extents, put);
         let mut state = self.lock();
         state.extents = extents;
         if let Some(closed) = &mut state.closed {

@@ -13,7 +13,8 @@
 //!     16    1  kind: 1 encryption, 2 decryption, 3 re-encryption
 //!     17    1  journal: 0 on the medium, 1 in a file
 //!     18    2  bytes of the file's path
-//!     20    1  0: everything is moved; used space only: 1 free space is left, 2 filled, 3 trimmed
+//!     20    1  0: everything is moved; used space only: 1 free space is left, 2 filled, 3 trimmed, 4 left, and counts as
+//!              moved from the beginning on
 //!     21    3  0
 //!     24    8  bytes of the medium
 //!     32    8  bytes that are moved
@@ -51,6 +52,8 @@ const CRC_AT: usize = PAYLOAD - 4;
 const OLD_AT: usize = 128;
 const PATH_AT: usize = OLD_AT + 3 * HEADER_BYTES;
 const LONGEST_PATH: usize = 1024;
+/// Of used space only, in use: what free space is then.
+const FREE_IS_NEW: u8 = 4;
 
 /// Which conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -90,6 +93,8 @@ pub struct Marker {
     pub park: u64,
     /// Only what the file system uses is moved, and this becomes of the rest; `None`: everything is.
     pub used: Option<FreeSpace>,
+    /// Somebody may use the volume meanwhile: free space that is left counts as moved from the beginning on.
+    pub free_is_new: bool,
     /// Where the journal's slots are.
     pub place: Place,
     /// The header of the volume as it was; zeros where there was none.
@@ -120,7 +125,8 @@ impl Marker {
         let path = path.get(..LONGEST_PATH).unwrap_or(path);
         payload.extend([self.kind.code(), where_]);
         payload.extend((path.len() as u16).to_le_bytes());
-        payload.extend([self.used.map_or(0, FreeSpace::code), 0, 0, 0]);
+        let used = if self.free_is_new { FREE_IS_NEW } else { self.used.map_or(0, FreeSpace::code) };
+        payload.extend([used, 0, 0, 0]);
         let slots = &self.place.slots;
         let slot = |n: usize| slots.get(n).copied().unwrap_or_default();
         let places = (0..SLOTS).map(|n| slot(n).record).chain((0..SLOTS).map(|n| slot(n).segment));
@@ -159,8 +165,10 @@ impl Marker {
             park: number(40)?,
             used: match body.get(20)? {
                 0 => None,
+                &FREE_IS_NEW => Some(FreeSpace::Leave),
                 code => Some(FreeSpace::from_code(*code)?),
             },
+            free_is_new: *body.get(20)? == FREE_IS_NEW,
             place: Place {
                 slots: (0..usize::try_from(number(120)?).ok().filter(|n| matches!(*n, 2 | SLOTS))?)
                     .map(|n| Some(Slot { record: number(48 + 8 * n)?, segment: number(80 + 8 * n)? }))
@@ -180,9 +188,10 @@ impl Marker {
         let filled = end(self.moved, headers) == store_bytes;
         let areas = match self.kind {
             Kind::Encryption => {
+                let parked = if self.free_is_new { 2 * HEADERS_BYTES } else { HEADERS_BYTES };
                 self.moved.is_multiple_of(page)
                     && self.moved >= 2 * HEADERS_BYTES
-                    && end(self.moved, HEADERS_BYTES) <= self.park
+                    && end(self.moved, parked) <= self.park
                     && end(self.park, headers) <= store_bytes
             }
             Kind::Decryption => filled && self.moved > page && end(self.park, 2 * page) <= store_bytes,
@@ -317,6 +326,7 @@ mod tests {
             moved: size - HEADERS_BYTES - BACKUP_GROUP_BYTES,
             park: size - BACKUP_GROUP_BYTES,
             used: None,
+            free_is_new: false,
             place: Place::in_a_file(4096),
             old: header(1),
             new: [header(2), header(3)],

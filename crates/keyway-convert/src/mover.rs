@@ -155,20 +155,13 @@ impl Conversion<'_> {
         self.go_on(self.start(marked)?, None, progress)
     }
 
-    /// Makes the volume usable where [`Conversion::run`] was paused. `store` is the one that is converted.
+    /// Makes the volume usable where [`Conversion::run`] was paused. `store` is the one that is converted, `before` the
+    /// layout that it had, if it was one: what no move reaches stays there. `there` are moves that count as done from
+    /// the beginning on.
     ///
     /// # Errors
     /// See [`ConvertError`]; this conversion can't be carried out on a volume in use.
-    pub fn in_use(&self, store: Arc<dyn Store>) -> Result<(Live, Reached), ConvertError> {
-        self.in_use_of(store, None, vec![])
-    }
-
-    /// The same of a volume that had that layout before the conversion: what no move reaches stays there, but for
-    /// what counts as moved from the beginning on.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn in_use_of(
+    pub(crate) fn in_use_of(
         &self,
         store: Arc<dyn Store>,
         before: Option<&Layout>,
@@ -438,7 +431,7 @@ impl Conversion<'_> {
         live.close_for_reads(content);
         self.store.write_at(segment, target)?;
         *at = At { done: at.done + len, sequence: sequence + 1, ..*at };
-        live.moved(at.step, at.done);
+        live.moved(m, first, len);
         // Behind this record recovery does not write the segment again, so others may.
         self.note(at)
     }

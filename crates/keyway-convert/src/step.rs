@@ -181,6 +181,18 @@ impl Small {
 }
 
 impl Side {
+    /// Whether it is the same: where bytes lie, and what they are under.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let same_key = match (&self.key, &other.key) {
+            (Some(key), Some(other)) => {
+                Arc::ptr_eq(&key.cipher, &other.cipher) && key.first_unit == other.first_unit
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        self.offset == other.offset && same_key
+    }
+
     /// Decrypts what was read at `at` bytes from the beginning.
     pub(crate) fn decrypt(&self, buf: &mut [u8], at: u64) {
         if let Some(key) = &self.key {

@@ -19,7 +19,7 @@ fn used(case: &Case, store: &Arc<Power>, user: &mut User) -> Result<Stopped, Con
     let conversion = case.plan.conversion(&**store, None)?;
     case.plan.begin(&conversion)?;
     assert_eq!(conversion.run(false, &|_: u64, _: u64| ControlFlow::Break(()))?, Stopped::Paused);
-    let (live, reached) = conversion.in_use(store.clone())?;
+    let (live, reached) = case.plan.live(&conversion, store.clone())?;
     let live = Arc::new(live);
     let volume = live.device()?;
     let turns = Turns::default();

@@ -48,7 +48,7 @@ fn convert(path: &Path, seed: u64) {
     if conversion.run(marked, &stop).expect("runs") == Stopped::Done {
         return;
     }
-    let (live, reached) = conversion.in_use(store.clone()).expect("in use");
+    let (live, reached) = plan.live(&conversion, store.clone()).expect("in use");
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| write(&live, seed, &over));

@@ -31,10 +31,12 @@
 //! The very last step wipes the journal's records and then the second marker. They lie in the last 128 KiB,
 //! which a volume in use does not write to.
 
+mod in_use;
 mod resume;
 mod steps;
 mod used;
 
+pub use in_use::room_in_use;
 pub(crate) use resume::open_header;
 pub use resume::{ResumeSecrets, how_far};
 pub(crate) use steps::{header_page, noise, wiping};
@@ -171,6 +173,7 @@ pub fn encryption(
         moved,
         park,
         used: None,
+        free_is_new: false,
         place,
         old: none(),
         new: headers.sealed,
@@ -202,6 +205,7 @@ pub fn decryption(store: &dyn Store, opened: &Unlocked, file: Option<PathBuf>) -
         moved,
         park: end + PAGE,
         used: None,
+        free_is_new: false,
         place,
         old: header_of(store, opened)?,
         new: [none(), none()],
@@ -243,6 +247,7 @@ pub fn reencryption(
         moved,
         park: 0,
         used: None,
+        free_is_new: false,
         place,
         old: header_of(store, opened)?,
         new: headers.sealed,

@@ -17,10 +17,14 @@ impl Plan {
             Step::Put(vec![(0, m.to_bytes()), (PAGE, noise(HEAD - PAGE)?)]),
         ];
         // From the last one on: a target may reach into the source of the next one.
-        steps.extend(self.stretches().into_iter().rev().map(|range| {
+        for range in self.stretches().into_iter().rev() {
             let (at, len) = (range.start, range.end - range.start);
-            moving(at, (at, None), (at + moved_to, self.new_key(at)), len)
-        }));
+            let stretch = moving(at, (at, None), (at + moved_to, self.new_key(at)), len);
+            match self.free_below(&range) {
+                Some([aside, back]) => steps.extend([aside, stretch, back]),
+                None => steps.push(stretch),
+            }
+        }
         steps.push(moving(0, (m.park, self.new_key(0)), (moved_to, self.new_key(0)), HEAD));
         let Rest { filled, trimmed } = self.rest();
         steps.push(wiping(filled, true));
@@ -90,7 +94,7 @@ impl Plan {
         self.keys.old.as_ref().map(|key| key.from(at))
     }
 
-    fn new_key(&self, at: u64) -> Option<Keyed> {
+    pub(super) fn new_key(&self, at: u64) -> Option<Keyed> {
         self.keys.new.as_ref().map(|key| key.from(at))
     }
 }
@@ -103,7 +107,7 @@ impl Keyed {
     }
 }
 
-fn moving(logical: u64, from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), len: u64) -> Step {
+pub(super) fn moving(logical: u64, from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), len: u64) -> Step {
     let from_end = to.0 > from.0;
     let side = |(offset, key)| Side { offset, key };
     Step::Move(Move { logical, from: side(from), to: side(to), len, from_end })

@@ -11,6 +11,7 @@
 //!  16380    4  CRC-32 of the 16380 bytes before
 //! ```
 
+use super::in_use::far_apart;
 use super::{HEAD, PAGE, Plan, end_group, first_record};
 use crate::ConvertError;
 use crate::marker::Marker;
@@ -150,12 +151,17 @@ impl Plan {
         }
         let cut = |range: &Range<u64>| range.start.max(all.start)..range.end.min(all.end);
         let inside = self.stretches.iter().flatten().map(cut);
-        inside.filter(|range| range.start < range.end).collect()
+        let inside = inside.filter(|range| range.start < range.end);
+        if self.marker.free_is_new { far_apart(inside) } else { inside.collect() }
     }
 
     /// What is done to all that nothing was moved to.
     pub(super) fn rest(&self) -> Rest {
         let (m, end) = (&self.marker, end_group(self.marker.size));
+        if m.free_is_new {
+            // Where anything was moved away from, something else has its place.
+            return Rest { filled: vec![self.parks()..end], trimmed: vec![] };
+        }
         let stretches = self.stretches();
         let up = |range: &Range<u64>| range.start + HEADERS_BYTES..range.end + HEADERS_BYTES;
         let targets: Vec<_> =
@@ -179,7 +185,7 @@ impl Plan {
             return std::iter::once(0..size).collect();
         }
         let moved = self.stretches().into_iter().map(|range| range.start..range.end + HEADERS_BYTES);
-        let (front, end) = (0..HEADERS_BYTES + HEAD, self.marker.park..size);
+        let (front, end) = (0..HEADERS_BYTES + HEAD, self.parks()..size);
         std::iter::once(front).chain(moved).chain([end]).collect()
     }
 
