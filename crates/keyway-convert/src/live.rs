@@ -223,6 +223,16 @@ impl Live {
         Ok(Device::new(Box::new(Arc::clone(self)), layout, Access::ReadWrite)?)
     }
 
+    /// Which bytes of the content lie where.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> Vec<(Range<u64>, Range<u64>)> {
+        let place = |extent: &Extent| {
+            let at = extent.side.as_ref().map_or(0, |side| side.offset) + extent.within;
+            (extent.logical.clone(), at..at + (extent.logical.end - extent.logical.start))
+        };
+        self.lock().extents.iter().map(place).collect()
+    }
+
     /// Requests so far.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)

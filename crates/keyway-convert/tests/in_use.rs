@@ -37,16 +37,16 @@ fn used(case: &Case, store: &Arc<Power>, user: &mut User) -> Result<Stopped, Con
 #[test]
 fn what_was_flushed_is_there_after_any_loss_of_power() {
     let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 20_000 } else { 30 };
-    for kind in KINDS {
-        let case = Case::new(kind);
+    for case in KINDS.map(Case::new).into_iter().chain(Case::used_in_use()) {
+        let kind = &case.name;
         let whole = Arc::new(Power::new(case.image.clone(), None));
         let mut user = User::new(&case.plain, 1);
         assert_eq!(used(&case, &whole, &mut user).expect("nothing fails"), Stopped::Done);
-        assert!(user.writes > 20, "{kind:?}: only {} writes went on meanwhile", user.writes);
+        assert!(user.writes > 20, "{kind}: only {} writes went on meanwhile", user.writes);
         let steps = whole.steps();
         let whole = Arc::into_inner(whole).expect("nobody else has it").left(Loss::Nothing);
         case.is_clean(&whole).expect("clean");
-        assert!(case.content(&whole) == user.content, "{kind:?}: what was written is there");
+        assert!(case.content(&whole) == user.content, "{kind}: what was written is there");
         let (next, cuts, writes) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for _ in 0..2 {
@@ -56,7 +56,7 @@ fn what_was_flushed_is_there_after_any_loss_of_power() {
                         let mut rng = Rng::new(turn ^ 0xc07);
                         let cut = rng.below(steps);
                         let loss = [Loss::Some(turn), Loss::All, Loss::Nothing][turn as usize % 3];
-                        let when = format!("{kind:?}, cut before {cut} of {steps}, {loss:?}");
+                        let when = format!("{kind}, cut before {cut} of {steps}, {loss:?}");
                         let power = Arc::new(Power::new(case.image.clone(), Some(cut)));
                         let mut user = User::new(&case.plain, turn);
                         let done = used(&case, &power, &mut user);
@@ -87,6 +87,6 @@ fn what_was_flushed_is_there_after_any_loss_of_power() {
                 });
             }
         });
-        eprintln!("{kind:?}: {} cuts, {} writes meanwhile", cuts.into_inner(), writes.into_inner());
+        eprintln!("{kind}: {} cuts, {} writes meanwhile", cuts.into_inner(), writes.into_inner());
     }
 }

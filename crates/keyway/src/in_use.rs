@@ -56,6 +56,7 @@ pub(crate) fn carry_out(
     out: Output,
 ) -> Result<(), Failure> {
     let (store, journal) = (Arc::new(stores.0), stores.1);
+    plan.can_be_used().map_err(|e| about(path, e))?;
     let failed = |e: ConvertError| failed(path, e);
     let conversion = plan.conversion(&*store, journal.as_deref()).map_err(failed)?;
     let watch = Watch::new(path, None, limit)?;
@@ -77,7 +78,7 @@ pub(crate) fn carry_out(
             format!("use it: keyway open {}", path.display()),
         ));
     }
-    let live = conversion.in_use(store.clone()).map_err(failed)?;
+    let live = plan.live(&conversion, store.clone()).map_err(failed)?;
     let what = Converted { path, kind: plan.marker.kind, format: "veracrypt" };
     match serve(&what, &conversion, live, (watch, way), out)? {
         Stopped::Done => conversion::remove_journal(plan, out),

@@ -127,3 +127,158 @@ impl Plan {
         there.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::step::Move;
+    use keyway_secret::SecretBytes;
+    use keyway_store::MemStore;
+    use keyway_testkit::Rng;
+    use keyway_volume::Secrets;
+    use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, Fill, HashName, NewVolume};
+
+    const PAGE: u64 = 4096;
+    const SEGMENT: u64 = 48 << 10;
+
+    /// Stretches of random lengths, some short and near each other, some not.
+    fn stretches(rng: &mut Rng, moved: u64) -> Vec<Range<u64>> {
+        let (mut all, mut at) = (vec![], 0);
+        loop {
+            let most = [40, 200, 1000][rng.below(3) as usize];
+            let start = at + PAGE * (u64::from(at > 0) + rng.below(most / 8));
+            let end = start + PAGE * (1 + rng.below(most / 4));
+            if end > moved {
+                return all;
+            }
+            all.push(start..end);
+            at = end;
+        }
+    }
+
+    fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
+        one.start < other.end && other.start < one.end
+    }
+
+    /// Where the content is: each byte once, and no two in one place.
+    fn places(live: &Live, plan: &Plan) -> Vec<(Range<u64>, Range<u64>)> {
+        let (mut places, mut behind) = (live.places(), 0);
+        for (content, place) in &places {
+            assert_eq!(content.start, behind, "each byte of the content is somewhere");
+            behind = content.end;
+            let possible = HEADERS_BYTES <= place.start && place.end <= plan.marker.size - BACKUP_GROUP_BYTES;
+            assert!(possible, "{place:?} is not the content's");
+            assert!(plan.marker.place.segments().iter().all(|segment| !overlap(segment, place)));
+        }
+        assert_eq!(behind, plan.marker.moved);
+        places.sort_by_key(|(_, place)| place.start);
+        for pair in places.windows(2) {
+            let [(one, low), (other, high)] = pair else { continue };
+            assert!(low.end <= high.start, "{one:?} and {other:?} are both at {high:?}");
+        }
+        places
+    }
+
+    #[test]
+    fn no_two_bytes_ever_have_one_place_and_no_target_is_anybody_elses() {
+        let mut rng = Rng::new(8);
+        let password = SecretBytes::copy_of(b"a password that is long");
+        let secrets = Secrets { password, keyfiles: vec![], pim: Some(1) };
+        let cipher = "aes".parse().expect("a cipher");
+        let wish = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
+        let store = Arc::new(MemStore::new(8 << 20));
+        let moved = room_in_use(store.size(), true);
+        let planned = super::super::encryption(&*store, moved, &wish, None).expect("planned");
+        let (mut moments, mut stretches_moved) = (0, 0);
+        for _ in 0..60 {
+            let again = planned.without_list();
+            let plan = again.of_used(stretches(&mut rng, moved), FreeSpace::Leave).expect("possible");
+            let plan = plan.for_use().expect("possible");
+            let steps = plan.encrypt().expect("planned");
+            stretches_moved += plan.stretches().len();
+            let at = |step: u32, done| {
+                Live::new(store.clone(), None, (&plan.free_there(), &steps), step, done).expect("all of it")
+            };
+            // From where it begins to be in use: the marker is in front.
+            let live = at(2, 0);
+            for (number, step) in steps.iter().enumerate().skip(2) {
+                let m: &Move = match step {
+                    Step::Move(m) => m,
+                    Step::Wipe(wipe) => {
+                        let places = places(&live, &plan);
+                        let met = |range| places.iter().any(|(_, place)| overlap(place, range));
+                        assert!(!wipe.ranges.iter().any(met), "step {number} wipes what is in use");
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let mut done = 0;
+                while done < m.len {
+                    let len = SEGMENT.min(m.len - done);
+                    let first = m.segment(done, len);
+                    let (content, place) = (m.logical + first, m.from.offset + first);
+                    let target = m.to.offset + first..m.to.offset + first + len;
+                    for (other, its) in places(&live, &plan) {
+                        if other.start <= content && content < other.end {
+                            assert_eq!(its.start + (content - other.start), place, "it is where it is read");
+                        }
+                        // But for the segment itself.
+                        for part in
+                            [other.start..other.end.min(content), other.start.max(content + len)..other.end]
+                        {
+                            let from = its.start + part.start.saturating_sub(other.start);
+                            let its = from..from + part.end.saturating_sub(part.start);
+                            assert!(part.is_empty() || !overlap(&its, &target), "{part:?} is at {its:?}");
+                        }
+                    }
+                    done += len;
+                    live.moved(m, first, len);
+                    // Told from the beginning it is the same.
+                    let places = [places(&live, &plan), places(&at(number as u32, done), &plan)];
+                    for (content, place) in places.iter().flatten() {
+                        let other = places.iter().flatten().filter(|(other, _)| overlap(other, content));
+                        for (other, its) in other {
+                            assert_eq!(its.start + content.start, place.start + other.start);
+                        }
+                    }
+                    moments += 1;
+                }
+            }
+            let done = places(&live, &plan);
+            assert!(done.iter().all(|(content, place)| content.start + HEADERS_BYTES == place.start));
+        }
+        assert!(moments > 3000 && stretches_moved > 200, "{moments}, {stretches_moved}");
+    }
+
+    #[test]
+    fn stretches_that_are_near_are_one() {
+        let pages = |pages: &[Range<u64>]| {
+            let bytes = pages.iter().map(|pages| pages.start * PAGE..pages.end * PAGE);
+            let apart = far_apart(bytes).into_iter();
+            apart.map(|range| range.start / PAGE..range.end / PAGE).collect::<Vec<_>>()
+        };
+        assert_eq!(pages(&[40..41, 72..73, 105..106]), [32..73, 105..106]);
+        assert_eq!(pages(&[64..65, 97..98, 129..130]), [64..65, 97..130]);
+    }
+
+    #[test]
+    fn what_can_not_be_in_use_is_refused() {
+        let password = SecretBytes::copy_of(b"a password that is long");
+        let secrets = Secrets { password, keyfiles: vec![], pim: Some(1) };
+        let cipher = "aes".parse().expect("a cipher");
+        let wish = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
+        let store = MemStore::new(8 << 20);
+        let plan = |moved, free| {
+            let plan = super::super::encryption(&store, moved, &wish, None).expect("planned");
+            plan.of_used(vec![0..PAGE], free).expect("possible")
+        };
+        let (most, more) = (room_in_use(store.size(), true), room(store.size(), true));
+        assert!(plan(most, FreeSpace::Leave).for_use().is_ok());
+        assert!(plan(most, FreeSpace::Leave).can_be_used().is_err(), "it was not made for that");
+        let too_large = plan(more, FreeSpace::Leave).for_use();
+        assert!(matches!(too_large, Err(ConvertError::NoRoom { missing }) if missing == HEAD));
+        for free in [FreeSpace::Fill, FreeSpace::Trim] {
+            assert!(matches!(plan(most, free).for_use(), Err(ConvertError::Unsupported(_))));
+        }
+    }
+}

@@ -214,7 +214,7 @@ impl Plan {
     }
 
     /// The same as far as the marker, which does not depend on the list.
-    fn without_list(&self) -> Self {
+    pub(super) fn without_list(&self) -> Self {
         Self { marker: self.marker.clone(), keys: self.keys.clone(), stretches: Some(vec![]) }
     }
 }

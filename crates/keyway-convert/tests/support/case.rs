@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub(crate) const SIZE: usize = 1 << 20;
+const SIZE: usize = 1 << 20;
 pub(crate) const OLD: &str = "the old password of the volume";
 pub(crate) const NEW: &str = "the new password of the volume";
 
@@ -84,6 +84,41 @@ impl Case {
         Self { name: format!("used space only, {}", free.name()), plan, used: inside, image, plain }
     }
 
+    /// The same while the volume is in use, with what is free wherever it can be: below stretches that are far apart, near,
+    /// and short, and behind the last one. All of the content counts, what is free too: it stays what it was found as.
+    pub(crate) fn used_in_use() -> Vec<Self> {
+        let near_the_front = vec![0..8, 40..60, 100..104, 140..200, 210..230, 318..320];
+        let behind_a_gap = vec![0..4, 70..72, 104..106, 140..250];
+        let cases = [near_the_front, behind_a_gap].into_iter().zip(1..).map(|(pages, n)| {
+            let size = 2 * SIZE;
+            let moved = veracrypt::room_in_use(size as u64, true);
+            assert_eq!(moved, 320 << 12);
+            let (image, new) = (Rng::new(n).bytes(size), secrets(NEW));
+            let store = Arc::new(MemStore::from_vec(image.clone()));
+            let plan = veracrypt::encryption(&store, moved, &wish(&new, "aes"), None).expect("planned");
+            let used: Vec<_> = pages.into_iter().map(|pages| pages.start << 12..pages.end << 12).collect();
+            let plan = plan.of_used(used.clone(), FreeSpace::Leave).and_then(Plan::for_use);
+            let mut plan = plan.expect("possible");
+            plan.marker.place.segment_bytes = 48 << 10;
+            let mut plain = vec![0; moved as usize];
+            {
+                let conversion = plan.conversion(&store, None).expect("planned");
+                plan.begin(&conversion).expect("begun");
+                let stop = |_: u64, _: u64| std::ops::ControlFlow::Break(());
+                assert_eq!(conversion.run(false, &stop).expect("runs"), Stopped::Paused);
+                let (live, _) = plan.live(&conversion, store.clone()).expect("can be used");
+                live.read_at(&mut plain, 0).expect("read");
+            }
+            for range in used {
+                let range = range.start as usize..range.end as usize;
+                assert!(plain[range.clone()] == image[range]);
+            }
+            let name = format!("used space only in use, {n}");
+            Self { name, ..Self::of(plan, image, plain) }
+        });
+        cases.collect()
+    }
+
     /// With the journal in a file: what is flushed there says nothing of the medium, and the other way round. Both
     /// lose their power at once.
     pub(crate) fn with_a_file(kind: Kind) -> Self {
@@ -97,19 +132,23 @@ impl Case {
     pub(crate) fn all() -> Vec<Self> {
         let free = [FreeSpace::Leave, FreeSpace::Fill, FreeSpace::Trim];
         let on_medium = KINDS.map(Self::new).into_iter().chain(free.map(Self::used_only));
-        on_medium.chain(KINDS.map(Self::with_a_file)).collect()
+        on_medium.chain(Self::used_in_use()).chain(KINDS.map(Self::with_a_file)).collect()
+    }
+
+    fn size(&self) -> u64 {
+        self.plan.marker.size
     }
 
     /// What is converted, and the journal's file.
     fn parts<'a>(&self, medium: &'a dyn Medium) -> (Part<'a>, Option<Part<'a>>) {
         let part = |range| Part { medium, range };
-        let file = part(SIZE as u64..medium.size());
-        (part(0..SIZE as u64), (self.plan.marker.journal != JournalPlace::OnMedium).then_some(file))
+        let file = part(self.size()..medium.size());
+        (part(0..self.size()), (self.plan.marker.journal != JournalPlace::OnMedium).then_some(file))
     }
 
     /// Whether the conversion is found on it.
     pub(crate) fn is_found(&self, medium: &[u8]) -> bool {
-        find(&MemStore::from_vec(medium[..SIZE].to_vec())).expect("read").is_some()
+        find(&MemStore::from_vec(medium[..self.size() as usize].to_vec())).expect("read").is_some()
     }
 
     fn encryption(file: Option<PathBuf>) -> Self {
@@ -171,8 +210,8 @@ impl Case {
         // What the journal is in was nobody's: padding, or behind the file system.
         let kept = match self.plan.marker.kind {
             Kind::Encryption => 0..self.plain.len(),
-            Kind::Decryption => 0..SIZE - 131_072 + 512,
-            Kind::Reencryption => HEADERS_BYTES as usize..SIZE - 131_072 + 512,
+            Kind::Decryption => 0..self.size() as usize - 131_072 + 512,
+            Kind::Reencryption => HEADERS_BYTES as usize..self.size() as usize - 131_072 + 512,
         };
         medium[kept.clone()] == self.image[kept] && medium[..512] == self.image[..512]
     }
@@ -199,13 +238,13 @@ impl Case {
         let Marker { kind, new, .. } = &self.plan.marker;
         let check = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         if *kind == Kind::Decryption {
-            let (_, rest) = medium[..SIZE].split_at(self.plain.len());
+            let (_, rest) = medium[..self.size() as usize].split_at(self.plain.len());
             let (rest, last) = rest.split_at(rest.len() - 4096);
             check(rest.iter().all(|byte| *byte == 0), "something is left behind the content")?;
             return check(Marker::parse(last).is_none(), "the conversion is still found");
         }
         for (place, header) in [HeaderPlace::Primary, HeaderPlace::BackupPrimary].into_iter().zip(new) {
-            let at = place.offset(SIZE as u64).expect("large enough") as usize;
+            let at = place.offset(self.size()).expect("large enough") as usize;
             check(medium[at..at + 512] == *header.bytes(), &format!("the {place} is wrong"))?;
         }
         // A last page that was torn while it was wiped is found by nobody and tells nothing.

@@ -167,13 +167,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "give the new volume's secret without \"new-\", or add --reencrypt",
         ));
     }
+    args.check_free_space()?;
     let way = args.how.in_use.way(out)?;
-    if args.used_space_only && way.is_some() {
-        return Err(Failure::usage(
-            "free space can't be left out of a volume that is in use: it may be used at any moment",
-            "leave --online or --used-space-only out",
-        ));
-    }
     let wish = |secrets| NewVolume {
         secrets,
         cipher,
@@ -211,6 +206,17 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 }
 
 impl Args {
+    /// What a volume that is in use while it is encrypted can't have.
+    pub(super) fn check_free_space(&self) -> Result<(), Failure> {
+        if self.how.in_use.online && self.free_space != FreeSpaceArg::Leave {
+            return Err(Failure::usage(
+                "while it is in use a volume's free space may come into use, and can't be filled or trimmed",
+                "leave --free-space out, or --online",
+            ));
+        }
+        Ok(())
+    }
+
     /// The cipher of a VeraCrypt volume.
     pub(super) fn veracrypt_cipher(&self) -> Result<Chain, Failure> {
         let Some(text) = &self.cipher else { return Ok(Chain::single(Algorithm::Aes256)) };
@@ -256,14 +262,18 @@ pub(super) fn file_system(path: &Path) -> Result<FileSystem, Failure> {
 fn room_for(path: &Path, fs: &FileSystem, args: &Args) -> Result<Room, Failure> {
     let size = volume::store(path, Access::ReadOnly, Caching::Buffered)?.size();
     let on_medium = args.how.journal.is_none();
-    let (moved, most) = (end_of(fs), veracrypt::room(size, on_medium));
+    let most_of = |size| match args.used_space_only && args.how.in_use.online {
+        true => veracrypt::room_in_use(size, on_medium),
+        false => veracrypt::room(size, on_medium),
+    };
+    let (moved, most) = (end_of(fs), most_of(size));
     if moved <= most {
         return Ok(Room::Enough);
     }
     Room::elsewhere(path, fs, most, args.grow, || {
         let mut larger = size.next_multiple_of(4096);
-        while veracrypt::room(larger, on_medium) < moved {
-            larger += (moved - veracrypt::room(larger, on_medium)).next_multiple_of(4096);
+        while most_of(larger) < moved {
+            larger += (moved - most_of(larger)).next_multiple_of(4096);
         }
         larger
     })
@@ -299,6 +309,9 @@ fn encrypt(
             if let Some(free) = free {
                 let stretches = used(&store, plan.marker.moved)?;
                 plan = plan.of_used(stretches, free).map_err(|e| about(path, e))?;
+                if way.is_some() {
+                    plan = plan.for_use().map_err(|e| about(path, e))?;
+                }
                 conversion::allocate_ranges(path, &plan.written())?;
             }
             let journal = conversion::new_journal(&plan)?;

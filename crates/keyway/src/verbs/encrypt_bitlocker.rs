@@ -1,7 +1,7 @@
 //! `encrypt --format bitlocker`: the file system on a device becomes a BitLocker volume.
 
 use super::create_bitlocker::{KeyFiles, description, method, protector_id};
-use super::encrypt::{Args, FreeSpaceArg, file_system};
+use super::encrypt::{Args, file_system};
 use super::encrypt_room::{Room, end_of};
 use crate::conversion;
 use crate::conversion_bitlocker::{Target, carry_out, journal};
@@ -102,12 +102,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 
 /// What a volume that is in use while it is encrypted can't have.
 fn can_be_used(args: &Args) -> Result<(), Failure> {
-    if args.free_space != FreeSpaceArg::Leave {
-        return Err(Failure::usage(
-            "while it is in use a volume's free space may come into use, and can't be filled or trimmed",
-            "leave --free-space out, or --online",
-        ));
-    }
+    args.check_free_space()?;
     if args.bitlocker.recovery_file.is_none() && !args.bitlocker.no_recovery_password {
         return Err(Failure::usage(
             "with --online the answer is told to whoever uses the volume, and a recovery password is not for them",
