@@ -140,13 +140,18 @@ fn a_thousand_kills_under_writes_lose_nothing_that_was_flushed() {
     let mut rng = Rng::new(std::process::id().into());
     let (mut kills, mut writes, mut rounds) = (0, 0, 0);
     while kills < wanted {
-        for case in KINDS.map(Case::new).into_iter().chain(Case::used_in_use()) {
+        for case in KINDS.map(Case::new).into_iter().chain(Case::used_in_use().into_iter().take(1)) {
             let kind = &case.name;
             std::fs::write(&path, &case.image).expect("written");
             {
                 let store = FileStore::open(&path, OpenMode::ReadWrite, Caching::Buffered).expect("opens");
                 let conversion = case.plan.conversion(&store, None).expect("planned");
                 case.plan.begin(&conversion).expect("begun");
+                if case.plan.marker.used.is_some() {
+                    // Before the marker is in front the file system's map counts, and here is none.
+                    let stop = |_: u64, _: u64| ControlFlow::Break(());
+                    assert_eq!(conversion.run(false, &stop).expect("marked"), Stopped::Paused);
+                }
             }
             let mut content = case.plain.clone();
             let mut unsure = vec![false; content.len() / SECTOR];

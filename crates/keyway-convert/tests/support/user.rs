@@ -106,6 +106,7 @@ const MOST: u64 = 32;
 impl Turns {
     /// Uses the volume until the conversion is over or the power fails; and a little longer where that did not.
     pub(crate) fn used(&self, user: &mut User, volume: &Device) {
+        let _leaves = Leaves(self);
         while user.one(volume) {
             let requests = self.requests.fetch_add(1, Ordering::AcqRel);
             while requests > MOST * (self.segments.load(Ordering::Acquire) + 1) && !self.is_over() {
@@ -115,8 +116,6 @@ impl Turns {
                 break;
             }
         }
-        // Nobody waits for them any more.
-        self.requests.store(u64::MAX / 2, Ordering::Release);
     }
 
     /// The conversion has ended, whichever way.
@@ -126,6 +125,15 @@ impl Turns {
 
     fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
+    }
+}
+
+/// Whichever way the user goes, nobody waits for them any more.
+struct Leaves<'a>(&'a Turns);
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        self.0.requests.store(u64::MAX / 2, Ordering::Release);
     }
 }
 
