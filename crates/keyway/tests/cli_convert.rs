@@ -4,7 +4,7 @@
 
 mod cli_support;
 
-use cli_support::in_use::written_while_converted;
+use cli_support::in_use::{start, written_while_converted};
 use cli_support::{Cli, PASSWORD, checked, ext4_bytes};
 use keyway_testkit::{Rng, require_root, require_tool, sha256_of_file};
 use serde_json::Value;
@@ -342,6 +342,109 @@ fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
     assert!(!cli.path("d.keyway-journal").exists());
 }
 
+/// A file system gets files while the used space of it is converted: they lie where it was free. The process is killed
+/// after each, and what was flushed is there.
+#[test]
+fn files_put_into_free_space_while_used_space_is_converted_stay() {
+    let image = Image::new();
+    let cli = &image.cli;
+    let Some(debugfs) = require_tool("debugfs") else { return };
+    let e2fsck = require_tool("e2fsck").expect("with it");
+    let folder = cli.path("content");
+    std::fs::create_dir_all(&folder).expect("made");
+    std::fs::write(folder.join("big"), &image.big).expect("written");
+    let arguments = ["-q", "-F", "-N", "512", "-J", "size=4", "-d", folder.to_str().expect("text")];
+    let slow = "--online --limit 2 --json";
+    for online in [true, false] {
+        let Some(()) = cli.make("d", 400 << 20, "mkfs.ext4", &arguments) else { return };
+        let mut files: Vec<Vec<u8>> = Vec::new();
+        let mut words = format!("encrypt @d {SECRET} --used-space-only --yes {slow}");
+        for life in 0..3 {
+            let Some((mut child, plain)) = start(cli, &words) else { return };
+            for _ in 0..3 {
+                let n = files.len();
+                files.push(Rng::new(n as u64).bytes(2 << 20));
+                std::fs::write(cli.path("file"), &files[n]).expect("written");
+                let write = format!("write {} file{n}", cli.path("file").display());
+                checked(Command::new(&debugfs).args(["-w", "-R", &write]).arg(&plain));
+            }
+            let file = std::fs::File::options().write(true).open(&plain).expect("opens");
+            file.sync_all().expect("flushed");
+            drop(file);
+            let status = cli.json(0, "status @d");
+            let (total, percent) = (&status["total_bytes"], &status["percentage_done"]);
+            assert!(total.as_u64().is_some_and(|bytes| bytes < 60 << 20), "{status}");
+            assert!(percent.as_f64().is_some_and(|n| n < 100.0), "it was through too early: {status}");
+            if life < 2 {
+                child.kill().expect("SIGKILL");
+            } else {
+                cli.ends(0, "close @d");
+            }
+            child.wait().expect("ends");
+            assert_eq!(cli.json(1, &format!("cat @d {SECRET}"))["error"]["kind"], "converting");
+            words = format!("resume @d {SECRET} {slow}");
+        }
+        if online {
+            let (mut child, _) =
+                start(cli, &format!("resume @d {SECRET} --online --json")).expect("as before");
+            let began = Instant::now();
+            while cli.json(0, "status @d")["percentage_done"].as_f64().is_some_and(|n| n < 100.0) {
+                assert!(began.elapsed() < Duration::from_secs(300));
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            cli.ends(0, "close @d");
+            assert!(child.wait().expect("ends").success());
+        } else {
+            cli.ends(0, &format!("resume @d {SECRET}"));
+        }
+        cli.ends(2, &format!("resume @d {SECRET}"));
+        assert!(allocated(&cli.path("d")) < 120 << 20, "{} bytes on the disk", allocated(&cli.path("d")));
+        image.decrypted("d", SECRET, "plain");
+        image.ext4_is_whole("plain");
+        checked(Command::new(&e2fsck).args(["-f", "-n"]).arg(cli.path("plain")));
+        for (n, file) in files.iter().enumerate() {
+            let dump = format!("dump /file{n} {}", cli.path("file").display());
+            checked(Command::new(&debugfs).args(["-R", &dump]).arg(cli.path("plain")));
+            assert!(std::fs::read(cli.path("file")).expect("dumped") == *file, "file {n} is another");
+        }
+    }
+}
+
+/// With bytes at random places, of used and of free space alike, which the file system does not survive.
+#[test]
+fn used_space_is_converted_while_the_volume_is_written_everywhere() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let (mut content, mut rng) = (vec![0; 24 << 20], Rng::new(9));
+    let runs = [
+        (format!("encrypt @d {SECRET} --used-space-only --yes --limit 2 --online --json"), false),
+        (format!("resume @d {SECRET} --online --json"), true),
+    ];
+    for (words, to_the_end) in runs {
+        let Some(_) = written_while_converted(cli, &words, to_the_end, &mut content, &mut rng) else {
+            return;
+        };
+    }
+    image.decrypted("d", SECRET, "plain");
+    let plain = std::fs::read(cli.path("plain")).expect("read");
+    assert!(plain[..content.len()] == content, "something else is in it than what was written");
+    // What was begun without somebody who uses it goes on like that.
+    let Some(()) = image.ext4("d") else { return };
+    let mut child = image.start(&format!("encrypt @d {SECRET} --used-space-only --yes --limit 2"));
+    let began = Instant::now();
+    while cli.json(0, "status @d")["percentage_done"].as_f64().is_none_or(|n| n < 5.0) {
+        assert!(began.elapsed() < Duration::from_secs(100));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    cli.ends(0, "pause @d");
+    child.wait().expect("ends");
+    cli.ends(5, &format!("resume @d {SECRET} --online"));
+    cli.ends(0, &format!("resume @d {SECRET}"));
+    image.decrypted("d", SECRET, "plain");
+    image.ext4_is_whole("plain");
+}
+
 #[test]
 fn what_is_not_built_or_can_not_be_is_refused() {
     let image = Image::new();
@@ -353,7 +456,9 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     cli.ends(2, &format!("encrypt @d {SECRET}"));
     cli.ends(2, &format!("encrypt @d {SECRET} --cipher rot13 --yes"));
     cli.ends(2, &format!("encrypt @d {SECRET} --free-space fill --yes"));
-    cli.ends(2, &format!("encrypt @d {SECRET} --used-space-only --online --yes"));
+    for free in ["fill", "trim"] {
+        cli.ends(2, &format!("encrypt @d {SECRET} --used-space-only --free-space {free} --online --yes"));
+    }
     cli.ends(2, "pause @d");
     cli.ends(2, &format!("resume @d {SECRET}"));
     cli.ends(4, &format!("decrypt @d {SECRET} --yes"));

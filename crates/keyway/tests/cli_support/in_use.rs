@@ -4,11 +4,12 @@ use super::Cli;
 use keyway_testkit::Rng;
 use serde_json::Value;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts a conversion whose volume stays in use; its process, and the file of its plain content.
-fn start(cli: &Cli, words: &str) -> Option<(Child, std::fs::File)> {
+/// Starts a conversion whose volume stays in use; its process, and where the file of its plain content is.
+pub(crate) fn start(cli: &Cli, words: &str) -> Option<(Child, PathBuf)> {
     let mut command = cli.command(cli.words(words));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("keyway starts");
     // It says where the volume is, and stays.
@@ -22,8 +23,7 @@ fn start(cli: &Cli, words: &str) -> Option<(Child, std::fs::File)> {
         keyway_testkit::skip("no FUSE here");
         return None;
     };
-    let file = std::fs::File::options().read(true).write(true).open(file).expect("opens");
-    Some((child, file))
+    Some((child, file.into()))
 }
 
 /// Writes to the volume `d` while it is converted, and reads everything back, until that is through or, where it is
@@ -37,6 +37,7 @@ pub(crate) fn written_while_converted(
     rng: &mut Rng,
 ) -> Option<Value> {
     let (mut child, file) = start(cli, words)?;
+    let file = std::fs::File::options().read(true).write(true).open(file).expect("opens");
     if content.iter().all(|byte| *byte == 0) {
         file.read_exact_at(content, 0).expect("read");
     }
