@@ -270,7 +270,7 @@ mod tests {
         let store = MemStore::new(8 << 20);
         let plan = |moved, free| {
             let plan = super::super::encryption(&store, moved, &wish, None).expect("planned");
-            plan.of_used(vec![0..PAGE], free).expect("possible")
+            plan.of_used(vec![0..PAGE, 2 * PAGE..3 * PAGE], free).expect("possible")
         };
         let (most, more) = (room_in_use(store.size(), true), room(store.size(), true));
         assert!(plan(most, FreeSpace::Leave).for_use().is_ok());

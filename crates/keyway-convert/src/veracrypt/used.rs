@@ -160,7 +160,7 @@ impl Plan {
         let (m, end) = (&self.marker, end_group(self.marker.size));
         if m.free_is_new {
             // Where anything was moved away from, something else has its place.
-            return Rest { filled: vec![self.parks()..end], trimmed: vec![] };
+            return Rest { filled: std::iter::once(self.parks()..end).collect(), trimmed: vec![] };
         }
         let stretches = self.stretches();
         let up = |range: &Range<u64>| range.start + HEADERS_BYTES..range.end + HEADERS_BYTES;
