@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const SIZE: usize = 1 << 20;
+pub(crate) const SIZE: usize = 1 << 20;
 pub(crate) const OLD: &str = "the old password of the volume";
 pub(crate) const NEW: &str = "the new password of the volume";
 
