@@ -1,6 +1,6 @@
 //! Why a volume could not be opened, made or changed, sorted by whose fault it is.
 
-use crate::veracrypt::{HeaderFault, LARGEST_PIM, Place};
+use crate::veracrypt::{BACKUP_GROUP_BYTES, HeaderFault, LARGEST_PIM, Place};
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
 use keyway_store::StoreError;
@@ -43,7 +43,7 @@ pub enum VolumeError {
     #[error("this is not an encrypted volume: {0}")]
     NotAVolume(NotAVolume),
     /// The secret is right (the header decrypts), but the header is damaged or lies.
-    #[error("the {place} is damaged: {fault}; {}", remedy(*.place))]
+    #[error("{}", damaged(*.place, *.fault))]
     DamagedHeader {
         /// Which header.
         place: Place,
@@ -72,11 +72,21 @@ pub enum VolumeError {
     Cipher(#[from] CipherError),
 }
 
-fn remedy(place: Place) -> &'static str {
-    match place.backup() {
-        Some(_) => "restore it from the volume's backup header or from a header backup file",
-        None => "restore it from a header backup file",
-    }
+/// A header that names an end beyond the file's is in order: it is the file that was cut off.
+fn damaged(place: Place, fault: HeaderFault) -> String {
+    let remedy = match (place.backup(), fault) {
+        (_, HeaderFault::BeyondEnd { end, present }) => {
+            let whole = end.saturating_add(BACKUP_GROUP_BYTES);
+            return format!(
+                "this is not the whole volume: its data area ends at byte {end}, and the file or device at \
+                 {present}; copy it again in full, or save what is left: make another copy as long as it was \
+                 (`truncate -s {whole} COPY`) and open that with --read-only"
+            );
+        }
+        (Some(_), _) => "restore it from the volume's backup header or from a header backup file",
+        (None, _) => "restore it from a header backup file",
+    };
+    format!("the {place} is damaged: {fault}; {remedy}")
 }
 
 impl VolumeError {

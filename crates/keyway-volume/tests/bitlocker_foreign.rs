@@ -2,16 +2,17 @@
 //! metadata reads and writes back to the same bytes.
 #![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
-use keyway_engine::{Access, Device, Layout};
+use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_testkit::{Row, Table, sha256_of, unpack_xz, volumes};
 use keyway_volume::bitlocker::{
     BOOT_SECTOR_BYTES, BitLockerError, Block, BootKind, BootSector, Conversion, CopyState, Entries,
-    Protection, REGION_BYTES, RecoveryPassword, Secret, StartupKey, UnlockRequest, Unlocked, Value, Warning,
-    look, unlock,
+    Protection, REGION_BYTES, ReadOnly, RecoveryPassword, Repaired, Secret, StartupKey, UnlockRequest,
+    Unlocked, Value, Warning, look, unlock,
 };
 use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -108,10 +109,54 @@ fn the_volumes_that_windows_made() {
         metadata_reads_and_writes_back_to_the_same_bytes(row, store);
         the_validation_that_windows_wrote_is_the_one_we_make(row, store);
         what_is_seen_without_a_secret(row, store);
+        without_its_first_sector(row, file, store);
         opened += every_secret_opens_it_to_what_it_holds(row, file, store);
     });
     // Nine passwords, eleven recovery passwords, a startup key and a clear key.
     assert!(opened == 22 || folder().is_none(), "{opened} were tried");
+}
+
+/// Each segment's first byte and length, and what is stored where.
+fn where_it_lies(layout: &Layout) -> Vec<(u64, u64, Option<u64>, Option<u64>)> {
+    let stored = |mapping: &Mapping| match mapping {
+        Mapping::Encrypted { store_offset, first_unit, .. } => (Some(*store_offset), Some(*first_unit)),
+        Mapping::Plain { store_offset } => (Some(*store_offset), None),
+        Mapping::Zero => (None, None),
+    };
+    let each = |s: &Segment| {
+        let (at, unit) = stored(&s.mapping);
+        (s.start, s.len, at, unit)
+    };
+    layout.segments().iter().map(each).collect()
+}
+
+/// Its metadata is found, what is in it is the same, and a repair makes a volume of it again.
+fn without_its_first_sector(row: &Row, file: &NamedTempFile, store: &FileStore) {
+    let name = row.get("file");
+    let Some((_, secret)) = secrets(row).pop() else { panic!("{name} has no secret") };
+    let secrets: Vec<_> = secret.into_iter().collect();
+    let request = UnlockRequest { search: true, ..UnlockRequest::new(&secrets) };
+    let before = unlock(store, &request).expect(name);
+    let mut first = [0; 4096];
+    store.read_at(&mut first, 0).expect(name);
+    let damage = |bytes: &[u8]| {
+        std::fs::File::options().write(true).open(file.path()).expect(name).write_all_at(bytes, 0)
+    };
+    for lost in [[0; 4096], [0xa5; 4096]] {
+        damage(&lost).expect(name);
+        assert!(matches!(look(store), Err(BitLockerError::NotBitLocker(_))), "{name}");
+        let found = unlock(store, &request).expect(name);
+        assert!(found.opened.data.bytes.same_as(&before.opened.data.bytes), "{name}");
+        assert_eq!(where_it_lies(&found.layout), where_it_lies(&before.layout), "{name}");
+        assert_eq!(found.read_only, Some(ReadOnly::FirstSector), "{name}");
+        let writable = FileStore::open(file.path(), OpenMode::ReadWrite, Caching::Buffered).expect(name);
+        let done = found.opened.repair(&writable).expect(name);
+        assert_eq!(done, Repaired { first_sector: true, copies: vec![] }, "{name}");
+        let again = unlock(store, &UnlockRequest::new(&secrets)).expect(name);
+        assert_eq!(again.warnings, before.warnings, "{name}");
+        assert_eq!(where_it_lies(&again.layout), where_it_lies(&before.layout), "{name}");
+    }
+    damage(&first).expect(name);
 }
 
 /// How many secrets that were.

@@ -171,7 +171,7 @@ fn repairing() {
         let volume = Volume::new().damaged(damaged);
         let repair = |store: &dyn Store| {
             let done = opened(store, &[volume.first()]).repair(store);
-            done.is_ok_and(|numbers| numbers.len() == damaged.len())
+            done.is_ok_and(|written| written.copies.len() == damaged.len())
         };
         volume.cut_everywhere(repair, &[&[volume.first()]]);
         let store = MemStore::from_vec(volume.image.clone());

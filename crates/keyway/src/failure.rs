@@ -201,7 +201,7 @@ impl From<VolumeError> for Failure {
                 .hint("check the hidden volume's secret (--protect-…); without it use --read-only"),
             E::NoSecret => told.hint("use --password-file FILE, --password-fd N or --keyfile PATH"),
             E::PasswordTooLong { .. } => told.hint("check that the file holds the password and nothing else"),
-            E::NotAVolume(_) => told.hint("name the file or device that holds the volume"),
+            E::NotAVolume(_) => told.hint(NAME_ANOTHER),
             E::DamagedHeader { .. } => told.kind("damaged"),
             E::Layout(_) => told.kind("damaged").hint("restore the header: keyway header restore VOLUME"),
             E::Unsupported(_) => told.kind("unsupported"),
@@ -218,7 +218,7 @@ impl From<BitLockerError> for Failure {
         match error {
             E::Store(error) => error.into(),
             E::Layout(error) => error.into(),
-            E::NotBitLocker(_) => told.hint("name the file or device that holds the volume"),
+            E::NotBitLocker(_) => told.hint(NAME_ANOTHER),
             E::BootSector(_) | E::NoMetadata(_) | E::Impossible(_) | E::DamagedKey(_) => told.kind("damaged"),
             E::Tampered => told.kind("tampered"),
             E::Unsupported(_) => told.kind("unsupported"),
@@ -237,6 +237,10 @@ impl From<BitLockerError> for Failure {
         }
     }
 }
+
+/// What to do about something that does not begin as a volume does.
+const NAME_ANOTHER: &str = "name the file or device that holds the volume; of a BitLocker volume whose first \
+     sector was overwritten, `keyway info --format bitlocker` looks for what is left";
 
 /// The options that open a BitLocker volume.
 const ALL_SECRETS: &str =

@@ -2,7 +2,7 @@
 //! keys, of which it has several kinds.
 
 use crate::failure::{Exit, Failure};
-use crate::narrow::NarrowArgs;
+use crate::narrow::{FormatArg, NarrowArgs};
 use crate::secrets_in::{SecretArgs, SecretSource, one_stdin};
 use crate::tpm_in::TpmArgs;
 use crate::volume::{self, Which};
@@ -171,7 +171,12 @@ pub(crate) fn bitlocker_secrets(
     bitlocker_secrets_of(which, source, keys, || {
         let store = volume::store(&which.path, Access::ReadOnly, Caching::Buffered)?;
         // Also where a conversion's marker stands in the place of the first sector.
-        keyway_convert::bitlocker::look(&store).map_err(|e| volume::about(&which.path, e))
+        match keyway_convert::bitlocker::look(&store) {
+            Err(_) if which.format == Some(FormatArg::Bitlocker) => {
+                which.look_at_bitlocker(&store).map_err(|e| volume::about(&which.path, e))
+            }
+            seen => seen.map_err(|e| volume::about(&which.path, e)),
+        }
     })
 }
 

@@ -8,7 +8,8 @@ use crate::output::Output;
 use crate::spawn;
 use crate::system_drive::SystemDrive;
 use keyway_engine::{Access, Device, LayerSecrets};
-use keyway_store::{Caching, FileStore, OpenMode};
+use keyway_store::{Caching, FileStore, OpenMode, Store};
+use keyway_volume::bitlocker::BitLockerError;
 use keyway_volume::{HashName, HeaderChoice, Info, Opened, Secrets, UnlockRequest, bitlocker};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
@@ -48,6 +49,25 @@ impl Which {
     pub(crate) fn absolute(self) -> Result<Self, Failure> {
         let system_header = self.system_header.as_deref().map(spawn::absolute).transpose()?;
         Ok(Self { path: spawn::absolute(&self.path)?, system_header, ..self })
+    }
+
+    /// The request for BitLocker's code. Whoever says that it is such a volume is believed where its
+    /// first sector does not.
+    pub(crate) fn bitlocker_request<'a>(
+        &self,
+        secrets: &'a [bitlocker::Secret],
+    ) -> bitlocker::UnlockRequest<'a> {
+        let search = self.format == Some(FormatArg::Bitlocker);
+        bitlocker::UnlockRequest { search, ..bitlocker::UnlockRequest::new(secrets) }
+    }
+
+    /// What can be said of a BitLocker volume without a secret.
+    pub(crate) fn look_at_bitlocker(&self, store: &dyn Store) -> Result<bitlocker::Seen, BitLockerError> {
+        if self.format == Some(FormatArg::Bitlocker) {
+            bitlocker::find(store)
+        } else {
+            bitlocker::look(store)
+        }
     }
 
     /// The request for the format's own code. `drive` is where a system partition's header may be.
@@ -128,7 +148,7 @@ pub(crate) fn open_and<'a>(
             )));
         }
         Key::BitLocker(secrets) => {
-            let request = bitlocker::UnlockRequest::new(secrets);
+            let request = which.bitlocker_request(secrets);
             let unlocked = bitlocker::unlock(&store, &request).map_err(|e| about(e.into()))?;
             if keys_too {
                 keys = unlocked.layer_secrets().map_err(|e| about(e.into()))?;

@@ -127,14 +127,22 @@ pub enum NotABackup {
     Block(#[from] BlockFault),
 }
 
+/// What [`OpenedKeys::repair`] wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repaired {
+    /// Whether the first sector.
+    pub first_sector: bool,
+    /// The numbers (from 1 on) of the copies of the metadata.
+    pub copies: Vec<usize>,
+}
+
 impl HeaderBackup {
     /// Takes the first sector and the copy of the metadata that counts.
     ///
     /// # Errors
     /// The volume's metadata can't be read.
     pub fn take(store: &dyn Store, metadata: &Metadata) -> Result<Self, BackupError> {
-        let mut first_sector = vec![0; metadata.boot.sector_bytes as usize];
-        store.read_at(&mut first_sector, 0).map_err(BitLockerError::from)?;
+        let first_sector = metadata.first_sector(store).map_err(BitLockerError::from)?;
         let block = metadata.block().clone();
         let region = block.region().map_err(RewriteError::from)?;
         Ok(Self { volume_bytes: store.size(), first_sector, region, block })
@@ -244,12 +252,11 @@ impl HeaderBackup {
 
 impl OpenedKeys {
     /// Writes the copies of the metadata that are damaged or older than the one that counts anew
-    /// from that one, and corrects the first sector's offsets. Returns the numbers (from 1 on) of
-    /// the copies that were written.
+    /// from that one, and the first sector where it is lost or names other places.
     ///
     /// # Errors
     /// The medium failed.
-    pub fn repair(&self, store: &dyn Store) -> Result<Vec<usize>, BackupError> {
+    pub fn repair(&self, store: &dyn Store) -> Result<Repaired, BackupError> {
         let block = self.metadata.block();
         let region = block.region().map_err(RewriteError::from)?;
         let states = self.metadata.states();
@@ -258,13 +265,13 @@ impl OpenedKeys {
             let Some(offset) = block.copies.get(*i) else { continue };
             write_copies(store, &region, [*offset])?;
         }
-        if self.metadata.boot.copies != block.copies {
-            let mut first = vec![0; self.metadata.boot.sector_bytes as usize];
-            store.read_at(&mut first, 0).map_err(BackupError::FirstSector)?;
+        let first_sector = !self.metadata.first_sector_is_good();
+        if first_sector {
+            let mut first = self.metadata.first_sector(store).map_err(BackupError::FirstSector)?;
             self.metadata.boot.put_copies(block.copies, &mut first);
             write_first(store, &first)?;
         }
-        Ok(bad.into_iter().map(|i| i + 1).collect())
+        Ok(Repaired { first_sector, copies: bad.into_iter().map(|i| i + 1).collect() })
     }
 }
 

@@ -86,6 +86,9 @@ pub enum BootFault {
     /// A sector size that there is not.
     #[error("its boot sector says that a sector has {0} bytes")]
     SectorBytes(u16),
+    /// It has the signature, but not the GUID that the metadata's offsets follow.
+    #[error("its boot sector does not say where the metadata is")]
+    NoPlaces,
     /// The metadata's offsets are cut off by the end of the sector.
     #[error("its boot sector ends within the metadata's offsets")]
     Short,

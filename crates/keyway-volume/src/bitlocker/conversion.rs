@@ -207,7 +207,7 @@ impl Converting {
 
     /// The first sector of a new volume.
     pub fn new_first_sector(&self) -> [u8; 512] {
-        boot_sector(self.sector_bytes, &self.block.copies)
+        boot_sector(self.sector_bytes, &self.block.copies, None)
     }
 
     /// The data's cipher; its units are counted from the beginning of the medium.

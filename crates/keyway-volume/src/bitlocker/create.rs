@@ -187,7 +187,7 @@ pub fn create(
             put(store.as_ref(), &decoy.after_boot_sector(), u64::from(sector_bytes))?;
             decoy.boot_sector(&block.copies)
         }
-        None => boot_sector(sector_bytes, &block.copies),
+        None => boot_sector(sector_bytes, &block.copies, None),
     };
     let mut first = AlignedBuf::zeroed(sector_bytes as usize);
     for (slot, byte) in first.iter_mut().zip(boot) {

@@ -3,7 +3,7 @@
 //! It looks like a FAT32 boot sector without a file system. Source: the boot sectors of the volumes
 //! that Windows made, which differ only in the fields named here.
 
-use super::boot::{BOOT_SECTOR_BYTES, GUID_AT, GUID_AT_TO_GO, INFORMATION, OEM, OEM_TO_GO};
+use super::boot::{BOOT_SECTOR_BYTES, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW, OEM, OEM_TO_GO};
 
 /// The template up to the boot loader's end; the OEM name (at 3) and the file system's fields are put
 /// over it. The loader prints the messages below and waits for a key.
@@ -38,14 +38,21 @@ const TO_GO_TAIL: [u8; 10] = *b"rSvD\x02\0\0\0\0\0";
 /// it.
 const CLUSTER_BYTES: u32 = 4096;
 
-/// The first sector of a volume that starts at byte 0 of its file or device.
-pub(super) fn boot_sector(sector_bytes: u32, copies: &[u64; 3]) -> [u8; BOOT_SECTOR_BYTES] {
+/// The first sector of a volume that starts at byte 0 of its file or device; `eow` is where the two
+/// copies of its encrypt-on-write information are, if it has any.
+pub(super) fn boot_sector(
+    sector_bytes: u32,
+    copies: &[u64; 3],
+    eow: Option<[u64; 2]>,
+) -> [u8; BOOT_SECTOR_BYTES] {
     let mut sector = template();
     put(&mut sector, 3, &OEM);
     put(&mut sector, 11, &(sector_bytes as u16).to_le_bytes());
     put(&mut sector, 13, &[(CLUSTER_BYTES / sector_bytes) as u8]);
-    put(&mut sector, GUID_AT, &INFORMATION.0);
+    let guid = if eow.is_some() { INFORMATION_EOW } else { INFORMATION };
+    put(&mut sector, GUID_AT, &guid.0);
     put_offsets(&mut sector, GUID_AT + 16, copies);
+    put_offsets(&mut sector, GUID_AT + 40, eow.as_ref().map_or(&[], |places| places));
     sector
 }
 
@@ -72,7 +79,7 @@ fn template() -> [u8; BOOT_SECTOR_BYTES] {
     sector
 }
 
-fn put_offsets(sector: &mut [u8; BOOT_SECTOR_BYTES], at: usize, copies: &[u64; 3]) {
+fn put_offsets(sector: &mut [u8; BOOT_SECTOR_BYTES], at: usize, copies: &[u64]) {
     for (i, copy) in copies.iter().enumerate() {
         put(sector, at + 8 * i, &copy.to_le_bytes());
     }

@@ -28,7 +28,8 @@ use super::reader::Reader;
 use keyway_store::Store;
 use std::ops::Range;
 
-const INFORMATION: &[u8; 8] = b"FVE-EOW\0";
+/// What the information starts with.
+pub(super) const INFORMATION: &[u8; 8] = b"FVE-EOW\0";
 const BITMAP: &[u8; 10] = b"FVE-EOWBM\0";
 const RECORD: &[u8; 10] = b"FVE-EOWBR\0";
 
@@ -139,6 +140,12 @@ fn parse_information(whole: &[u8]) -> Option<Information> {
     odd.is_empty().then_some(())?;
     let bitmaps = list.iter().map(|offset| u64::from_le_bytes(*offset)).collect();
     Some(Information { bytes, chunk_bytes, log_bytes, bitmaps })
+}
+
+/// Where the two copies of the information lie, as it says itself; `sector` is its beginning.
+pub(super) fn places(sector: &[u8]) -> Option<[u64; 2]> {
+    let mut r = Reader(sector.get(40..)?);
+    Some([r.u64()?, r.u64()?])
 }
 
 fn read_bitmap(store: &dyn Store, at: u64, budget: u64) -> Result<Option<Bitmap>, BitLockerError> {

@@ -187,9 +187,7 @@ pub enum Impossible {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// Windows Vista.
-    #[error(
-        "this volume was made by Windows Vista (or its first sector is damaged); Windows 7 and later can convert it"
-    )]
+    #[error("this volume was made by Windows Vista; Windows 7 and later can convert it")]
     Vista,
     /// An encryption method that isn't known.
     #[error("the encryption method {0:#06x} is not known; look for a newer release")]

@@ -1,6 +1,6 @@
 //! What a BitLocker volume's metadata says, for people and scripts. Nearly all of it needs no secret.
 
-use super::boot::BootKind;
+use super::boot::{BootFault, BootKind};
 use super::codes::{Method, Protection, State, role};
 use super::create_metadata::used_space_only;
 use super::entry::{Protector, Value};
@@ -136,6 +136,9 @@ pub enum Warning {
     /// The boot sector and the metadata name different places.
     #[error("the first sector names other places for the metadata than the metadata itself; repair it soon")]
     BootSector,
+    /// The boot sector is not there any more; the metadata was looked for.
+    #[error("the first sector is lost ({0}); the metadata was found by looking for it")]
+    LostBootSector(BootFault),
     /// It opens without a secret.
     #[error("protection is suspended: this volume's key lies on it in the open, and anybody can read it")]
     Suspended,
@@ -166,6 +169,12 @@ pub enum Warning {
 /// Why a volume can only be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReadOnly {
+    /// Its first sector is lost; whoever looks at what is inside should have a way back.
+    #[error(
+        "its first sector is lost; see whether what is in it is right, then write a new one with \
+         `keyway header repair --format bitlocker`"
+    )]
+    FirstSector,
     /// Encrypt-on-write with unencrypted chunks left.
     #[error(
         "Windows is still encrypting it and wants whatever is written to be encrypted and entered in its \

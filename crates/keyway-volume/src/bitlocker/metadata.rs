@@ -7,6 +7,7 @@
 use super::block::{Block, REGION_BYTES};
 use super::boot::{BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector};
 use super::error::{BitLockerError, CopyFault, Unsupported};
+use super::search;
 use keyway_store::{Store, StoreError};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -19,6 +20,8 @@ pub const COPIES: usize = 3;
 pub struct Metadata {
     /// The first sector.
     pub boot: BootSector,
+    /// Why that is not what lies there but was made up from the metadata: the real one is lost.
+    pub lost_boot: Option<BootFault>,
     /// The copies, in the boot sector's order.
     pub copies: [MetadataCopy; COPIES],
     /// Which of them counts: the newest good one.
@@ -72,6 +75,31 @@ impl Metadata {
         if boot.kind == BootKind::Vista {
             return Err(BitLockerError::Unsupported(Unsupported::Vista));
         }
+        Self::read_by(store, boot, None)
+    }
+
+    /// The same also where the boot sector is lost: then all of the store is looked through for the
+    /// metadata, which may take as long as reading it. Nothing is written.
+    ///
+    /// # Errors
+    /// As of [`Metadata::read`].
+    pub fn find(store: &dyn Store) -> Result<Self, BitLockerError> {
+        let lost = match Self::read(store) {
+            Err(BitLockerError::NotBitLocker(fault) | BitLockerError::BootSector(fault)) => fault,
+            Err(BitLockerError::Unsupported(Unsupported::Vista)) => BootFault::NoPlaces,
+            read => return read,
+        };
+        match search::find_boot(store)? {
+            Some(boot) => Self::read_by(store, boot, Some(lost)),
+            None => Self::read(store),
+        }
+    }
+
+    fn read_by(
+        store: &dyn Store,
+        boot: BootSector,
+        lost_boot: Option<BootFault>,
+    ) -> Result<Self, BitLockerError> {
         let mut copies = [0, 1, 2].map(|i| read_copy(store, &boot, &boot.copies, i));
         // The boot sector is nobody's secret, and a copy knows where the others are, too.
         if let Some(good) = copies.iter().find_map(|copy| copy.block.as_ref().ok()) {
@@ -82,10 +110,14 @@ impl Metadata {
                 }
             }
         }
-        Self::choose(boot, copies)
+        Self::choose(boot, lost_boot, copies)
     }
 
-    fn choose(boot: BootSector, mut copies: [MetadataCopy; COPIES]) -> Result<Self, BitLockerError> {
+    fn choose(
+        boot: BootSector,
+        lost_boot: Option<BootFault>,
+        mut copies: [MetadataCopy; COPIES],
+    ) -> Result<Self, BitLockerError> {
         let volume = copies.iter().find_map(|copy| Some(copy.block.as_ref().ok()?.dataset.volume));
         for copy in &mut copies {
             let other = copy.block.as_ref().ok().map(|b| b.dataset.volume).filter(|v| Some(*v) != volume);
@@ -105,7 +137,7 @@ impl Metadata {
             let fault = |copy: MetadataCopy| copy.block.err().unwrap_or(CopyFault::Place(copy.offset));
             return Err(BitLockerError::NoMetadata(Box::new(copies.map(fault))));
         };
-        Ok(Self { boot, copies, chosen, block })
+        Ok(Self { boot, lost_boot, copies, chosen, block })
     }
 
     /// The same with one copy out of the running; `None` when no other is good.
@@ -113,7 +145,26 @@ impl Metadata {
         if let Some(copy) = self.copies.get_mut(self.chosen) {
             copy.block = Err(fault);
         }
-        Self::choose(self.boot, self.copies).ok()
+        Self::choose(self.boot, self.lost_boot, self.copies).ok()
+    }
+
+    /// The volume's first sector, whole: as it lies there, or as it is made up where it is lost.
+    ///
+    /// # Errors
+    /// The medium failed.
+    pub(crate) fn first_sector(&self, store: &dyn Store) -> Result<Vec<u8>, StoreError> {
+        let mut sector = vec![0; self.boot.sector_bytes as usize];
+        if self.lost_boot.is_none() {
+            store.read_at(&mut sector, 0)?;
+        } else {
+            sector.iter_mut().zip(self.boot.bytes()).for_each(|(slot, byte)| *slot = *byte);
+        }
+        Ok(sector)
+    }
+
+    /// Whether the first sector is there and names the places that the metadata does.
+    pub fn first_sector_is_good(&self) -> bool {
+        self.lost_boot.is_none() && self.boot.copies == self.block.copies
     }
 
     /// The copy that counts.
@@ -161,7 +212,9 @@ pub(crate) fn read_boot(store: &dyn Store) -> Result<BootSector, BitLockerError>
     store.read_at(&mut sector, 0)?;
     BootSector::parse(&sector).map_err(|fault| match fault {
         BootFault::NotBitLocker => BitLockerError::NotBitLocker(fault),
-        BootFault::SectorBytes(_) | BootFault::Short => BitLockerError::BootSector(fault),
+        BootFault::SectorBytes(_) | BootFault::NoPlaces | BootFault::Short => {
+            BitLockerError::BootSector(fault)
+        }
     })
 }
 

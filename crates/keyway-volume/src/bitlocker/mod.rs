@@ -37,11 +37,12 @@ mod rekey;
 mod resize;
 mod rewrite;
 mod seal;
+mod search;
 mod startup_key;
 pub mod tpm;
 mod unlock;
 
-pub use backup::{BACKUP_SIGNATURE, BackupError, HeaderBackup, NotABackup, erase};
+pub use backup::{BACKUP_SIGNATURE, BackupError, HeaderBackup, NotABackup, Repaired, erase};
 pub use block::{
     BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, REGION_BYTES, SIGNATURE, VERSION,
     Validation,
@@ -77,4 +78,4 @@ pub use resize::{Resizable, ResizeError};
 pub use rewrite::RewriteError;
 pub use seal::{SEALING_KEY_BYTES, SecretKey, seal, unseal};
 pub use startup_key::{LARGEST_STARTUP_KEY, StartupKey, StartupKeyFault};
-pub use unlock::{OpenedKeys, Secret, Seen, UnlockRequest, Unlocked, look, unlock};
+pub use unlock::{OpenedKeys, Secret, Seen, UnlockRequest, Unlocked, find, look, unlock};

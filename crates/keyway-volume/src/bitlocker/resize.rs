@@ -115,7 +115,7 @@ impl Resizable {
                 "it is not encrypted throughout; finish its conversion first, here or in Windows",
             );
         }
-        if boot.copies != block.copies {
+        if !opened.metadata.first_sector_is_good() {
             return refused(
                 "its first sector names other places than its metadata; mend that first: `keyway header repair`",
             );

@@ -40,6 +40,8 @@ pub struct UnlockRequest<'a> {
     pub secrets: &'a [Secret],
     /// Only by this protector.
     pub protector: Option<Guid>,
+    /// Where the first sector is lost, look for the metadata in all of the volume.
+    pub search: bool,
     /// Set from elsewhere, it ends the work.
     pub stop: &'a AtomicBool,
 }
@@ -49,7 +51,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 impl<'a> UnlockRequest<'a> {
     /// With any protector.
     pub fn new(secrets: &'a [Secret]) -> Self {
-        Self { secrets, protector: None, stop: &NEVER }
+        Self { secrets, protector: None, search: false, stop: &NEVER }
     }
 }
 
@@ -111,6 +113,14 @@ pub fn look(store: &dyn Store) -> Result<Seen, BitLockerError> {
     see(store, Metadata::read(store)?)
 }
 
+/// The same also where its first sector is lost: see [`Metadata::find`].
+///
+/// # Errors
+/// As of [`look`].
+pub fn find(store: &dyn Store) -> Result<Seen, BitLockerError> {
+    see(store, Metadata::find(store)?)
+}
+
 fn see(store: &dyn Store, metadata: Metadata) -> Result<Seen, BitLockerError> {
     let sector_bytes = metadata.boot.sector_bytes;
     let volume_bytes = store.size() / u64::from(sector_bytes) * u64::from(sector_bytes);
@@ -128,6 +138,9 @@ fn see(store: &dyn Store, metadata: Metadata) -> Result<Seen, BitLockerError> {
 }
 
 fn read_only(metadata: &Metadata, eow: Option<&EncryptOnWrite>, map: &Map) -> Option<ReadOnly> {
+    if metadata.lost_boot.is_some() {
+        return Some(ReadOnly::FirstSector);
+    }
     if metadata.block().state == State::ConvertingWithLog {
         return Some(ReadOnly::ConversionLog);
     }
@@ -149,7 +162,9 @@ fn warnings(
         }
     }
     let block = metadata.block();
-    if metadata.boot.copies != block.copies {
+    if let Some(fault) = metadata.lost_boot {
+        warnings.push(Warning::LostBootSector(fault));
+    } else if !metadata.first_sector_is_good() {
         warnings.push(Warning::BootSector);
     }
     if info.protection_suspended {
@@ -174,7 +189,7 @@ fn warnings(
 /// See [`BitLockerError`]; its exit codes are 3 for a wrong secret and 4 for what is no volume or a
 /// damaged one.
 pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked, BitLockerError> {
-    let mut metadata = Metadata::read(store)?;
+    let mut metadata = if request.search { Metadata::find(store) } else { Metadata::read(store) }?;
     let (master, protector) = loop {
         let opened = master_key(&metadata, request)?;
         // Whoever has no key can write what they like, with the right CRC; this they can't seal.

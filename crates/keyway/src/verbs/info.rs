@@ -5,10 +5,10 @@ use crate::conversion;
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
 use crate::output::{Output, bytes, pairs};
-use crate::volume;
+use crate::volume::{self, Which};
 use keyway_engine::Access;
 use keyway_store::Caching;
-use keyway_volume::{Format, VolumeError, bitlocker, fsprobe};
+use keyway_volume::{Format, VolumeError, fsprobe};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let which = args.target.which();
     if !args.target.names_a_secret() && !args.ask {
         return match volume::family(&which)? {
-            Family::BitLocker => locked_bitlocker(&args.target.volume, out),
+            Family::BitLocker => locked_bitlocker(&which, out),
             Family::VeraCrypt if drive::is_drive(&args.target.volume) => {
                 drive::show(&args.target.volume, out)
             }
@@ -54,9 +54,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 }
 
 /// Without a secret: BitLocker's metadata lies open but for its keys.
-fn locked_bitlocker(path: &Path, out: Output) -> Result<(), Failure> {
+fn locked_bitlocker(which: &Which, out: Output) -> Result<(), Failure> {
+    let path = &which.path;
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-    let seen = bitlocker::look(&store).map_err(|e| volume::about(path, e))?;
+    let seen = which.look_at_bitlocker(&store).map_err(|e| volume::about(path, e))?;
     let warnings: Vec<String> = seen.warnings.iter().map(ToString::to_string).collect();
     let mut document = serde_json::to_value(&seen.info).unwrap_or(Value::Null);
     if let Some(object) = document.as_object_mut() {

@@ -62,15 +62,16 @@ pub(super) fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
 pub(super) fn check(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     let store = volume::store(&args.volume, Access::ReadOnly, Caching::Buffered)?;
     let about = |e| volume::about(&args.volume, e);
+    let which = args.which();
     let (metadata, authentic) = if args.names_a_secret() {
         let secrets = args.bitlocker_secrets()?;
-        let opened = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).map_err(about)?.opened;
+        let opened = bitlocker::unlock(&store, &which.bitlocker_request(&secrets)).map_err(about)?.opened;
         let authentic = opened.metadata.block().is_authentic(&opened.master);
         (opened.metadata, Some(authentic))
     } else {
-        (bitlocker::look(&store).map_err(about)?.metadata, None)
+        (which.look_at_bitlocker(&store).map_err(about)?.metadata, None)
     };
-    let first = metadata.boot.copies == metadata.block().copies;
+    let first = metadata.first_sector_is_good();
     let states = metadata.states();
     let good = first && states.iter().all(|state| *state == CopyState::Good);
     let copies: Vec<Value> = metadata
@@ -81,8 +82,12 @@ pub(super) fn check(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
         .collect();
     let document =
         json!({"good": good, "first_sector": first, "metadata_copies": copies, "authentic": authentic});
-    let first_words = if first { "good" } else { "names other places than the metadata does" };
-    let mut rows = vec![vec!["first sector".to_owned(), "0".to_owned(), first_words.to_owned()]];
+    let first_words = match metadata.lost_boot {
+        Some(fault) => format!("lost: {fault}"),
+        None if first => "good".to_owned(),
+        None => "names other places than the metadata does".to_owned(),
+    };
+    let mut rows = vec![vec!["first sector".to_owned(), "0".to_owned(), first_words]];
     rows.extend(metadata.copies.iter().zip(&states).enumerate().map(|(i, (copy, state))| {
         vec![format!("copy {}", i + 1), copy.offset.to_string(), state.to_string()]
     }));
@@ -94,10 +99,11 @@ pub(super) fn check(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
         return out.result(&document, || text);
     }
     out.say(&text)?;
+    let format = if metadata.lost_boot.is_some() { " --format bitlocker" } else { "" };
     Err(Failure::new(
         Exit::NotAVolume,
-        format!("{}: not all copies of the metadata are in order", args.volume.display()),
-        format!("write them anew from a good one: keyway header repair {}", args.volume.display()),
+        format!("{}: not all of that is in order", args.volume.display()),
+        format!("write it anew from a good copy: keyway header repair {}{format}", args.volume.display()),
     )
     .kind("damaged")
     .with(document))
@@ -107,23 +113,30 @@ pub(super) fn repair(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(&args.volume)?;
     let secrets = args.bitlocker_secrets()?;
     let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
-    let opened = bitlocker::unlock(&store, &UnlockRequest::new(&secrets))
+    let opened = bitlocker::unlock(&store, &args.which().bitlocker_request(&secrets))
         .map_err(|e| volume::about(&args.volume, e))?
         .opened;
     let written = opened.repair(&store).map_err(|e| volume::about(&args.volume, e))?;
     let again = bitlocker::look(&store).map_err(|e| volume::about(&args.volume, e))?.metadata;
-    if again.states().iter().any(|state| *state != CopyState::Good) {
+    if !again.first_sector_is_good() || again.states().iter().any(|state| *state != CopyState::Good) {
         return Err(Failure::new(
             Exit::Failed,
-            format!("{}: a copy that was written anew is damaged again", args.volume.display()),
+            format!("{}: what was written anew is damaged again", args.volume.display()),
             "copy the volume to another drive: this one is failing",
         ));
     }
-    out.result(&json!({"volume": args.volume, "repaired": written}), || {
-        if written.is_empty() {
-            return format!("{}: all copies of the metadata are in order.", args.volume.display());
+    let document =
+        json!({"volume": args.volume, "repaired": written.copies, "first_sector": written.first_sector});
+    out.result(&document, || {
+        let first = written.first_sector.then(|| "the first sector".to_owned());
+        let copies = written.copies.iter().map(|number| format!("copy {number} of the metadata"));
+        let told: Vec<String> = first.into_iter().chain(copies).collect();
+        if told.is_empty() {
+            return format!(
+                "{}: the first sector and all copies of the metadata are in order.",
+                args.volume.display()
+            );
         }
-        let numbers: Vec<String> = written.iter().map(ToString::to_string).collect();
-        format!("{}: written anew: copy {}.", args.volume.display(), numbers.join(" and "))
+        format!("{}: written anew: {}.", args.volume.display(), told.join(", "))
     })
 }

@@ -33,9 +33,10 @@ enum Action {
   $ keyway header restore secret.hc
   $ keyway header restore secret.hc secret.header --password-file pw.txt --yes")]
     Restore(RestoreArgs),
-    /// Write damaged copies of a BitLocker volume's metadata anew from a good one
+    /// Write a BitLocker volume's damaged first sector and copies of its metadata anew from a good one
     #[command(after_help = "Examples:
   $ keyway header repair /dev/sdb1
+  $ keyway header repair /dev/sdb1 --format bitlocker
   $ keyway header repair /dev/sdb1 --recovery-password recovery.txt")]
     Repair(VolumeArgs),
     /// Tell which copies of the header are in order
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         if family == Family::VeraCrypt && target.keys.is_given() {
             return Err(Failure::usage(
                 format!("{} does not begin as a BitLocker volume", target.volume.display()),
-                "if it is one whose first sector is damaged, add --format bitlocker",
+                "if it is one whose first sector is lost, add --format bitlocker",
             ));
         }
         Ok(family)
@@ -98,8 +99,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         Action::Repair(args) => match family(args)? {
             Family::BitLocker => bitlocker::repair(args, out),
             Family::VeraCrypt => Err(Failure::usage(
-                "a VeraCrypt or TrueCrypt volume's header is restored from its other copy, or from a backup",
-                "use `keyway header restore`",
+                format!("{} does not begin as a BitLocker volume", args.volume.display()),
+                "if it is one whose first sector is lost, add --format bitlocker; a VeraCrypt or TrueCrypt \
+                 volume's header is restored by `keyway header restore`",
             )),
         },
     }
