@@ -57,7 +57,7 @@ pub enum AttachError {
         hint: &'static str,
     },
     /// The volume's file system could not be mounted.
-    #[error("the volume holds {found}, which this machine can't mount at {at}: {source}")]
+    #[error("the volume holds {found}, and it could not be mounted at {at}: {source}")]
     Mount {
         /// The file system found, or "no file system we know".
         found: String,

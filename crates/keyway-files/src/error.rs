@@ -36,7 +36,7 @@ pub enum FilesError {
     #[error("the file system is damaged: {0}; check it with its own tools: keyway open VOLUME, then fsck")]
     Damaged(String),
     /// No such entry.
-    #[error("there is no {} in it; `keyway ls VOLUME` shows what there is", .0.display())]
+    #[error("there is no /{} in it; `keyway ls VOLUME` shows what there is", .0.display())]
     NotFound(OsString),
     /// A folder is needed.
     #[error("{} is not a folder; name a folder", .0.display())]

@@ -4,10 +4,10 @@ use keyway_attach::AttachError;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_lab::LabError;
 use keyway_store::StoreError;
-use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::{self, BitLockerError};
 use keyway_volume::mkfs::MkfsError;
 use keyway_volume::veracrypt::{ChangeError, CreateError};
+use keyway_volume::{NotAVolume, VolumeError};
 use std::io;
 use std::path::Path;
 
@@ -201,6 +201,7 @@ impl From<VolumeError> for Failure {
                 .hint("check the hidden volume's secret (--protect-…); without it use --read-only"),
             E::NoSecret => told.hint("use --password-file FILE, --password-fd N or --keyfile PATH"),
             E::PasswordTooLong { .. } => told.hint("check that the file holds the password and nothing else"),
+            E::NotAVolume(NotAVolume::Empty | NotAVolume::TooSmall(_)) => told.hint(NAME_IT),
             E::NotAVolume(_) => told.hint(NAME_ANOTHER),
             E::DamagedHeader { .. } => told.kind("damaged"),
             E::Layout(_) => told.kind("damaged").hint("restore the header: keyway header restore VOLUME"),
@@ -218,6 +219,7 @@ impl From<BitLockerError> for Failure {
         match error {
             E::Store(error) => error.into(),
             E::Layout(error) => error.into(),
+            E::NotBitLocker(bitlocker::BootFault::Nowhere) => told.hint(NAME_IT),
             E::NotBitLocker(_) => told.hint(NAME_ANOTHER),
             E::BootSector(_) | E::NoMetadata(_) | E::Impossible(_) | E::DamagedKey(_) => told.kind("damaged"),
             E::Tampered => told.kind("tampered"),
@@ -237,6 +239,8 @@ impl From<BitLockerError> for Failure {
         }
     }
 }
+
+const NAME_IT: &str = "name the file or device that holds the volume";
 
 /// What to do about something that does not begin as a volume does.
 const NAME_ANOTHER: &str = "name the file or device that holds the volume; of a BitLocker volume whose first \

@@ -50,7 +50,12 @@ impl Output {
         if prompt::confirm(what)? {
             Ok(())
         } else {
-            Err(Failure::new(Exit::Failed, "nothing was done", "").kind("declined"))
+            Err(Failure::new(
+                Exit::Failed,
+                "nothing was done",
+                "type the whole word `yes` to go on, or add --yes",
+            )
+            .kind("declined"))
         }
     }
 

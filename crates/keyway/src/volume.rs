@@ -13,6 +13,8 @@ use keyway_volume::bitlocker::BitLockerError;
 use keyway_volume::{HashName, HeaderChoice, Info, Opened, Secrets, UnlockRequest, bitlocker};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Which volume, and what it is looked for as.
@@ -215,6 +217,11 @@ pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
             "name a volume's file or a block device",
         )
         .kind("not-suitable"));
+    }
+    // A pipe would keep whoever opens it waiting.
+    if meta.file_type().is_fifo() || meta.file_type().is_socket() {
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a block device");
+        return Err(Failure::io("open", path, &error));
     }
     File::open(path).map(drop).map_err(|e| Failure::io("open", path, &e))
 }

@@ -8,6 +8,7 @@ use keyway_testkit::{
     BitLockerSecret, dislocker_sha256, dissect_sha256, libbde_sha256, require_tool, sha256_of,
 };
 use serde_json::Value;
+use std::os::unix::fs::FileExt;
 
 /// A volume with a password and a recovery password, and its decrypted bytes' hash.
 struct Volume {
@@ -193,7 +194,7 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     let (cli, image) = (&volume.cli, volume.cli.path("v"));
     assert_eq!(cli.json(0, "header check @v")["good"], true);
     assert_eq!(cli.json(0, "header check @v --password-file @pw")["authentic"], true);
-    cli.ends(0, "header backup @v @backup");
+    cli.keyway.secret("wrong", "twenty-characters-and-less");
     cli.ends(1, "header backup @v @backup");
     let copies: Vec<usize> = cli.json(0, "info @v")["metadata_copies"]
         .as_array()
@@ -261,4 +262,30 @@ fn what_is_not_for_these_volumes_says_so() {
     cli.ends(2, "protector suspend @vc --password-file @pw --yes");
     cli.ends(2, "header repair @vc --password-file @pw");
     cli.ends(2, "protector change @vc --password-file @pw --id 00000000-1111-2222-3333-444444444444");
+}
+
+#[test]
+fn a_lost_first_sector_is_found_out_and_made_anew() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --format bitlocker --size 64M --quick --no-recovery-password --password-file @pw");
+    let whole = cli.ends(0, "cat @v --password-file @pw").stdout;
+    cli.ends(0, "header backup @v @backup");
+    let file = std::fs::File::options().write(true).open(cli.path("v")).expect("the volume");
+    file.write_all_at(&[0; 8192], 0).expect("written");
+    let error = &cli.json(4, "open @v --password-file @pw")["error"];
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("--format bitlocker")), "{error}");
+    cli.ends(2, "header repair @v --password-file @pw");
+    // With the format named, everything that only reads works.
+    assert_eq!(cli.json(0, "info @v --format bitlocker")["metadata_copies"][2]["state"], "good");
+    assert!(cli.ends(0, "cat @v --format bitlocker --password-file @pw").stdout == whole);
+    let check = cli.json(4, "header check @v --format bitlocker");
+    assert_eq!((&check["first_sector"], &check["good"]), (&false.into(), &false.into()));
+    cli.ends(3, "header repair @v --format bitlocker --password-file @wrong");
+    let done = cli.json(0, "header repair @v --format bitlocker --password-file @pw");
+    assert_eq!((&done["first_sector"], &done["repaired"]), (&true.into(), &serde_json::json!([])));
+    // And then it is a volume like any other.
+    assert_eq!(cli.json(0, "header check @v")["good"], true);
+    assert!(cli.ends(0, "cat @v --password-file @pw").stdout == whole);
+    cli.ends(0, "header repair @v --password-file @pw");
 }

@@ -205,3 +205,47 @@ fn an_interrupted_create_leaves_nothing() {
     assert_eq!(document["error"]["kind"], "interrupted");
     assert!(!cli.path("v").exists());
 }
+
+#[test]
+fn what_would_wait_for_ever_is_refused() {
+    let cli = Cli::new();
+    rustix::fs::mknodat(rustix::fs::CWD, cli.path("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .expect("a pipe");
+    for verb in ["info", "open", "cat", "header check", "status"] {
+        assert_eq!(cli.json(1, &format!("{verb} @pipe"))["error"]["kind"], "not-suitable", "{verb}");
+    }
+}
+
+#[test]
+fn a_file_system_is_told_as_what_it_is() {
+    let cli = Cli::new();
+    if cli.make("plain", 8 << 20, "mkfs.ext4", &["-q", "-F"]).is_none() {
+        return;
+    }
+    let status = cli.json(0, "status @plain");
+    for (field, said) in [
+        ("conversion_status", "Fully Decrypted"),
+        ("encryption_method", "None"),
+        ("protection_status", "Protection Off"),
+        ("lock_status", "Unlocked"),
+    ] {
+        assert_eq!(status[field], said, "{field}");
+    }
+    assert_eq!(status["percentage_encrypted"], 0.0);
+}
+
+#[test]
+fn what_somebody_else_uses_is_not_made_larger_either() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    if cli.make("used", 8 << 20, "mkfs.ext4", &["-q", "-F"]).is_none() {
+        return;
+    }
+    let other = std::fs::File::open(cli.path("used")).expect("the file");
+    other.lock().expect("locked");
+    let before = std::fs::read(cli.path("used")).expect("the file");
+    for grow in ["", " --grow"] {
+        cli.ends(6, &format!("encrypt @used --password-file @pw --pim 1 --yes{grow}"));
+        assert!(std::fs::read(cli.path("used")).expect("the file") == before, "changed{grow}");
+    }
+}

@@ -86,6 +86,9 @@ pub enum BootFault {
     /// A sector size that there is not.
     #[error("its boot sector says that a sector has {0} bytes")]
     SectorBytes(u16),
+    /// Nor is a copy of the metadata anywhere else.
+    #[error("there is no BitLocker signature, and no copy of the metadata anywhere in it")]
+    Nowhere,
     /// It has the signature, but not the GUID that the metadata's offsets follow.
     #[error("its boot sector does not say where the metadata is")]
     NoPlaces,

@@ -91,6 +91,7 @@ impl Metadata {
         };
         match search::find_boot(store)? {
             Some(boot) => Self::read_by(store, boot, Some(lost)),
+            None if lost == BootFault::NotBitLocker => Err(BitLockerError::NotBitLocker(BootFault::Nowhere)),
             None => Self::read(store),
         }
     }
@@ -212,7 +213,7 @@ pub(crate) fn read_boot(store: &dyn Store) -> Result<BootSector, BitLockerError>
     store.read_at(&mut sector, 0)?;
     BootSector::parse(&sector).map_err(|fault| match fault {
         BootFault::NotBitLocker => BitLockerError::NotBitLocker(fault),
-        BootFault::SectorBytes(_) | BootFault::NoPlaces | BootFault::Short => {
+        BootFault::Nowhere | BootFault::SectorBytes(_) | BootFault::NoPlaces | BootFault::Short => {
             BitLockerError::BootSector(fault)
         }
     })

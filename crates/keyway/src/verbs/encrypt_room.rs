@@ -118,6 +118,8 @@ impl Room {
             }
             begin(store, planned)
         };
+        // Whoever has it now keeps it as it is.
+        drop(conversion::claim(path)?);
         make().map_err(|failure| match self.undo(path, fs, before) {
             Some(told) => failure.also(&told),
             None => failure,
@@ -126,6 +128,13 @@ impl Room {
 
     /// What is to be told of it, where there is something.
     fn undo(&self, path: &Path, fs: &FileSystem, bytes: u64) -> Option<String> {
+        if !matches!(self, Self::Enough) && conversion::claim(path).is_err() {
+            return Some(
+                "nothing was encrypted by this command; somebody else has begun to use it, so the size of its \
+                 file system, or of its file, was left as it is now"
+                    .to_owned(),
+            );
+        }
         let undone = match self {
             Self::Enough => return None,
             Self::Grow(_) => conversion::set_len(path, bytes).map_err(|e| e.message),

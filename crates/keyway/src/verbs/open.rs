@@ -203,7 +203,12 @@ pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
     if state.read_only {
         rows.push(("  access", "read-only".to_owned()));
     }
-    rows.extend(state.why.as_ref().map(|why| ("  attached by", format!("{}: {why}", state.attachment))));
+    let mut label = "  attached by";
+    for (i, reason) in state.why.iter().flat_map(|why| why.split("; ")).enumerate() {
+        let way = if i == 0 { format!("{}: ", state.attachment) } else { String::new() };
+        rows.push((label, format!("{way}{reason}")));
+        label = "";
+    }
     rows
 }
 

@@ -8,6 +8,7 @@ use crate::output::{Output, bytes, pairs, table};
 use crate::volume;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, Latencies, SessionState, SessionStatus};
+use keyway_convert::room;
 use keyway_engine::Access;
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, Method, Protection};
@@ -203,6 +204,8 @@ fn unlocked(status: SessionStatus) -> Status {
 
 const ALL_OF_IT: f64 = 100.0;
 
+const FULLY_DECRYPTED: &str = "Fully Decrypted";
+
 /// What metadata of that version is called in Windows.
 fn bitlocker_version(metadata: u64) -> &'static str {
     if metadata == 1 { "1.0" } else { "2.0" }
@@ -219,15 +222,18 @@ fn locked(path: &Path) -> Result<Status, Failure> {
     }
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
     if !bitlocker::is_volume(&store)? {
+        // What has a file system in front is nobody's volume; `manage-bde` has these words for it.
+        let plain = room::find(&store).is_ok_and(|found| found.is_some());
+        let told = |words| if plain { words } else { "Unknown" };
         return Ok(Status {
             format: None,
             size_bytes: store.size(),
             bitlocker_version: None,
-            conversion_status: "Unknown".to_owned(),
-            percentage_encrypted: None,
-            encryption_method: None,
-            protection_status: "Unknown",
-            lock_status: "Locked",
+            conversion_status: told(FULLY_DECRYPTED).to_owned(),
+            percentage_encrypted: plain.then_some(0.0),
+            encryption_method: plain.then(|| "None".to_owned()),
+            protection_status: told("Protection Off"),
+            lock_status: if plain { "Unlocked" } else { "Locked" },
             key_protectors: json!([]),
             description: None,
             session: None,
@@ -314,7 +320,8 @@ fn words(path: &Path, status: &Status) -> String {
         label = "";
     }
     if !label.is_empty() {
-        rows.push((label, if status.format.is_some() { "None Found".to_owned() } else { unknown() }));
+        let known = status.format.is_some() || status.conversion_status == FULLY_DECRYPTED;
+        rows.push((label, if known { "None Found".to_owned() } else { unknown() }));
     }
     if let Some(description) = &status.description {
         rows.push(("  Description:", description.clone()));
@@ -354,7 +361,9 @@ fn latency(found: &Latencies) -> Vec<(&'static str, String)> {
                 Some(format!("{layer} {p50} (p99 {p99})"))
             })
             .collect();
-        words.extend(times.whole_mean_ns.map(|mean| format!("in all {} on average", duration(mean))));
+        // The kernel counts no time for the flushes of some block devices.
+        let whole = times.whole_mean_ns.filter(|mean| *mean > 0);
+        words.extend(whole.map(|mean| format!("in all {} on average", duration(mean))));
         if !words.is_empty() {
             rows.push((kind, words.join(", ")));
         }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::nvme_auth::{self, AuthArgs};
-use crate::output::Output;
+use crate::output::{Output, bytes};
 use crate::size;
 use keyway_attach::nvme_tcp::{Namespace, NamespaceError, NvmeError, Options, SecurityRefusal, Server};
 use keyway_attach::vhost_user::VhostServer;
@@ -152,9 +152,9 @@ fn tell(args: &Args, drive: &Drive, front: Option<&Front>, out: Output) -> Resul
     });
     out.result(&document, || {
         let mut words = format!(
-            "Virtual drive {}, {} bytes, in {}\n  label: MSID {} (the factory's PIN), PSID {} (erases everything)\n",
+            "Virtual drive {}, {}, in {}\n  label: MSID {} (the factory's PIN), PSID {} (erases everything)\n",
             label.serial,
-            config.data_bytes(),
+            bytes(config.data_bytes()),
             args.file.display(),
             label.msid,
             label.psid,

@@ -102,7 +102,10 @@ pub(super) fn check(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     let format = if metadata.lost_boot.is_some() { " --format bitlocker" } else { "" };
     Err(Failure::new(
         Exit::NotAVolume,
-        format!("{}: not all of that is in order", args.volume.display()),
+        format!(
+            "{}: the first sector and the copies of the metadata are not all in order",
+            args.volume.display()
+        ),
         format!("write it anew from a good copy: keyway header repair {}{format}", args.volume.display()),
     )
     .kind("damaged")

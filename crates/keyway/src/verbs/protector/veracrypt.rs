@@ -104,7 +104,7 @@ pub(super) fn change(args: &ChangeArgs, out: Output) -> Result<(), Failure> {
             ("  PIM", wanted.pim.map_or_else(|| "default".to_owned(), |pim| pim.to_string())),
         ];
         format!(
-            "{} opens with the new secret from now on.\n{}Header backups made before still open with the \
+            "{} opens like this from now on.\n{}Header backups made before still open with the \
              old one: make a new one with `keyway header backup` and destroy them.",
             args.target.volume.display(),
             pairs(&rows)
