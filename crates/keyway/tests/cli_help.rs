@@ -6,7 +6,7 @@ mod cli_support;
 
 use cli_support::{Cli, two_lines};
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 23] = [
     "demo",
     "create",
     "open",
@@ -19,6 +19,12 @@ const VERBS: [&str; 17] = [
     "put",
     "protector",
     "header",
+    "erase",
+    "encrypt",
+    "decrypt",
+    "pause",
+    "resume",
+    "resize",
     "serve",
     "drive",
     "bench",
@@ -49,6 +55,22 @@ fn options_of_secrets_are_explained() {
     }
     let running: Vec<&str> = help.split_whitespace().collect();
     assert!(running.join(" ").contains("One trailing newline is dropped"), "{help}");
+}
+
+#[test]
+fn a_verb_s_own_options_stand_under_no_group_s_heading() {
+    let cli = Cli::new();
+    let narrowing = ["--format", "--hash", "--header", "--system", "--system-header"];
+    for verb in
+        ["cat", "info", "ls", "get", "put", "header backup", "header restore", "resize", "serve", "erase"]
+    {
+        let help = String::from_utf8(cli.ends(0, &format!("{verb} --help")).stdout).expect("text");
+        let group = help.lines().skip_while(|line| *line != "Narrowing the search:").skip(1);
+        let options = group.take_while(|line| line.is_empty() || line.starts_with(' ')).filter_map(|line| {
+            line.trim_start().split_whitespace().next().filter(|word| word.starts_with("--"))
+        });
+        assert_eq!(options.collect::<Vec<_>>(), narrowing, "{verb}");
+    }
 }
 
 #[test]

@@ -23,14 +23,14 @@ const PIECE: u64 = 2 << 20;
   $ keyway cat /dev/sdb1 --offset 1M --length 64K --password-file pw.txt > piece.bin
   $ keyway cat bitlocker.img --recovery-password 'BitLocker Recovery Key.TXT' > plain.img")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    target: VolumeArgs,
     /// First byte
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "0")]
     offset: u64,
     /// How many bytes; all to the end when left out
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     length: Option<u64>,
+    #[command(flatten)]
+    target: VolumeArgs,
 }
 
 /// Runs the verb.

@@ -54,18 +54,18 @@ pub(crate) struct Args {
     /// Make a file larger instead of the file system in it smaller
     #[arg(long)]
     pub(super) grow: bool,
-    #[command(flatten)]
-    pub(super) how: HowArgs,
-    #[command(flatten)]
-    pub(super) secret: SecretArgs,
-    #[command(flatten)]
-    pub(super) new: NewArgs,
     /// Encrypt only what the file system uses (NTFS, exFAT, FAT, ext): the time goes with that
     #[arg(long)]
     pub(super) used_space_only: bool,
     /// What becomes of free space then: it is left with what was deleted in it, filled with noise, or trimmed
     #[arg(long, value_enum, value_name = "HOW", requires = "used_space_only", default_value = "leave")]
     pub(super) free_space: FreeSpaceArg,
+    #[command(flatten)]
+    pub(super) how: HowArgs,
+    #[command(flatten)]
+    pub(super) secret: SecretArgs,
+    #[command(flatten)]
+    pub(super) new: NewArgs,
     #[command(flatten)]
     pub(super) bitlocker: BitLockerArgs,
     #[command(flatten)]

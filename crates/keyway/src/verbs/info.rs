@@ -19,11 +19,11 @@ use std::path::Path;
   $ keyway info secret.hc --password-file pw.txt --json
   $ keyway info /dev/sdb1 --ask")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    target: VolumeArgs,
     /// Ask for the password on the terminal
     #[arg(long)]
     ask: bool,
+    #[command(flatten)]
+    target: VolumeArgs,
 }
 
 /// Runs the verb.

@@ -25,14 +25,14 @@ const MOST_PROBLEMS: usize = 100;
   $ keyway ls secret.hc
   $ keyway ls /dev/sdb1 /Users/ann --recursive --json --password-file pw.txt")]
 pub(crate) struct Args {
+    /// Folders in folders, too
+    #[arg(long, short)]
+    recursive: bool,
     #[command(flatten)]
     target: VolumeArgs,
     /// The folder in it, or one file
     #[arg(default_value = "/")]
     path: OsString,
-    /// Folders in folders, too
-    #[arg(long, short)]
-    recursive: bool,
 }
 
 /// Runs the verb.

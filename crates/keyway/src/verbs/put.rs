@@ -25,6 +25,12 @@ use std::time::UNIX_EPOCH;
   $ keyway put stick.hc letter.pdf
   $ keyway put stick.hc letter.pdf /post/2024.pdf --force --password-file pw.txt")]
 pub(crate) struct Args {
+    /// Put it in the place of a file of that name
+    #[arg(long)]
+    force: bool,
+    /// Refuse writes that would damage the hidden volume; asks for its secret
+    #[arg(long)]
+    protect_hidden: bool,
     #[command(flatten)]
     target: VolumeArgs,
     /// The file here
@@ -32,12 +38,6 @@ pub(crate) struct Args {
     /// Where it goes: a folder in the volume that exists, or a new name
     #[arg(default_value = "/")]
     to: OsString,
-    /// Put it in the place of a file of that name
-    #[arg(long)]
-    force: bool,
-    /// Refuse writes that would damage the hidden volume; asks for its secret
-    #[arg(long)]
-    protect_hidden: bool,
     #[command(flatten)]
     protect: ProtectArgs,
 }

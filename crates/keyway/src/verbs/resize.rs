@@ -33,8 +33,6 @@ pub(super) const SLACK: u64 = 64 << 10;
   $ keyway resize secret.hc --size 20G
   $ sudo keyway resize /dev/sdb1 --password-file pw.txt --yes")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    pub(super) target: VolumeArgs,
     /// The new size of the file, or of what the volume uses of a device, headers included
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     size: Option<u64>,
@@ -44,6 +42,8 @@ pub(crate) struct Args {
     /// Leave the file system inside as large as it is
     #[arg(long)]
     pub(super) keep_filesystem: bool,
+    #[command(flatten)]
+    pub(super) target: VolumeArgs,
 }
 
 /// Runs the verb.

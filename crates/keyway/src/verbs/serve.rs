@@ -40,8 +40,6 @@ pub(crate) struct Args {
     /// An NVMe drive for the kernel's own driver (NVMe/TCP): 127.0.0.1:PORT; with --nvme-secret any address
     #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     nvme_tcp: Option<SocketAddr>,
-    #[command(flatten)]
-    hosts: AuthArgs,
     /// Refuse every write
     #[arg(long)]
     read_only: bool,
@@ -51,6 +49,8 @@ pub(crate) struct Args {
     /// Return as soon as it serves, and serve on until `keyway close`
     #[arg(long)]
     background: bool,
+    #[command(flatten)]
+    hosts: AuthArgs,
     #[command(flatten)]
     secret: SecretArgs,
     #[command(flatten)]

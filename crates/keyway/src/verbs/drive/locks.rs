@@ -30,8 +30,6 @@ pub(crate) struct LockArgs {
   $ sudo keyway drive unlock /dev/nvme0n1 --read-only --password-file pw.txt
   $ sudo keyway drive unlock /dev/sda --for-resume")]
 pub(crate) struct UnlockArgs {
-    #[command(flatten)]
-    which: WhichArgs,
     /// Only for reading
     #[arg(long)]
     read_only: bool,
@@ -42,6 +40,8 @@ pub(crate) struct UnlockArgs {
     /// Have the kernel unlock it, by its own Opal code: as it does when the machine wakes up
     #[arg(long)]
     by_kernel: bool,
+    #[command(flatten)]
+    which: WhichArgs,
 }
 
 #[derive(clap::Args, Debug)]

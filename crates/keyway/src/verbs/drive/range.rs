@@ -59,14 +59,14 @@ struct OneArgs {
 
 #[derive(clap::Args, Debug)]
 struct SetArgs {
-    #[command(flatten)]
-    one: OneArgs,
     /// Where it begins, such as 1G
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     start: u64,
     /// How long it is, such as 100G
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     length: u64,
+    #[command(flatten)]
+    one: OneArgs,
 }
 
 /// An administrator, and the secret.

@@ -59,13 +59,13 @@ struct WriteArgs {
 
 #[derive(clap::Args, Debug)]
 struct ReadArgs {
+    /// How much of it; all when left out
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    length: Option<u64>,
     #[command(flatten)]
     drive: DriveArgs,
     /// The new file
     file: PathBuf,
-    /// How much of it; all when left out
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
-    length: Option<u64>,
 }
 
 /// Runs the verb.

@@ -41,11 +41,11 @@ struct PlaceArgs {
 
 #[derive(clap::Args, Debug)]
 struct ReadArgs {
-    #[command(flatten)]
-    place: PlaceArgs,
     /// How many bytes; all when left out
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     length: Option<u64>,
+    #[command(flatten)]
+    place: PlaceArgs,
 }
 
 #[derive(clap::Args, Debug)]

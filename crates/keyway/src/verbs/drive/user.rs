@@ -69,11 +69,11 @@ struct UserArgs {
 
 #[derive(clap::Args, Debug)]
 struct RangeArgs {
-    #[command(flatten)]
-    user: UserArgs,
     /// Which range
     #[arg(long, value_name = "N", default_value_t = 0)]
     range: u16,
+    #[command(flatten)]
+    user: UserArgs,
 }
 
 #[derive(clap::Args, Debug)]
@@ -104,11 +104,11 @@ struct MoveInArgs {
 
 #[derive(clap::Args, Debug)]
 struct EnableArgs {
-    #[command(flatten)]
-    user: UserArgs,
     /// Which range the user may unlock
     #[arg(long, value_name = "N", default_value_t = 0)]
     range: u16,
+    #[command(flatten)]
+    user: UserArgs,
     #[command(flatten)]
     new: NewSecretArgs,
 }

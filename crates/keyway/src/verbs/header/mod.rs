@@ -48,26 +48,26 @@ enum Action {
 
 #[derive(clap::Args, Debug)]
 struct BackupArgs {
+    /// Back up the hidden volume's header too; asks for its secret
+    #[arg(long)]
+    hidden: bool,
     #[command(flatten)]
     target: VolumeArgs,
     /// The backup file; must not exist yet
     file: PathBuf,
-    /// Back up the hidden volume's header too; asks for its secret
-    #[arg(long)]
-    hidden: bool,
     #[command(flatten)]
     inner: HiddenArgs,
 }
 
 #[derive(clap::Args, Debug)]
 struct RestoreArgs {
+    /// Restore it even if the volume has other master keys now and would become unreadable
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     target: VolumeArgs,
     /// The backup file; the copy at the end of the volume when left out
     file: Option<PathBuf>,
-    /// Restore it even if the volume has other master keys now and would become unreadable
-    #[arg(long)]
-    force: bool,
 }
 
 /// Runs the verb.

@@ -88,14 +88,14 @@ enum Kind {
 
 #[derive(clap::Args, Debug)]
 struct AddArgs {
+    /// Where it goes: a new file for a recovery password, a folder for a startup key
+    #[arg(long, value_name = "PATH")]
+    to: Option<PathBuf>,
     #[command(flatten)]
     target: VolumeArgs,
     /// What shall open it, too
     #[arg(value_enum)]
     kind: Kind,
-    /// Where it goes: a new file for a recovery password, a folder for a startup key
-    #[arg(long, value_name = "PATH")]
-    to: Option<PathBuf>,
     #[command(flatten)]
     new: NewArgs,
     #[command(flatten)]
@@ -132,14 +132,14 @@ struct ChangeArgs {
 
 #[derive(clap::Args, Debug)]
 struct RecoveryArgs {
-    #[command(flatten)]
-    target: VolumeArgs,
     /// Only this protector's
     #[arg(long, value_name = "GUID")]
     id: Option<Guid>,
     /// Save it to a new file in the words of Windows, instead of printing it
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
+    #[command(flatten)]
+    target: VolumeArgs,
 }
 
 /// Runs the verb.
