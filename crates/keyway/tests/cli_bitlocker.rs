@@ -194,7 +194,7 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     let (cli, image) = (&volume.cli, volume.cli.path("v"));
     assert_eq!(cli.json(0, "header check @v")["good"], true);
     assert_eq!(cli.json(0, "header check @v --password-file @pw")["authentic"], true);
-    cli.keyway.secret("wrong", "twenty-characters-and-less");
+    cli.ends(0, "header backup @v @backup");
     cli.ends(1, "header backup @v @backup");
     let copies: Vec<usize> = cli.json(0, "info @v")["metadata_copies"]
         .as_array()
@@ -270,7 +270,7 @@ fn a_lost_first_sector_is_found_out_and_made_anew() {
     cli.keyway.secret("pw", PASSWORD);
     cli.ends(0, "create @v --format bitlocker --size 64M --quick --no-recovery-password --password-file @pw");
     let whole = cli.ends(0, "cat @v --password-file @pw").stdout;
-    cli.ends(0, "header backup @v @backup");
+    cli.keyway.secret("wrong", "twenty-characters-and-less");
     let file = std::fs::File::options().write(true).open(cli.path("v")).expect("the volume");
     file.write_all_at(&[0; 8192], 0).expect("written");
     let error = &cli.json(4, "open @v --password-file @pw")["error"];

@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if let Some(at) = args.nvme_tcp {
         match on_this_machine(at) {
             Err(what) if !args.hosts.is_given() => {
-                return Err(Failure::usage(what, "use a loopback address, or --nvme-secret FILE"));
+                return Err(Failure::usage(what, "use a loopback address, or --nvme-secret FILE: it lets in only who proves a secret, and encrypts nothing"));
             }
             Err(_) => out.warn(
                 "hosts prove who they are, and what they read and write crosses the network as it is: keep it to a network \
@@ -147,13 +147,13 @@ fn socket_address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())
 }
 
-/// What crosses a network in the clear can be read there.
+/// Who can reach an address without proof can read and write what is served there.
 fn on_this_machine(at: SocketAddr) -> Result<(), String> {
     if at.ip().is_loopback() {
         return Ok(());
     }
     Err(format!(
-        "{} is not this machine's loopback; decrypted data would cross the network in the clear",
+        "{} is not this machine's loopback; other machines could read the volume and write to it, and see what others do",
         at.ip()
     ))
 }
