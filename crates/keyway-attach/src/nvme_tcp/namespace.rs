@@ -72,6 +72,14 @@ pub trait Namespace: Send + Sync {
     /// What was refused.
     fn discard(&self, lba: u64, blocks: u64) -> Result<(), NamespaceError>;
 
+    /// A host resets it, which is no loss of its power: what is under way in security commands ends.
+    fn reset(&self) {}
+
+    /// How often it was switched on, the first time left out.
+    fn times_switched_on(&self) -> u64 {
+        0
+    }
+
     /// Whether there are security commands.
     fn has_security(&self) -> bool {
         false

@@ -1,11 +1,11 @@
 //! The device as the protocol's crate wants it: queues in, requests out to the threads.
 
-use super::front::{Front, buffer};
+use super::front::{Front, Role, buffer};
 use keyway_store::AlignedBuf;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use vhost::vhost_user::VhostUserProtocolFeatures;
@@ -32,6 +32,8 @@ type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
 
 /// A request that was taken from a queue.
 struct Job {
+    /// When it was taken, counted in orders to end requests; none, if it can't be ended.
+    taken: Option<u64>,
     queue: usize,
     vring: VringMutex,
     memory: Arc<GuestMemoryMmap>,
@@ -50,6 +52,30 @@ struct Shared {
     /// Requests that helpers have.
     away: Mutex<usize>,
     back: Condvar,
+    /// Requests that can be ended.
+    under_way: Mutex<UnderWay>,
+    finished: Condvar,
+    /// Queues that such requests have come by.
+    seen: Box<[OnceLock<VringMutex>]>,
+}
+
+/// Requests that were taken from their queues and are not answered.
+#[derive(Default)]
+struct UnderWay {
+    /// How often such requests were ordered to end.
+    ended: u64,
+    /// Those that came since then.
+    now: usize,
+    /// Those that came before.
+    before: usize,
+}
+
+impl UnderWay {
+    /// Counts a request; when it came.
+    fn begin(&mut self) -> u64 {
+        self.now += 1;
+        self.ended
+    }
 }
 
 /// One connection's device.
@@ -87,6 +113,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Backend {
     /// A device whose guest's memory will be `memory`.
     pub(super) fn new(front: Arc<dyn Front>, memory: Memory) -> io::Result<(Self, Helpers)> {
+        front.connected();
         let queues = front.queues();
         let shared = Arc::new(Shared {
             front,
@@ -96,6 +123,9 @@ impl Backend {
             pace: AtomicU64::new(0),
             away: Mutex::new(0),
             back: Condvar::new(),
+            under_way: Mutex::default(),
+            finished: Condvar::new(),
+            seen: (0..queues).map(|_| OnceLock::new()).collect(),
         });
         let (jobs, waiting) = sync_channel(HELPERS);
         let waiting = Arc::new(Mutex::new(waiting));
@@ -113,16 +143,21 @@ impl Backend {
     /// Takes and carries out what is in the queue; whether there was anything.
     fn drain(&self, queue: usize, vring: &VringMutex, buffer: &mut AlignedBuf) -> io::Result<bool> {
         let shared = &self.shared;
+        let role = shared.front.role(queue);
         let mut any = false;
         loop {
             if shared.ending.load(Ordering::Acquire) {
                 return Ok(false);
             }
             let memory = shared.memory.memory().into_inner();
-            let taken = vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
-            let Some(chain) = taken else { return Ok(any) };
+            // No order to end what there is falls between taking a request and counting it.
+            let mut under_way = (role == Role::Managed).then(|| lock(&shared.under_way));
+            let chain = vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
+            let Some(chain) = chain else { return Ok(any) };
             any = true;
-            let job = Job { queue, vring: vring.clone(), memory, chain };
+            let taken = under_way.as_deref_mut().map(UnderWay::begin);
+            drop(under_way);
+            let job = Job { taken, queue, vring: vring.clone(), memory, chain };
             let Some(job) = self.hand_over(job) else { continue };
             shared.carry_out(job, buffer)?;
         }
@@ -130,7 +165,9 @@ impl Backend {
 
     /// Gives a request to a helper where the medium is slow; back when it is not, or all are busy.
     fn hand_over(&self, job: Job) -> Option<Job> {
-        if self.shared.pace.load(Ordering::Relaxed) < SLOW {
+        // One that ends others waits for them: it must not keep a helper from them.
+        let waits = self.shared.front.role(job.queue) == Role::Manages;
+        if waits || self.shared.pace.load(Ordering::Relaxed) < SLOW {
             return Some(job);
         }
         *lock(&self.shared.away) += 1;
@@ -146,16 +183,77 @@ impl Backend {
 
 impl Shared {
     fn carry_out(&self, job: Job, buffer: &mut AlignedBuf) -> io::Result<()> {
+        let taken = job.taken;
+        let answered = self.answer(job, buffer);
+        if let Some(taken) = taken {
+            self.finish(taken);
+        }
+        answered
+    }
+
+    fn answer(&self, job: Job, buffer: &mut AlignedBuf) -> io::Result<()> {
         let began = Instant::now();
         let head = job.chain.head_index();
-        let written = self.front.serve(job.queue, &job.memory, job.chain, buffer);
+        if self.front.role(job.queue) == Role::Manages
+            && self.front.ends_others(job.queue, &job.memory, job.chain.clone())
+        {
+            self.end_others(buffer)?;
+        }
+        let written = if job.taken.is_some_and(|taken| taken != lock(&self.under_way).ended) {
+            self.front.end(job.queue, &job.memory, job.chain, buffer)
+        } else {
+            self.front.serve(job.queue, &job.memory, job.chain, buffer)
+        };
         let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         // Lost updates among threads do not matter.
         let pace = self.pace.load(Ordering::Relaxed);
         self.pace.store(pace - pace / 16 + took.min(SLOW * 64) / 16, Ordering::Relaxed);
-        job.vring.add_used(head, written).map_err(io::Error::other)?;
-        if job.vring.needs_notification().map_err(io::Error::other)? {
-            job.vring.signal_used_queue()?;
+        Self::used(&job.vring, head, written)
+    }
+
+    fn finish(&self, taken: u64) {
+        let mut under_way = lock(&self.under_way);
+        if taken == under_way.ended {
+            under_way.now = under_way.now.saturating_sub(1);
+            return;
+        }
+        under_way.before = under_way.before.saturating_sub(1);
+        if under_way.before == 0 {
+            self.finished.notify_all();
+        }
+    }
+
+    /// Ends all requests that can be and that the guest has made by now: when this returns, each is answered, and
+    /// nothing of it touches the medium or the guest's memory any more.
+    fn end_others(&self, buffer: &mut AlignedBuf) -> io::Result<()> {
+        {
+            let mut under_way = lock(&self.under_way);
+            under_way.ended += 1;
+            under_way.before += std::mem::take(&mut under_way.now);
+        }
+        for (queue, vring) in self.seen.iter().enumerate() {
+            let Some(vring) = vring.get() else { continue };
+            // A guest that always has one more does not keep us here.
+            for _ in 0..QUEUE_SIZE {
+                let memory = self.memory.memory().into_inner();
+                let taken = vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
+                let Some(chain) = taken else { break };
+                let head = chain.head_index();
+                let written = self.front.end(queue, &memory, chain, buffer);
+                Self::used(vring, head, written)?;
+            }
+        }
+        let mut under_way = lock(&self.under_way);
+        while under_way.before > 0 {
+            under_way = self.finished.wait(under_way).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+
+    fn used(vring: &VringMutex, head: u16, written: u32) -> io::Result<()> {
+        vring.add_used(head, written).map_err(io::Error::other)?;
+        if vring.needs_notification().map_err(io::Error::other)? {
+            vring.signal_used_queue()?;
         }
         Ok(())
     }
@@ -251,6 +349,11 @@ impl VhostUserBackend for Backend {
             return Ok(());
         }
         let vring = vrings.get(usize::from(event)).ok_or(io::ErrorKind::InvalidInput)?;
+        if self.shared.front.role(thread) == Role::Managed
+            && let Some(seen) = self.shared.seen.get(thread)
+        {
+            seen.get_or_init(|| vring.clone());
+        }
         let mut buffer = lock(self.buffers.get(thread).ok_or(io::ErrorKind::InvalidInput)?);
         if !self.shared.event_index.load(Ordering::Relaxed) {
             return self.drain(thread, vring, &mut buffer).map(drop);
@@ -276,7 +379,9 @@ mod tests {
     use keyway_engine::{Access, Device, Layout, Mapping, Segment};
     use keyway_store::MemStore;
     use keyway_testkit::PATIENCE;
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::{Sender, channel};
+    use std::time::Duration;
+    use virtio_queue::desc::{RawDescriptor, split::Descriptor};
     use virtio_queue::mock::MockSplitQueue;
     use vm_memory::{Address, Bytes, GuestAddress};
 
@@ -289,6 +394,121 @@ mod tests {
         let store = Box::new(MemStore::from_vec(vec![0; 4096]));
         let device = Device::new(store, layout, Access::ReadWrite).expect("a device");
         Arc::new(Block::new(Arc::new(device)))
+    }
+
+    /// Its requests wait for being let go; what becomes of each is noted.
+    struct Slow {
+        begun: Sender<()>,
+        go: Mutex<Receiver<()>>,
+        done: Mutex<Vec<&'static str>>,
+    }
+
+    impl Front for Slow {
+        fn queues(&self) -> usize {
+            2
+        }
+
+        fn features(&self) -> u64 {
+            0
+        }
+
+        fn space(&self) -> Vec<u8> {
+            Vec::new()
+        }
+
+        fn role(&self, queue: usize) -> Role {
+            if queue == 0 { Role::Manages } else { Role::Managed }
+        }
+
+        fn ends_others(
+            &self,
+            _: usize,
+            _: &GuestMemoryMmap,
+            _: DescriptorChain<Arc<GuestMemoryMmap>>,
+        ) -> bool {
+            true
+        }
+
+        fn serve(
+            &self,
+            queue: usize,
+            _: &GuestMemoryMmap,
+            _: DescriptorChain<Arc<GuestMemoryMmap>>,
+            _: &mut AlignedBuf,
+        ) -> u32 {
+            if queue == 1 {
+                self.begun.send(()).expect("somebody counts");
+                lock(&self.go).recv().expect("let go");
+            }
+            lock(&self.done).push(if queue == 1 { "served" } else { "order" });
+            0
+        }
+
+        fn end(
+            &self,
+            _: usize,
+            _: &GuestMemoryMmap,
+            _: DescriptorChain<Arc<GuestMemoryMmap>>,
+            _: &mut AlignedBuf,
+        ) -> u32 {
+            lock(&self.done).push("ended");
+            0
+        }
+    }
+
+    /// A queue with so many requests of one descriptor in it.
+    fn filled(memory: &GuestMemoryMmap, at: u64, requests: u16) -> VringMutex {
+        let mock = MockSplitQueue::create(memory, GuestAddress(at), 64);
+        let request = |n| RawDescriptor::from(Descriptor::new(1 << 19, 1, 0, n));
+        mock.build_multiple_desc_chains(&(0..requests).map(request).collect::<Vec<_>>()).expect("chains");
+        let places = (mock.desc_table_addr(), mock.avail_addr(), mock.used_addr());
+        let vring = VringMutex::new(GuestMemoryAtomic::new(memory.clone()), 64).expect("a queue");
+        vring.set_queue_size(64);
+        vring
+            .set_queue_info(places.0.raw_value(), places.1.raw_value(), places.2.raw_value())
+            .expect("inside");
+        vring.set_queue_ready(true);
+        vring
+    }
+
+    /// What has begun is finished, what has not is ended, wherever it waits; and the order is answered after all of them.
+    #[test]
+    fn an_order_to_end_requests_is_carried_out_when_all_are_answered() {
+        // As many as begin at once: on the queue's own thread, and with helpers.
+        for (pace, at_once) in [(0, 1), (SLOW * 64, 1 + HELPERS)] {
+            let memory: GuestMemoryMmap =
+                GuestMemoryMmap::from_ranges(&[(GuestAddress(0), 1 << 20)]).expect("memory");
+            let requests = filled(&memory, 1 << 16, 32);
+            let order = filled(&memory, 0, 1);
+            let ((begun, counted), (let_go, go)) = (channel(), channel());
+            let front = Arc::new(Slow { begun, go: Mutex::new(go), done: Mutex::default() });
+            let atomic = GuestMemoryAtomic::new(memory.clone());
+            let (backend, helpers) = Backend::new(front.clone(), atomic).expect("threads");
+            backend.shared.pace.store(pace, Ordering::Relaxed);
+            let handle = |queue: usize, vring: &VringMutex| {
+                let (backend, vring) = (backend.clone(), vring.clone());
+                std::thread::spawn(move || backend.handle_event(0, EventSet::IN, &[vring], queue).is_ok())
+            };
+            let serving = handle(1, &requests);
+            for _ in 0..at_once {
+                counted.recv_timeout(PATIENCE).expect("it begins");
+            }
+            let ordering = handle(0, &order);
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(!ordering.is_finished(), "what has begun is waited for");
+            for _ in 0..32 {
+                let_go.send(()).expect("they wait");
+            }
+            assert!(ordering.join().expect("no panic") && serving.join().expect("no panic"));
+            let done = std::mem::take(&mut *lock(&front.done));
+            let count = |what| done.iter().filter(|d| **d == what).count();
+            assert_eq!((count("served"), count("ended")), (at_once, 32 - at_once), "{done:?}");
+            assert_eq!(done.last(), Some(&"order"));
+            assert_eq!(requests.get_ref().get_queue().next_used(), 32, "each is answered");
+            helpers.end();
+            drop(backend);
+            helpers.join();
+        }
     }
 
     /// A guest that says "there is more" and describes nothing neither keeps a queue's thread, nor the end.

@@ -16,6 +16,17 @@ pub(super) fn buffer() -> AlignedBuf {
     AlignedBuf::zeroed(PIECE)
 }
 
+/// What the requests of a queue have to do with those of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Nothing.
+    Plain,
+    /// They can be ended by the order of another one.
+    Managed,
+    /// They can order those to end.
+    Manages,
+}
+
 /// A kind of device.
 pub(super) trait Front: Send + Sync {
     /// How many queues it has.
@@ -30,6 +41,36 @@ pub(super) trait Front: Send + Sync {
     /// Whether what comes by that queue is taken; else it stays there.
     fn takes(&self, _queue: usize) -> bool {
         true
+    }
+
+    /// A machine has come: to it, the device has just been switched on.
+    fn connected(&self) {}
+
+    /// What requests on that queue have to do with those on others.
+    fn role(&self, _queue: usize) -> Role {
+        Role::Plain
+    }
+
+    /// Whether this request, on a queue of [`Role::Manages`], orders all those on queues of [`Role::Managed`] to end:
+    /// those that have begun are finished, the others are answered by [`Front::end`], and then this one is served.
+    fn ends_others(
+        &self,
+        _queue: usize,
+        _memory: &GuestMemoryMmap,
+        _chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+    ) -> bool {
+        false
+    }
+
+    /// Answers a request that has not begun and is ended; bytes written, as [`Front::serve`].
+    fn end(
+        &self,
+        queue: usize,
+        memory: &GuestMemoryMmap,
+        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+        buffer: &mut AlignedBuf,
+    ) -> u32 {
+        self.serve(queue, memory, chain, buffer)
     }
 
     /// Carries out the request that `chain` describes; how many bytes of the guest's memory were written.

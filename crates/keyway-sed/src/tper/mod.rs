@@ -44,6 +44,7 @@ use keyway_store::{Store, StoreError};
 use media::Media;
 use slots::Slots;
 use state::State;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tper::Tper;
 
@@ -113,6 +114,7 @@ pub struct Drive {
     tper: Mutex<Tper>,
     /// Read by every access to blocks for as long as it takes; written when something is locked or unlocked.
     media: RwLock<Media>,
+    power_cycles: AtomicU64,
 }
 
 impl Drive {
@@ -157,7 +159,8 @@ impl Drive {
     /// A medium that holds none, or fails.
     pub fn open(store: Arc<dyn Store>) -> Result<Self, DriveError> {
         let (tper, media) = power_up(&store, None)?;
-        Ok(Self { store, tper: Mutex::new(tper), media: RwLock::new(media) })
+        let power_cycles = AtomicU64::new(0);
+        Ok(Self { store, tper: Mutex::new(tper), media: RwLock::new(media), power_cycles })
     }
 
     /// Takes the power away and gives it back.
@@ -167,6 +170,7 @@ impl Drive {
     pub fn power_cycle(&self) -> Result<(), DriveError> {
         let mut tper = self.tper.lock().unwrap_or_else(PoisonError::into_inner);
         let mut media = self.media.write().unwrap_or_else(PoisonError::into_inner);
+        self.power_cycles.fetch_add(1, Ordering::AcqRel);
         let powered =
             self.store.flush().map_err(DriveError::from).and_then(|()| power_up(&self.store, Some(&tper)));
         match powered {
@@ -177,6 +181,18 @@ impl Drive {
             }
         }
         Ok(())
+    }
+
+    /// A reset that is no loss of power: a TCG reset event of type Hardware. Sessions, their transactions, and answers
+    /// that wait are gone (Opal SSC 2.30, 3.3.5.1), and Block SID, if it was asked for so; nothing locks, for
+    /// LockOnReset takes Power Cycle and Programmatic only (4.3.5.2.2).
+    pub fn reset(&self) {
+        self.tper.lock().unwrap_or_else(PoisonError::into_inner).hardware_reset();
+    }
+
+    /// How often its power was taken away and given back.
+    pub fn power_cycles(&self) -> u64 {
+        self.power_cycles.load(Ordering::Acquire)
     }
 
     /// Makes the firmware misbehave so, from now on and over power cycles, in place of what was switched on before.

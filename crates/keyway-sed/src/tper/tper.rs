@@ -304,6 +304,13 @@ impl Tper {
         self.host_compacket = MIN_HOST_COMPACKET;
     }
 
+    /// A reset that is no loss of power.
+    pub(super) fn hardware_reset(&mut self) {
+        self.stack_reset();
+        self.com_id_answer = None;
+        self.sid_blocked = self.sid_blocked.filter(|ended_by_reset| !ended_by_reset);
+    }
+
     fn programmatic_reset(&mut self, media: &mut Media) -> Result<(), SecurityError> {
         let enabled = self.cell(Sp::Admin, TPER_INFO, PROGRAMMATIC_RESET_ENABLE);
         if enabled != Some(Cell::Uint(1)) {

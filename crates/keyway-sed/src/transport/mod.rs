@@ -16,6 +16,7 @@ pub use identity::{Identity, Interface};
 pub use open::open_device;
 pub use virtual_drive::VirtualTransport;
 
+use rustix::io::Errno;
 use std::io;
 
 /// Bytes to and from a drive's security protocols (SPC-4, SECURITY PROTOCOL IN and OUT; ATA TRUSTED
@@ -110,9 +111,9 @@ pub(crate) fn sorted(error: io::Error) -> TransportError {
     match error.kind() {
         io::ErrorKind::PermissionDenied => TransportError::NotPermitted(error),
         io::ErrorKind::TimedOut => TransportError::TimedOut,
-        _ => match error.raw_os_error() {
-            // ENOTTY, ENOTSUP: the device does not know the ioctl.
-            Some(25 | 95) => TransportError::NotADrive,
+        _ => match Errno::from_io_error(&error) {
+            // The device does not know the ioctl.
+            Some(Errno::NOTTY | Errno::OPNOTSUPP) => TransportError::NotADrive,
             _ => TransportError::Io(error),
         },
     }

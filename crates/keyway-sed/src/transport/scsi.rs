@@ -11,6 +11,8 @@ const INQUIRY: u8 = 0x12;
 pub const SERIAL_PAGE: u8 = 0x80;
 /// Sense key: the command is not understood.
 pub const ILLEGAL_REQUEST: u8 = 5;
+/// Sense key: something happened to the device that it had to tell first; the command was not looked at.
+pub const UNIT_ATTENTION: u8 = 6;
 
 /// SECURITY PROTOCOL IN, its length in bytes (INC_512 is 0), as the kernel's own sd driver sends it.
 pub fn security_in(protocol: u8, specific: u16, len: u32) -> [u8; 12] {

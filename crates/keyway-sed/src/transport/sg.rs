@@ -2,7 +2,7 @@
 //! drives behind bridges.
 
 use super::ata::{self, Form};
-use super::scsi::{self, ILLEGAL_REQUEST, SERIAL_PAGE, Sense};
+use super::scsi::{self, ILLEGAL_REQUEST, SERIAL_PAGE, Sense, UNIT_ATTENTION};
 use super::{Identity, NoSecurity, Refusal, SecurityTransport, TransportError, sorted};
 use crate::protocols;
 use keyway_sys::{ScsiData, ScsiDone, scsi_command};
@@ -10,6 +10,8 @@ use std::fs::File;
 
 /// SCSI status CHECK CONDITION: there is sense data.
 const CHECK_CONDITION: u8 = 2;
+/// How many things in a row may have happened to a device before a command: it tells them one by one.
+const MOST_ATTENTIONS: u32 = 4;
 /// The kernel's DID_TIME_OUT.
 const TIME_OUT: u16 = 3;
 /// The vendor that libata and other translators put in front of an ATA drive's model.
@@ -55,12 +57,12 @@ impl<P: ScsiPort> SgTransport<P> {
     /// [`TransportError::NoSecurityCommands`] where no way leads to security commands.
     pub fn open(mut port: P) -> Result<Self, TransportError> {
         let mut inquiry = [0u8; 96];
-        judge(&port.run(&scsi::inquiry(None, 96), ScsiData::FromDevice(&mut inquiry)).map_err(sorted)?)?;
+        judge(&run(&mut port, &scsi::inquiry(None, 96), ScsiData::FromDevice(&mut inquiry))?)?;
         let mut page = [0u8; 512];
         let mut ata = None;
         for form in [Form::Sixteen, Form::Twelve] {
             let cdb = ata::identify().cdb(form);
-            let done = port.run(&cdb, ScsiData::FromDevice(&mut page)).map_err(sorted)?;
+            let done = run(&mut port, &cdb, ScsiData::FromDevice(&mut page))?;
             // A device that takes 16-byte commands may know none of ATA and yet say it is done.
             if judge(&done).is_ok() && page.iter().any(|&b| b != 0) {
                 ata = Some(form);
@@ -72,7 +74,7 @@ impl<P: ScsiPort> SgTransport<P> {
             None => {
                 let mut serial = [0u8; 255];
                 let cdb = scsi::inquiry(Some(SERIAL_PAGE), 255);
-                let done = port.run(&cdb, ScsiData::FromDevice(&mut serial)).map_err(sorted)?;
+                let done = run(&mut port, &cdb, ScsiData::FromDevice(&mut serial))?;
                 if judge(&done).is_err() {
                     serial = [0; 255];
                 }
@@ -102,6 +104,26 @@ impl<P: ScsiPort> SgTransport<P> {
     /// The way that was found.
     pub const fn way(&self) -> Way {
         self.way
+    }
+}
+
+/// Runs a command, and again where the device had to tell first that something had happened to it, a reset or a loss of
+/// power: it did not look at the command then.
+fn run<P: ScsiPort>(port: &mut P, cdb: &[u8], mut data: ScsiData<'_>) -> Result<ScsiDone, TransportError> {
+    let mut told = 0;
+    loop {
+        let again = match &mut data {
+            ScsiData::None => ScsiData::None,
+            ScsiData::ToDevice(bytes) => ScsiData::ToDevice(bytes),
+            ScsiData::FromDevice(bytes) => ScsiData::FromDevice(bytes),
+        };
+        let done = port.run(cdb, again).map_err(sorted)?;
+        let attention =
+            done.status == CHECK_CONDITION && Sense::parse(&done.sense).key == UNIT_ATTENTION;
+        if !attention || told == MOST_ATTENTIONS {
+            return Ok(done);
+        }
+        told += 1;
     }
 }
 
@@ -137,7 +159,7 @@ impl<P: ScsiPort> SecurityTransport for SgTransport<P> {
             }
             Way::Ata(form) => ata::trusted_send(protocol, com_id, data.len()).ok_or_else(unfit)?.cdb(form),
         };
-        judge(&self.port.run(&cdb, ScsiData::ToDevice(data)).map_err(sorted)?)
+        judge(&run(&mut self.port, &cdb, ScsiData::ToDevice(data))?)
     }
 
     fn receive(&mut self, protocol: u8, com_id: u16, into: &mut [u8]) -> Result<(), TransportError> {
@@ -149,7 +171,7 @@ impl<P: ScsiPort> SecurityTransport for SgTransport<P> {
             }
             Way::Ata(form) => ata::trusted_receive(protocol, com_id, into.len()).ok_or_else(unfit)?.cdb(form),
         };
-        judge(&self.port.run(&cdb, ScsiData::FromDevice(into)).map_err(sorted)?)
+        judge(&run(&mut self.port, &cdb, ScsiData::FromDevice(into))?)
     }
 }
 
@@ -166,6 +188,8 @@ mod tests {
         passes_trusted: bool,
         scsi_security: bool,
         sixteen: bool,
+        /// How many things happened to it that it has not told yet.
+        attentions: u32,
         ran: Vec<Vec<u8>>,
     }
 
@@ -176,6 +200,11 @@ mod tests {
     impl ScsiPort for Port {
         fn run(&mut self, cdb: &[u8], data: ScsiData<'_>) -> std::io::Result<ScsiDone> {
             self.ran.push(cdb.to_vec());
+            // INQUIRY is carried out all the same.
+            if self.attentions > 0 && cdb[0] != 0x12 {
+                self.attentions -= 1;
+                return Ok(ScsiDone { status: 2, host_status: 0, sense: vec![0x72, 6, 0x29, 0, 0, 0, 0, 0] });
+            }
             let good = ScsiDone { status: 0, host_status: 0, sense: Vec::new() };
             let command = match cdb[0] {
                 0x85 if self.sixteen => cdb[14],
@@ -232,6 +261,21 @@ mod tests {
         assert_eq!(why(ata()), NoSecurity::Drive);
         assert_eq!(why(Port { trusted: true, ..ata() }), NoSecurity::Libata);
         assert_eq!(why(Port { trusted: true, vendor: b"JMicron ", ..ata() }), NoSecurity::Bridge);
+    }
+
+    #[test]
+    fn what_happened_to_the_device_is_told_first_and_the_command_is_sent_again() {
+        let port = |attentions| Port { scsi_security: true, vendor: b"SEAGATE ", attentions, ..Port::default() };
+        for attentions in 1..=MOST_ATTENTIONS {
+            let mut drive = SgTransport::open(port(attentions)).expect("a SAS drive");
+            drive.port.attentions = attentions;
+            drive.send(1, 0x07FE, &[0; 512]).err();
+            assert_eq!(drive.port.attentions, 0);
+        }
+        let mut deaf = SgTransport::open(port(0)).expect("a SAS drive");
+        deaf.port.attentions = u32::MAX;
+        let refused = deaf.receive(1, 1, &mut [0; 512]);
+        assert!(matches!(refused, Err(TransportError::Refused(Refusal::Sense { key: 6, .. }))));
     }
 
     #[test]

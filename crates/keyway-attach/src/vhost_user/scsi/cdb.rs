@@ -71,7 +71,8 @@ pub(super) enum Command {
     RequestSense { room: usize },
     Inquiry { page: Option<u8>, room: usize },
     ModeSense { ten: bool, page: u8, values: Values, descriptor: bool, room: usize },
-    StartStop,
+    /// Whether it shall run; and whether what was written is put on the medium before it stops.
+    StartStop { start: bool, flush: bool },
     ReadCapacity10,
     ReadCapacity16 { room: usize },
     ReportLuns { room: usize },
@@ -124,7 +125,11 @@ impl Command {
                 let room = if ten { be16(cdb, 7).into() } else { cdb[4].into() };
                 Self::ModeSense { ten, page: page & 0x3F, values, descriptor: flags & 8 == 0, room }
             }
-            opcode::START_STOP_UNIT => Self::StartStop,
+            // Power conditions (bits 7 to 4), and a medium to load or eject (bit 1), are of disks that have them.
+            opcode::START_STOP_UNIT if cdb[4] & 0xF2 != 0 => return Err(Sense::FIELD),
+            opcode::START_STOP_UNIT => {
+                Self::StartStop { start: cdb[4] & 1 != 0, flush: cdb[4] & 4 == 0 }
+            }
             opcode::READ_CAPACITY_10 => Self::ReadCapacity10,
             opcode::READ_10 => Self::Read(Self::ten(cdb)),
             opcode::WRITE_10 => Self::Write { at: Self::ten(cdb), through: flags & 8 != 0 },
@@ -165,6 +170,20 @@ impl Command {
             opcode::ATA_PASS_THROUGH_12 | opcode::ATA_PASS_THROUGH_16 => Self::Ata(Task::parse(cdb)?),
             _ => return Err(Sense::OPCODE),
         })
+    }
+
+    /// Whether it needs the medium, which does not run in a disk that was stopped (SBC-3, section 5.25).
+    pub(super) const fn needs_medium(&self) -> bool {
+        matches!(
+            self,
+            Self::TestUnitReady | Self::Read(_) | Self::Write { .. } | Self::Flush | Self::Unmap { .. }
+        )
+    }
+
+    /// Whether it is carried out though the host has not been told yet of what happened to the disk (SAM-5, unit
+    /// attention conditions); REQUEST SENSE tells it.
+    pub(super) const fn ignores_attention(code: u8) -> bool {
+        matches!(code, opcode::INQUIRY | opcode::REPORT_LUNS | opcode::REQUEST_SENSE)
     }
 
     fn ten(cdb: &[u8; CDB_BYTES]) -> Extent {

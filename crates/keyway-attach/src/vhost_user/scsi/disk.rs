@@ -6,6 +6,7 @@ use super::pages::{self, UNMAP_RANGES};
 use super::sense::Sense;
 use crate::nvme_tcp::{Namespace, NamespaceError, SecurityRefusal};
 use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zeroize::Zeroize;
 
 /// What a command brings, and room for what it gets.
@@ -85,21 +86,73 @@ pub(super) fn nothing_there(cdb: &[u8; CDB_BYTES], data: &mut Data<'_>) -> Resul
     }
 }
 
+/// What a host does to the disk besides its content.
+#[derive(Default)]
+pub(super) struct Unit {
+    /// One more than the times that the disk had been switched on when it was stopped; 0 is a disk that runs.
+    stopped: AtomicU64,
+    /// It was reset, and the host has not been told yet.
+    attention: AtomicBool,
+}
+
+impl Unit {
+    /// It was switched on: it runs, and there is nothing to tell.
+    pub(super) fn power_on(&self) {
+        self.stopped.store(0, Ordering::Release);
+        self.attention.store(false, Ordering::Release);
+    }
+
+    /// LOGICAL UNIT RESET (SAM-5, section 7.7): the next command is told. A disk that was stopped stays so.
+    pub(super) fn reset(&self, disk: &dyn Namespace) {
+        disk.reset();
+        self.attention.store(true, Ordering::Release);
+    }
+
+    fn is_stopped(&self, disk: &dyn Namespace) -> bool {
+        // Who takes its power away and gives it back starts it, too.
+        self.stopped.load(Ordering::Acquire) == disk.times_switched_on().saturating_add(1)
+    }
+
+    fn start_stop(&self, disk: &dyn Namespace, start: bool) {
+        let stopped = if start { 0 } else { disk.times_switched_on().saturating_add(1) };
+        self.stopped.store(stopped, Ordering::Release);
+    }
+
+    /// What the host is to be told before anything else, once.
+    fn attention(&self) -> bool {
+        self.attention.load(Ordering::Acquire) && self.attention.swap(false, Ordering::AcqRel)
+    }
+}
+
 /// Carries out a command; blocks and security commands go through `buffer`, and what is longer is refused: nothing is
 /// ever half done.
 pub(super) fn carry_out(
-    disk: &dyn Namespace,
+    (disk, unit): (&dyn Namespace, &Unit),
     cdb: &[u8; CDB_BYTES],
     data: &mut Data<'_>,
     buffer: &mut [u8],
 ) -> Result<(), Failed> {
+    if !Command::ignores_attention(cdb[0]) && unit.attention() {
+        return Err(Sense::RESET.into());
+    }
     if !pages::has(disk, cdb[0]) {
         return Err(Sense::OPCODE.into());
     }
-    match Command::parse(cdb)? {
+    let command = Command::parse(cdb)?;
+    if command.needs_medium() && unit.is_stopped(disk) {
+        return Err(Sense::STOPPED.into());
+    }
+    match command {
         Command::TestUnitReady => Ok(()),
         // What went wrong was told with the command that it was about.
-        Command::RequestSense { room } => data.answer(&Sense::NONE.bytes(), room),
+        Command::RequestSense { room } => {
+            let sense = match (unit.attention(), unit.is_stopped(disk)) {
+                (true, _) => Sense::RESET,
+                (false, true) => Sense::STOPPED,
+                (false, false) => Sense::NONE,
+            };
+            data.answer(&sense.bytes(), room)
+        }
         Command::Inquiry { page: None, room } => data.answer(&pages::inquiry(Some(disk)), room),
         Command::Inquiry { page: Some(page), room } => data.answer(&pages::vital(disk, page)?, room),
         Command::ModeSense { ten, page, values, descriptor, room } => {
@@ -127,8 +180,14 @@ pub(super) fn carry_out(
             }
             Ok(())
         }
-        // A disk that is told to stop has nothing to stop, but must have nothing to lose either.
-        Command::Flush | Command::StartStop => Ok(disk.flush().map_err(write_failed)?),
+        Command::Flush => Ok(disk.flush().map_err(write_failed)?),
+        Command::StartStop { start, flush } => {
+            if flush && !start && !unit.is_stopped(disk) {
+                disk.flush().map_err(write_failed)?;
+            }
+            unit.start_stop(disk, start);
+            Ok(())
+        }
         Command::Unmap { bytes } => unmap(disk, data.take(bytes, buffer)?),
         Command::SecurityIn { protocol, specific, room, whole_blocks } => {
             let unit = if whole_blocks { 512 } else { 1 };

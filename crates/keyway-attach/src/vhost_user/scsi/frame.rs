@@ -2,10 +2,10 @@
 //! commands.
 
 use super::cdb::CDB_BYTES;
-use super::disk::{self, Data, Failed};
+use super::disk::{self, Data, Failed, Unit};
 use super::sense;
 use crate::nvme_tcp::Namespace;
-use crate::vhost_user::front::{Front, MOST_QUEUES};
+use crate::vhost_user::front::{Front, MOST_QUEUES, Role};
 use keyway_store::AlignedBuf;
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -34,8 +34,18 @@ enum Response {
     Done = 0,
     Overrun = 1,
     NoTarget = 3,
+    Reset = 4,
     Failure = 9,
     Rejected = 11,
+    OtherUnit = 12,
+}
+
+/// `VIRTIO_SCSI_T_TMF_*`: functions about commands that are carried out. The others are refused: none is found by its
+/// tag, and there is no other host whose commands could be meant.
+mod function {
+    pub(super) const ABORT_TASK_SET: u32 = 1;
+    pub(super) const CLEAR_TASK_SET: u32 = 3;
+    pub(super) const LOGICAL_UNIT_RESET: u32 = 5;
 }
 
 /// SCSI's status: GOOD, CHECK CONDITION.
@@ -45,6 +55,45 @@ const CHECK_CONDITION: u8 = 2;
 /// The host adapter: target 0 has unit 0, the disk.
 pub(in crate::vhost_user) struct Scsi {
     disk: Arc<dyn Namespace>,
+    unit: Unit,
+}
+
+/// What is asked for on the queue for what is not a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// A task management function, about a unit.
+    Function { number: u32, goal: Goal },
+    /// Which events there are, or shall be told.
+    Events,
+    Unknown,
+}
+
+impl Asked {
+    fn read(from: &mut impl Read) -> std::io::Result<Self> {
+        let mut kind = [0; 4];
+        from.read_exact(&mut kind)?;
+        Ok(match u32::from_le_bytes(kind) {
+            // Which of eight, whose unit, tag.
+            0 => {
+                let (mut number, mut unit, mut tag) = ([0; 4], [0; 8], [0; 8]);
+                from.read_exact(&mut number)?;
+                from.read_exact(&mut unit)?;
+                from.read_exact(&mut tag)?;
+                Self::Function { number: u32::from_le_bytes(number), goal: Goal::parse(unit) }
+            }
+            1 | 2 => Self::Events,
+            _ => Self::Unknown,
+        })
+    }
+
+    /// Whether it ends the disk's commands.
+    const fn ends_commands(self) -> bool {
+        use function::{ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET};
+        matches!(
+            self,
+            Self::Function { number: ABORT_TASK_SET | CLEAR_TASK_SET | LOGICAL_UNIT_RESET, goal: Goal::Disk }
+        )
+    }
 }
 
 /// Where a request goes.
@@ -74,33 +123,27 @@ impl Goal {
 
 impl Scsi {
     pub(in crate::vhost_user) fn new(disk: Arc<dyn Namespace>) -> Self {
-        Self { disk }
+        Self { disk, unit: Unit::default() }
     }
 
     /// A task management function, or a question about events; the answer's bytes.
     fn control(&self, from: &mut Reader<'_>, to: &mut Writer<'_>) -> std::io::Result<()> {
-        let mut kind = [0; 4];
-        from.read_exact(&mut kind)?;
-        match u32::from_le_bytes(kind) {
-            // A function (0): which of eight, whose unit, tag.
-            0 => {
-                let mut rest = [0; 20];
-                from.read_exact(&mut rest)?;
-                let ([_, unit @ ..], _) = rest.as_chunks::<4>() else { return Ok(()) };
-                let mut lun = [0; 8];
-                lun.iter_mut().zip(unit.as_flattened()).for_each(|(to, from)| *to = *from);
-                let answer = match Goal::parse(lun) {
-                    Goal::NoTarget => Response::NoTarget,
-                    // A command that is under way is carried out, and writes into the guest's memory: nobody may
-                    // be told that it was aborted.
-                    _ => Response::Rejected,
-                };
-                to.write_all(&[answer as u8])
+        let asked = Asked::read(from)?;
+        let answer = match asked {
+            // There are none.
+            Asked::Events => return to.write_all(&[0, 0, 0, 0, Response::Done as u8]),
+            Asked::Unknown => Response::Failure,
+            Asked::Function { goal: Goal::NoTarget, .. } => Response::NoTarget,
+            Asked::Function { goal: Goal::OtherUnit, .. } => Response::OtherUnit,
+            // The commands themselves have been ended by now (`Front::ends_others`).
+            Asked::Function { number, .. } => {
+                if number == function::LOGICAL_UNIT_RESET {
+                    self.unit.reset(&*self.disk);
+                }
+                if asked.ends_commands() { Response::Done } else { Response::Rejected }
             }
-            // Which events there are (1), or shall be told (2): none.
-            1 | 2 => to.write_all(&[0, 0, 0, 0, Response::Done as u8]),
-            _ => to.write_all(&[Response::Failure as u8]),
-        }
+        };
+        to.write_all(&[answer as u8])
     }
 
     fn command(
@@ -108,6 +151,7 @@ impl Scsi {
         from: &mut Reader<'_>,
         (head, to): (&mut Writer<'_>, &mut Writer<'_>),
         buffer: &mut [u8],
+        ended: bool,
     ) -> std::io::Result<()> {
         let mut request = [0; REQUEST];
         from.read_exact(&mut request)?;
@@ -115,14 +159,15 @@ impl Scsi {
         let cdb = rest.last_chunk::<CDB_BYTES>().unwrap_or(&[0; CDB_BYTES]);
         let (brings, room) = (from.available_bytes(), to.available_bytes());
         let mut data = Data { from, brings, to, room };
-        let ended = match Goal::parse(*unit) {
-            Goal::Disk => Ok(disk::carry_out(&*self.disk, cdb, &mut data, buffer)),
+        let done = match Goal::parse(*unit) {
+            Goal::Disk if ended => Err(Response::Reset),
+            Goal::Disk => Ok(disk::carry_out((&*self.disk, &self.unit), cdb, &mut data, buffer)),
             Goal::OtherUnit => Ok(disk::nothing_there(cdb, &mut data)),
             Goal::NoTarget => Err(Response::NoTarget),
         };
         let moved = (brings - from.available_bytes()) + to.bytes_written();
         let left = u32::try_from((brings + room).saturating_sub(moved)).unwrap_or(u32::MAX);
-        let (response, status, told) = match ended {
+        let (response, status, told) = match done {
             Ok(Ok(())) => (Response::Done, GOOD, Vec::new()),
             Ok(Err(Failed::Check(sense))) => (Response::Done, CHECK_CONDITION, sense.bytes()),
             Ok(Err(Failed::Overrun)) => (Response::Overrun, GOOD, Vec::new()),
@@ -158,12 +203,58 @@ impl Front for Scsi {
         queue != EVENTS
     }
 
+    fn connected(&self) {
+        self.unit.power_on();
+    }
+
+    fn role(&self, queue: usize) -> Role {
+        match queue {
+            CONTROL => Role::Manages,
+            EVENTS => Role::Plain,
+            _ => Role::Managed,
+        }
+    }
+
+    fn ends_others(
+        &self,
+        _: usize,
+        memory: &GuestMemoryMmap,
+        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+    ) -> bool {
+        let Ok(mut from) = chain.reader(memory) else { return false };
+        Asked::read(&mut from).is_ok_and(Asked::ends_commands)
+    }
+
     fn serve(
         &self,
         queue: usize,
         memory: &GuestMemoryMmap,
         chain: DescriptorChain<Arc<GuestMemoryMmap>>,
         buffer: &mut AlignedBuf,
+    ) -> u32 {
+        self.take(queue, memory, chain, buffer, false)
+    }
+
+    fn end(
+        &self,
+        queue: usize,
+        memory: &GuestMemoryMmap,
+        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+        buffer: &mut AlignedBuf,
+    ) -> u32 {
+        self.take(queue, memory, chain, buffer, true)
+    }
+}
+
+impl Scsi {
+    /// A request; one that is `ended` is answered so, and does nothing.
+    fn take(
+        &self,
+        queue: usize,
+        memory: &GuestMemoryMmap,
+        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+        buffer: &mut AlignedBuf,
+        ended: bool,
     ) -> u32 {
         let parts = (chain.clone().reader(memory), chain.writer(memory));
         let (Ok(mut from), Ok(mut head)) = parts else { return 0 };
@@ -174,7 +265,7 @@ impl Front for Scsi {
             return head.bytes_written() as u32;
         }
         let Ok(mut data) = head.split_at(RESPONSE) else { return 0 };
-        if self.command(&mut from, (&mut head, &mut data), buffer).is_err() {
+        if self.command(&mut from, (&mut head, &mut data), buffer, ended).is_err() {
             return 0;
         }
         u32::try_from(head.bytes_written() + data.bytes_written()).unwrap_or(u32::MAX)

@@ -174,7 +174,7 @@ pub(super) const SUPPORTED: &[Supported] = &[
     command(&[op::REQUEST_SENSE, 0, 0, 0, 0xFF, 0]),
     command(&[op::INQUIRY, 1, 0xFF, 0xFF, 0xFF, 0]),
     command(&[op::MODE_SENSE_6, 8, 0xFF, 0xFF, 0xFF, 0]),
-    command(&[op::START_STOP_UNIT, 1, 0, 0, 0xF3, 0]),
+    command(&[op::START_STOP_UNIT, 1, 0, 0, 0x05, 0]),
     command(&[op::READ_CAPACITY_10, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
     command(&[op::READ_10, 0x18, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0xFF, 0xFF, 0]),
     command(&[op::WRITE_10, 0x18, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0xFF, 0xFF, 0]),
@@ -199,16 +199,17 @@ pub(super) const SUPPORTED: &[Supported] = &[
     command(&[op::SECURITY_PROTOCOL_OUT, 0xFF, 0xFF, 0xFF, 0x80, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0]),
 ];
 
-/// Whether the disk has that command: some are of drives that encrypt themselves.
+/// Whether the disk has that command: some are of drives that encrypt themselves, and one says what need not be kept,
+/// which a disk that is only read has nothing to do with. Writes to such a one are known, and answered with why not.
 pub(super) fn has(disk: &dyn Namespace, opcode: u8) -> bool {
-    disk.has_security()
-        || !matches!(
-            opcode,
-            op::SECURITY_PROTOCOL_IN
-                | op::SECURITY_PROTOCOL_OUT
-                | op::ATA_PASS_THROUGH_12
-                | op::ATA_PASS_THROUGH_16
-        )
+    match opcode {
+        op::SECURITY_PROTOCOL_IN
+        | op::SECURITY_PROTOCOL_OUT
+        | op::ATA_PASS_THROUGH_12
+        | op::ATA_PASS_THROUGH_16 => disk.has_security(),
+        op::UNMAP => !disk.is_read_only(),
+        _ => true,
+    }
 }
 
 /// REPORT SUPPORTED OPERATION CODES (SPC-4, section 6.35).

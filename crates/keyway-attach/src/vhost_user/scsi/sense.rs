@@ -45,6 +45,10 @@ impl Sense {
     pub(super) const LOCKED: Self = Self::new(7, 0x20, 2);
     /// DATA PROTECT, WRITE PROTECTED.
     pub(super) const READ_ONLY: Self = Self::new(7, 0x27, 0);
+    /// NOT READY, LOGICAL UNIT NOT READY, INITIALIZING COMMAND REQUIRED: it was stopped, and waits for being started.
+    pub(super) const STOPPED: Self = Self::new(2, 0x04, 2);
+    /// UNIT ATTENTION, BUS DEVICE RESET FUNCTION OCCURRED.
+    pub(super) const RESET: Self = Self::new(6, 0x29, 3);
     /// MEDIUM ERROR, UNRECOVERED READ ERROR.
     pub(super) const READ_FAILED: Self = Self::new(3, 0x11, 0);
     /// MEDIUM ERROR, WRITE ERROR.

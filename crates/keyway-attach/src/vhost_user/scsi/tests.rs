@@ -1,13 +1,14 @@
 //! The disk under ordinary and under hostile commands, and the frame around them in a guest's memory.
 
 use super::cdb::{CDB_BYTES, Command, opcode, padded};
-use super::disk::{Data, Failed, carry_out};
+use super::disk::{Data, Failed, Unit, carry_out};
 use super::pages::SUPPORTED;
 use super::sense::Sense;
 use super::*;
 use crate::nvme_tcp::{Namespace, NamespaceError, SecurityRefusal};
 use crate::vhost_user::front::{Front, PIECE, buffer};
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use virtio_queue::desc::{RawDescriptor, split::Descriptor};
 use virtio_queue::mock::MockSplitQueue;
@@ -24,13 +25,24 @@ struct Drive {
     blocks: Mutex<Vec<u8>>,
     sent: Mutex<Vec<(u8, u16, Vec<u8>)>>,
     security: bool,
+    read_only: bool,
+    unit: Unit,
+    /// Resets; times that it was switched on again; flushes.
+    happened: [AtomicU64; 3],
 }
 
 impl Drive {
     fn new() -> Self {
         let mut blocks = vec![1; (BLOCKS * 512) as usize];
         blocks[(LOCKED * 512) as usize..].fill(SECRET);
-        Self { blocks: Mutex::new(blocks), sent: Mutex::default(), security: true }
+        Self {
+            blocks: Mutex::new(blocks),
+            sent: Mutex::default(),
+            security: true,
+            read_only: false,
+            unit: Unit::default(),
+            happened: Default::default(),
+        }
     }
 
     fn at(lba: u64, len: usize) -> Result<std::ops::Range<usize>, NamespaceError> {
@@ -69,13 +81,29 @@ impl Namespace for Drive {
     }
 
     fn write(&self, lba: u64, bytes: &[u8]) -> Result<(), NamespaceError> {
+        if self.read_only {
+            return Err(NamespaceError::ReadOnly);
+        }
         let at = Self::at(lba, bytes.len())?;
         self.blocks.lock().expect("whole")[at].copy_from_slice(bytes);
         Ok(())
     }
 
+    fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     fn flush(&self) -> Result<(), NamespaceError> {
+        self.happened[2].fetch_add(1, Ordering::SeqCst);
         Ok(())
+    }
+
+    fn reset(&self) {
+        self.happened[0].fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn times_switched_on(&self) -> u64 {
+        self.happened[1].load(Ordering::SeqCst)
     }
 
     fn discard(&self, lba: u64, blocks: u64) -> Result<(), NamespaceError> {
@@ -110,7 +138,7 @@ fn run(drive: &Drive, cdb: &[u8; CDB_BYTES], out: &[u8], room: usize) -> (Result
     let mut to = Vec::new();
     let mut buffer = vec![0x5A; PIECE];
     let mut data = Data { from: &mut from, brings: out.len(), to: &mut to, room };
-    let ended = carry_out(drive, cdb, &mut data, &mut buffer);
+    let ended = carry_out((drive, &drive.unit), cdb, &mut data, &mut buffer);
     assert!(!buffer.windows(3).any(|w| w == b"PIN"), "a PIN stayed in the buffer");
     (ended, to)
 }
@@ -199,8 +227,8 @@ fn it_says_who_it_is() {
 /// What REPORT SUPPORTED OPERATION CODES says there is, is what is not refused as unknown, and nothing else.
 #[test]
 fn it_says_which_commands_there_are() {
-    for security in [true, false] {
-        let drive = Drive { security, ..Drive::new() };
+    for (security, read_only) in [(true, false), (false, false), (true, true)] {
+        let drive = Drive { security, read_only, ..Drive::new() };
         for code in 0..=0xFF {
             let known = SUPPORTED.iter().find(|s| s.opcode == code);
             let action = known.and_then(|s| s.action).unwrap_or(0);
@@ -214,6 +242,11 @@ fn it_says_which_commands_there_are() {
         let asked = gets(&drive, &[0xA3, 0x0C, 1, 0xB5, 0, 0, 0, 0, 2, 0, 0, 0], 4096);
         assert_eq!(asked[..2] == [0, 3], security);
     }
+    // What could be written to a disk that is only read is known, and refused for that reason.
+    let drive = Drive { read_only: true, ..Drive::new() };
+    assert_eq!(fails(&drive, &[0x2A, 0, 0, 0, 0, 0, 0, 0, 1, 0], &[0; 512]), Sense::READ_ONLY);
+    assert_eq!(fails(&drive, &[0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0], &[0; 24]), Sense::OPCODE);
+    assert_eq!(gets(&drive, &[0x1A, 0, 0x3F, 0, 255, 0], 4096)[2], 0x90);
     let drive = Drive::new();
     let all = gets(&drive, &[0xA3, 0x0C, 0x80, 0, 0, 0, 0, 0, 16, 0, 0, 0], 4096);
     assert_eq!(all.len(), 4 + 20 * SUPPORTED.len());
@@ -251,6 +284,37 @@ fn security_commands_go_both_ways() {
     assert!(matches!(ended, Err(Failed::Check(sense)) if sense == Sense::ATA_DONE) && got == identify);
 }
 
+#[test]
+fn a_disk_that_was_stopped_waits_for_being_started() {
+    let drive = Drive::new();
+    let read = [0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0];
+    let flushes = || drive.happened[2].load(Ordering::SeqCst);
+    let (stop, stop_at_once, start) = ([0x1B, 0, 0, 0, 0, 0], [0x1B, 0, 0, 0, 4, 0], [0x1B, 0, 0, 0, 1, 0]);
+    for (stop, flushed) in [(stop, 1), (stop_at_once, 1), (stop, 2)] {
+        gets(&drive, &stop, 0);
+        assert_eq!(flushes(), flushed, "what was written is on the medium, unless told otherwise");
+        for needs in [&[0; 6][..], &read, &[0x35; 10], &[0x42, 0, 0, 0, 0, 0, 0, 0, 24]] {
+            assert_eq!(fails(&drive, needs, &[0; 24]), Sense::STOPPED, "{needs:02x?}");
+        }
+        assert_eq!(fails(&drive, &[0x2A, 0, 0, 0, 0, 0, 0, 0, 1, 0], &[9; 512]), Sense::STOPPED);
+        // NOT READY, INITIALIZING COMMAND REQUIRED.
+        let sense = gets(&drive, &[0x03, 0, 0, 0, 252, 0], 252);
+        assert_eq!((sense[2], sense[12], sense[13]), (2, 4, 2));
+        // Whose it is and what it may is asked of the drive, not of its medium.
+        gets(&drive, &[0x12, 0, 0, 0, 255, 0], 96);
+        gets(&drive, &[0xA2, 1, 0, 1, 0, 0, 0, 0, 8, 0, 0, 0], 2048);
+        gets(&drive, &start, 0);
+        assert_eq!(gets(&drive, &read, 512), [1; 512]);
+    }
+    gets(&drive, &stop, 0);
+    drive.happened[1].fetch_add(1, Ordering::SeqCst);
+    gets(&drive, &read, 512);
+    for wrong in [[0x1B, 0, 0, 0, 0x30, 0], [0x1B, 0, 0, 0, 2, 0]] {
+        assert_eq!(fails(&drive, &wrong, &[]), Sense::FIELD);
+    }
+    assert_eq!(gets(&drive, &[0x03, 0, 0, 0, 252, 0], 252)[2], 0);
+}
+
 /// A guest's memory, and what it asks in it.
 struct Guest(Arc<GuestMemoryMmap>);
 
@@ -280,6 +344,14 @@ impl Guest {
         scsi.serve(queue, &self.0, chain, &mut buffer())
     }
 
+    /// A task management function; the answer.
+    fn manage(&self, scsi: &Scsi, function: u32, unit: [u8; 4]) -> u8 {
+        let bytes = [&[0; 4], &function.to_le_bytes()[..], &unit, &[0; 12]].concat();
+        self.0.write_slice(&bytes, GuestAddress(REQUEST)).expect("inside");
+        assert_eq!(self.ask(scsi, 0, &[(REQUEST, 24, 0), (ANSWER, 1, 2)]), 1);
+        self.0.read_obj(GuestAddress(ANSWER)).expect("inside")
+    }
+
     /// A command to a unit: bytes written, what was left, status, response, sense key.
     fn command(
         &self,
@@ -306,7 +378,7 @@ impl Guest {
 #[test]
 fn the_frame_says_how_it_went() {
     let (guest, drive) = (Guest::new(), Arc::new(Drive::new()));
-    let scsi = Scsi::new(drive);
+    let scsi = Scsi::new(drive.clone());
     let disk = [1, 0, 0x40, 0];
     let room = [(DATA, 4096, 2)];
     let inquiry = [0x12, 0, 0, 0, 255, 0];
@@ -319,13 +391,19 @@ fn the_frame_says_how_it_went() {
     assert_eq!(guest.command(&scsi, [1, 0, 0, 1], &inquiry, &room).0, 108 + 36);
     assert_eq!(guest.command(&scsi, [1, 1, 0, 0], &[0; 6], &[]).3, 3);
     assert_eq!(guest.command(&scsi, [0xC1, 1, 0, 0], &[0; 6], &[]).3, 3);
-    // Functions about tasks: nothing that was begun is ever aborted.
-    for (function, answer) in [(0u32, 11u8), (5, 11), (8, 11)] {
-        let bytes = [&[0; 4], &function.to_le_bytes()[..], &disk, &[0; 12]].concat();
-        guest.0.write_slice(&bytes, GuestAddress(REQUEST)).expect("inside");
-        assert_eq!(guest.ask(&scsi, 0, &[(REQUEST, 24, 0), (ANSWER, 1, 2)]), 1);
-        assert_eq!(guest.0.read_obj::<u8>(GuestAddress(ANSWER)).expect("inside"), answer);
+    // Functions about tasks: some are carried out, of the disk; what was ended is told, and nothing was done of it.
+    for (function, unit, answer) in
+        [(0u32, disk, 11u8), (1, disk, 0), (5, [1, 0, 0, 1], 12), (5, [1, 9, 0, 0], 3), (8, disk, 11)]
+    {
+        assert_eq!(guest.manage(&scsi, function, unit), answer, "{function} {unit:?}");
     }
+    assert_eq!(guest.command(&scsi, disk, &[0; 6], &[]).2, 0);
+    assert_eq!(guest.manage(&scsi, 5, disk), 0);
+    // A unit attention, once, and not to INQUIRY.
+    assert_eq!(guest.command(&scsi, disk, &inquiry, &room).2, 0);
+    assert_eq!(guest.command(&scsi, disk, &[0; 6], &[]), (108, 0, 2, 0, 6));
+    assert_eq!(guest.command(&scsi, disk, &[0; 6], &[]), (108, 0, 0, 0, 0));
+    assert_eq!(drive.happened[0].load(Ordering::SeqCst), 1);
     assert!(!scsi.takes(1));
 }
 

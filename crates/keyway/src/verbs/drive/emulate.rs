@@ -317,6 +317,14 @@ impl Namespace for DriveNamespace {
         self.drive.discard(lba, blocks).map_err(fault)
     }
 
+    fn reset(&self) {
+        self.drive.reset();
+    }
+
+    fn times_switched_on(&self) -> u64 {
+        self.drive.power_cycles()
+    }
+
     fn has_security(&self) -> bool {
         true
     }
