@@ -176,6 +176,7 @@ fn explain_refusal(refused: Refused, situation: &Situation<'_>) -> Explanation {
             &[
                 "somebody, or a program, has set it up before, or a set-up was cut short",
                 "the drive's first secret is not the one it tells (some need the PSID first)",
+                "Windows has taken it over as an encrypted drive (eDrive), with a secret that it tells nobody",
             ],
             "take it back with the owner's secret, which loses nothing: keyway drive revert DEVICE --keep-data; or with the PSID on its label, which destroys its data: keyway drive revert DEVICE --psid PSID",
         ),

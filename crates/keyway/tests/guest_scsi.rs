@@ -1,6 +1,6 @@
 //! The virtual drive as a SCSI disk of a virtual machine (vhost-user-scsi): a Linux kernel reads and writes it, sedutil
 //! manages it by ATA's commands and keyway by SCSI's, the kernel's own sed-opal unlocks it, and again by itself when the
-//! disk or the machine wakes up.
+//! disk or the machine wakes up; it is stopped, started, and reset in the midst of its work.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod drive_support;
@@ -16,6 +16,7 @@ use std::time::Duration;
 fn served(script: &str) -> Served {
     let mut served = Served::as_scsi(script, "256M");
     served.note("flag.py", include_str!("guest_scsi_flag.py"));
+    served.note("unit.py", include_str!("guest_scsi_unit.py"));
     served.note("serial", &served.said("serial"));
     let debugger = served.keyway.path("debugger");
     served.qemu.extend(["-gdb".into(), format!("unix:{},server=on,wait=off", debugger.display())]);

@@ -25,6 +25,40 @@ can fsck e2fsck -fn $dev
 can verified fio --name=v --filename=$dev --rw=randwrite --bs=16k --size=16m --ioengine=libaio --iodepth=16 --direct=1 \
     --verify=crc32c --verify_fatal=1
 
+echo "== stopped, started, and reset" >>log
+unit() { python3 unit.py /dev/sg0 "$@"; }
+says() { [ "$(unit ready)" = "$1" ]; }
+restart=$(echo $unit/scsi_disk/*/allow_restart)
+echo 0 >$restart
+can ready says GOOD
+can stops unit stop
+# NOT READY, INITIALIZING COMMAND REQUIRED, until it is started: by us, or by the kernel, if it may.
+can stopped says 2/04/02
+cannot stopped-read read_at 0
+can starts unit start
+can started says GOOD
+can started-read read_at 0
+can stops-again unit stop
+echo 1 >$restart
+can started-by-the-kernel read_at 0
+can started-again says GOOD
+can reset unit reset
+# UNIT ATTENTION, once: the kernel does not repeat what did not come from itself.
+can reset-is-told says 6/29/03
+can reset-was-told says GOOD
+fio --name=r --filename=$dev --rw=randrw --bs=16k --size=96m --ioengine=libaio --iodepth=16 --direct=1 \
+    --verify=crc32c --verify_fatal=1 >>log 2>&1 &
+busy=$!
+sleep 1
+for n in 1 2 3 4 5; do
+    can reset-in-the-midst-$n unit reset
+    sleep 0.3
+done
+can verified-across-resets wait $busy
+can online bash -c "! dmesg | grep -q 'offline'"
+# sedutil takes a unit attention for a drive that it can't use.
+unit ready >>log
+
 echo "== sedutil over ATA, keyway over SCSI" >>log
 can scan bash -c "sedutil-cli --scan | grep -q '/dev/sda *2 *Keyway virtual drive'"
 can as-ata bash -c "sedutil-cli --query $ctl | grep -q '^/dev/sda ATA Keyway virtual drive'"

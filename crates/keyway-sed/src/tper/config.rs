@@ -26,7 +26,7 @@ pub enum SscKind {
     Opalite,
     /// Pyrite 1.00: locking of a drive that does not encrypt.
     Pyrite1,
-    /// Pyrite 2.00: the same, and reverting it overwrites what it holds.
+    /// Pyrite 2.01: the same, and reverting it overwrites what it holds.
     Pyrite2,
     /// Ruby 1.00: Opal for data centres.
     Ruby,
@@ -65,6 +65,12 @@ impl SscKind {
     /// Whether the medium is encrypted, and keys can be made anew.
     pub const fn encrypts(self) -> bool {
         !matches!(self, Self::Pyrite1 | Self::Pyrite2)
+    }
+
+    /// Whether its tables are those of Opalite 1.00 and Pyrite 2.01, where Opal has more: the owner alone in the Admin
+    /// SP, without admins and makers, and no common names.
+    pub(super) const fn is_small(self) -> bool {
+        matches!(self, Self::Opalite | Self::Pyrite1 | Self::Pyrite2)
     }
 
     /// Whether it tells how it removes data.

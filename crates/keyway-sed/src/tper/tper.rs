@@ -106,10 +106,9 @@ pub(super) fn factory_pins(config: &DriveConfig) -> Result<BTreeMap<(Sp, Uid), P
         let masters = enterprise::masters(config).map(|(who, _)| (Sp::Locking, c_pin::enterprise(who), msid));
         masters.chain([(Sp::Admin, c_pin::SID, msid)]).collect()
     } else {
-        let admin1 = c_pin::admin_sp_admin(1);
-        [(c_pin::SID, msid), (c_pin::PSID, psid), (admin1, &[])]
-            .map(|(row, pin)| (Sp::Admin, row, pin))
-            .into()
+        let admin1 = (!config.ssc.is_small()).then(|| (c_pin::admin_sp_admin(1), &[][..]));
+        let people = [(c_pin::SID, msid), (c_pin::PSID, psid)].into_iter().chain(admin1);
+        people.map(|(row, pin)| (Sp::Admin, row, pin)).collect()
     };
     pins.into_iter()
         .map(|(sp, row, pin)| Ok(((sp, row), PinRecord::new(pin, config.pin_iterations)?.0)))

@@ -1,5 +1,5 @@
 //! ATA TRUSTED SEND and RECEIVE, wrapped in SCSI's ATA PASS-THROUGH for the kernel's SG interface and
-//! for bridges that translate (SAT-4, section 12.2; ACS-4, sections 7.55 and 7.57).
+//! for bridges that translate (SAT-3, ATA PASS-THROUGH; ACS-3, TRUSTED SEND and TRUSTED RECEIVE).
 
 /// ATA PASS-THROUGH (16).
 const PASS_THROUGH_16: u8 = 0x85;
@@ -112,7 +112,7 @@ impl Registers {
     }
 }
 
-/// Whether IDENTIFY DEVICE data say that trusted commands are there (ACS-4, word 48: bits 15:14 are
+/// Whether IDENTIFY DEVICE data say that trusted commands are there (ACS-3, word 48: bits 15:14 are
 /// 01, bit 0 is the feature set).
 pub fn has_trusted(identify: &[u8]) -> bool {
     identify.get(96..98).is_some_and(|word| word[1] & 0xC0 == 0x40 && word[0] & 1 != 0)

@@ -68,7 +68,7 @@ impl Identity {
         Some(Self::of(Interface::Nvme, page.get(24..64)?, serial, page.get(64..72)?))
     }
 
-    /// From an ATA drive's IDENTIFY DEVICE data (ACS-4, 7.12.7: serial number in words 10 to 19,
+    /// From an ATA drive's IDENTIFY DEVICE data (ACS-3: serial number in words 10 to 19,
     /// firmware in 23 to 26, model in 27 to 46, the first character of a word in its upper half).
     pub fn from_ata(page: &[u8]) -> Option<Self> {
         let swapped = |words: std::ops::Range<usize>| -> Option<Vec<u8>> {

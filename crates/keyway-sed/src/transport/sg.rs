@@ -118,8 +118,7 @@ fn run<P: ScsiPort>(port: &mut P, cdb: &[u8], mut data: ScsiData<'_>) -> Result<
             ScsiData::FromDevice(bytes) => ScsiData::FromDevice(bytes),
         };
         let done = port.run(cdb, again).map_err(sorted)?;
-        let attention =
-            done.status == CHECK_CONDITION && Sense::parse(&done.sense).key == UNIT_ATTENTION;
+        let attention = done.status == CHECK_CONDITION && Sense::parse(&done.sense).key == UNIT_ATTENTION;
         if !attention || told == MOST_ATTENTIONS {
             return Ok(done);
         }
@@ -265,7 +264,8 @@ mod tests {
 
     #[test]
     fn what_happened_to_the_device_is_told_first_and_the_command_is_sent_again() {
-        let port = |attentions| Port { scsi_security: true, vendor: b"SEAGATE ", attentions, ..Port::default() };
+        let port =
+            |attentions| Port { scsi_security: true, vendor: b"SEAGATE ", attentions, ..Port::default() };
         for attentions in 1..=MOST_ATTENTIONS {
             let mut drive = SgTransport::open(port(attentions)).expect("a SAS drive");
             drive.port.attentions = attentions;

@@ -303,3 +303,34 @@ fn a_programmatic_reset_locks_what_it_is_to_lock() {
     lock(&drive, authority::admin(1), b"owner", 1, false, false).unwrap();
     read(&drive, 1024).unwrap();
 }
+
+/// A reset that is no loss of power, as SCSI's of a unit.
+#[test]
+fn a_reset_ends_sessions_and_locks_nothing() {
+    let drive = activated(store(), b"owner");
+    set_up_range(&drive, b"owner", 1, 1024, 64);
+    let admin = Host::login(&drive, sp::LOCKING, authority::admin(1), b"owner").unwrap();
+    // In an open transaction, so that it is taken back.
+    admin.raw(&[0xfb, 0x00]);
+    admin.set_uint(locking::range(1), 3, 1032).unwrap();
+    drive.reset();
+    assert_eq!(admin.raw(&[0xfa]), [], "the session is gone");
+    read(&drive, 1024).unwrap();
+    let admin = Host::login(&drive, sp::LOCKING, authority::admin(1), b"owner").unwrap();
+    assert_eq!(admin.get_uint(locking::range(1), 3), 1024);
+    // An answer that was not fetched stands in nobody's way.
+    drive.security_send(2, drive.config().firmware.com_id, &[0; 512]).unwrap();
+    drive.reset();
+    Host::login(&drive, sp::LOCKING, authority::admin(1), b"owner").unwrap().end();
+    // Block SID ends by it only if it was asked for so.
+    let drive = Drive::create(store(), &config()).unwrap();
+    for (ends_by_reset, blocked) in [(1u8, false), (0, true)] {
+        drive.security_send(2, 5, &[vec![ends_by_reset], vec![0; 511]].concat()).unwrap();
+        drive.reset();
+        let owner = Host::login(&drive, sp::ADMIN, authority::SID, MSID.as_bytes());
+        assert_eq!(owner.is_err(), blocked);
+        owner.into_iter().for_each(Host::end);
+        drive.power_cycle().unwrap();
+    }
+    assert_eq!(drive.power_cycles(), 2);
+}

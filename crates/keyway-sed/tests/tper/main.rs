@@ -12,5 +12,6 @@ mod media;
 mod power;
 mod rig;
 mod single_user;
+mod small;
 mod spec;
 mod wire;

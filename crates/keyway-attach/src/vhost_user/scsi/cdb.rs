@@ -68,21 +68,57 @@ pub(super) struct Extent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Command {
     TestUnitReady,
-    RequestSense { room: usize },
-    Inquiry { page: Option<u8>, room: usize },
-    ModeSense { ten: bool, page: u8, values: Values, descriptor: bool, room: usize },
+    RequestSense {
+        room: usize,
+    },
+    Inquiry {
+        page: Option<u8>,
+        room: usize,
+    },
+    ModeSense {
+        ten: bool,
+        page: u8,
+        values: Values,
+        descriptor: bool,
+        room: usize,
+    },
     /// Whether it shall run; and whether what was written is put on the medium before it stops.
-    StartStop { start: bool, flush: bool },
+    StartStop {
+        start: bool,
+        flush: bool,
+    },
     ReadCapacity10,
-    ReadCapacity16 { room: usize },
-    ReportLuns { room: usize },
-    Opcodes { what: Opcodes, timeouts: bool, room: usize },
+    ReadCapacity16 {
+        room: usize,
+    },
+    ReportLuns {
+        room: usize,
+    },
+    Opcodes {
+        what: Opcodes,
+        timeouts: bool,
+        room: usize,
+    },
     Read(Extent),
-    Write { at: Extent, through: bool },
+    Write {
+        at: Extent,
+        through: bool,
+    },
     Flush,
-    Unmap { bytes: usize },
-    SecurityIn { protocol: u8, specific: u16, room: usize, whole_blocks: bool },
-    SecurityOut { protocol: u8, specific: u16, bytes: usize },
+    Unmap {
+        bytes: usize,
+    },
+    SecurityIn {
+        protocol: u8,
+        specific: u16,
+        room: usize,
+        whole_blocks: bool,
+    },
+    SecurityOut {
+        protocol: u8,
+        specific: u16,
+        bytes: usize,
+    },
     Ata(Task),
 }
 
@@ -127,9 +163,7 @@ impl Command {
             }
             // Power conditions (bits 7 to 4), and a medium to load or eject (bit 1), are of disks that have them.
             opcode::START_STOP_UNIT if cdb[4] & 0xF2 != 0 => return Err(Sense::FIELD),
-            opcode::START_STOP_UNIT => {
-                Self::StartStop { start: cdb[4] & 1 != 0, flush: cdb[4] & 4 == 0 }
-            }
+            opcode::START_STOP_UNIT => Self::StartStop { start: cdb[4] & 1 != 0, flush: cdb[4] & 4 == 0 },
             opcode::READ_CAPACITY_10 => Self::ReadCapacity10,
             opcode::READ_10 => Self::Read(Self::ten(cdb)),
             opcode::WRITE_10 => Self::Write { at: Self::ten(cdb), through: flags & 8 != 0 },

@@ -62,7 +62,10 @@ pub(in crate::vhost_user) struct Scsi {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// A task management function, about a unit.
-    Function { number: u32, goal: Goal },
+    Function {
+        number: u32,
+        goal: Goal,
+    },
     /// Which events there are, or shall be told.
     Events,
     Unknown,

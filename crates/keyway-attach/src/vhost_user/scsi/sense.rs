@@ -66,7 +66,7 @@ impl Sense {
         let Some(AtaEnd { done }) = self.ata else {
             return vec![0x70, 0, self.key, 0, 0, 0, 0, 10, 0, 0, 0, 0, code, qualifier, 0, 0, 0, 0];
         };
-        // Status: device ready, seek complete; and where it failed, that (ACS-4, 6.2). Error: ABORT.
+        // Status: device ready, seek complete; and where it failed, that (ACS-3, 6.2). Error: ABORT.
         let (error, status) = if done { (0, 0x50) } else { (0x04, 0x51) };
         let mut bytes = vec![0x72, self.key, code, qualifier, 0, 0, 0, 14];
         bytes.extend([0x09, 0x0C, 0, error, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, status]);

@@ -1,4 +1,4 @@
-//! The Admin SP (Opal SSC 2.02, 4.2): the drive's owner, and the SPs' lives.
+//! The Admin SP (Opal SSC 2.02, Opalite SSC 1.00 and Pyrite SSC 2.01, 4.2 of each): the drive's owner, and the SPs' lives.
 
 use super::builder::{Builder, C_PIN_NOPIN, C_PIN_PIN};
 use super::{Sp, Tables, ace, life_cycle};
@@ -23,11 +23,16 @@ pub(super) fn tables(config: &DriveConfig) -> Tables {
     let (sid, admins) = (authority::SID, authority::ADMINS);
     let (admin1, admin1_pin) = (authority::admin_sp_admin(1), c_pin::admin_sp_admin(1));
 
-    b.ace(ace::SET_ENABLED, "ACE_Set_Enabled", &[sid], &[5]);
+    // Opalite has no admins here, and Pyrite need not have any.
+    let has_admins = !config.ssc.is_small();
+    if has_admins {
+        b.ace(ace::ADMIN, "ACE_Admin", &[admins], &[]);
+        b.ace(ace::SET_ENABLED, "ACE_Set_Enabled", &[sid], &[5]);
+        b.ace(ace::C_PIN_ADMINS_SET_PIN, "ACE_C_PIN_Admins_Set_PIN", &[admins, sid], &C_PIN_PIN);
+    }
     b.ace(ace::C_PIN_SID_GET_NOPIN, "ACE_C_PIN_SID_Get_NOPIN", &[admins, sid], &C_PIN_NOPIN);
     b.ace(ace::C_PIN_SID_SET_PIN, "ACE_C_PIN_SID_Set_PIN", &[sid], &C_PIN_PIN);
     b.ace(ace::C_PIN_MSID_GET_PIN, "ACE_C_PIN_MSID_Get_PIN", &[authority::ANYBODY], &[0, 3]);
-    b.ace(ace::C_PIN_ADMINS_SET_PIN, "ACE_C_PIN_Admins_Set_PIN", &[admins, sid], &C_PIN_PIN);
     b.ace(
         ace::TPER_INFO_SET_PROGRAMMATIC_RESET,
         "ACE_TPerInfo_Set_ProgrammaticResetEnable",
@@ -47,18 +52,20 @@ pub(super) fn tables(config: &DriveConfig) -> Tables {
     }
     b.public(table::ACE);
 
-    b.classes(&[(admins, "Admins"), (authority::MAKERS, "Makers")]);
+    b.classes(&[(admins, "Admins")]);
     b.authority(sid, "SID", Uid::NULL, true, c_pin::SID);
-    b.authority(admin1, "Admin1", admins, false, admin1_pin);
     b.authority(authority::PSID, "PSID", Uid::NULL, true, c_pin::PSID);
-    b.public(table::AUTHORITY);
-    for who in [authority::MAKERS, admin1] {
-        b.allow(who, method::SET, &[ace::SET_ENABLED]);
+    if has_admins {
+        b.authority(authority::MAKERS, "Makers", Uid::NULL, true, Uid::NULL);
+        b.authority(admin1, "Admin1", admins, false, admin1_pin);
+        for who in [authority::MAKERS, admin1] {
+            b.allow(who, method::SET, &[ace::SET_ENABLED]);
+        }
     }
+    b.public(table::AUTHORITY);
 
     b.c_pin(c_pin::SID, "C_PIN_SID", OWNER_TRY_LIMIT);
     b.c_pin(c_pin::MSID, "C_PIN_MSID", 0);
-    b.c_pin(admin1_pin, "C_PIN_Admin1", config.try_limit);
     b.c_pin(c_pin::PSID, "C_PIN_PSID", OWNER_TRY_LIMIT);
     if let Some(row) = b.tables.rows.get_mut(&c_pin::MSID) {
         row.insert(3, Cell::name(&config.label.msid));
@@ -68,8 +75,11 @@ pub(super) fn tables(config: &DriveConfig) -> Tables {
     b.allow(c_pin::SID, method::SET, &[ace::C_PIN_SID_SET_PIN]);
     b.allow(c_pin::MSID, method::GET, &[ace::C_PIN_MSID_GET_PIN]);
     b.allow(c_pin::PSID, method::GET, &[ace::C_PIN_PSID_GET_NOPIN]);
-    b.allow(admin1_pin, method::GET, &[ace::C_PIN_SID_GET_NOPIN]);
-    b.allow(admin1_pin, method::SET, &[ace::C_PIN_ADMINS_SET_PIN]);
+    if has_admins {
+        b.c_pin(admin1_pin, "C_PIN_Admin1", config.try_limit);
+        b.allow(admin1_pin, method::GET, &[ace::C_PIN_SID_GET_NOPIN]);
+        b.allow(admin1_pin, method::SET, &[ace::C_PIN_ADMINS_SET_PIN]);
+    }
 
     b.row(
         TPER_INFO,
@@ -108,8 +118,11 @@ pub(super) fn tables(config: &DriveConfig) -> Tables {
         b.allow(uid, method::ACTIVATE, &[ace::SP_SID]);
     }
     b.public(table::SP);
-    b.allow(sp::ADMIN, method::REVERT, &[ace::SP_SID, ace::ADMIN, ace::SP_PSID]);
-    b.allow(sp::LOCKING, method::REVERT, &[ace::SP_SID, ace::ADMIN]);
+    let mut reverters = vec![ace::SP_SID];
+    reverters.extend(has_admins.then_some(ace::ADMIN));
+    b.allow(sp::LOCKING, method::REVERT, &reverters);
+    reverters.push(ace::SP_PSID);
+    b.allow(sp::ADMIN, method::REVERT, &reverters);
 
     let mut own =
         vec![(table::TPER_INFO, "TPerInfo", 9), (table::TEMPLATE, "Template", 5), (table::SP, "SP", 8)];

@@ -156,7 +156,6 @@ impl Builder {
         self.allow(Uid::THIS_SP, method::AUTHENTICATE, &[ace::ANYBODY]);
         self.allow(Uid::THIS_SP, method::RANDOM, &[ace::ANYBODY]);
         self.ace(ace::ANYBODY, "ACE_Anybody", &[authority::ANYBODY], &[]);
-        self.ace(ace::ADMIN, "ACE_Admin", &[authority::ADMINS], &[]);
     }
 
     /// The Table table, about all the others; call it last.

@@ -1,4 +1,4 @@
-//! The Locking SP (Opal SSC 2.02, 4.3): ranges, their keys, the MBR shadow, and who may do what to them.
+//! The Locking SP (Opal SSC 2.02, Opalite SSC 1.00 and Pyrite SSC 2.01, 4.3 of each): ranges, their keys, the MBR shadow, and who may do what to them.
 //!
 //! With Single User Mode (feature set 1.00) a range belongs to one user, who alone locks, unlocks and erases it:
 //! range n to user n + 1. No admin can give that user a new PIN or change those ACEs.
@@ -109,8 +109,12 @@ impl Builder {
         let anybody = &[authority::ANYBODY];
         // Those whose expression an admin may change (Opal SSC 2.02, table 38).
         let mut settable = vec![ace::ACE_GET_ALL, ace::AUTHORITY_GET_ALL, locking::ACE_MBR_CONTROL_DONE];
-        self.ace(ace::ANYBODY_GET_COMMON_NAME, "ACE_Anybody_Get_CommonName", anybody, &[0, 2]);
-        self.ace(ace::ADMINS_SET_COMMON_NAME, "ACE_Admins_Set_CommonName", admins, &[2]);
+        let has_names = !config.ssc.is_small();
+        self.ace(ace::ADMIN, "ACE_Admin", admins, &[]);
+        if has_names {
+            self.ace(ace::ANYBODY_GET_COMMON_NAME, "ACE_Anybody_Get_CommonName", anybody, &[0, 2]);
+            self.ace(ace::ADMINS_SET_COMMON_NAME, "ACE_Admins_Set_CommonName", admins, &[2]);
+        }
         self.ace(ace::ACE_GET_ALL, "ACE_ACE_Get_All", admins, &[]);
         self.ace(ace::ACE_SET_EXPRESSION, "ACE_ACE_Set_BooleanExpression", admins, &[3]);
         self.ace(ace::AUTHORITY_GET_ALL, "ACE_Authority_Get_All", admins, &[]);
@@ -123,9 +127,12 @@ impl Builder {
             let (pin, name) =
                 if alone { (&[user][..], &[user]) } else { (&[authority::ADMINS, user][..], admins) };
             self.ace(ace::user_set_pin(n), &format!("ACE_C_PIN_User{n}_Set_PIN"), pin, &C_PIN_PIN);
-            self.ace(ace::user_set_common_name(n), &format!("ACE_User{n}_Set_CommonName"), name, &[2]);
+            if has_names {
+                self.ace(ace::user_set_common_name(n), &format!("ACE_User{n}_Set_CommonName"), name, &[2]);
+            }
             if !alone {
-                settable.extend([ace::user_set_pin(n), ace::user_set_common_name(n)]);
+                settable.push(ace::user_set_pin(n));
+                settable.extend(has_names.then(|| ace::user_set_common_name(n)));
             }
         }
         if config.ssc.encrypts() {
@@ -188,6 +195,7 @@ impl Builder {
     }
 
     fn authorities(&mut self, config: &DriveConfig, setup: &Setup) {
+        let has_names = !config.ssc.is_small();
         self.classes(&[(authority::ADMINS, "Admins"), (authority::USERS, "Users")]);
         self.listed(table::AUTHORITY);
         self.listed(table::C_PIN);
@@ -197,8 +205,11 @@ impl Builder {
             self.c_pin(pin, &format!("C_PIN_Admin{n}"), config.try_limit);
             // Admin1 can't be disabled.
             let enabled = (n > 1).then_some(ace::AUTHORITY_SET_ENABLED);
-            let set: Vec<Uid> = enabled.into_iter().chain([ace::ADMINS_SET_COMMON_NAME]).collect();
-            self.allow(who, method::SET, &set);
+            let named = has_names.then_some(ace::ADMINS_SET_COMMON_NAME);
+            let set: Vec<Uid> = enabled.into_iter().chain(named).collect();
+            if !set.is_empty() {
+                self.allow(who, method::SET, &set);
+            }
             self.allow(pin, method::GET, &[ace::C_PIN_ADMINS_GET_NOPIN]);
             self.allow(pin, method::SET, &[ace::C_PIN_ADMINS_SET_PIN]);
         }
@@ -208,13 +219,16 @@ impl Builder {
             self.authority(who, &format!("User{n}"), authority::USERS, alone, pin);
             self.c_pin(pin, &format!("C_PIN_User{n}"), config.try_limit);
             let enabled = (!alone).then_some(ace::AUTHORITY_SET_ENABLED);
-            let set: Vec<Uid> = enabled.into_iter().chain([ace::user_set_common_name(n)]).collect();
+            let named = has_names.then(|| ace::user_set_common_name(n));
+            let set: Vec<Uid> = enabled.into_iter().chain(named).collect();
             self.allow(who, method::SET, &set);
             let get = if alone { ace::C_PIN_ANYBODY_GET_NOPIN } else { ace::C_PIN_ADMINS_GET_NOPIN };
             self.allow(pin, method::GET, &[get]);
             self.allow(pin, method::SET, &[ace::user_set_pin(n)]);
         }
-        self.read_by(table::AUTHORITY, &[ace::AUTHORITY_GET_ALL, ace::ANYBODY_GET_COMMON_NAME]);
+        let mut readers = vec![ace::AUTHORITY_GET_ALL];
+        readers.extend(has_names.then_some(ace::ANYBODY_GET_COMMON_NAME));
+        self.read_by(table::AUTHORITY, &readers);
     }
 
     fn ranges(&mut self, config: &DriveConfig, setup: &Setup) {
@@ -237,7 +251,10 @@ impl Builder {
                     (10, Cell::Uid(key)),
                 ],
             );
-            self.allow(range, method::GET, &[locking::ace_get_range(n), ace::ANYBODY_GET_COMMON_NAME]);
+            let named = |ace| (!config.ssc.is_small()).then_some(ace);
+            let mut get = vec![locking::ace_get_range(n)];
+            get.extend(named(ace::ANYBODY_GET_COMMON_NAME));
+            self.allow(range, method::GET, &get);
             let set = match setup.user_of(n) {
                 Some(user) => {
                     self.allow(range, method::ERASE, &[ace::single_user_erase(n)]);
@@ -245,12 +262,11 @@ impl Builder {
                     set.extend((n > 0).then(|| ace::single_user_place(n)));
                     set
                 }
-                None => vec![
-                    if n == 0 { ace::GLOBAL_RANGE_ADMINS_SET } else { ace::RANGE_ADMINS_SET },
-                    locking::ace_set_read_locked(n),
-                    locking::ace_set_write_locked(n),
-                    ace::ADMINS_SET_COMMON_NAME,
-                ],
+                None => {
+                    let place = if n == 0 { ace::GLOBAL_RANGE_ADMINS_SET } else { ace::RANGE_ADMINS_SET };
+                    let locks = [locking::ace_set_read_locked(n), locking::ace_set_write_locked(n)];
+                    [place].into_iter().chain(locks).chain(named(ace::ADMINS_SET_COMMON_NAME)).collect()
+                }
             };
             self.allow(range, method::SET, &set);
             if config.ssc.encrypts() {
