@@ -1,6 +1,7 @@
 //! The device as the protocol's crate wants it: queues in, requests out to the threads.
 
 use super::front::{Front, Role, buffer};
+use super::under_way::{Taken, UnderWay};
 use keyway_store::AlignedBuf;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,8 +33,8 @@ type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
 
 /// A request that was taken from a queue.
 struct Job {
-    /// When it was taken, counted in orders to end requests; none, if it can't be ended.
-    taken: Option<u64>,
+    /// When it was taken, if it can be ended.
+    taken: Option<Taken>,
     queue: usize,
     vring: VringMutex,
     memory: Arc<GuestMemoryMmap>,
@@ -53,29 +54,9 @@ struct Shared {
     away: Mutex<usize>,
     back: Condvar,
     /// Requests that can be ended.
-    under_way: Mutex<UnderWay>,
-    finished: Condvar,
+    under_way: UnderWay,
     /// Queues that such requests have come by.
     seen: Box<[OnceLock<VringMutex>]>,
-}
-
-/// Requests that were taken from their queues and are not answered.
-#[derive(Default)]
-struct UnderWay {
-    /// How often such requests were ordered to end.
-    ended: u64,
-    /// Those that came since then.
-    now: usize,
-    /// Those that came before.
-    before: usize,
-}
-
-impl UnderWay {
-    /// Counts a request; when it came.
-    fn begin(&mut self) -> u64 {
-        self.now += 1;
-        self.ended
-    }
 }
 
 /// One connection's device.
@@ -123,8 +104,7 @@ impl Backend {
             pace: AtomicU64::new(0),
             away: Mutex::new(0),
             back: Condvar::new(),
-            under_way: Mutex::default(),
-            finished: Condvar::new(),
+            under_way: UnderWay::default(),
             seen: (0..queues).map(|_| OnceLock::new()).collect(),
         });
         let (jobs, waiting) = sync_channel(HELPERS);
@@ -150,13 +130,14 @@ impl Backend {
                 return Ok(false);
             }
             let memory = shared.memory.memory().into_inner();
-            // No order to end what there is falls between taking a request and counting it.
-            let mut under_way = (role == Role::Managed).then(|| lock(&shared.under_way));
-            let chain = vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
-            let Some(chain) = chain else { return Ok(any) };
+            let pop = || vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
+            let taken = if role == Role::Managed {
+                shared.under_way.take(pop).map(|(chain, taken)| (chain, Some(taken)))
+            } else {
+                pop().map(|chain| (chain, None))
+            };
+            let Some((chain, taken)) = taken else { return Ok(any) };
             any = true;
-            let taken = under_way.as_deref_mut().map(UnderWay::begin);
-            drop(under_way);
             let job = Job { taken, queue, vring: vring.clone(), memory, chain };
             let Some(job) = self.hand_over(job) else { continue };
             shared.carry_out(job, buffer)?;
@@ -186,7 +167,7 @@ impl Shared {
         let taken = job.taken;
         let answered = self.answer(job, buffer);
         if let Some(taken) = taken {
-            self.finish(taken);
+            self.under_way.finish(taken);
         }
         answered
     }
@@ -199,7 +180,7 @@ impl Shared {
         {
             self.end_others(buffer)?;
         }
-        let written = if job.taken.is_some_and(|taken| taken != lock(&self.under_way).ended) {
+        let written = if job.taken.is_some_and(|taken| self.under_way.is_ended(taken)) {
             self.front.end(job.queue, &job.memory, job.chain, buffer)
         } else {
             self.front.serve(job.queue, &job.memory, job.chain, buffer)
@@ -211,26 +192,10 @@ impl Shared {
         Self::used(&job.vring, head, written)
     }
 
-    fn finish(&self, taken: u64) {
-        let mut under_way = lock(&self.under_way);
-        if taken == under_way.ended {
-            under_way.now = under_way.now.saturating_sub(1);
-            return;
-        }
-        under_way.before = under_way.before.saturating_sub(1);
-        if under_way.before == 0 {
-            self.finished.notify_all();
-        }
-    }
-
     /// Ends all requests that can be and that the guest has made by now: when this returns, each is answered, and
     /// nothing of it touches the medium or the guest's memory any more.
     fn end_others(&self, buffer: &mut AlignedBuf) -> io::Result<()> {
-        {
-            let mut under_way = lock(&self.under_way);
-            under_way.ended += 1;
-            under_way.before += std::mem::take(&mut under_way.now);
-        }
+        self.under_way.order_to_end();
         for (queue, vring) in self.seen.iter().enumerate() {
             let Some(vring) = vring.get() else { continue };
             // A guest that always has one more does not keep us here.
@@ -243,10 +208,7 @@ impl Shared {
                 Self::used(vring, head, written)?;
             }
         }
-        let mut under_way = lock(&self.under_way);
-        while under_way.before > 0 {
-            under_way = self.finished.wait(under_way).unwrap_or_else(PoisonError::into_inner);
-        }
+        self.under_way.wait();
         Ok(())
     }
 

@@ -17,5 +17,6 @@ mod front;
 mod request;
 mod scsi;
 mod server;
+mod under_way;
 
 pub use server::{VhostError, VhostServer};
