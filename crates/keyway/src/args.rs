@@ -8,7 +8,7 @@ use crate::verbs::{
 };
 use clap::{Parser, Subcommand};
 
-/// Opens, makes and serves encrypted volumes, as fast as bare ones.
+/// Opens, makes, converts and serves encrypted volumes, and measures what they cost.
 #[derive(Parser, Debug)]
 #[command(
     name = "keyway",
