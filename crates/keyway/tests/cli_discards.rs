@@ -82,13 +82,19 @@ struct Loop {
 impl Loop {
     fn on(image: &Path) -> Option<Self> {
         let losetup = require_tool("losetup")?;
-        let fresh = Self { number: 1000 + std::process::id() % 30_000 };
-        let made = control(ADD, fresh.number)?
-            && Command::new(losetup).arg(fresh.device()).arg(image).status().expect("losetup runs").success();
-        if !made {
-            skip("no loop device of a number of its own can be made here");
+        // A number may be somebody else's by chance: the next one is tried.
+        let first = 1000 + std::process::id() % 30_000;
+        for number in first..first + 20 {
+            if control(ADD, number)? {
+                let fresh = Self { number };
+                let made = Command::new(&losetup).arg(fresh.device()).arg(image).status();
+                if made.expect("losetup runs").success() {
+                    return Some(fresh);
+                }
+            }
         }
-        made.then_some(fresh)
+        skip("no loop device of a number of its own can be made here");
+        None
     }
 
     fn device(&self) -> PathBuf {
