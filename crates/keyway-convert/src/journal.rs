@@ -58,7 +58,18 @@ pub struct Place {
     pub segment_bytes: u64,
 }
 
+/// Whether a segment that a marker names can have so many bytes: whole pages, which are whole units of every cipher.
+pub(crate) fn is_segment(bytes: u64) -> bool {
+    const LARGEST: u64 = 1 << 30;
+    (1..=LARGEST).contains(&bytes) && bytes.is_multiple_of(RECORD_BYTES as u64)
+}
+
 impl Place {
+    /// Whether a marker may name it.
+    pub(crate) fn is_possible(&self) -> bool {
+        is_segment(self.segment_bytes)
+    }
+
     /// In a file of its own.
     pub fn in_a_file(segment_bytes: u64) -> Self {
         let page = RECORD_BYTES as u64;
@@ -301,7 +312,8 @@ impl<'a> Journal<'a> {
             floor: u64_at(96)?,
         };
         let ordered = record.floor <= record.sure && record.sure <= record.sequence;
-        let possible = ordered && record.sequence < u64::MAX && record.len <= self.place.segment_bytes;
+        // No conversion has that many segments.
+        let possible = ordered && record.sequence < 1 << 62 && record.len <= self.place.segment_bytes;
         possible.then_some((record, [u64_at(72)?, u64_at(80)?]))
     }
 }

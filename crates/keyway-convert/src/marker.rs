@@ -200,7 +200,7 @@ impl Marker {
         self.size == store_bytes
             && areas
             && (self.used.is_none() || self.kind == Kind::Encryption)
-            && (self.place.segment_bytes > 0 && self.place.segment_bytes <= 1 << 30)
+            && self.place.is_possible()
             && (self.journal != JournalPlace::OnMedium || self.place.file_bytes() <= store_bytes)
     }
 }
@@ -404,6 +404,10 @@ mod tests {
         }
         let place = Place::in_a_row(0, u64::MAX - 9, 4096);
         assert!(!Marker { place, ..good.clone() }.fits(size));
-        assert!(!Marker { place: Place::in_a_file(0), ..good }.fits(size));
+        for segment_bytes in [0, 1, 512, 4095, 4097, (1 << 30) + 4096] {
+            let journal = JournalPlace::File("x".into());
+            let place = Place::in_a_file(segment_bytes);
+            assert!(!Marker { place, journal, ..good.clone() }.fits(size), "segments of {segment_bytes}");
+        }
     }
 }

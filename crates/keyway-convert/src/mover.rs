@@ -336,6 +336,10 @@ impl Conversion<'_> {
     /// Puts on the medium what the journal holds, and finds out how far everything is. Where the marker is
     /// not in front somebody may have changed since what the journal holds, and nothing is written.
     fn recover(&self, held: &Held, marked: bool) -> Result<At, ConvertError> {
+        let newest = held.newest;
+        let step = self.steps.get(newest.step as usize).ok_or(ConvertError::ImpossibleRecord)?;
+        let done = newest.done.checked_add(newest.len).filter(|done| step.can_go_on_behind(*done));
+        let done = done.ok_or(ConvertError::ImpossibleRecord)?;
         if marked {
             for (record, segment) in &held.replay {
                 self.check(record)?;
@@ -344,11 +348,6 @@ impl Conversion<'_> {
         }
         self.journal.wipe_stale(held)?;
         flush(self.store, &self.journal)?;
-        let newest = held.newest;
-        if newest.step as usize >= self.steps.len() {
-            return Err(ConvertError::ImpossibleRecord);
-        }
-        let done = newest.done.saturating_add(newest.len);
         Ok(At { step: newest.step, done, sequence: newest.sequence + 1 })
     }
 

@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Bytes that a [`Small`] write takes at a time.
 const PIECE: u64 = 1 << 20;
 
+/// Bytes of a medium's smallest sector, of which everything is whole ones.
+const SECTOR: u64 = 512;
+
 /// A cipher with the number of the unit at the beginning of a [`Side`].
 #[derive(Clone)]
 pub struct Keyed {
@@ -125,6 +128,18 @@ impl Step {
             Self::Trim(_) | Self::Put(_) | Self::Small(_) => 0,
         }
     }
+
+    /// Whether it may have come so far: not behind its end, and whole units of whatever ciphers it has.
+    pub(crate) fn can_go_on_behind(&self, done: u64) -> bool {
+        let units = match self {
+            Self::Move(m) => {
+                [&m.from, &m.to].map(|side| side.key.as_ref().map(|key| key.cipher.unit_bytes()))
+            }
+            _ => [None, None],
+        };
+        let whole = |unit: Option<u32>| done.is_multiple_of(unit.map_or(SECTOR, u64::from));
+        done <= self.bytes() && units.into_iter().all(whole)
+    }
 }
 
 impl Small {
@@ -211,5 +226,28 @@ impl Side {
 impl Keyed {
     fn unit(&self, at: u64) -> u64 {
         self.first_unit + at / u64::from(self.cipher.unit_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_step_goes_on_behind_its_end_or_within_a_sector() {
+        let side = Side { offset: 0, key: None };
+        let moving = Move { logical: 0, from: side.clone(), to: side, len: 4096, from_end: false };
+        let wipe = Wipe { ranges: vec![512..1024, 4096..7680], noise: true };
+        for step in [Step::Move(moving), Step::Wipe(wipe)] {
+            for done in [0, 512, 4096] {
+                assert!(step.can_go_on_behind(done), "{done}");
+            }
+            for done in [1, 511, 513, 4608, u64::MAX] {
+                assert!(!step.can_go_on_behind(done), "{done}");
+            }
+        }
+        for step in [Step::Put(vec![]), Step::Small(vec![]), Step::Trim(vec![])] {
+            assert!(step.can_go_on_behind(0) && !step.can_go_on_behind(512));
+        }
     }
 }

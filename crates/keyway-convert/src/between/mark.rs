@@ -16,7 +16,7 @@
 
 use super::Direction;
 use super::sheet::SHEET_BYTES;
-use crate::journal::{Place, RECORD_BYTES, SLOTS};
+use crate::journal::{Place, RECORD_BYTES, SLOTS, is_segment};
 use crate::marker::{MARKER_BYTES, frame, has_touched, tail, unframe};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -25,9 +25,6 @@ use std::path::PathBuf;
 const MAGIC: [u8; 16] = *b"KEYWAY-BETWEEN\x00\x01";
 const PATH_AT: usize = 40;
 const LONGEST_PATH: usize = 1024;
-
-/// The largest segment that is believed, in bytes.
-const LARGEST_SEGMENT: u64 = 1 << 30;
 
 /// What the marker says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,8 +87,7 @@ impl Mark {
             segment_bytes: number(32)?,
             file: std::ffi::OsString::from_vec(path.to_vec()).into(),
         };
-        let segment = (1..=LARGEST_SEGMENT).contains(&mark.segment_bytes);
-        (mark.size == store_bytes && segment).then_some(mark)
+        (mark.size == store_bytes && is_segment(mark.segment_bytes)).then_some(mark)
     }
 }
 

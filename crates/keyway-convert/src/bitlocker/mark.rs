@@ -299,7 +299,7 @@ impl Mark {
             && inside(self.boot.start, self.boot.end.saturating_sub(self.boot.start))
             && self.boot.end >= self.boot.start.saturating_add(PAGE)
             && inside(self.spare, 0)
-            && (1..=1 << 30).contains(&place.segment_bytes)
+            && place.is_possible()
             && (self.journal != JournalPlace::OnMedium || place.file_bytes() <= store_bytes)
     }
 }
