@@ -242,7 +242,7 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         {
             break document;
         }
-        assert!(began.elapsed() < Duration::from_secs(60), "it does not get going: {document}");
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going: {document}");
         std::thread::sleep(Duration::from_millis(20));
     };
     assert!(running["seconds_left"].as_u64().is_some(), "{running}");
@@ -287,7 +287,7 @@ fn a_journal_that_is_out_of_reach_is_asked_for() {
             break;
         }
         assert!(child.try_wait().expect("known").is_none(), "it has ended: {document}");
-        assert!(began.elapsed() < Duration::from_secs(120), "it does not get going: {document}");
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going: {document}");
         std::thread::sleep(Duration::from_millis(20));
     }
     cli.ends(0, "pause @d");

@@ -179,7 +179,7 @@ fn under_way(cli: &Cli, child: &mut Child) -> Value {
             return document;
         }
         assert!(child.try_wait().expect("known").is_none(), "it has ended: {document}");
-        assert!(began.elapsed() < Duration::from_secs(120), "it does not get going: {document}");
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going: {document}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

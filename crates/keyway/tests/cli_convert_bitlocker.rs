@@ -198,7 +198,7 @@ fn a_paused_volume_is_used_and_goes_on() {
             {
                 break;
             }
-            assert!(began.elapsed() < Duration::from_secs(60), "it does not get going: {document}");
+            assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going: {document}");
             std::thread::sleep(Duration::from_millis(20));
         }
         let refused = cli.json(1, &format!("cat @d {SECRET}"));
@@ -248,7 +248,7 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
         {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(60), "it does not get going: {document}");
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going: {document}");
         std::thread::sleep(Duration::from_millis(20));
     }
     let paused = cli.json(0, "pause @d");

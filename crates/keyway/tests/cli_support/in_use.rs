@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Starts a conversion whose volume stays in use; its process, and where the file of its plain content is.
 pub(crate) fn start(cli: &Cli, words: &str) -> Option<(Child, PathBuf)> {
@@ -63,7 +63,7 @@ pub(crate) fn written_while_converted(
                 break;
             }
         }
-        assert!(began.elapsed() < Duration::from_secs(300), "{words}: {status}");
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "{words}: {status}");
     }
     drop(file);
     cli.ends(0, "close @d");
