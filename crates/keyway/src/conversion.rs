@@ -106,8 +106,11 @@ pub(crate) fn refuse_if_half(path: &Path) -> Result<(), Failure> {
     match kind.or(between.map(|_| Kind::Reencryption)) {
         Some(kind) => Err(Failure::new(
             Exit::Failed,
-            format!("{} is half converted: its {} was interrupted", path.display(), kind.name()),
-            format!("go on with `keyway resume {}`; nothing is lost", path.display()),
+            format!("{} is half converted: its {} has not come to its end", path.display(), kind.name()),
+            format!(
+                "where nothing is at work on it, go on with `keyway resume {}`; nothing is lost",
+                path.display()
+            ),
         )
         .kind("converting")),
         None => Ok(()),
@@ -415,7 +418,10 @@ pub(crate) fn describe_in_words(path: &Path, document: &Value) -> String {
     let free = document.get("free_space").and_then(|free| FreeSpace::deserialize(free).ok());
     rows.extend(free.map(|free| ("  free space", free_in_words(free).to_owned())));
     if let (Some(speed), Some(left)) = (number("bytes_per_second"), number("seconds_left")) {
-        rows.push(("  speed", format!("{}/s, {left} s left", bytes(speed as u64))));
+        // Nothing is known in the first moment.
+        if speed > 0.0 {
+            rows.push(("  speed", format!("{}/s, {left} s left", bytes(speed as u64))));
+        }
     } else {
         rows.push(("  what to do", format!("{}; nothing is lost", text("resume_with"))));
     }
