@@ -66,9 +66,9 @@ fn a_verb_s_own_options_stand_under_no_group_s_heading() {
     {
         let help = String::from_utf8(cli.ends(0, &format!("{verb} --help")).stdout).expect("text");
         let group = help.lines().skip_while(|line| *line != "Narrowing the search:").skip(1);
-        let options = group.take_while(|line| line.is_empty() || line.starts_with(' ')).filter_map(|line| {
-            line.trim_start().split_whitespace().next().filter(|word| word.starts_with("--"))
-        });
+        let options = group
+            .take_while(|line| line.is_empty() || line.starts_with(' '))
+            .filter_map(|line| line.split_whitespace().next().filter(|word| word.starts_with("--")));
         assert_eq!(options.collect::<Vec<_>>(), narrowing, "{verb}");
     }
 }
