@@ -9,8 +9,9 @@ use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store, StoreError};
 use keyway_testkit::Rng;
 use keyway_volume::bitlocker::{
-    BitLockerError, Block, CopyFault, CopyState, Entries, Entry, Impossible, Metadata, REGION_BYTES,
-    SecretKey, StartupKey, UnlockRequest, Unlocked, Value, Warning, look, unlock,
+    BitLockerError, Block, BootFault, CopyFault, CopyState, Entries, Entry, Impossible, Metadata,
+    REGION_BYTES, ReadOnly, SIGNATURE, SecretKey, StartupKey, UnlockRequest, Unlocked, Value, Warning, find,
+    look, unlock,
 };
 
 /// A store that takes no writes at all.
@@ -46,6 +47,9 @@ fn open(image: &[u8]) -> Result<Unlocked, BitLockerError> {
     let seen = look(&store);
     let unlocked = unlock(&store, &UnlockRequest::new(&[]));
     assert!(seen.is_ok() || unlocked.is_err());
+    // Nor does looking for what a lost first sector would have named.
+    let searched = unlock(&store, &UnlockRequest { search: true, ..UnlockRequest::new(&[]) });
+    assert!(searched.is_ok() || unlocked.is_err());
     unlocked
 }
 
@@ -513,4 +517,36 @@ fn a_block_too_long_for_its_place_is_refused_when_written() {
     assert!(block.body().is_err());
     let store = MemStore::new(100);
     assert!(Metadata::read(&store).is_err());
+}
+
+#[test]
+fn metadata_that_is_looked_for_counts_only_where_it_says_that_it_lies() {
+    let shape = Shape::default();
+    let made = shape.make(1);
+    let mut image = made.image.clone();
+    put(&mut image, 0, &[0; 512]);
+    // Beginnings that lead nowhere, the last without room for a copy, and a copy of a copy.
+    for at in [8 * KIB, 16 * KIB + 512, 1024 * KIB - 512] {
+        put(&mut image, at, &SIGNATURE);
+    }
+    put(&mut image, 64 * KIB, &region_of(&made.block));
+    assert!(matches!(error(&image), BitLockerError::NotBitLocker(BootFault::NotBitLocker)));
+    let store = MemStore::from_vec(image.clone());
+    let request = UnlockRequest { search: true, ..UnlockRequest::new(&[]) };
+    let found = unlock(&store, &request).expect("found");
+    assert_eq!(found.opened.metadata.copies.each_ref().map(|copy| copy.offset), shape.copies);
+    assert_eq!(found.read_only, Some(ReadOnly::FirstSector));
+    assert!(
+        found.warnings.contains(&Warning::LostBootSector(BootFault::NotBitLocker)),
+        "{:?}",
+        found.warnings
+    );
+    // One copy that is left is enough.
+    put(&mut image, shape.copies[0], &[0; 512]);
+    put(&mut image, shape.copies[1] + 100, &[0xff; 8]);
+    let left = find(&MemStore::from_vec(image.clone())).expect("found").metadata.states();
+    assert!(matches!(left, [CopyState::Damaged(_), CopyState::Damaged(_), CopyState::Good]), "{left:?}");
+    put(&mut image, shape.copies[2], &[0; 512]);
+    let none = unlock(&MemStore::from_vec(image), &request).err();
+    assert!(matches!(none, Some(BitLockerError::NotBitLocker(BootFault::Nowhere))), "{none:?}");
 }
