@@ -16,7 +16,7 @@ use support::case::{Case, KINDS, NEW, OLD, SIZE, opened, secrets, wish};
 use support::cuts::{Interrupted, cut_over_and_over};
 use support::{Loss, Power};
 
-/// Cuts that each conversion is put through, at least. There are nine of three kinds; those of used space only are
+/// Cuts that each conversion is put through, at least. There are eleven of three kinds; those of used space only are
 /// encryptions all.
 fn cuts_wanted(case: &Case) -> u64 {
     match (std::env::var_os("KEYWAY_SLOW"), case.plan.marker.used) {
