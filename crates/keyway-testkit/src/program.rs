@@ -85,7 +85,10 @@ impl Keyway {
     /// # Panics
     /// When its exit code is not 0.
     pub fn ok<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Vec<u8> {
-        let mut command = self.command(arguments);
+        Self::must(&mut self.command(arguments))
+    }
+
+    fn must(command: &mut Command) -> Vec<u8> {
         let done = command.output().expect("keyway starts");
         assert!(
             done.status.success(),
@@ -115,11 +118,28 @@ impl Keyway {
     /// # Panics
     /// When it fails or prints no JSON.
     pub fn open<S: AsRef<OsStr>>(&self, volume: &Path, arguments: impl IntoIterator<Item = S>) -> Open<'_> {
-        let first = [OsStr::new("open").to_owned(), volume.as_os_str().to_owned(), "--json".into()];
+        self.attach("open", volume, arguments, None)
+    }
+
+    /// `keyway VERB VOLUME` with these further arguments: `open`, or `serve` with `--background`; and with this
+    /// variable in its environment.
+    ///
+    /// # Panics
+    /// When it fails or prints no JSON.
+    pub fn attach<S: AsRef<OsStr>>(
+        &self,
+        verb: &str,
+        volume: &Path,
+        arguments: impl IntoIterator<Item = S>,
+        variable: Option<(&str, &str)>,
+    ) -> Open<'_> {
+        let first = [OsStr::new(verb).to_owned(), volume.as_os_str().to_owned(), "--json".into()];
         let rest = arguments.into_iter().map(|argument| argument.as_ref().to_owned());
-        let printed = self.ok(first.into_iter().chain(rest));
+        let mut command = self.command(first.into_iter().chain(rest));
+        command.envs(variable);
+        let printed = Self::must(&mut command);
         let answer = serde_json::from_slice(&printed)
-            .unwrap_or_else(|e| panic!("open --json printed {:?}: {e}", String::from_utf8_lossy(&printed)));
+            .unwrap_or_else(|e| panic!("{verb} --json printed {:?}: {e}", String::from_utf8_lossy(&printed)));
         Open { keyway: self, volume: volume.to_owned(), answer, closed: false }
     }
 }

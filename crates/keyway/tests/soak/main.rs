@@ -2,18 +2,25 @@
 //! are cut off and its medium fails, at random. What a flush said is safe must be there afterwards; nobody hangs,
 //! and nothing is left behind.
 //!
-//! `KEYWAY_SOAK=SECONDS` is how long, hours if one likes; without it half a minute, with `KEYWAY_SLOW=1` two.
+//! `KEYWAY_SOAK=SECONDS` is how long, hours if one likes; without it a minute, with `KEYWAY_SLOW=1` ten. What needs
+//! another kernel (ublk, dm-crypt, the kernel's own clients) is soaked in the guest, by `guest_soak.rs`.
 //! `KEYWAY_SEED=N` repeats the choices of a run.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod ledger;
+mod nbd;
+mod nvme;
+mod vhost;
 mod way;
 
 use keyway_testkit::{FailingDisk, Fault, Keyway, Open, Rng, Volume, is_root, require_fuse, skip};
 use ledger::{Ledger, SECTOR};
+use nbd::Pki;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use way::{Client, Way};
@@ -51,7 +58,7 @@ fn what_was_flushed_is_there_whatever_happens() {
     }
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let slow = std::env::var_os("KEYWAY_SLOW").is_some();
-    let seconds = number("KEYWAY_SOAK").unwrap_or(if slow { 120 } else { 30 });
+    let seconds = number("KEYWAY_SOAK").unwrap_or(if slow { 600 } else { 60 });
     let seed = number("KEYWAY_SEED").unwrap_or_else(|| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         now.map_or(1, |now| now.as_nanos() as u64)
@@ -69,29 +76,36 @@ fn what_was_flushed_is_there_whatever_happens() {
         skip("loop devices need root");
         ways.retain(|way| !matches!(way, Way::Device | Way::Cached));
     }
+    let pki = Pki::new(&keyway.path("pki"));
+    ways.retain(|way| pki.is_some() || *way != Way::Tls);
     let mut tally = Tally::default();
     let started = Instant::now();
     // On a slow machine there may be few rounds.
-    while started.elapsed() < Duration::from_secs(seconds) || !tally.is_a_soak() {
+    while started.elapsed() < Duration::from_secs(seconds) || !tally.is_a_soak(&ways) {
         let way = ways[random.below(ways.len() as u64) as usize];
         let blow = BLOWS[random.below(BLOWS.len() as u64) as usize];
-        let round =
-            Round { way, blow, disk: disk.as_ref().filter(|_| random.below(2) == 0 || blow.needs_disk()) };
+        let round = Round {
+            way,
+            blow,
+            disk: disk.as_ref().filter(|_| random.below(2) == 0 || blow.needs_disk()),
+            pki: pki.as_ref(),
+        };
         watchdog.pat(format!("round {}: {way:?}, {blow:?}", tally.rounds));
         round.play(&volume, &mut ledgers, &mut random, &mut tally);
     }
     // Once more, in peace.
-    let round = Round { way: Way::File, blow: Blow::None, disk: None };
+    let round = Round { way: Way::File, blow: Blow::None, disk: None, pki: None };
     round.play(&volume, &mut ledgers, &mut random, &mut tally);
     drop(disk);
     nothing_is_left(&keyway);
-    println!("{tally:?}");
+    let took = started.elapsed().as_secs();
+    println!("{took} s, KEYWAY_SEED={seed}: {tally:?}");
 }
 
 /// Writes every sector once, so that each can be told from what was there before.
 fn fill(volume: &Volume<'_>, ledgers: &mut [Ledger]) {
     let open = volume.open("fuse");
-    let mut client = Way::File.connect(&open).expect("it is open");
+    let mut client = Way::File.connect(&open, None, 1).expect("it is open").remove(0);
     for ledger in ledgers.iter_mut() {
         for piece in ledger.pieces(256) {
             client.write(ledger.offset(piece), &ledger.begin(piece)).expect("there is room");
@@ -111,8 +125,12 @@ struct Tally {
     cut_off: u64,
     failed: u64,
     writes: u64,
+    written: u64,
+    reads: u64,
+    read: u64,
     flushes: u64,
     errors: u64,
+    ways: BTreeMap<Way, u64>,
 }
 
 impl Blow {
@@ -122,9 +140,20 @@ impl Blow {
 }
 
 impl Tally {
+    /// What a worker did.
+    fn add(&mut self, done: &Self) {
+        self.writes += done.writes;
+        self.written += done.written;
+        self.reads += done.reads;
+        self.read += done.read;
+        self.flushes += done.flushes;
+        self.errors += done.errors;
+    }
+
     /// Whether what this test is for has happened at all.
-    fn is_a_soak(&self) -> bool {
-        self.writes > 0 && self.flushes > 0 && self.killed > 0
+    fn is_a_soak(&self, ways: &[Way]) -> bool {
+        let counts = [self.writes, self.reads, self.flushes, self.killed, self.cut_off];
+        counts.iter().all(|count| *count > 0) && ways.iter().all(|way| self.ways.contains_key(way))
     }
 }
 
@@ -134,6 +163,8 @@ struct Round<'a> {
     blow: Blow,
     /// Where the volume lies on a medium that can fail.
     disk: Option<&'a FailingDisk>,
+    /// What TLS needs.
+    pki: Option<&'a Pki>,
 }
 
 /// What the workers share.
@@ -142,30 +173,26 @@ struct Shared {
     /// Errors are what is expected from now on.
     struck: AtomicBool,
     wrong: Mutex<Option<String>>,
-    writes: AtomicU64,
-    flushes: AtomicU64,
-    errors: AtomicU64,
+    done: Mutex<Tally>,
 }
 
 impl Round<'_> {
     fn play(&self, volume: &Volume<'_>, ledgers: &mut [Ledger], random: &mut Rng, tally: &mut Tally) {
         let at = self.disk.map(|disk| volume.at(&disk.file()));
         let volume = at.as_ref().unwrap_or(volume);
-        let open = volume.open(self.way.attach());
+        let open = self.way.open(volume, self.pki);
         self.check(&open, ledgers);
         let shared = Shared {
             stop: AtomicBool::new(false),
             struck: AtomicBool::new(false),
             wrong: Mutex::new(None),
-            writes: AtomicU64::new(0),
-            flushes: AtomicU64::new(0),
-            errors: AtomicU64::new(0),
+            done: Mutex::default(),
         };
         let wait = Duration::from_millis(20 + random.below(400));
         let blow = self.blow_here();
         std::thread::scope(|scope| {
-            for ledger in ledgers.iter_mut() {
-                let client = self.way.connect(&open).expect("it is open");
+            let clients = self.way.connect(&open, self.pki, ledgers.len()).expect("it is open");
+            for (ledger, client) in ledgers.iter_mut().zip(clients) {
                 let (shared, random) = (&shared, Rng::new(random.next_u64()));
                 scope.spawn(move || work(client, ledger, random, shared, blow));
             }
@@ -188,9 +215,8 @@ impl Round<'_> {
         tally.killed += u64::from(blow == Blow::Killed);
         tally.cut_off += u64::from(blow == Blow::CutOff);
         tally.failed += u64::from(blow.needs_disk());
-        tally.writes += shared.writes.load(Ordering::SeqCst);
-        tally.flushes += shared.flushes.load(Ordering::SeqCst);
-        tally.errors += shared.errors.load(Ordering::SeqCst);
+        *tally.ways.entry(self.way).or_default() += 1;
+        tally.add(&shared.done.lock().expect("nobody panicked"));
         if self.end(open, volume, blow) {
             ledgers.iter_mut().for_each(Ledger::flushed);
         }
@@ -202,14 +228,14 @@ impl Round<'_> {
             (blow, _) if blow.needs_disk() && self.disk.is_none() => Blow::None,
             // A loop device whose file is gone is a medium that failed, which has its own blow.
             (Blow::CutOff, Way::Device | Way::Cached) => Blow::Killed,
-            (Blow::CutOff, Way::File) if !is_root() => Blow::Killed,
+            (Blow::CutOff, Way::File | Way::ClassicFile) if !is_root() => Blow::Killed,
             (blow, _) => blow,
         }
     }
 
     /// What the last rounds left is what it must be.
     fn check(&self, open: &Open<'_>, ledgers: &mut [Ledger]) {
-        let mut client = self.way.connect(open).expect("it is open");
+        let mut client = self.way.connect(open, self.pki, 1).expect("it is open").remove(0);
         for ledger in ledgers {
             for piece in ledger.pieces(256) {
                 let bytes = client.read(ledger.offset(piece), piece.bytes()).expect("it can be read");
@@ -223,7 +249,6 @@ impl Round<'_> {
     /// Closes it, which may find a dead server or a medium that failed; nothing may be left. Says whether it closed
     /// in good order, which promises as much as a flush.
     fn end(&self, open: Open<'_>, volume: &Volume<'_>, blow: Blow) -> bool {
-        let session = open.session_folder();
         if let Some(disk) = self.disk {
             disk.mend();
         }
@@ -234,7 +259,7 @@ impl Round<'_> {
         // Whatever it said, it is closed, or was about to close by itself.
         drop(open);
         let until = Instant::now() + Duration::from_secs(60);
-        while session.exists() {
+        while let Some(session) = session_of(volume.keyway()) {
             assert!(Instant::now() < until, "{blow:?}: {} is left: {said}", session.display());
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -244,51 +269,89 @@ impl Round<'_> {
 
 /// Writes, reads back and flushes until it is told to stop or something is not as it should be.
 fn work(mut client: Client, ledger: &mut Ledger, mut random: Rng, shared: &Shared, blow: Blow) {
-    let wrong = |what: String| {
-        shared.wrong.lock().expect("nobody panicked").get_or_insert(what);
-        shared.stop.store(true, Ordering::SeqCst);
-    };
-    while !shared.stop.load(Ordering::SeqCst) {
+    let mut done = Tally::default();
+    let wrong = loop {
+        if shared.stop.load(Ordering::SeqCst) {
+            break None;
+        }
         if blow == Blow::CutOff && shared.struck.load(Ordering::SeqCst) {
             let range = ledger.any(&mut random, LARGEST);
             let offset = ledger.offset(range);
             client.hang_up(offset, &ledger.begin(range));
-            return;
+            break None;
         }
-        let most = if random.below(4) == 0 { LARGEST } else { 16 };
-        let range = ledger.any(&mut random, most);
-        let offset = ledger.offset(range);
-        let done = match random.below(16) {
-            0 => client.flush().map(|()| {
-                ledger.flushed();
-                shared.flushes.fetch_add(1, Ordering::Relaxed);
-            }),
-            1..=5 => match client.read(offset, range.bytes()) {
-                Ok(bytes) => {
-                    if let Err(what) = ledger.check_now(range, &bytes) {
-                        return wrong(what);
-                    }
-                    Ok(())
-                }
-                Err(e) => Err(e),
-            },
-            _ => {
-                let bytes = ledger.begin(range);
-                client.write(offset, &bytes).map(|()| {
-                    ledger.acknowledge(range);
-                    shared.writes.fetch_add(1, Ordering::Relaxed);
-                })
+        match step(&mut client, ledger, &mut random, &mut done) {
+            Ok(()) => {}
+            Err(Trouble::Wrong(what)) => break Some(what),
+            // As a socket that nothing comes from for too long has it.
+            Err(Trouble::Error(e))
+                if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
+            {
+                break Some(format!("it hangs: {e}"));
             }
-        };
-        if let Err(e) = done {
-            shared.errors.fetch_add(1, Ordering::Relaxed);
-            if !shared.struck.load(Ordering::SeqCst) {
-                return wrong(format!("an error before anything had happened: {e}"));
+            Err(Trouble::Error(e)) if !shared.struck.load(Ordering::SeqCst) => {
+                break Some(format!("an error before anything had happened: {e}"));
             }
             // After an error of the page cache's own nothing that is read says much.
-            return;
+            Err(Trouble::Error(_)) => {
+                done.errors += 1;
+                break None;
+            }
+        }
+    };
+    shared.done.lock().expect("nobody panicked").add(&done);
+    if let Some(what) = wrong {
+        shared.wrong.lock().expect("nobody panicked").get_or_insert(what);
+        shared.stop.store(true, Ordering::SeqCst);
+    }
+}
+
+/// What a worker meets.
+enum Trouble {
+    Error(io::Error),
+    /// What must not be, whatever happens.
+    Wrong(String),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(e: io::Error) -> Self {
+        Self::Error(e)
+    }
+}
+
+/// One write, read or flush.
+fn step(client: &mut Client, ledger: &mut Ledger, random: &mut Rng, done: &mut Tally) -> Result<(), Trouble> {
+    let most = if random.below(4) == 0 { LARGEST } else { 16 };
+    let range = ledger.any(random, most);
+    let offset = ledger.offset(range);
+    match random.below(16) {
+        0 => {
+            client.flush()?;
+            ledger.flushed();
+            done.flushes += 1;
+        }
+        1..=5 => {
+            let bytes = client.read(offset, range.bytes())?;
+            ledger.check_now(range, &bytes).map_err(Trouble::Wrong)?;
+            done.reads += 1;
+            done.read += bytes.len() as u64;
+        }
+        _ => {
+            let bytes = ledger.begin(range);
+            client.write(offset, &bytes)?;
+            ledger.acknowledge(range);
+            done.writes += 1;
+            done.written += bytes.len() as u64;
         }
     }
+    Ok(())
+}
+
+/// A session's folder, alive or dead.
+fn session_of(keyway: &Keyway) -> Option<PathBuf> {
+    let sessions =
+        std::fs::read_dir(keyway.runtime_folder().join("sessions")).into_iter().flatten().flatten();
+    sessions.map(|entry| entry.path()).find(|path| path.is_dir())
 }
 
 /// No mount, loop device, process or key of ours is left.
@@ -300,9 +363,7 @@ fn nothing_is_left(keyway: &Keyway) {
         let file = std::fs::read_to_string(device.path().join("loop/backing_file")).unwrap_or_default();
         assert!(!file.contains(&ours), "{} is left, on {file}", device.path().display());
     }
-    let sessions = keyway.runtime_folder().join("sessions");
-    let left: Vec<_> = std::fs::read_dir(&sessions).into_iter().flatten().flatten().collect();
-    assert!(left.iter().all(|entry| entry.file_name() == "lock"), "sessions are left: {left:?}");
+    assert_eq!(session_of(keyway), None, "a session is left");
     let until = Instant::now() + Duration::from_secs(60);
     while let Some(process) = process_of(&ours) {
         assert!(Instant::now() < until, "{process} is left");

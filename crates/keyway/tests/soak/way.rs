@@ -1,55 +1,112 @@
-//! How a worker reaches the open volume, and how it can be cut off.
+//! How workers reach the open volume, and how they can be cut off.
 
-use keyway_testkit::Open;
+use crate::nbd::{self, Nbd, Pki};
+use crate::nvme::Nvme;
+use crate::vhost::Vhost;
+use keyway_testkit::{Open, Volume};
 use rustix::fs::OFlags;
 use rustix::mount::UnmountFlags;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+/// Nothing is waited for longer; then it hangs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A way to attach a volume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Way {
-    /// The FUSE file.
+    /// The FUSE file, by io_uring where the kernel has that.
     File,
-    /// The loop device on it, past the page cache.
+    /// The FUSE file, by `/dev/fuse`.
+    ClassicFile,
+    /// The loop device on the first of these, past the page cache.
     Device,
     /// The same through the page cache.
     Cached,
     /// NBD on a unix socket.
     Nbd,
+    /// NBD on TCP, with TLS.
+    Tls,
+    /// A virtual machine's disk.
+    Vhost,
+    /// An NVMe/TCP controller.
+    Nvme,
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 4] = [Self::File, Self::Device, Self::Cached, Self::Nbd];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::File,
+        Self::ClassicFile,
+        Self::Device,
+        Self::Cached,
+        Self::Nbd,
+        Self::Tls,
+        Self::Vhost,
+        Self::Nvme,
+    ];
 
-    /// For `open --attach`.
-    pub(crate) fn attach(self) -> &'static str {
-        if self == Self::Nbd { "nbd" } else { "fuse" }
+    /// Whether it is a file system's file, or a loop device on one.
+    pub(crate) fn is_fuse(self) -> bool {
+        self < Self::Nbd
     }
 
-    pub(crate) fn connect(self, open: &Open<'_>) -> io::Result<Client> {
-        let options = |direct: bool| {
-            let mut options = File::options();
-            let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
-            options.read(true).write(true).custom_flags(flags.bits() as i32);
-            options
+    /// Opens the volume so. There is a `Pki` where TLS is one of the ways.
+    pub(crate) fn open<'a>(self, volume: &Volume<'a>, pki: Option<&Pki>) -> Open<'a> {
+        let port = "127.0.0.1:0";
+        let (verb, words) = match self {
+            Self::File | Self::ClassicFile | Self::Device | Self::Cached => {
+                ("open", vec!["--attach", "fuse"])
+            }
+            Self::Nbd => ("open", vec!["--attach", "nbd"]),
+            Self::Vhost => ("open", vec!["--attach", "vhost-user"]),
+            Self::Tls => ("serve", vec!["--background", "--nbd", "tcp:127.0.0.1:0", "--tls-certificates"]),
+            Self::Nvme => ("serve", vec!["--background", "--nvme-tcp", port]),
         };
-        match self {
-            Self::File => options(false).open(open.path("file")).map(Client::File),
-            Self::Cached => options(false).open(open.path("device")).map(Client::File),
-            Self::Device => options(true).open(open.path("device")).map(Client::Direct),
-            Self::Nbd => Nbd::connect(&open.path("socket")).map(Client::Nbd),
-        }
+        let folder = pki.filter(|_| self == Self::Tls).map(|pki| pki.folder().as_os_str().to_owned());
+        let words = words.into_iter().map(Into::into).chain(folder).chain(volume.secret().iter().cloned());
+        let classic = (self == Self::ClassicFile).then_some(("KEYWAY_FUSE", "dev"));
+        volume.keyway().attach(verb, volume.path(), words, classic)
     }
 
-    /// Cuts everybody off without a word, the server alive. NBD's clients hang up by themselves; of FUSE the
+    /// A client for each of so many workers.
+    pub(crate) fn connect(
+        self,
+        open: &Open<'_>,
+        pki: Option<&Pki>,
+        workers: usize,
+    ) -> io::Result<Vec<Client>> {
+        let file = |key: &str, direct: bool| {
+            let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
+            let mut options = File::options();
+            options.read(true).write(true).custom_flags(flags.bits() as i32).open(open.path(key))
+        };
+        let socket = || open.path("socket");
+        let address = || socket().to_string_lossy().into_owned();
+        // A disk has one machine.
+        let machine = match self {
+            Self::Vhost => Some(Arc::new(Mutex::new(Vhost::connect(&socket())?))),
+            _ => None,
+        };
+        let one = |_| match (self, &machine, pki) {
+            (Self::Vhost, Some(machine), _) => Ok(Client::Vhost(Arc::clone(machine))),
+            (Self::Tls, _, Some(pki)) => Nbd::tls(&address(), pki).map(Client::Nbd),
+            (Self::Nvme, ..) => Nvme::connect(&address()).map(Client::Nvme),
+            (Self::Nbd, ..) => Nbd::unix(&socket()).map(Client::Nbd),
+            (Self::Device, ..) => file("device", true).map(Client::Direct),
+            (Self::Cached, ..) => file("device", false).map(Client::File),
+            (Self::File | Self::ClassicFile, ..) => file("file", false).map(Client::File),
+            (Self::Vhost | Self::Tls, ..) => Err(io::ErrorKind::Unsupported.into()),
+        };
+        (0..workers).map(one).collect()
+    }
+
+    /// Cuts everybody off without a word, the server alive. Clients of a socket hang up by themselves; of FUSE the
     /// connection is ended, by an unmounting with force (root's alone), which finds it in use all the same.
     pub(crate) fn cut_off(self, open: &Open<'_>) {
-        if self != Self::Nbd {
+        if self.is_fuse() {
             let at = open.path("file");
             let _ = rustix::mount::unmount(at.parent().expect("a folder"), UnmountFlags::FORCE);
         }
@@ -61,6 +118,8 @@ pub(crate) enum Client {
     File(File),
     Direct(File),
     Nbd(Nbd),
+    Nvme(Nvme),
+    Vhost(Arc<Mutex<Vhost>>),
 }
 
 /// Memory for direct I/O: starts on a page.
@@ -82,6 +141,10 @@ impl Aligned {
     }
 }
 
+fn locked(machine: &Mutex<Vhost>) -> MutexGuard<'_, Vhost> {
+    machine.lock().expect("nobody panicked")
+}
+
 impl Client {
     pub(crate) fn read(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         match self {
@@ -95,7 +158,9 @@ impl Client {
                 file.read_exact_at(memory.bytes(), offset)?;
                 Ok(memory.bytes().to_vec())
             }
-            Self::Nbd(nbd) => nbd.ask(Nbd::READ, offset, len, &[]),
+            Self::Nbd(nbd) => nbd.ask(nbd::READ, offset, len, &[]),
+            Self::Nvme(nvme) => nvme.read(offset, len),
+            Self::Vhost(machine) => locked(machine).read(offset, len),
         }
     }
 
@@ -107,71 +172,28 @@ impl Client {
                 memory.bytes().copy_from_slice(bytes);
                 file.write_all_at(memory.bytes(), offset)
             }
-            Self::Nbd(nbd) => nbd.ask(Nbd::WRITE, offset, bytes.len(), bytes).map(drop),
+            Self::Nbd(nbd) => nbd.ask(nbd::WRITE, offset, bytes.len(), bytes).map(drop),
+            Self::Nvme(nvme) => nvme.write(offset, bytes),
+            Self::Vhost(machine) => locked(machine).write(offset, bytes),
         }
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::File(file) | Self::Direct(file) => file.sync_data(),
-            Self::Nbd(nbd) => nbd.ask(Nbd::FLUSH, 0, 0, &[]).map(drop),
+            Self::Nbd(nbd) => nbd.ask(nbd::FLUSH, 0, 0, &[]).map(drop),
+            Self::Nvme(nvme) => nvme.flush(),
+            Self::Vhost(machine) => locked(machine).flush(),
         }
     }
 
     /// Begins a write and goes away in the middle of it.
     pub(crate) fn hang_up(self, offset: u64, bytes: &[u8]) {
-        if let Self::Nbd(mut nbd) = self {
-            let half = bytes.len() / 2;
-            let _ = nbd.send(Nbd::WRITE, offset, bytes.len(), &bytes[..half]);
-        }
-    }
-}
-
-/// A client of the simplest kind: `NBD_OPT_EXPORT_NAME`, simple replies, one request at a time.
-pub(crate) struct Nbd(UnixStream);
-
-impl Nbd {
-    const READ: u16 = 0;
-    const WRITE: u16 = 1;
-    const FLUSH: u16 = 3;
-
-    fn connect(socket: &Path) -> io::Result<Self> {
-        let mut stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
-        let mut greeting = [0; 18];
-        stream.read_exact(&mut greeting)?;
-        // The flags it gave, and the option of number 1 with an empty name.
-        let flags = [0, 0, greeting[16], greeting[17]];
-        stream.write_all(&[&flags[..], b"IHAVEOPT", &1u32.to_be_bytes(), &0u32.to_be_bytes()].concat())?;
-        // Size and flags.
-        stream.read_exact(&mut [0; 10])?;
-        Ok(Self(stream))
-    }
-
-    fn send(&mut self, command: u16, offset: u64, len: usize, data: &[u8]) -> io::Result<()> {
-        let mut request = 0x2560_9513u32.to_be_bytes().to_vec();
-        request.extend([0; 2]);
-        request.extend(command.to_be_bytes());
-        request.extend([7; 8]);
-        request.extend(offset.to_be_bytes());
-        request.extend((len as u32).to_be_bytes());
-        request.extend(data);
-        self.0.write_all(&request)
-    }
-
-    fn ask(&mut self, command: u16, offset: u64, len: usize, data: &[u8]) -> io::Result<Vec<u8>> {
-        self.send(command, offset, len, data)?;
-        let mut reply = [0; 16];
-        self.0.read_exact(&mut reply)?;
-        let error = i32::from_be_bytes([reply[4], reply[5], reply[6], reply[7]]);
-        if reply[..4] != 0x6744_6698u32.to_be_bytes() || reply[8..] != [7; 8] {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        if error != 0 {
-            return Err(io::Error::from_raw_os_error(error));
-        }
-        let mut bytes = vec![0; if command == Self::READ { len } else { 0 }];
-        self.0.read_exact(&mut bytes)?;
-        Ok(bytes)
+        let _ = match self {
+            Self::File(_) | Self::Direct(_) => Ok(()),
+            Self::Nbd(mut nbd) => nbd.send(nbd::WRITE, offset, bytes.len(), &bytes[..bytes.len() / 2]),
+            Self::Nvme(mut nvme) => nvme.begin(offset, bytes),
+            Self::Vhost(machine) => locked(&machine).hang_up(offset, bytes),
+        };
     }
 }
