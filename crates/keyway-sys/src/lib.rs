@@ -34,6 +34,6 @@ pub use partition::{Partition, partition_of};
 pub use process::{bytes_fetched, close_on_exec_from, harden_process, thread_sleeps};
 pub use sg::{ScsiData, ScsiDone, scsi_command};
 pub use ublk::{
-    UBLK_CONTROL, UblkControl, UblkDevice, UblkEvent, UblkOperation, UblkParameters, UblkQueue, UblkRequest,
-    UblkState,
+    NewUblk, UBLK_CONTROL, UblkControl, UblkDevice, UblkEvent, UblkOperation, UblkParameters, UblkQueue,
+    UblkRequest, UblkState, ublk_character,
 };

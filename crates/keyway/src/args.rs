@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::verbs::{
     bench, cat, close, create, decrypt, demo, doctor, drive, encrypt, erase, get, header, info, lab, ls,
-    open, pause, protector, put, resize, resume, serve, serve_volume, status,
+    open, pause, protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
 };
 use clap::{Parser, Subcommand};
 
@@ -58,6 +58,8 @@ pub(crate) enum Verb {
     Doctor(doctor::Args),
     #[command(hide = true)]
     ServeVolume(serve_volume::Args),
+    #[command(hide = true)]
+    UblkOwner(ublk_owner::Args),
 }
 
 impl Verb {
@@ -88,6 +90,7 @@ impl Verb {
             Self::Lab(args) => lab::run(args, out),
             Self::Doctor(args) => doctor::run(args, out),
             Self::ServeVolume(args) => serve_volume::run(args, out),
+            Self::UblkOwner(args) => ublk_owner::run(args, out),
         }
     }
 }

@@ -213,7 +213,12 @@ fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
             Err(AttachError::Busy { what: device.device().display().to_string(), users: Vec::new() })
         }
         Some(device) => device.give_up(),
-        None => take_away_mapping(state, in_use),
+        None => {
+            if let Some(device) = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT) {
+                ublk::clear(device, &state.volume)?;
+            }
+            take_away_mapping(state, in_use)
+        }
     }
 }
 
@@ -241,6 +246,13 @@ pub fn waiting_named(what: Option<&str>) -> Result<Vec<SessionState>, AttachErro
 /// The dead sessions of the volume that have left a ublk device.
 fn waiting_in(runtime: &Path, volume: &Path) -> Vec<(SessionFolder, SessionState)> {
     all_waiting(runtime, ublk::CLEAN_UP, |state| state.volume == volume)
+}
+
+/// What dead sessions of ublk said of themselves.
+fn dead_states(runtime: &Path) -> Vec<SessionState> {
+    let dead = session_folders(runtime).into_iter().filter(|folder| !folder.is_alive());
+    let states = dead.filter_map(|folder| SessionState::read(&folder.state()));
+    states.filter(|state| state.attachment == ublk::ATTACHMENT).collect()
 }
 
 fn all_waiting(

@@ -92,8 +92,11 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
             session.serve(&listener, signals)
         }
         Err(e) => {
-            // The first error is the one to tell; nothing has been written yet.
-            let _ = session.take_down();
+            // A device that can't be deleted yet must not be forgotten: the session stays, as a dead one.
+            if !matches!(e, AttachError::Ublk(UblkError::NotHandedOver { .. })) {
+                // The first error is the one to tell; nothing has been written yet.
+                let _ = session.take_down();
+            }
             drop(session);
             Err(e)
         }
@@ -264,7 +267,17 @@ impl Session {
     }
 
     fn new_ublk(&mut self, engine: &Arc<Device>, plan: &AttachPlan) -> Result<(), AttachError> {
-        let made = UblkVolume::new(engine, &self.state.volume, &self.gone)?;
+        // Each try would leave another one.
+        let theirs = |state: &SessionState| ublk::not_handed_over(state.device.as_ref()?);
+        if let Some(node) = super::dead_states(&runtime_folder()?).iter().find_map(theirs) {
+            return Err(UblkError::NotHandedOver { node: node.display().to_string() }.into());
+        }
+        let (state, path) = (&mut self.state, self.folder.state());
+        let volume = state.volume.clone();
+        let made = UblkVolume::new(engine, &volume, &self.gone, |device| {
+            state.device = Some(device.to_owned());
+            state.write(&path)
+        })?;
         let device = self.ublk.insert(made).device().to_owned();
         self.mount(device, plan.mount.as_ref())
     }

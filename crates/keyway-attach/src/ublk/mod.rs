@@ -5,13 +5,18 @@
 //! one had. What had been flushed is on the medium, what had been written and answered is there as far as the
 //! medium's cache in this machine is: a process's death takes nothing from that.
 //!
-//! Needs root. The driver lets others make devices, too, but these would not outlive their server.
+//! Without root there are devices, too, where udev hands the nodes out (`docs/attaching.md`). The kernel doesn't let
+//! these outlive their server: when that is killed, they fail, and [`clear`] deletes what is left.
 
+mod left;
 mod queue;
+
+pub use left::{Waiting, waiting};
+pub(crate) use left::{clear, not_handed_over};
 
 use crate::{AttachError, Stop, loopdev};
 use keyway_engine::Device;
-use keyway_sys::{UblkControl, UblkDevice, UblkParameters, UblkState};
+use keyway_sys::{NewUblk, UblkControl, UblkDevice, UblkParameters, ublk_character};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::num::NonZeroUsize;
@@ -35,6 +40,12 @@ const MAX_IO: u32 = 256 << 10;
 pub(crate) const CLEAN_UP: Duration = Duration::from_secs(90);
 /// How long udev may take to make a device's node, on a machine that is busy.
 const NODE: Duration = Duration::from_secs(30);
+/// How long it may take to hand one to its owner.
+const HAND_OVER: Duration = Duration::from_secs(20);
+/// Where the driver's devices are, by the names of their servers' sides.
+const DEVICES: &str = "/sys/class/ublk-char";
+/// Devices that there can be: `UBLK_MINORS` is more, and nobody has so many.
+const MOST_DEVICES: u32 = 1 << 16;
 
 /// ublk can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +55,14 @@ pub enum UblkError {
         "ublk can't be used: {0}; `keyway doctor` tells more, and the other ways to attach work without it"
     )]
     Missing(String),
+    /// Nobody has handed this user the node of a device of its own.
+    #[error(
+        "{node} belongs to root and not to who made its device; a udev rule must hand it over, and docs/attaching.md has it"
+    )]
+    NotHandedOver {
+        /// The node.
+        node: String,
+    },
     /// The volume is attached already, by a server that was killed.
     #[error(
         "{volume} is still {device}, whose server was killed; serve it again: keyway open {volume} --attach ublk, or give it up: keyway close {volume}"
@@ -77,7 +96,7 @@ impl UblkError {
     /// The exit code that stands for this error.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Missing(_) => 5,
+            Self::Missing(_) | Self::NotHandedOver { .. } => 5,
             Self::Waiting { .. } => 6,
             Self::Another { .. } | Self::Unprotected(_) => 1,
         }
@@ -93,9 +112,6 @@ pub fn available() -> Result<(), UblkError> {
 }
 
 fn control() -> Result<UblkControl, UblkError> {
-    if !rustix::process::geteuid().is_root() {
-        return Err(UblkError::Missing("only root may make devices that outlive their server".to_owned()));
-    }
     UblkControl::open().map_err(|e| {
         UblkError::Missing(match e.kind() {
             io::ErrorKind::NotFound => format!(
@@ -105,30 +121,52 @@ fn control() -> Result<UblkControl, UblkError> {
             io::ErrorKind::Unsupported => {
                 "the kernel's driver is too old; Linux 6.5 has what is needed".to_owned()
             }
+            io::ErrorKind::PermissionDenied => format!(
+                "only root may open {}: users can where udev rules hand it to them (docs/attaching.md has them)",
+                keyway_sys::UBLK_CONTROL
+            ),
             _ => format!("{}: {e}", keyway_sys::UBLK_CONTROL),
         })
     })
 }
 
+/// Whether this user's devices outlive their server.
+pub fn outlives_its_server() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whose a device is that was made without root, as user and group: for udev, which asks for `name` ("ublkb0",
+/// "ublkc0") when that appears. `None` for root's, and what is none.
+pub fn owner(name: &str) -> Option<(u32, u32)> {
+    let id = name.strip_prefix("ublkb").or_else(|| name.strip_prefix("ublkc"))?.parse().ok()?;
+    let info = control().ok()?.look(id).ok()?;
+    info.unprivileged.then_some(info.owner)
+}
+
 /// A volume as a block device. Dropped without [`UblkVolume::remove`], it stays for another server.
 pub struct UblkVolume {
-    id: u32,
+    info: UblkDevice,
     device: PathBuf,
     queues: Vec<JoinHandle<()>>,
 }
 
 impl UblkVolume {
     /// Makes a block device of `device`. `volume` is the path that names it; `gone` is requested when it can't be
-    /// served any more.
+    /// served any more. What it will be is told to `intend` before it is there: whoever finds this process killed
+    /// in the middle must know what to look for. That may be more than one, where others make some, too.
     ///
     /// # Errors
-    /// [`AttachError::Ublk`], or the kernel's reason; nothing is left then.
-    pub fn new(device: &Arc<Device>, volume: &Path, gone: &Arc<Stop>) -> Result<Self, AttachError> {
+    /// [`AttachError::Ublk`], or the kernel's reason; nothing is left then, but with
+    /// [`UblkError::NotHandedOver`], when the device of a node that is not ours can't be deleted.
+    pub fn new(
+        device: &Arc<Device>,
+        volume: &Path,
+        gone: &Arc<Stop>,
+        intend: impl FnMut(&Path) -> Result<(), AttachError>,
+    ) -> Result<Self, AttachError> {
         let mut control = control()?;
         let doing = |e| AttachError::io("make a ublk device", e);
-        let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let queues = cpus.min(MOST_QUEUES) as u16;
-        let added = control.add(queues, QUEUE_DEPTH, MAX_IO, tag(volume)).map_err(doing)?;
+        let added = Self::add(&mut control, volume, intend)?;
         let parameters = UblkParameters {
             size: device.size(),
             sector_bytes: device.sector_bytes(),
@@ -136,23 +174,50 @@ impl UblkVolume {
             discards: device.passes_discards(),
             max_io_bytes: added.max_io_bytes,
         };
-        let started = control.describe(added.id, &parameters).map_err(doing).and_then(|()| {
+        if added.unprivileged {
+            wait_for_hand_over(Path::new(&ublk_character(added.id)))?;
+        }
+        let started = control.describe(&added, &parameters).map_err(doing).and_then(|()| {
             let served = Self::serve(&added, device, gone)?;
-            control.start(added.id).map_err(doing)?;
+            control.start(&added).map_err(doing)?;
+            served.wait_for_node()?;
             Ok(served)
         });
-        match started {
-            Ok(served) => {
-                served.wait_for_node()?;
-                Ok(served)
+        if started.is_err() {
+            // Its reason is the one to tell; queues end when the device does.
+            let _ = control.stop(&added);
+            let _ = control.delete(&added);
+        }
+        started
+    }
+
+    fn add(
+        control: &mut UblkControl,
+        volume: &Path,
+        mut intend: impl FnMut(&Path) -> Result<(), AttachError>,
+    ) -> Result<UblkDevice, AttachError> {
+        let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let mut new = NewUblk {
+            id: 0,
+            queues: cpus.min(MOST_QUEUES) as u16,
+            queue_depth: QUEUE_DEPTH,
+            max_io_bytes: MAX_IO,
+            tag: tag(volume),
+            unprivileged: !outlives_its_server(),
+        };
+        for id in 0..MOST_DEVICES {
+            if Path::new(DEVICES).join(format!("ublkc{id}")).exists() {
+                continue;
             }
-            Err(e) => {
-                // Its reason is the one to tell; queues end when the device does.
-                let _ = control.stop(added.id);
-                let _ = control.delete(added.id);
-                Err(e)
+            intend(&path_of(id))?;
+            new.id = id;
+            match control.add(&new) {
+                // Somebody was faster.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                done => return done.map_err(|e| AttachError::io("make a ublk device", e)),
             }
         }
+        Err(AttachError::io("make a ublk device", io::Error::other("there are too many")))
     }
 
     /// Serves a device whose server died, as [`waiting`] found it.
@@ -171,14 +236,14 @@ impl UblkVolume {
             .into());
         }
         let until = Instant::now() + CLEAN_UP;
-        while let Err(e) = control.begin_recovery(found.info.id) {
+        while let Err(e) = control.begin_recovery(&found.info) {
             if e.kind() != io::ErrorKind::ResourceBusy || Instant::now() > until {
                 return Err(doing(e));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
         let served = Self::serve(&found.info, device, gone)?;
-        control.end_recovery(found.info.id).map_err(doing)?;
+        control.end_recovery(&found.info).map_err(doing)?;
         Ok(served)
     }
 
@@ -217,7 +282,7 @@ impl UblkVolume {
         if waiting < info.queues {
             return Err(AttachError::io("serve a ublk device", io::Error::other("a queue's thread ended")));
         }
-        Ok(Self { id: info.id, device: path_of(info.id), queues })
+        Ok(Self { info: *info, device: path_of(info.id), queues })
     }
 
     /// Waits for udev, where that makes the nodes.
@@ -232,7 +297,7 @@ impl UblkVolume {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        Ok(())
+        if self.info.unprivileged { wait_for_hand_over(&self.device) } else { Ok(()) }
     }
 
     /// The block device.
@@ -260,117 +325,40 @@ impl UblkVolume {
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound) => {}
             Err(e) => return Err(doing(e)),
         }
-        control.stop(self.id).map_err(doing)?;
+        control.stop(&self.info).map_err(doing)?;
         for queue in self.queues.drain(..) {
             // One that panicked has said so on standard error.
             let _ = queue.join();
         }
-        control.delete(self.id).map_err(doing)?;
+        control.delete(&self.info).map_err(doing)?;
         flushed
     }
-}
-
-/// A device whose server died.
-pub struct Waiting {
-    device: PathBuf,
-    info: UblkDevice,
-    size: u64,
-    sector_bytes: u32,
-    read_only: bool,
-    discards: bool,
-}
-
-impl Waiting {
-    /// The block device.
-    pub fn device(&self) -> &Path {
-        &self.device
-    }
-
-    /// Whether this can be served under it: what others have seen of it stays true.
-    fn fits(&self, device: &Device) -> bool {
-        self.size == device.size()
-            && self.sector_bytes == device.sector_bytes()
-            && (self.read_only || !device.is_read_only())
-    }
-
-    /// Whether a new one would be no different.
-    pub(crate) fn is_like(&self, device: &Device) -> bool {
-        let discards = device.passes_discards() && !device.is_read_only();
-        self.fits(device) && self.read_only == device.is_read_only() && self.discards == discards
-    }
-}
-
-/// Looks at what a dead session left: `device` is the block device that it had of `volume`. `None` where it is
-/// gone, or somebody else's. The kernel gets so much `patience` to find out that its server is dead; it waits for
-/// another one also before that.
-pub fn waiting(device: &Path, volume: &Path, patience: Duration) -> Option<Waiting> {
-    let name = device.file_name()?.to_str()?;
-    let id = name.strip_prefix("ublkb")?.parse().ok()?;
-    let mut control = control().ok()?;
-    let until = Instant::now() + patience;
-    let info = loop {
-        let info = control.look(id).ok().filter(|info| info.tag == tag(volume))?;
-        match info.state {
-            UblkState::Quiesced => break info,
-            UblkState::Live if !is_alive(info.server) => {
-                if Instant::now() >= until {
-                    break info;
-                }
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            _ => return None,
-        }
-    };
-    let says = |what: &str| {
-        let text = std::fs::read_to_string(Path::new("/sys/block").join(name).join(what)).ok()?;
-        text.trim().parse::<u64>().ok()
-    };
-    Some(Waiting {
-        device: device.to_owned(),
-        info,
-        size: says("size")?.checked_mul(512)?,
-        sector_bytes: says("queue/logical_block_size")?.try_into().ok()?,
-        read_only: says("ro")? != 0,
-        discards: says("queue/discard_max_bytes")? != 0,
-    })
-}
-
-impl Waiting {
-    /// Whether somebody has use for it: it is mounted, open, or requests wait in it.
-    pub(crate) fn is_in_use(&self) -> bool {
-        let requests = self.device.file_name().and_then(|name| {
-            std::fs::read_to_string(Path::new("/sys/block").join(name).join("inflight")).ok()
-        });
-        let requests = requests.unwrap_or_default();
-        requests.split_ascii_whitespace().any(|n| n != "0")
-            || loopdev::refuse_while_used(&self.device).is_err()
-    }
-
-    /// Gives it up: requests that wait fail, and it goes, mounted or not.
-    pub(crate) fn give_up(&self) -> Result<(), AttachError> {
-        let doing = |e| AttachError::io(format!("remove {}", self.device.display()), e);
-        let mut control = control()?;
-        control.stop(self.info.id).map_err(doing)?;
-        crate::mount::abandon(&self.device);
-        control.delete(self.info.id).map_err(doing)
-    }
-}
-
-/// Whether there is such a process; one that nobody has waited for is dead.
-fn is_alive(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Behind the name, which may hold anything.
-    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
-    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
 fn path_of(id: u32) -> PathBuf {
     PathBuf::from(format!("/dev/ublkb{id}"))
 }
 
+/// The number of a block device of the driver's.
+fn number(device: &Path) -> Option<u32> {
+    device.file_name()?.to_str()?.strip_prefix("ublkb")?.parse().ok()
+}
+
+/// Waits until udev has handed a node to this user.
+fn wait_for_hand_over(node: &Path) -> Result<(), AttachError> {
+    let until = Instant::now() + HAND_OVER;
+    while !left::is_ours(node) {
+        if Instant::now() > until {
+            return Err(UblkError::NotHandedOver { node: node.display().to_string() }.into());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
 /// Opens the side of the device that its server has; there is one at a time.
 fn open_character(id: u32) -> Result<File, AttachError> {
-    let path = format!("/dev/ublkc{id}");
+    let path = ublk_character(id);
     let until = Instant::now() + NODE;
     loop {
         match OpenOptions::new().read(true).write(true).open(&path) {
@@ -405,12 +393,5 @@ mod tests {
         assert_eq!(tag(Path::new("")), 0xcbf2_9ce4_8422_2325);
         assert_eq!(tag(Path::new("a")), 0xaf63_dc4c_8601_ec8c);
         assert_ne!(tag(Path::new("/dev/sdb1")), tag(Path::new("/dev/sdb2")));
-    }
-
-    #[test]
-    fn what_is_no_device_of_ours_does_not_wait() {
-        for device in ["/dev/loop0", "/dev/ublkb", "/dev/ublkb123456", "/"] {
-            assert!(waiting(Path::new(device), Path::new("/volume"), CLEAN_UP).is_none(), "{device}");
-        }
     }
 }

@@ -18,12 +18,16 @@ const STOP_DEV: u32 = command(READ_WRITE, CTRL_CMD, 0x07);
 const SET_PARAMS: u32 = command(READ_WRITE, CTRL_CMD, 0x08);
 const START_USER_RECOVERY: u32 = command(READ_WRITE, CTRL_CMD, 0x10);
 const END_USER_RECOVERY: u32 = command(READ_WRITE, CTRL_CMD, 0x11);
-const GET_DEV_INFO: u32 = command(READ, CTRL_CMD, 0x02);
+/// `UBLK_U_CMD_GET_DEV_INFO2`: the other one does not answer where the path must be given.
+const GET_DEV_INFO: u32 = command(READ, CTRL_CMD, 0x12);
 const GET_FEATURES: u32 = command(READ, CTRL_CMD, 0x13);
 
 /// `UBLK_F_USER_RECOVERY` and `UBLK_F_USER_RECOVERY_REISSUE`: when its server dies the device waits for another
 /// one, which then gets the requests that were not answered.
 const RECOVERY: u64 = 1 << 3 | 1 << 4;
+/// `UBLK_F_UNPRIVILEGED_DEV`: a device of somebody without CAP_SYS_ADMIN. Every command to it must name the node of
+/// its server's side, which the sender must be allowed to write to; and only its owner may open it.
+const UNPRIVILEGED: u64 = 1 << 5;
 /// `UBLK_F_CMD_IOCTL_ENCODE`.
 const IOCTL_ENCODE: u64 = 1 << 6;
 
@@ -132,6 +136,32 @@ pub struct UblkDevice {
     pub server: i32,
     /// Whatever was given to [`UblkControl::add`].
     pub tag: u64,
+    /// Whether it belongs to a user without CAP_SYS_ADMIN. Such a device does not outlive its server.
+    pub unprivileged: bool,
+    /// Who made it: user and group.
+    pub owner: (u32, u32),
+}
+
+/// What a device shall be like before it has parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct NewUblk {
+    /// Its number.
+    pub id: u32,
+    /// Its queues.
+    pub queues: u16,
+    /// Requests at once in each.
+    pub queue_depth: u16,
+    /// The largest read or write, in bytes.
+    pub max_io_bytes: u32,
+    /// Kept for whoever finds the device.
+    pub tag: u64,
+    /// Whether it is made without CAP_SYS_ADMIN, and then ends with its server; else it outlives it.
+    pub unprivileged: bool,
+}
+
+/// The node of the side of a device that its server has.
+pub fn ublk_character(id: u32) -> String {
+    format!("/dev/ublkc{id}")
 }
 
 impl From<DeviceInfo> for UblkDevice {
@@ -149,6 +179,8 @@ impl From<DeviceInfo> for UblkDevice {
             },
             server: info.server_pid,
             tag: info.server_flags,
+            unprivileged: info.flags & UNPRIVILEGED != 0,
+            owner: (info.owner_uid, info.owner_gid),
         }
     }
 }
@@ -159,13 +191,37 @@ pub struct UblkControl {
     file: File,
 }
 
-/// Where a command's structure lies, if it has one, and how long it is.
-type Buffer = (u64, u16);
-const NO_BUFFER: Buffer = (0, 0);
-
-fn buffer_of<T>(value: &mut T) -> Buffer {
-    ((&raw mut *value) as u64, size_of::<T>() as u16)
+/// To whom a command goes.
+#[derive(Clone, Copy)]
+struct Target {
+    id: u32,
+    /// Whether the node must be named.
+    by_path: bool,
 }
+
+impl From<&UblkDevice> for Target {
+    fn from(device: &UblkDevice) -> Self {
+        Self { id: device.id, by_path: device.unprivileged }
+    }
+}
+
+/// A structure that is nothing but its bytes.
+///
+/// # Safety
+/// It has no padding, and every bit pattern is a value of it.
+unsafe trait Plain: Sized {
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: as the trait says; borrowed from `self` alone.
+        unsafe { std::slice::from_raw_parts_mut((&raw mut *self).cast(), size_of::<Self>()) }
+    }
+}
+
+// SAFETY: numbers, all of them fields (a test knows their sizes).
+unsafe impl Plain for DeviceInfo {}
+// SAFETY: as above.
+unsafe impl Plain for Params {}
+// SAFETY: a number.
+unsafe impl Plain for u64 {}
 
 impl UblkControl {
     /// Opens the control device of a driver that can do what is needed: devices that outlive their server.
@@ -177,55 +233,40 @@ impl UblkControl {
         let ring = IoUring::builder().dontfork().build(4)?;
         let mut control = Self { ring, file };
         let mut features = 0u64;
-        let buffer = buffer_of(&mut features);
         let old = io::ErrorKind::Unsupported;
-        // SAFETY: the buffer is `features`, 8 bytes as the command fills.
-        unsafe { control.send(GET_FEATURES, 0, buffer, 0) }.map_err(|_| old)?;
-        let wanted = RECOVERY | IOCTL_ENCODE;
+        let nobody = Target { id: 0, by_path: false };
+        control.send(GET_FEATURES, nobody, features.bytes(), 0).map_err(|_| old)?;
+        let wanted = RECOVERY | UNPRIVILEGED | IOCTL_ENCODE;
         if features & wanted == wanted { Ok(control) } else { Err(old.into()) }
     }
 
-    /// Adds a device: `/dev/ublkcN` appears, and whoever opens it serves so many queues. `tag` is kept for
-    /// whoever finds the device.
+    /// Adds a device: `/dev/ublkcN` appears, and whoever opens it serves its queues.
     ///
     /// # Errors
-    /// The kernel's reason.
-    pub fn add(
-        &mut self,
-        queues: u16,
-        queue_depth: u16,
-        max_io_bytes: u32,
-        tag: u64,
-    ) -> io::Result<UblkDevice> {
+    /// `AlreadyExists`: the number is taken; the kernel's reason.
+    pub fn add(&mut self, new: &NewUblk) -> io::Result<UblkDevice> {
         let mut info = DeviceInfo {
-            queues,
-            queue_depth,
-            max_io_bytes,
-            // The kernel chooses a free one.
-            id: u32::MAX,
-            flags: RECOVERY | IOCTL_ENCODE,
-            server_flags: tag,
+            queues: new.queues,
+            queue_depth: new.queue_depth,
+            max_io_bytes: new.max_io_bytes,
+            id: new.id,
+            flags: IOCTL_ENCODE | if new.unprivileged { UNPRIVILEGED } else { RECOVERY },
+            server_flags: new.tag,
             ..DeviceInfo::default()
         };
-        let buffer = buffer_of(&mut info);
-        // SAFETY: the buffer is `info`, of the size that the command reads and fills.
-        unsafe { self.send(ADD_DEV, u32::MAX, buffer, 0) }?;
+        // There is no node yet that could be named.
+        self.send(ADD_DEV, Target { id: new.id, by_path: false }, info.bytes(), 0)?;
         Ok(info.into())
     }
 
     /// What the kernel knows of a device.
     ///
     /// # Errors
-    /// `NotFound` (ENODEV): there is none of that number.
+    /// `NotFound`: there is none of that number; `PermissionDenied`: it is somebody else's.
     pub fn look(&mut self, id: u32) -> io::Result<UblkDevice> {
         let mut info = DeviceInfo::default();
-        let buffer = buffer_of(&mut info);
-        // SAFETY: the buffer is `info`, of the size that the command fills.
-        let looked = unsafe { self.send(GET_DEV_INFO, id, buffer, 0) };
-        match looked {
-            Err(e) if matches!(e.raw_os_error(), Some(libc::ENODEV | libc::EINVAL)) => {
-                Err(io::ErrorKind::NotFound.into())
-            }
+        match self.send(GET_DEV_INFO, Target { id, by_path: true }, info.bytes(), 0) {
+            Err(e) if e.raw_os_error() == Some(libc::ENODEV) => Err(io::ErrorKind::NotFound.into()),
             done => done.map(|()| info.into()),
         }
     }
@@ -234,7 +275,7 @@ impl UblkControl {
     ///
     /// # Errors
     /// The kernel's reason.
-    pub fn describe(&mut self, id: u32, parameters: &UblkParameters) -> io::Result<()> {
+    pub fn describe(&mut self, device: &UblkDevice, parameters: &UblkParameters) -> io::Result<()> {
         let shift =
             parameters.sector_bytes.checked_ilog2().filter(|_| parameters.sector_bytes.is_power_of_two());
         let shift = shift.ok_or(io::ErrorKind::InvalidInput)? as u8;
@@ -256,36 +297,31 @@ impl UblkControl {
             max_discard_segments: 1,
             ..Params::default()
         };
-        let buffer = buffer_of(&mut params);
-        // SAFETY: the buffer is `params`, which says its own length, the one the command reads.
-        unsafe { self.send(SET_PARAMS, id, buffer, 0) }
+        self.send(SET_PARAMS, device.into(), params.bytes(), 0)
     }
 
     /// Shows the device to everybody; it must be served by now. `/dev/ublkbN` appears.
     ///
     /// # Errors
     /// The kernel's reason.
-    pub fn start(&mut self, id: u32) -> io::Result<()> {
-        // SAFETY: there is no buffer.
-        unsafe { self.send(START_DEV, id, NO_BUFFER, std::process::id().into()) }
+    pub fn start(&mut self, device: &UblkDevice) -> io::Result<()> {
+        self.send(START_DEV, device.into(), &mut [], std::process::id().into())
     }
 
     /// The device's server is dead and this process will serve it: called before `/dev/ublkcN` is opened.
     ///
     /// # Errors
     /// `ResourceBusy` while the kernel still cleans up after the dead one; anything else is final.
-    pub fn begin_recovery(&mut self, id: u32) -> io::Result<()> {
-        // SAFETY: there is no buffer.
-        unsafe { self.send(START_USER_RECOVERY, id, NO_BUFFER, 0) }
+    pub fn begin_recovery(&mut self, device: &UblkDevice) -> io::Result<()> {
+        self.send(START_USER_RECOVERY, device.into(), &mut [], 0)
     }
 
     /// All queues are served again: waiting requests come.
     ///
     /// # Errors
     /// The kernel's reason.
-    pub fn end_recovery(&mut self, id: u32) -> io::Result<()> {
-        // SAFETY: there is no buffer.
-        unsafe { self.send(END_USER_RECOVERY, id, NO_BUFFER, std::process::id().into()) }
+    pub fn end_recovery(&mut self, device: &UblkDevice) -> io::Result<()> {
+        self.send(END_USER_RECOVERY, device.into(), &mut [], std::process::id().into())
     }
 
     /// Takes the device from everybody. Requests that are with its server are waited for; those that nobody
@@ -293,40 +329,44 @@ impl UblkControl {
     ///
     /// # Errors
     /// The kernel's reason.
-    pub fn stop(&mut self, id: u32) -> io::Result<()> {
-        // SAFETY: there is no buffer.
-        unsafe { self.send(STOP_DEV, id, NO_BUFFER, 0) }
+    pub fn stop(&mut self, device: &UblkDevice) -> io::Result<()> {
+        self.send(STOP_DEV, device.into(), &mut [], 0)
     }
 
     /// Deletes a device, and waits until its server has closed `/dev/ublkcN`.
     ///
     /// # Errors
     /// The kernel's reason.
-    pub fn delete(&mut self, id: u32) -> io::Result<()> {
-        // SAFETY: there is no buffer.
-        unsafe { self.send(DEL_DEV, id, NO_BUFFER, 0) }
+    pub fn delete(&mut self, device: &UblkDevice) -> io::Result<()> {
+        self.send(DEL_DEV, device.into(), &mut [], 0)
     }
 
-    /// Sends a command and waits for its end.
-    ///
-    /// # Safety
-    /// The buffer must be valid, until this returns, for all that the command reads and writes there.
-    unsafe fn send(&mut self, operation: u32, id: u32, buffer: Buffer, data: u64) -> io::Result<()> {
+    /// Sends a command with the structure that it reads or fills, if any, and waits for its end.
+    fn send(&mut self, operation: u32, to: Target, structure: &mut [u8], data: u64) -> io::Result<()> {
+        // The path comes first, and the kernel takes it off.
+        let path = if to.by_path { ublk_character(to.id).into_bytes() } else { Vec::new() };
+        let mut buffer = [&path, &*structure].concat();
+        let too_long = |_| io::Error::from(io::ErrorKind::InvalidInput);
+        let len = u16::try_from(buffer.len()).map_err(too_long)?;
+        let path_len = u16::try_from(path.len()).map_err(too_long)?;
+        let address = if buffer.is_empty() { 0 } else { buffer.as_mut_ptr() as u64 };
         let mut bytes = [0u8; 80];
-        // `struct ublksrv_ctrl_cmd`: device, queue (none), the buffer's length and address, one number.
-        let fields: [&[u8]; 5] = [
-            &id.to_ne_bytes(),
+        // `struct ublksrv_ctrl_cmd`: device, queue (none), the buffer's length and address, one number, the path's
+        // length.
+        let fields: [&[u8]; 6] = [
+            &to.id.to_ne_bytes(),
             &u16::MAX.to_ne_bytes(),
-            &buffer.1.to_ne_bytes(),
-            &buffer.0.to_ne_bytes(),
+            &len.to_ne_bytes(),
+            &address.to_ne_bytes(),
             &data.to_ne_bytes(),
+            &path_len.to_ne_bytes(),
         ];
         for (to, from) in bytes.iter_mut().zip(fields.into_iter().flatten()) {
             *to = *from;
         }
         let file = types::Fd(self.file.as_raw_fd());
         let entry = opcode::UringCmd80::new(file, operation).cmd(bytes).build();
-        // SAFETY: the caller vouches for the buffer until the command has completed, which is waited for.
+        // SAFETY: the command reads and writes `buffer`, which is there until it has completed: that is waited for.
         unsafe { self.ring.submission().push(&entry) }
             .map_err(|_| io::Error::new(io::ErrorKind::WouldBlock, "the submission queue is full"))?;
         let done = loop {
@@ -341,10 +381,13 @@ impl UblkControl {
                 _ => {}
             }
         };
-        match done.result() {
-            0.. => Ok(()),
-            error => Err(io::Error::from_raw_os_error(-error)),
+        if done.result() < 0 {
+            return Err(io::Error::from_raw_os_error(-done.result()));
         }
+        for (to, from) in structure.iter_mut().zip(buffer.iter().skip(path.len())) {
+            *to = *from;
+        }
+        Ok(())
     }
 }
 

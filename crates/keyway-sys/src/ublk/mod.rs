@@ -6,7 +6,9 @@
 mod control;
 mod queue;
 
-pub use control::{UBLK_CONTROL, UblkControl, UblkDevice, UblkParameters, UblkState};
+pub use control::{
+    NewUblk, UBLK_CONTROL, UblkControl, UblkDevice, UblkParameters, UblkState, ublk_character,
+};
 pub use queue::{UblkEvent, UblkOperation, UblkQueue, UblkRequest};
 
 /// `_IOC_WRITE | _IOC_READ` and `_IOC_READ` of `asm-generic/ioctl.h`, in their place.

@@ -84,7 +84,7 @@ fn look() -> Document {
             "dm-crypt",
             "the kernel decrypts by itself; what it has no cipher for, and hidden volumes under protection, go by FUSE",
         ),
-        _ if ublk.usable => {
+        _ if ublk.usable && root => {
             ("ublk", "the kernel's driver gives a block device that outlives the process that serves it")
         }
         (true, true) => {
@@ -156,7 +156,14 @@ fn words(d: &Document) -> String {
         ("NBD server", d.nbd.words()),
         ("vhost-user", d.vhost_user.words()),
         ("NVMe/TCP", d.nvme_tcp.words()),
-        ("ublk", d.ublk.words()),
+        (
+            "ublk",
+            match d.ublk.usable && !d.root {
+                true => "yes, where udev hands the devices over; without root they end with their server"
+                    .to_owned(),
+                false => d.ublk.words(),
+            },
+        ),
         ("file systems", or_none(&d.filesystems.iter().map(|f| (*f).to_owned()).collect::<Vec<_>>())),
     ];
     if !missing.is_empty() {

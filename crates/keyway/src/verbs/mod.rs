@@ -34,6 +34,7 @@ pub(crate) mod resume;
 pub(crate) mod serve;
 pub(crate) mod serve_volume;
 pub(crate) mod status;
+pub(crate) mod ublk_owner;
 
 /// A volume's short name, for prompts.
 pub(crate) fn name_of(path: &Path) -> String {

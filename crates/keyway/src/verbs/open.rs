@@ -61,7 +61,7 @@ enum AttachArg {
     Nbd,
     /// A socket for virtual machines (vhost-user-blk)
     VhostUser,
-    /// A block device that outlives its server: the kernel's ublk driver (needs root)
+    /// A block device of the kernel's ublk driver; root's outlives its server, users need udev's help
     Ublk,
     /// A block device of the kernel's own: the key goes to dm-crypt, which does the work (needs root)
     DmCrypt,
@@ -248,6 +248,13 @@ fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment,
         }
         AttachArg::Ublk => {
             ublk::available().map_err(AttachError::from)?;
+            if mount && !machine::is_root() {
+                return Err(Failure::new(
+                    Exit::NotPermitted,
+                    "only root may mount a block device",
+                    "run it as root (sudo), or leave the mount point out and use the device",
+                ));
+            }
             Ok((Attachment::Ublk, None))
         }
         AttachArg::Fuse => Ok((by_fuse(mount)?.0, None)),
@@ -275,9 +282,13 @@ fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment,
 
 /// The best way in which every request passes through a process of ours, and what speaks for it.
 fn ourselves(mount: bool, kernel: bool, out: Output) -> Result<(Attachment, String), Failure> {
-    let Err(not) = machine::ublk() else {
-        let why = "a block device of the kernel's that outlives the process that serves it";
-        return Ok((Attachment::Ublk, why.to_owned()));
+    let not = match machine::ublk() {
+        Ok(()) if ublk::outlives_its_server() => {
+            let why = "a block device of the kernel's that outlives the process that serves it";
+            return Ok((Attachment::Ublk, why.to_owned()));
+        }
+        Ok(()) => "without root a ublk device ends with the process that serves it".to_owned(),
+        Err(not) => format!("ublk can't be had: {not}"),
     };
     match by_fuse(mount) {
         Err(e) if !mount => {
@@ -287,7 +298,7 @@ fn ourselves(mount: bool, kernel: bool, out: Output) -> Result<(Attachment, Stri
             let why = "without FUSE a socket is what is left".to_owned();
             Ok((Attachment::Nbd(NbdAddress::Session), why))
         }
-        ours => ours.map(|(way, why)| (way, format!("{why}; ublk can't be had: {not}"))),
+        ours => ours.map(|(way, why)| (way, format!("{why}; {not}"))),
     }
 }
 

@@ -1,0 +1,153 @@
+//! What a server that was killed has left: a device that waits for another one, or one that nobody can serve.
+
+use super::{control, number, outlives_its_server, tag};
+use crate::{AttachError, loopdev};
+use keyway_engine::Device;
+use keyway_sys::{UblkDevice, UblkState, ublk_character};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A device whose server died.
+pub struct Waiting {
+    pub(super) device: PathBuf,
+    pub(super) info: UblkDevice,
+    pub(super) size: u64,
+    pub(super) sector_bytes: u32,
+    read_only: bool,
+    discards: bool,
+}
+
+impl Waiting {
+    /// The block device.
+    pub fn device(&self) -> &Path {
+        &self.device
+    }
+
+    /// Whether this can be served under it: what others have seen of it stays true.
+    pub(super) fn fits(&self, device: &Device) -> bool {
+        self.size == device.size()
+            && self.sector_bytes == device.sector_bytes()
+            && (self.read_only || !device.is_read_only())
+    }
+
+    /// Whether a new one would be no different.
+    pub(crate) fn is_like(&self, device: &Device) -> bool {
+        let discards = device.passes_discards() && !device.is_read_only();
+        self.fits(device) && self.read_only == device.is_read_only() && self.discards == discards
+    }
+}
+
+/// Looks at what a dead session left: `device` is the block device that it had of `volume`. `None` where it is
+/// gone, or somebody else's. The kernel gets so much `patience` to find out that its server is dead; it waits for
+/// another one also before that.
+pub fn waiting(device: &Path, volume: &Path, patience: Duration) -> Option<Waiting> {
+    let (name, id) = (device.file_name()?.to_str()?, number(device)?);
+    let mut control = control().ok()?;
+    let until = Instant::now() + patience;
+    let info = loop {
+        let info = control.look(id).ok().filter(|info| info.tag == tag(volume) && !info.unprivileged)?;
+        match info.state {
+            UblkState::Quiesced => break info,
+            UblkState::Live if !is_alive(info.server) => {
+                if Instant::now() >= until {
+                    break info;
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            _ => return None,
+        }
+    };
+    let says = |what: &str| {
+        let text = std::fs::read_to_string(Path::new("/sys/block").join(name).join(what)).ok()?;
+        text.trim().parse::<u64>().ok()
+    };
+    Some(Waiting {
+        device: device.to_owned(),
+        info,
+        size: says("size")?.checked_mul(512)?,
+        sector_bytes: says("queue/logical_block_size")?.try_into().ok()?,
+        read_only: says("ro")? != 0,
+        discards: says("queue/discard_max_bytes")? != 0,
+    })
+}
+
+impl Waiting {
+    /// Whether somebody has use for it: it is mounted, open, or requests wait in it.
+    pub(crate) fn is_in_use(&self) -> bool {
+        let requests = self.device.file_name().and_then(|name| {
+            std::fs::read_to_string(Path::new("/sys/block").join(name).join("inflight")).ok()
+        });
+        let requests = requests.unwrap_or_default();
+        requests.split_ascii_whitespace().any(|n| n != "0")
+            || loopdev::refuse_while_used(&self.device).is_err()
+    }
+
+    /// Gives it up: requests that wait fail, and it goes, mounted or not.
+    pub(crate) fn give_up(&self) -> Result<(), AttachError> {
+        let doing = |e| AttachError::io(format!("remove {}", self.device.display()), e);
+        let mut control = control()?;
+        control.stop(&self.info).map_err(doing)?;
+        crate::mount::abandon(&self.device);
+        control.delete(&self.info).map_err(doing)
+    }
+}
+
+/// Deletes what a dead session left that nobody can take over: a device that was never shown to anybody, one that was
+/// being removed, or one of a user without root. `device` is what it had made of `volume`, or was about to make:
+/// what is somebody else's is left alone.
+///
+/// # Errors
+/// [`AttachError::Busy`] where the device's node is not this user's yet.
+pub(crate) fn clear(device: &Path, volume: &Path) -> Result<(), AttachError> {
+    let Some(id) = number(device) else { return Ok(()) };
+    let Ok(mut control) = control() else { return Ok(()) };
+    let info = match control.look(id) {
+        Ok(info) => info,
+        Err(_) if not_handed_over(device).is_some() => {
+            return Err(AttachError::Busy { what: device.display().to_string(), users: Vec::new() });
+        }
+        Err(_) => return Ok(()),
+    };
+    // Before it is shown to others it has no server that could be alive.
+    let can_be_served = info.state != UblkState::Dead && !info.unprivileged;
+    if info.tag != tag(volume) || can_be_served || is_alive(info.server) {
+        return Ok(());
+    }
+    let doing = |e| AttachError::io(format!("remove {}", device.display()), e);
+    control.stop(&info).map_err(doing)?;
+    control.delete(&info).map_err(doing)
+}
+
+/// The node of a device's server, where there is one that udev has not handed to this user.
+pub(crate) fn not_handed_over(device: &Path) -> Option<PathBuf> {
+    let node = PathBuf::from(ublk_character(number(device)?));
+    (!outlives_its_server() && node.exists() && !is_ours(&node)).then_some(node)
+}
+
+/// Whether this user may read and write a node.
+pub(super) fn is_ours(node: &Path) -> bool {
+    accessat(CWD, node, Access::READ_OK | Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Whether there is such a process; one that nobody has waited for is dead.
+fn is_alive(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Behind the name, which may hold anything.
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CLEAN_UP;
+    use super::*;
+
+    #[test]
+    fn what_is_no_device_of_ours_does_not_wait() {
+        for device in ["/dev/loop0", "/dev/ublkb", "/dev/ublkb123456", "/"] {
+            assert!(waiting(Path::new(device), Path::new("/volume"), CLEAN_UP).is_none(), "{device}");
+            assert!(clear(Path::new(device), Path::new("/volume")).is_ok(), "{device}");
+        }
+    }
+}
