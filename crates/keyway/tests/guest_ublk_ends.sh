@@ -28,7 +28,7 @@ left() {
 echo "killed at birth"
 unborn=0 round=0
 # Until it has happened in the very middle, and some more: before there is a device, when it is shown, and after.
-while [ $round -lt 12 ] || { [ $unborn -lt 3 ] && [ $round -lt 40 ]; }; do
+while [ $round -lt 8 ] || { [ $unborn -lt 2 ] && [ $round -lt 30 ]; }; do
     round=$((round + 1))
     opens /tmp/volume &
     caller=$!
@@ -38,8 +38,13 @@ while [ $round -lt 12 ] || { [ $unborn -lt 3 ] && [ $round -lt 40 ]; }; do
     for ((wait = round % 4 * 100 * (round % 4); wait > 0; wait--)); do :; done
     kill -9 "$server"
     [ -e /dev/ublkb0 ] || unborn=$((unborn + 1))
+    waited=0
+    while [ -e "/proc/$server" ]; do
+        sleep 0.02
+        waited=$((waited + 1))
+        [ $waited -lt 1500 ] || { echo "round $round: it does not die"; cat /proc/$server/task/*/stack; exit 1; }
+    done
     wait $caller
-    while [ -e "/proc/$server" ]; do sleep 0.02; done
     [ -e /dev/ublkc0 ] || echo "round $round: nothing was made"
     # Whoever comes next clears it away; or takes it over, where it had been shown.
     if [ $((round % 2)) = 0 ]; then

@@ -7,6 +7,7 @@
 use super::{READ_WRITE, command};
 use io_uring::{IoUring, opcode, squeue};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use std::ffi::c_void;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -173,7 +174,7 @@ impl UblkQueue {
         for tag in 0..depth {
             served.push_command(FETCH_REQ, tag, 0)?;
         }
-        served.submit(0)?;
+        without_rights(|| served.submit(0))??;
         served_ring::refuse_answers(&mut served.ring)?;
         Ok(served)
     }
@@ -314,6 +315,21 @@ impl UblkQueue {
         *owner = to;
         Ok(())
     }
+}
+
+/// Does something as a thread that may not administer the system, whatever it may otherwise.
+///
+/// A device whose queues are offered so is not searched for partitions. The kernel does that while it starts the device,
+/// holding its lock: a server killed at that moment (seen on Linux 6.12) leaves a read that nobody answers, itself
+/// unable to die, and a device that can't be deleted before the next boot.
+fn without_rights<T>(work: impl FnOnce() -> T) -> io::Result<T> {
+    let rights = capabilities(None)?;
+    let mut fewer = rights;
+    fewer.effective.remove(CapabilitySet::SYS_ADMIN);
+    set_capabilities(None, fewer)?;
+    let done = work();
+    set_capabilities(None, rights)?;
+    Ok(done)
 }
 
 impl Drop for UblkQueue {
