@@ -184,7 +184,7 @@ pub struct BootBackup {
     pub offset: u64,
     /// Length in bytes.
     pub bytes: u64,
-    /// What Windows 8 and later add: [`super::ConversionInfo`].
+    /// What Windows 8 and later add.
     pub extension: Vec<u8>,
 }
 
