@@ -6,8 +6,8 @@
 //!
 //! What lies on the medium is not trusted: a file system may be damaged, or made by somebody who wants
 //! to write outside the folder that files are copied to. Names are checked before anything is made
-//! from them ([`names`]), files are made relative to open folders and never through links
-//! ([`Files::get`]), every operation may read only so much ([`window`]), and a library that panics on
+//! from them (`names`), files are made relative to open folders and never through links
+//! ([`Files::get`]), every operation may read only so much (`window`), and a library that panics on
 //! damaged data ends as an error.
 #![forbid(unsafe_code)]
 

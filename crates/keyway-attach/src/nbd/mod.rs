@@ -1,6 +1,6 @@
 //! A volume as an NBD export, for virtual machines, other tools and the kernel's own client.
 //!
-//! [`Server::bind`] takes an address, [`Server::run`] serves a [`Device`](keyway_engine::Device)
+//! [`Server::bind`] takes an address, [`Server::run`] serves a [`Device`]
 //! there until it is stopped. The newstyle handshake in its fixed form is spoken, with structured
 //! replies for clients that ask for them, holes in them where a volume's layout has bytes that are zeros by
 //! nature, and the context `base:allocation` that tells where these are; there is one export, and every client sees the same

@@ -7,7 +7,7 @@
 //!
 //! Sources: NVM Express Base Specification 1.4, NVMe over Fabrics 1.1, NVMe/TCP Transport Specification 1.0.
 //!
-//! Who may connect: everybody, or with [`Options::credentials`] who proves to know a secret (see [`auth`]). What is
+//! Who may connect: everybody, or with [`Options::credentials`] who proves to know a secret (see `auth`). What is
 //! not there: discovery controllers, digests and TLS. So without credentials it is bound to loopback addresses only,
 //! unless [`Options::allow_remote`] says otherwise, and even there every user of the machine may connect; with them,
 //! what is read and written still crosses the network as it is.

@@ -6,7 +6,7 @@
 //! medium's cache in this machine is: a process's death takes nothing from that.
 //!
 //! Without root there are devices, too, where udev hands the nodes out (`docs/attaching.md`). The kernel doesn't let
-//! these outlive their server: when that is killed, they fail, and [`clear`] deletes what is left.
+//! these outlive their server: when that is killed, they fail, and `clear` deletes what is left.
 
 mod left;
 mod queue;

@@ -7,8 +7,8 @@
 //! A thread per queue carries out what comes, in the order in which it comes; when the medium is slow,
 //! what waits behind it goes to helpers, so that a drive gets the depth that the guest asks for.
 //!
-//! Protocol: the rust-vmm crates. Devices: Virtual I/O Device (VIRTIO) 1.2, sections 5.2 ([`block`]) and
-//! 5.6 ([`scsi`]).
+//! Protocol: the rust-vmm crates. Devices: Virtual I/O Device (VIRTIO) 1.2, sections 5.2 (`block`) and
+//! 5.6 (`scsi`).
 
 mod backend;
 mod block;

@@ -12,8 +12,8 @@
 //!   new key; everything else moves 128 KiB up, from the end on; the first sectors follow.
 //!
 //! Neither volume's headers can stay where they are meanwhile, so the journal is always in a file, and with it what
-//! opens the two volumes: the old and the new headers and metadata, sealed under their own secrets ([`sheet`]). On the
-//! medium a marker in front and in the last page names that file ([`mark`]).
+//! opens the two volumes: the old and the new headers and metadata, sealed under their own secrets (`sheet`). On the
+//! medium a marker in front and in the last page names that file (`mark`).
 
 mod mark;
 mod sheet;

@@ -20,7 +20,7 @@
 //! | last | what the conversion left goes | same, and the metadata |
 //!
 //! A pause writes the metadata with the boundary where the journal says it is, then the volume's first page,
-//! then the last step. See [`mark`] for what lies where, and how it is found however a sector was torn.
+//! then the last step. See `mark` for what lies where, and how it is found however a sector was torn.
 //!
 //! A re-encryption is one run, with the steps of an encryption: the stretches are all that is encrypted, and go
 //! from the old data key to the new one. No state of the format can say how far that is, so where it is paused it

@@ -102,7 +102,7 @@ pub(crate) struct Compare {
     /// What the others are held against
     #[arg(long, value_name = "TARGET", default_value = "plain")]
     pub(super) baseline: Target,
-    /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path [repeatable]
+    /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path; may be given again
     #[arg(long, value_name = "TARGET", required = true)]
     pub(super) with: Vec<Target>,
     #[command(flatten)]
