@@ -353,8 +353,10 @@ fn files_put_into_free_space_while_used_space_is_converted_stay() {
     let folder = cli.path("content");
     std::fs::create_dir_all(&folder).expect("made");
     std::fs::write(folder.join("big"), &image.big).expect("written");
+    // At 1 MB/s it takes longer than the three lives do on a busy machine.
+    std::fs::write(folder.join("ballast"), Rng::new(70).bytes(90 << 20)).expect("written");
     let arguments = ["-q", "-F", "-N", "512", "-J", "size=4", "-d", folder.to_str().expect("text")];
-    let slow = "--online --limit 2 --json";
+    let slow = "--online --limit 1 --json";
     for online in [true, false] {
         let Some(()) = cli.make("d", 400 << 20, "mkfs.ext4", &arguments) else { return };
         let mut files: Vec<Vec<u8>> = Vec::new();
@@ -373,7 +375,7 @@ fn files_put_into_free_space_while_used_space_is_converted_stay() {
             drop(file);
             let status = cli.json(0, "status @d");
             let (total, percent) = (&status["total_bytes"], &status["percentage_done"]);
-            assert!(total.as_u64().is_some_and(|bytes| bytes < 60 << 20), "{status}");
+            assert!(total.as_u64().is_some_and(|bytes| bytes < 150 << 20), "{status}");
             assert!(percent.as_f64().is_some_and(|n| n < 100.0), "it was through too early: {status}");
             if life < 2 {
                 child.kill().expect("SIGKILL");
@@ -398,7 +400,7 @@ fn files_put_into_free_space_while_used_space_is_converted_stay() {
             cli.ends(0, &format!("resume @d {SECRET}"));
         }
         cli.ends(2, &format!("resume @d {SECRET}"));
-        assert!(allocated(&cli.path("d")) < 120 << 20, "{} bytes on the disk", allocated(&cli.path("d")));
+        assert!(allocated(&cli.path("d")) < 210 << 20, "{} bytes on the disk", allocated(&cli.path("d")));
         image.decrypted("d", SECRET, "plain");
         image.ext4_is_whole("plain");
         checked(Command::new(&e2fsck).args(["-f", "-n"]).arg(cli.path("plain")));

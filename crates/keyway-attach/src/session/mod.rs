@@ -33,6 +33,7 @@ pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
 pub use serve::{hand_over, run};
 pub use state::{SessionState, SessionStatus};
 
+use crate::ublk::UblkError;
 use crate::{AttachError, dmcrypt, fuse, loopdev, mount, ublk};
 use control::{Answer, Request, ask};
 use folder::{SessionFolder, lock_runtime, session_folders};
@@ -188,8 +189,9 @@ fn clean_stale_in(runtime: &Path, spared: Option<&Path>) -> Result<Vec<SessionSt
             None => dmcrypt::remove_stale(&folder.id()),
         };
         match gone {
-            // It works without its process, or waits for another; only `close` may unmount it.
-            Err(AttachError::Busy { .. }) => continue,
+            // It works without its process, or waits for another, and only `close` may unmount it; or udev must
+            // hand it over first.
+            Err(AttachError::Busy { .. } | AttachError::Ublk(UblkError::NotHandedOver { .. })) => continue,
             done => done?,
         }
         cleaned.extend(state);

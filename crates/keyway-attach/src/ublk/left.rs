@@ -1,6 +1,6 @@
 //! What a server that was killed has left: a device that waits for another one, or one that nobody can serve.
 
-use super::{control, number, outlives_its_server, tag};
+use super::{UblkError, control, number, outlives_its_server, tag};
 use crate::{AttachError, loopdev};
 use keyway_engine::Device;
 use keyway_sys::{UblkDevice, UblkState, ublk_character};
@@ -98,16 +98,16 @@ impl Waiting {
 /// what is somebody else's is left alone.
 ///
 /// # Errors
-/// [`AttachError::Busy`] where the device's node is not this user's yet.
+/// [`UblkError::NotHandedOver`] where the device's node is not this user's yet.
 pub(crate) fn clear(device: &Path, volume: &Path) -> Result<(), AttachError> {
     let Some(id) = number(device) else { return Ok(()) };
     let Ok(mut control) = control() else { return Ok(()) };
     let info = match control.look(id) {
         Ok(info) => info,
-        Err(_) if not_handed_over(device).is_some() => {
-            return Err(AttachError::Busy { what: device.display().to_string(), users: Vec::new() });
+        Err(_) => {
+            let theirs = not_handed_over(device).map(|node| node.display().to_string());
+            return theirs.map_or(Ok(()), |node| Err(UblkError::NotHandedOver { node }.into()));
         }
-        Err(_) => return Ok(()),
     };
     // Before it is shown to others it has no server that could be alive.
     let can_be_served = info.state != UblkState::Dead && !info.unprivileged;

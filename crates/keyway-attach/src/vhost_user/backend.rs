@@ -195,18 +195,20 @@ impl Shared {
     /// Ends all requests that can be and that the guest has made by now: when this returns, each is answered, and
     /// nothing of it touches the medium or the guest's memory any more.
     fn end_others(&self, buffer: &mut AlignedBuf) -> io::Result<()> {
-        self.under_way.order_to_end();
-        for (queue, vring) in self.seen.iter().enumerate() {
-            let Some(vring) = vring.get() else { continue };
-            // A guest that always has one more does not keep us here.
-            for _ in 0..QUEUE_SIZE {
-                let memory = self.memory.memory().into_inner();
-                let taken = vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
-                let Some(chain) = taken else { break };
-                let head = chain.head_index();
-                let written = self.front.end(queue, &memory, chain, buffer);
-                Self::used(vring, head, written)?;
-            }
+        let memory = self.memory.memory().into_inner();
+        let waiting = self.under_way.order_to_end(|| {
+            let seen = self.seen.iter().enumerate().filter_map(|(queue, vring)| Some((queue, vring.get()?)));
+            let chains = seen.flat_map(|(queue, vring)| {
+                let pop = || vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
+                // A guest that always has one more does not keep us here.
+                std::iter::from_fn(pop).take(QUEUE_SIZE).map(move |chain| (queue, vring, chain))
+            });
+            chains.collect::<Vec<_>>()
+        });
+        for (queue, vring, chain) in waiting {
+            let head = chain.head_index();
+            let written = self.front.end(queue, &memory, chain, buffer);
+            Self::used(vring, head, written)?;
         }
         self.under_way.wait();
         Ok(())
@@ -340,9 +342,8 @@ mod tests {
     use crate::vhost_user::block::Block;
     use keyway_engine::{Access, Device, Layout, Mapping, Segment};
     use keyway_store::MemStore;
-    use keyway_testkit::PATIENCE;
+    use keyway_testkit::{PATIENCE, wait_until};
     use std::sync::mpsc::{Sender, channel};
-    use std::time::Duration;
     use virtio_queue::desc::{RawDescriptor, split::Descriptor};
     use virtio_queue::mock::MockSplitQueue;
     use vm_memory::{Address, Bytes, GuestAddress};
@@ -456,7 +457,7 @@ mod tests {
                 counted.recv_timeout(PATIENCE).expect("it begins");
             }
             let ordering = handle(0, &order);
-            std::thread::sleep(Duration::from_millis(50));
+            wait_until("the order is given", || backend.shared.under_way.orders() == 1);
             assert!(!ordering.is_finished(), "what has begun is waited for");
             for _ in 0..32 {
                 let_go.send(()).expect("they wait");

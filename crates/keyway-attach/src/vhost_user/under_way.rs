@@ -54,11 +54,18 @@ impl UnderWay {
         }
     }
 
-    /// Orders those to end that there are.
-    pub(super) fn order_to_end(&self) {
+    /// Orders those to end that there are, and takes those that nobody has taken yet: no request is taken between the two.
+    pub(super) fn order_to_end<T>(&self, take: impl FnOnce() -> T) -> T {
         let mut counts = self.counts();
         counts.orders += 1;
         counts.before += std::mem::take(&mut counts.now);
+        take()
+    }
+
+    /// Orders so far.
+    #[cfg(test)]
+    pub(super) fn orders(&self) -> u64 {
+        self.counts().orders
     }
 
     /// Waits until those are answered that were ordered to end.
