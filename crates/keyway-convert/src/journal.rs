@@ -58,10 +58,12 @@ pub struct Place {
     pub segment_bytes: u64,
 }
 
-/// Whether a segment that a marker names can have so many bytes: whole pages, which are whole units of every cipher.
+/// Whether a segment that a marker names can have so many bytes: whole sectors. (They were not always whole pages.
+/// Whether they are whole units of a cipher is seen when the conversion begins.)
 pub(crate) fn is_segment(bytes: u64) -> bool {
     const LARGEST: u64 = 1 << 30;
-    (1..=LARGEST).contains(&bytes) && bytes.is_multiple_of(RECORD_BYTES as u64)
+    const SECTOR: u64 = 512;
+    (1..=LARGEST).contains(&bytes) && bytes.is_multiple_of(SECTOR)
 }
 
 impl Place {

@@ -404,7 +404,7 @@ mod tests {
         }
         let place = Place::in_a_row(0, u64::MAX - 9, 4096);
         assert!(!Marker { place, ..good.clone() }.fits(size));
-        for segment_bytes in [0, 1, 512, 4095, 4097, (1 << 30) + 4096] {
+        for segment_bytes in [0, 1, 511, 513, 4097, (1 << 30) + 512] {
             let journal = JournalPlace::File("x".into());
             let place = Place::in_a_file(segment_bytes);
             assert!(!Marker { place, journal, ..good.clone() }.fits(size), "segments of {segment_bytes}");

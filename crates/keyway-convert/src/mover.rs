@@ -190,6 +190,10 @@ impl Conversion<'_> {
     }
 
     fn start(&self, marked: bool) -> Result<At, ConvertError> {
+        let segment = self.journal.segment_bytes();
+        if !self.steps.iter().all(|step| step.is_of_whole_units(segment)) {
+            return Err(ConvertError::ImpossibleRecord);
+        }
         let last = self.steps.len().saturating_sub(1);
         let held = self.journal.read()?;
         let marked = marked || held.as_ref().map_or(Ok(false), |held| self.is_torn(held.newest.step))?;

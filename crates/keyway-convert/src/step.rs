@@ -131,14 +131,18 @@ impl Step {
 
     /// Whether it may have come so far: not behind its end, and whole units of whatever ciphers it has.
     pub(crate) fn can_go_on_behind(&self, done: u64) -> bool {
+        done <= self.bytes() && self.is_of_whole_units(done)
+    }
+
+    /// Whether so many bytes are whole units of whatever ciphers it has.
+    pub(crate) fn is_of_whole_units(&self, bytes: u64) -> bool {
         let units = match self {
             Self::Move(m) => {
                 [&m.from, &m.to].map(|side| side.key.as_ref().map(|key| key.cipher.unit_bytes()))
             }
             _ => [None, None],
         };
-        let whole = |unit: Option<u32>| done.is_multiple_of(unit.map_or(SECTOR, u64::from));
-        done <= self.bytes() && units.into_iter().all(whole)
+        units.into_iter().all(|unit| bytes.is_multiple_of(unit.map_or(SECTOR, u64::from)))
     }
 }
 

@@ -9,9 +9,9 @@ use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store, StoreError};
 use keyway_testkit::Rng;
 use keyway_volume::bitlocker::{
-    BitLockerError, Block, BootFault, CopyFault, CopyState, Entries, Entry, Impossible, Metadata,
-    REGION_BYTES, ReadOnly, SIGNATURE, SecretKey, StartupKey, UnlockRequest, Unlocked, Value, Warning, find,
-    look, unlock,
+    BackupError, BitLockerError, Block, BootFault, CONVERSION_MARK, CopyFault, CopyState, Entries, Entry,
+    Impossible, Metadata, REGION_BYTES, ReadOnly, SIGNATURE, SecretKey, StartupKey, UnlockRequest, Unlocked,
+    Value, Warning, find, look, unlock,
 };
 
 /// A store that takes no writes at all.
@@ -541,6 +541,23 @@ fn metadata_that_is_looked_for_counts_only_where_it_says_that_it_lies() {
         "{:?}",
         found.warnings
     );
+    // A marker of a conversion in the third copy's second half: the metadata does not say how far that is.
+    let mut half = image.clone();
+    put(&mut half, shape.copies[2] + 32 * KIB + 16, &CONVERSION_MARK);
+    let refused = unlock(&MemStore::from_vec(half), &request).err();
+    assert!(matches!(refused, Some(BitLockerError::HalfConverted)), "{refused:?}");
+    // Remains of another volume: what opens may not be what it is now, and nothing is written.
+    let mut remains = image.clone();
+    let mut other = made.block.clone();
+    other.dataset.volume.0[0] ^= 1;
+    other.copies = [128 * KIB, 192 * KIB, 320 * KIB];
+    other.validate(&made.master, 1).expect("room");
+    put(&mut remains, 128 * KIB, &region_of(&other));
+    let store = MemStore::from_vec(remains.clone());
+    let found = unlock(&store, &request).expect("either");
+    let refused = found.opened.repair(&store);
+    assert!(matches!(refused, Err(BackupError::Remains { .. })), "{refused:?}");
+    assert!(store.snapshot() == remains);
     // One copy that is left is enough.
     put(&mut image, shape.copies[0], &[0; 512]);
     put(&mut image, shape.copies[1] + 100, &[0xff; 8]);

@@ -222,6 +222,7 @@ impl From<BitLockerError> for Failure {
             E::NotBitLocker(bitlocker::BootFault::Nowhere) => told.hint(NAME_IT),
             E::NotBitLocker(_) => told.hint(NAME_ANOTHER),
             E::BootSector(_) | E::NoMetadata(_) | E::Impossible(_) | E::DamagedKey(_) => told.kind("damaged"),
+            E::HalfConverted => told.kind("converting"),
             E::Tampered => told.kind("tampered"),
             E::Unsupported(_) => told.kind("unsupported"),
             E::NoSuchProtector { .. } => told.kind("no-such-protector").hint(ALL_SECRETS),
@@ -296,6 +297,9 @@ impl From<bitlocker::BackupError> for Failure {
             E::OtherVolume { .. } | E::OtherSize { .. } => {
                 Self { exit: Exit::Failed, ..told }.kind("other-volume").hint("use --force if you are sure")
             }
+            E::Remains { .. } => Self { exit: Exit::Failed, ..told }
+                .kind("ambiguous")
+                .hint("copy what is in it: open it read-only"),
             E::OtherKey => {
                 Self { exit: Exit::Failed, ..told }.kind("other-key").hint("use --force if you are sure")
             }

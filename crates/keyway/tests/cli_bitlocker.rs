@@ -281,8 +281,21 @@ fn a_lost_first_sector_is_found_out_and_made_anew() {
     assert!(cli.ends(0, "cat @v --format bitlocker --password-file @pw").stdout == whole);
     let check = cli.json(4, "header check @v --format bitlocker");
     assert_eq!((&check["first_sector"], &check["good"]), (&false.into(), &false.into()));
-    cli.ends(3, "header repair @v --format bitlocker --password-file @wrong");
-    let done = cli.json(0, "header repair @v --format bitlocker --password-file @pw");
+    cli.ends(3, "header repair @v --format bitlocker --password-file @wrong --yes");
+    // A file system in front says that the metadata is only left over.
+    let mut ntfs = [0; 512];
+    ntfs[..11].copy_from_slice(b"\xeb\x52\x90NTFS    ");
+    ntfs[11..14].copy_from_slice(&[0, 2, 8]);
+    ntfs[40..48].copy_from_slice(&100_000u64.to_le_bytes());
+    ntfs[48..56].copy_from_slice(&4u64.to_le_bytes());
+    ntfs[64] = 0xf6;
+    ntfs[68] = 1;
+    ntfs[510..].copy_from_slice(&[0x55, 0xaa]);
+    file.write_all_at(&ntfs, 0).expect("written");
+    let refused = cli.json(1, "header repair @v --format bitlocker --password-file @pw --yes");
+    assert_eq!(refused["error"]["kind"], "has-a-file-system");
+    file.write_all_at(&[0; 512], 0).expect("written");
+    let done = cli.json(0, "header repair @v --format bitlocker --password-file @pw --yes");
     assert_eq!((&done["first_sector"], &done["repaired"]), (&true.into(), &serde_json::json!([])));
     // And then it is a volume like any other.
     assert_eq!(cli.json(0, "header check @v")["good"], true);

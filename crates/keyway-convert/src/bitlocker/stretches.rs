@@ -32,9 +32,14 @@ pub(super) fn on_medium(volume: &Converting, map: Option<&Allocation>, behind: R
         if let Some(first) = found.filter(|at| *at >= BOOT_BYTES) {
             return Place::in_a_row(records, first, segment);
         }
-        segment /= 2;
+        segment = half(segment);
     }
     Mark::small_journal(volume.copies())
+}
+
+/// Half of a segment, in whole pages.
+fn half(segment: u64) -> u64 {
+    segment / 2 / PAGE * PAGE
 }
 
 /// The parts of these ranges that a file system uses: as few pieces as there is room for. What is in `first`,
@@ -99,6 +104,7 @@ pub(super) fn open_map(
 #[allow(clippy::single_range_in_vec_init, reason = "lists of ranges, some of which have one")]
 mod tests {
     use super::*;
+    use crate::journal::is_segment;
 
     #[test]
     fn a_range_joins_those_it_touches() {
@@ -108,5 +114,16 @@ mod tests {
         assert_eq!(joined(ranges(), &(5..45)), [0..50]);
         assert_eq!(joined(ranges(), &(60..61)), [0..10, 20..30, 40..50, 60..61]);
         assert_eq!(joined(vec![], &(1..2)), [1..2]);
+    }
+
+    #[test]
+    fn every_segment_that_is_tried_is_one_that_a_marker_may_name() {
+        for mebibytes in 64..2048 {
+            let mut segment = segment_bytes(mebibytes << 20);
+            while segment >= SMALLEST_SEGMENT {
+                assert!(is_segment(segment) && segment.is_multiple_of(PAGE), "{mebibytes}: {segment}");
+                segment = half(segment);
+            }
+        }
     }
 }

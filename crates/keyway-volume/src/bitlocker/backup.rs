@@ -25,6 +25,7 @@ use super::guid::Guid;
 use super::metadata::{COPIES, CopyState, Metadata};
 use super::reader::Reader;
 use super::rewrite::{RewriteError, write_copies};
+use super::search;
 use super::unlock::{OpenedKeys, UnlockRequest, unlock};
 use crate::overlay::Overlay;
 use crate::veracrypt::{CreateError, Existing, Space, Target};
@@ -89,6 +90,17 @@ pub enum BackupError {
         backup: u64,
         /// Bytes that are there.
         present: u64,
+    },
+    /// Metadata of two volumes lies there, and the first sector that would say which one counts is lost.
+    #[error(
+        "metadata of two volumes lies there, {this}, which the secret opens, and {other}; with the first sector lost \
+         nothing says which of them it is now, and nothing was written"
+    )]
+    Remains {
+        /// The volume that was opened.
+        this: Guid,
+        /// The other one.
+        other: Guid,
     },
     /// It is from before a re-encryption.
     #[error(
@@ -252,12 +264,22 @@ impl HeaderBackup {
 
 impl OpenedKeys {
     /// Writes the copies of the metadata that are damaged or older than the one that counts anew
-    /// from that one, and the first sector where it is lost or names other places.
+    /// from that one, and the first sector where it names other places. Where that is lost it alone is written: what
+    /// lies where the copies should be may be somebody's, until it is seen that the volume is the right one.
     ///
     /// # Errors
-    /// The medium failed.
+    /// The medium failed; the first sector is lost, and metadata of another volume lies there, too.
     pub fn repair(&self, store: &dyn Store) -> Result<Repaired, BackupError> {
         let block = self.metadata.block();
+        if self.metadata.lost_boot.is_some() {
+            let this = block.dataset.volume;
+            if let Some(other) = search::another_volume(store, this) {
+                return Err(BackupError::Remains { this, other });
+            }
+            let first = self.metadata.first_sector(store).map_err(BackupError::FirstSector)?;
+            write_first(store, &first)?;
+            return Ok(Repaired { first_sector: true, copies: Vec::new() });
+        }
         let region = block.region().map_err(RewriteError::from)?;
         let states = self.metadata.states();
         let bad: Vec<usize> = (0..COPIES).filter(|i| states.get(*i) != Some(&CopyState::Good)).collect();

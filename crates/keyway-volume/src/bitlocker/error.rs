@@ -21,6 +21,13 @@ pub enum BitLockerError {
     /// Its first sector is damaged.
     #[error("the volume's first sector is damaged: {0}; restore it from a backup of the volume's headers")]
     BootSector(BootFault),
+    /// Its first sector was lost while it was being converted.
+    #[error(
+        "a conversion of this volume was interrupted, and then its first sector was lost: what is encrypted by now \
+         only the journal knows; nothing was written. Make a copy of all of it before anything else, and restore the \
+         first page from a copy if there is one: then `keyway resume` goes on"
+    )]
+    HalfConverted,
     /// No copy of the metadata is good.
     #[error(
         "all three copies of the volume's metadata are damaged: {}; restore them from a backup of the volume's headers",
@@ -125,6 +132,7 @@ impl BitLockerError {
             | Self::WrongMasterKey => 3,
             Self::NotBitLocker(_)
             | Self::BootSector(_)
+            | Self::HalfConverted
             | Self::NoMetadata(_)
             | Self::Impossible(_)
             | Self::Tampered

@@ -89,8 +89,15 @@ impl Metadata {
             Err(BitLockerError::Unsupported(Unsupported::Vista)) => BootFault::NoPlaces,
             read => return read,
         };
-        match search::find_boot(store)? {
-            Some(boot) => Self::read_by(store, boot, Some(lost)),
+        match search::find_boot(store) {
+            Some(boot) => {
+                let found = Self::read_by(store, boot, Some(lost))?;
+                // Then nothing of the metadata says what is encrypted.
+                if search::is_half_converted(store, found.block()) {
+                    return Err(BitLockerError::HalfConverted);
+                }
+                Ok(found)
+            }
             None if lost == BootFault::NotBitLocker => Err(BitLockerError::NotBitLocker(BootFault::Nowhere)),
             None => Self::read(store),
         }

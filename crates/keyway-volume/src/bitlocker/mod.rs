@@ -77,5 +77,6 @@ pub use rekey::{NewDataKey, SEALED_KEY_BYTES};
 pub use resize::{Resizable, ResizeError};
 pub use rewrite::RewriteError;
 pub use seal::{SEALING_KEY_BYTES, SecretKey, seal, unseal};
+pub use search::CONVERSION_MARK;
 pub use startup_key::{LARGEST_STARTUP_KEY, StartupKey, StartupKeyFault};
 pub use unlock::{OpenedKeys, Secret, Seen, UnlockRequest, Unlocked, find, look, unlock};

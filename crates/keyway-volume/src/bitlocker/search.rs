@@ -6,13 +6,22 @@
 
 use super::block::{Block, REGION_BYTES, SIGNATURE};
 use super::boot::{BOOT_SECTOR_BYTES, BootSector};
+use super::conversion::HEAD_BYTES;
 use super::create_boot::boot_sector;
 use super::eow;
-use keyway_store::{AlignedBuf, Store, StoreError};
+use super::guid::Guid;
+use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
+
+/// What the marker of a conversion that is under way has behind its first 16 bytes; it lies in the third copy's
+/// second half (`keyway-convert/src/bitlocker/mark.rs`).
+pub const CONVERSION_MARK: [u8; 14] = *b"KEYWAY-BITLOCK";
 
 /// Bytes that are read at a time.
 const PIECE: usize = 4 << 20;
+
+/// Bytes that are read at a time where the medium fails.
+const SMALL: usize = 4096;
 
 /// What Keyway puts behind a file system lies in this many last bytes: looked at first.
 const TAIL: u64 = 1 << 20;
@@ -26,36 +35,54 @@ const MOVED_BYTES: u64 = 8192;
 
 /// Looks through all of the store for a copy of the metadata that lies where it says, and makes the
 /// first sector that names it. `None` where there is none.
-pub(super) fn find_boot(store: &dyn Store) -> Result<Option<BootSector>, StoreError> {
+/// The first that is found counts, whosever it is: what it leads to can only be read.
+pub(super) fn find_boot(store: &dyn Store) -> Option<BootSector> {
     let size = store.size();
     let tail = size.saturating_sub(TAIL) / BOOT_SECTOR_BYTES as u64 * BOOT_SECTOR_BYTES as u64;
-    let found = match first_copy(store, tail..size)? {
-        None => first_copy(store, 0..tail)?,
-        found => found,
-    };
-    let Some((at, block)) = found else { return Ok(None) };
-    let Some(sector_bytes) = sector_bytes(&block) else { return Ok(None) };
+    let (at, block) = first_copy(store, tail..size).or_else(|| first_copy(store, 0..tail))?;
+    let sector_bytes = sector_bytes(&block)?;
     let mut places = None;
     each_match(store, at..at.saturating_add(BEHIND).min(size), eow::INFORMATION, |at, bytes| {
         places = eow::places(bytes).filter(|places| places.contains(&at));
-        Ok(places.is_some())
-    })?;
-    Ok(BootSector::parse(&boot_sector(sector_bytes, &block.copies, places)).ok())
+        places.is_some()
+    });
+    BootSector::parse(&boot_sector(sector_bytes, &block.copies, places)).ok()
 }
 
-fn first_copy(store: &dyn Store, range: Range<u64>) -> Result<Option<(u64, Block)>, StoreError> {
+/// Looks through all of the store for metadata of another volume than that one: remains of what it once was.
+pub(super) fn another_volume(store: &dyn Store, volume: Guid) -> Option<Guid> {
+    let mut other = None;
+    each_match(store, 0..store.size(), &SIGNATURE, |at, _| {
+        other = copy_at(store, at).map(|block| block.dataset.volume).filter(|found| *found != volume);
+        other.is_some()
+    });
+    other
+}
+
+fn first_copy(store: &dyn Store, range: Range<u64>) -> Option<(u64, Block)> {
     let mut found = None;
     each_match(store, range, &SIGNATURE, |at, _| {
-        if at.checked_add(REGION_BYTES as u64).is_none_or(|end| end > store.size()) {
-            return Ok(false);
-        }
-        let mut region = vec![0; REGION_BYTES];
-        store.read_at(&mut region, at)?;
-        found =
-            Block::parse(&region).ok().filter(|block| block.copies.contains(&at)).map(|block| (at, block));
-        Ok(found.is_some())
-    })?;
-    Ok(found)
+        found = copy_at(store, at).map(|block| (at, block));
+        found.is_some()
+    });
+    found
+}
+
+/// The copy of the metadata at that place, if it says that it lies there.
+fn copy_at(store: &dyn Store, at: u64) -> Option<Block> {
+    at.checked_add(REGION_BYTES as u64).filter(|end| *end <= store.size())?;
+    let mut region = vec![0; REGION_BYTES];
+    store.read_at(&mut region, at).ok()?;
+    Block::parse(&region).ok().filter(|block| block.copies.contains(&at))
+}
+
+/// Whether a conversion of it was under way when the first sector was lost.
+pub(super) fn is_half_converted(store: &dyn Store, block: &Block) -> bool {
+    let [_, _, third] = block.copies;
+    let mut mark = AlignedBuf::zeroed(BOOT_SECTOR_BYTES);
+    let Some(at) = third.checked_add(HEAD_BYTES as u64) else { return false };
+    store.read_at(&mut mark, at).is_ok()
+        && mark.get(16..).is_some_and(|payload| payload.starts_with(&CONVERSION_MARK))
 }
 
 /// Has `look` see each sector that starts with `signature`, until it says that it is enough. What can't
@@ -64,23 +91,32 @@ fn each_match(
     store: &dyn Store,
     range: Range<u64>,
     signature: &[u8],
-    mut look: impl FnMut(u64, &[u8]) -> Result<bool, StoreError>,
-) -> Result<(), StoreError> {
+    mut look: impl FnMut(u64, &[u8]) -> bool,
+) {
     let mut piece = AlignedBuf::zeroed(PIECE);
     let mut at = range.start;
+    // Behind what can't be read it goes on in small pieces for as long as a large one.
+    let mut careful = at;
     while at < range.end {
-        let len = usize::try_from(range.end - at).unwrap_or(PIECE).min(PIECE);
+        let most = if at < careful { SMALL } else { PIECE };
+        let len = usize::try_from(range.end - at).unwrap_or(most).min(most);
         let Some(bytes) = piece.get_mut(..len) else { break };
-        if store.read_at(bytes, at).is_ok() {
-            for (i, sector) in bytes.chunks(BOOT_SECTOR_BYTES).enumerate() {
-                if sector.starts_with(signature) && look(at + (i * BOOT_SECTOR_BYTES) as u64, sector)? {
-                    return Ok(());
+        match store.read_at(bytes, at) {
+            Ok(()) => {
+                for (i, sector) in bytes.chunks(BOOT_SECTOR_BYTES).enumerate() {
+                    if sector.starts_with(signature) && look(at + (i * BOOT_SECTOR_BYTES) as u64, sector) {
+                        return;
+                    }
                 }
             }
+            Err(_) if len > SMALL => {
+                careful = at + len as u64;
+                continue;
+            }
+            Err(_) => {}
         }
         at += len as u64;
     }
-    Ok(())
 }
 
 /// The entry that says where the first sectors lie has their length in bytes, the block their number.

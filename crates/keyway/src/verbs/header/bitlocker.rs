@@ -5,10 +5,12 @@ use crate::failure::{Exit, Failure};
 use crate::given::VolumeArgs;
 use crate::output::{Output, bytes, table};
 use crate::volume;
+use keyway_convert::room;
 use keyway_engine::Access;
-use keyway_store::Caching;
+use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, CopyState, HeaderBackup, UnlockRequest};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Needs no secret: the metadata lies open but for its keys.
 pub(super) fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
@@ -119,9 +121,14 @@ pub(super) fn repair(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     let opened = bitlocker::unlock(&store, &args.which().bitlocker_request(&secrets))
         .map_err(|e| volume::about(&args.volume, e))?
         .opened;
+    let lost = opened.metadata.lost_boot.is_some();
+    if lost {
+        make_sure(&args.volume, &store, out)?;
+    }
     let written = opened.repair(&store).map_err(|e| volume::about(&args.volume, e))?;
     let again = bitlocker::look(&store).map_err(|e| volume::about(&args.volume, e))?.metadata;
-    if !again.first_sector_is_good() || again.states().iter().any(|state| *state != CopyState::Good) {
+    let all_good = again.states().iter().all(|state| *state == CopyState::Good);
+    if !again.first_sector_is_good() || !(all_good || lost) {
         return Err(Failure::new(
             Exit::Failed,
             format!("{}: what was written anew is damaged again", args.volume.display()),
@@ -140,6 +147,34 @@ pub(super) fn repair(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
                 args.volume.display()
             );
         }
-        format!("{}: written anew: {}.", args.volume.display(), told.join(", "))
+        let mut text = format!("{}: written anew: {}.", args.volume.display(), told.join(", "));
+        if !all_good {
+            text.push_str(
+                " Not all copies of the metadata are in order: see whether what is in the volume is right, and then \
+                 repair it once more.",
+            );
+        }
+        text
     })
+}
+
+/// A volume that was found by its metadata may be one that was there before: what is in front is written over only
+/// where nothing speaks for it, and somebody has been asked.
+fn make_sure(path: &Path, store: &dyn Store, out: Output) -> Result<(), Failure> {
+    if let Some(found) = room::find(store).map_err(|e| volume::about(path, e))? {
+        return Err(Failure::new(
+            Exit::Failed,
+            format!(
+                "a file system ({}) begins where the first sector was: nothing was written",
+                found.kind.name()
+            ),
+            "the metadata is what is left of a volume that was here before; what is in that can be read with \
+             --format bitlocker",
+        )
+        .kind("has-a-file-system"));
+    }
+    out.confirm(&format!(
+        "The first sector of {} will be overwritten. Do that only if it was a BitLocker volume, and nothing else since.",
+        path.display()
+    ))
 }
