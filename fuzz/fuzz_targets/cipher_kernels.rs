@@ -16,20 +16,16 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::Cast5,
     Algorithm::TripleDes,
 ];
-const MODES: [Mode; 6] = [
-    Mode::Xts,
-    Mode::Lrw,
-    Mode::Cbc,
-    Mode::InnerCbc,
-    Mode::BitLockerCbc,
-    Mode::BitLockerElephant,
-];
+const MODES: [Mode; 6] =
+    [Mode::Xts, Mode::Lrw, Mode::Cbc, Mode::InnerCbc, Mode::BitLockerCbc, Mode::BitLockerElephant];
 /// Longest run: more than any kernel takes at once, and still many runs a second.
 const LONGEST: usize = 36 * 1024;
 
 /// The input's bytes again and again, each time a little different.
 fn stretch(input: &[u8], len: usize) -> Vec<u8> {
-    (0..len).map(|i| input.get(i % input.len().max(1)).map_or(0, |b| b.wrapping_add((i >> 8) as u8))).collect()
+    (0..len)
+        .map(|i| input.get(i % input.len().max(1)).map_or(0, |b| b.wrapping_add((i >> 8) as u8)))
+        .collect()
 }
 
 fuzz_target!(|input: &[u8]| {

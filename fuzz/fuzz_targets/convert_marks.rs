@@ -9,7 +9,8 @@
 
 use keyway_convert::veracrypt;
 use keyway_convert::{
-    Conversion, Journal, JournalPlace, MARKER_BYTES, Marker, Move, Place, RECORD_BYTES, Side, Step, Wipe,
+    Conversion, Form, Journal, JournalPlace, MARKER_BYTES, Marker, Move, Place, RECORD_BYTES, Side, Step,
+    Wipe,
 };
 use keyway_convert::{between, bitlocker};
 use keyway_store::{MemStore, Store};
@@ -81,9 +82,19 @@ fn mend_records(bytes: &mut [u8], place: &Place) {
         {
             continue;
         }
-        put(bytes, at, b"KEYWAY-JOURNAL\x00\x02");
+        // Either version; of segments of which not all is kept what is kept has its own length.
+        put(
+            bytes,
+            at,
+            if bytes[at + 15] & 1 == 0 { b"KEYWAY-JOURNAL\x00\x02" } else { b"KEYWAY-JOURNAL\x00\x03" },
+        );
         put(bytes, at + 16, &ID);
-        let len = usize::try_from(number(bytes, at + 64)).unwrap_or(usize::MAX);
+        let form = [Form::Whole, Form::InPlace, Form::Shifted][usize::from(bytes[at + 44]) % 3];
+        put(bytes, at + 44, &u32::from(bytes[at + 44] % 3).to_le_bytes());
+        let len = match form.is_possible(number(bytes, at + 64)) {
+            true => usize::try_from(form.kept_bytes(number(bytes, at + 64))).unwrap_or(usize::MAX),
+            false => 0,
+        };
         let start = usize::try_from(slot.segment).unwrap_or(usize::MAX);
         let segment = start.checked_add(len).and_then(|end| bytes.get(start..end)).unwrap_or_default();
         let (mut sum, mut sums) = (!0u64, 0u64);
@@ -226,12 +237,14 @@ fn of_both(stands: u8, data: &[u8]) {
 
 /// A journal's records alone, and a small conversion that goes on from whatever they say.
 fn a_journal(stands: u8, data: &[u8]) {
-    const SEGMENT: u64 = 4096;
+    // Sums and parity of 64 KiB.
+    const SEGMENT: u64 = 8192;
     let place = match stands % 2 {
         0 => Place::in_a_file(SEGMENT),
         // Two slots.
-        _ => Place { slots: Place::in_a_file(SEGMENT).slots[..2].to_vec(), segment_bytes: SEGMENT },
+        _ => Place { slots: Place::in_a_file(SEGMENT).slots[..2].to_vec(), ..Place::in_a_file(SEGMENT) },
     };
+    let place = Place { whole: stands & 4 != 0, ..place };
     let mut file = vec![0; place.file_bytes() as usize];
     lay(&mut file, data);
     mend_records(&mut file, &place);
@@ -243,10 +256,11 @@ fn a_journal(stands: u8, data: &[u8]) {
         assert!(
             held.replay
                 .iter()
-                .all(|(record, segment)| record.len == segment.len() as u64 && record.len <= SEGMENT)
+                .all(|(record, kept)| record.kept_bytes() == kept.len() as u64
+                    && record.kept_bytes() <= SEGMENT)
         );
         assert!(held.replay.iter().all(|(record, _)| record.sequence <= held.newest.sequence));
-        journal().wipe_stale(&held).expect("memory");
+        journal().wipe_stale(&held.stale).expect("memory");
         let again = journal().read().expect("memory").expect("the newest counts");
         assert!(again.newest == held.newest && again.stale.is_empty());
     }
@@ -258,6 +272,7 @@ fn a_journal(stands: u8, data: &[u8]) {
         Step::Put(vec![(0, page(b"KEYWAY-CONVERTS\x02", &[]))]),
         moving(8192, 65_536),
         moving(65_536, 61_440),
+        moving(61_440, 61_440),
         Step::Wipe(Wipe { ranges: vec![4096..8192, 8192..12_288], noise: false }),
         Step::Put(vec![(0, vec![1; PAGE])]),
         Step::Wipe(Wipe { ranges: std::iter::once(0..512).collect(), noise: true }),

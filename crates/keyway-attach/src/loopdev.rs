@@ -1,12 +1,15 @@
 //! Loop devices: the decrypted volume as a block device, for root.
 //!
 //! Direct I/O from the loop device to our file: every page lies once in the page cache, above the
-//! loop device, and a flush of it comes through to us.
+//! loop device, and a flush of it comes through to us. [`cache`] is for who wants pages of a loop device cached
+//! for those, too, who ask past its page cache.
 
 use crate::{AttachError, User};
+use rustix::fs::{Advice, OFlags, fadvise};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -22,16 +25,67 @@ const NO_LOOP: &str = "load the kernel's loop module (modprobe loop), or open wi
 
 /// Puts a free loop device with sectors of `sector_bytes` on the file at `backing`.
 pub fn attach(backing: &Path, sector_bytes: u32, read_only: bool) -> Result<PathBuf, AttachError> {
-    let doing = || format!("put a loop device on {}", backing.display());
-    let file = OpenOptions::new()
+    attach_open(&open(backing, read_only)?, backing, sector_bytes, read_only)
+}
+
+fn open(backing: &Path, read_only: bool) -> Result<File, AttachError> {
+    OpenOptions::new()
         .read(true)
         .write(!read_only)
         .open(backing)
-        .map_err(|e| AttachError::io(doing(), e))?;
-    keyway_sys::loop_attach(&file, sector_bytes, read_only).map_err(|e| match e.kind() {
+        .map_err(|e| AttachError::io(putting(backing), e))
+}
+
+fn attach_open(
+    file: &File,
+    backing: &Path,
+    sector_bytes: u32,
+    read_only: bool,
+) -> Result<PathBuf, AttachError> {
+    keyway_sys::loop_attach(file, sector_bytes, read_only).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => AttachError::Missing { what: "/dev/loop-control".into(), hint: NO_LOOP },
-        _ => AttachError::io(doing(), e),
+        _ => AttachError::io(putting(backing), e),
     })
+}
+
+fn putting(backing: &Path) -> String {
+    format!("put a loop device on {}", backing.display())
+}
+
+/// Puts a second loop device on the loop device `below`, through whose page cache it reads and writes. A flush of it
+/// writes that out, and flushes the one below. It passes no discards on.
+///
+/// The page cache of the FUSE file would do without a second device; but Linux 6.18 keeps it in pages of 4 KiB, which
+/// take more time than the bytes in them.
+pub(crate) fn cache(below: &Path, sector_bytes: u32, read_only: bool) -> Result<PathBuf, AttachError> {
+    let file = open_alone(below, read_only)?;
+    // Twice the read-ahead, for this opening alone: what is not cached makes a longer way than a plain file's bytes.
+    // Without it, it is as it was.
+    let _ = fadvise(&file, 0, None, Advice::Sequential);
+    let above = attach_open(&file, below, sector_bytes, read_only)?;
+    let through = File::open(&above).and_then(|open| keyway_sys::loop_set_direct(&open, false));
+    if let Err(e) = through {
+        abandon(&above)?;
+        return Err(AttachError::io(format!("let {} go through a page cache", above.display()), e));
+    }
+    Ok(above)
+}
+
+/// Opens a block device as long as nobody else claims it, and keeps everybody from that: what is mounted from it besides,
+/// by the identifier that both devices show, would be another view of the same bytes.
+fn open_alone(device: &Path, read_only: bool) -> Result<File, AttachError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(!read_only).custom_flags(OFlags::EXCL.bits().cast_signed());
+    // `blkid` claims a new device for a moment.
+    let until = Instant::now() + GLANCE;
+    loop {
+        match options.open(device) {
+            Err(e) if e.kind() == io::ErrorKind::ResourceBusy && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            opened => return opened.map_err(|e| AttachError::io(putting(device), e)),
+        }
+    }
 }
 
 /// Has the device learn that its file can't zero ranges: it is told to zero its first sector, while the

@@ -25,6 +25,15 @@ pub enum ConvertError {
         "the journal's newest record can't be true; the medium can't be trusted: copy it whole before anything else"
     )]
     ImpossibleRecord,
+    /// More is damaged than the journal can mend.
+    #[error(
+        "what was being written when the power failed is damaged from byte {at} on, and the journal does not hold enough to \
+         mend it; nothing was changed: copy the medium whole before anything else"
+    )]
+    Torn {
+        /// Where the damage begins.
+        at: u64,
+    },
     /// The marker in front is gone in the middle of a conversion.
     #[error(
         "the beginning of the medium was overwritten while it was half converted, by a mkfs perhaps; \
@@ -117,7 +126,11 @@ impl ConvertError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NoRoom { .. } => 2,
-            Self::NoJournal | Self::Overwritten | Self::ImpossibleRecord | Self::Size { .. } => 4,
+            Self::NoJournal
+            | Self::Overwritten
+            | Self::ImpossibleRecord
+            | Self::Torn { .. }
+            | Self::Size { .. } => 4,
             Self::Unsupported(_) | Self::NotConvertible(_) => 5,
             Self::BitLocker(e) => e.exit_code(),
             Self::Metadata(e) => e.exit_code(),

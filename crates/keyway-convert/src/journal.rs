@@ -1,30 +1,31 @@
 //! The journal: the segments in flight, kept in two or four slots that are written in turn.
 //!
 //! ```text
-//! a slot: a page with the record, and elsewhere the segment as it shall lie at its target
+//! a slot: a page with the record, and elsewhere what is kept of the segment as it shall lie at its target
 //!
 //! offset size
-//!      0   16  "KEYWAY-JOURNAL" 0 2
+//!      0   16  "KEYWAY-JOURNAL" 0 3; 0 2 where all segments are kept whole
 //!     16   16  the conversion's identifier
 //!     32    8  sequence: one more than that of the record before it
 //!     40    4  the step it belongs to
-//!     44    4  0
+//!     44    4  what is kept: 0 the whole segment, 1 sums and parity, 2 sums and some of it ([`Form`])
 //!     48    8  bytes of that step that were done before
 //!     56    8  the segment's target
 //!     64    8  bytes of the segment; 0: it only says how far the step is
-//!     72   16  checksum of the segment: two sums over its 64-bit words
+//!     72   16  checksum of what is kept: two sums over its 64-bit words
 //!     88    8  sure: every record before this number was on the medium when this one was written
 //!     96    8  floor: the target of every record before this number was
 //!    104    4  CRC-32 of the 104 bytes before
 //! ```
 //!
-//! A record is whole if its CRC-32 and its segment's checksum are right. It counts if all those from its
+//! A record is whole if its CRC-32 and the checksum of what is kept are right. It counts if all those from its
 //! *sure* on are whole: what was written before a flush may arrive in any order, and behind a record that
 //! is missing none is worth anything, and recovery wipes it. Recovery writes the segments from the newest counting record's *floor*
 //! up to itself to their targets again, and nothing else: what lies below the floor may have been changed
 //! since by whoever uses the volume.
 
 use crate::ConvertError;
+use crate::manifest::Form;
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 
@@ -35,7 +36,14 @@ pub const RECORD_BYTES: usize = 4096;
 pub const SLOTS: usize = 4;
 
 /// What a record starts with.
-const MAGIC: [u8; 16] = *b"KEYWAY-JOURNAL\x00\x02";
+const MAGIC: [u8; 16] = *b"KEYWAY-JOURNAL\x00\x03";
+
+/// What it started with when every segment was kept whole.
+const BEFORE: [u8; 16] = *b"KEYWAY-JOURNAL\x00\x02";
+
+/// A segment of which not everything is kept is no larger than this part of the medium, so that a pause and the end of a
+/// small one are no matter of a single segment.
+const WINDOW_PART: u64 = 64;
 
 /// Where the CRC-32 is.
 const CRC_AT: usize = 104;
@@ -56,6 +64,8 @@ pub struct Place {
     pub slots: Vec<Slot>,
     /// Bytes of a segment that each has room for.
     pub segment_bytes: u64,
+    /// Every segment is kept whole, also where less would do ([`Form`]).
+    pub whole: bool,
 }
 
 /// Whether a segment that a marker names can have so many bytes: whole sectors. (They were not always whole pages.
@@ -84,7 +94,7 @@ impl Place {
             record: records + n * RECORD_BYTES as u64,
             segment: segments.saturating_add(n.saturating_mul(segment_bytes)),
         };
-        Self { slots: (0..SLOTS as u64).map(slot).collect(), segment_bytes }
+        Self { slots: (0..SLOTS as u64).map(slot).collect(), segment_bytes, whole: false }
     }
 
     /// Bytes that its store needs.
@@ -132,13 +142,22 @@ pub struct Record {
     pub sure: u64,
     /// The targets of the records before this number were on the medium.
     pub floor: u64,
+    /// What is kept of its segment.
+    pub form: Form,
+}
+
+impl Record {
+    /// Bytes that are kept of its segment.
+    pub fn kept_bytes(&self) -> u64 {
+        self.form.kept_bytes(self.len)
+    }
 }
 
 /// What a journal holds.
 pub struct Held {
     /// The newest record that counts.
     pub newest: Record,
-    /// The records whose targets may not be on the medium, the oldest first, each with its segment.
+    /// The records whose targets may not be on the medium, the oldest first, each with what is kept of its segment.
     pub replay: Vec<(Record, AlignedBuf)>,
     /// Where records are that do not count, though their numbers are higher. They must be wiped, and that
     /// be on the medium, before the next one is written: behind it they would count again.
@@ -185,6 +204,11 @@ impl<'a> Journal<'a> {
         &self.place
     }
 
+    /// The same, which keeps every segment whole from here on.
+    pub(crate) fn kept_whole(self) -> Self {
+        Self { place: Place { whole: true, ..self.place }, ..self }
+    }
+
     /// The conversion's identifier.
     pub(crate) fn id(&self) -> &[u8; 16] {
         &self.id
@@ -195,19 +219,19 @@ impl<'a> Journal<'a> {
         self.store
     }
 
-    /// Writes a record and its segment. Does not flush.
+    /// Writes a record and what is kept of its segment. Does not flush.
     ///
     /// # Errors
     /// The medium failed.
-    pub fn write(&self, record: &Record, segment: &[u8]) -> Result<(), ConvertError> {
-        self.write_summed(record, segment, checksum(segment))
+    pub fn write(&self, record: &Record, kept: &[u8]) -> Result<(), ConvertError> {
+        self.write_summed(record, kept, checksum(kept))
     }
 
     /// The same with the checksum that somebody else has computed.
     pub(crate) fn write_summed(
         &self,
         record: &Record,
-        segment: &[u8],
+        kept: &[u8],
         [sum, sums]: [u64; 2],
     ) -> Result<(), ConvertError> {
         let mut page = AlignedBuf::zeroed(RECORD_BYTES);
@@ -216,7 +240,7 @@ impl<'a> Journal<'a> {
             &self.id,
             &record.sequence.to_le_bytes(),
             &record.step.to_le_bytes(),
-            &[0; 4],
+            &record.form.code().to_le_bytes(),
             &record.done.to_le_bytes(),
             &record.target.to_le_bytes(),
             &record.len.to_le_bytes(),
@@ -231,8 +255,8 @@ impl<'a> Journal<'a> {
             *to = *from;
         }
         let slot = self.place.slot(record.sequence);
-        if !segment.is_empty() {
-            self.store.write_at(segment, slot.segment)?;
+        if !kept.is_empty() {
+            self.store.write_at(kept, slot.segment)?;
         }
         Ok(self.store.write_at(&page, slot.record)?)
     }
@@ -244,28 +268,38 @@ impl<'a> Journal<'a> {
     /// The medium failed.
     pub fn note(&self, sequence: u64, step: u32, done: u64) -> Result<(), ConvertError> {
         let (sure, floor) = (sequence, sequence);
-        self.write(&Record { sequence, step, done, target: 0, len: 0, sure, floor }, &[])
+        let form = Form::Whole;
+        self.write(&Record { sequence, step, done, target: 0, len: 0, sure, floor, form }, &[])
     }
 
-    /// What it holds; `None` where no record counts.
+    /// What it holds; `None` where no record counts. A slot that can't be read counts as torn: it was being written.
     ///
     /// # Errors
-    /// The medium failed.
+    /// The medium failed, and what it does not give may be needed.
     pub fn read(&self) -> Result<Option<Held>, ConvertError> {
         let mut found: Vec<(Record, AlignedBuf)> = Vec::new();
+        let (mut failed, mut stale) = (None, Vec::new());
         for slot in &self.place.slots {
             let mut page = AlignedBuf::zeroed(RECORD_BYTES);
-            self.store.read_at(&mut page, slot.record)?;
+            if let Err(e) = self.store.read_at(&mut page, slot.record) {
+                failed.get_or_insert(e);
+                stale.push(slot.record);
+                continue;
+            }
             let Some((record, sums)) = self.parse(&page) else { continue };
             if self.place.slot(record.sequence) != *slot {
                 continue;
             }
-            let mut segment = AlignedBuf::zeroed(usize::try_from(record.len).unwrap_or_default());
-            if !segment.is_empty() {
-                self.store.read_at(&mut segment, slot.segment)?;
+            let mut kept = AlignedBuf::zeroed(usize::try_from(record.kept_bytes()).unwrap_or_default());
+            if !kept.is_empty()
+                && let Err(e) = self.store.read_at(&mut kept, slot.segment)
+            {
+                failed.get_or_insert(e);
+                stale.push(slot.record);
+                continue;
             }
-            if checksum(&segment) == sums {
-                found.push((record, segment));
+            if checksum(&kept) == sums {
+                found.push((record, kept));
             }
         }
         found.sort_by_key(|(record, _)| record.sequence);
@@ -274,10 +308,22 @@ impl<'a> Journal<'a> {
             record.sequence - record.sure < SLOTS as u64 && (record.sure..record.sequence).all(is_whole)
         };
         let newest = found.iter().rev().map(|(record, _)| *record).find(counts);
+        if let Some(e) = failed {
+            // Two records at most were on their way behind the newest, into slots of targets that are on the medium.
+            let slots = self.place.slots.len() as u64;
+            let needed = |newest: Record| {
+                (newest.floor..newest.sequence)
+                    .any(|number| number + slots > newest.sequence + 2 && !is_whole(number))
+            };
+            if newest.is_none_or(needed) {
+                return Err(e.into());
+            }
+        }
         Ok(newest.map(|newest| Held {
             newest,
             stale: (found.iter().filter(|(record, _)| record.sequence > newest.sequence))
                 .map(|(record, _)| self.place.slot(record.sequence).record)
+                .chain(stale)
                 .collect(),
             replay: found
                 .into_iter()
@@ -286,13 +332,19 @@ impl<'a> Journal<'a> {
         }))
     }
 
+    /// Bytes of the segments of a move on a medium of that size, if not everything has to be kept of them.
+    pub(crate) fn window(&self, form: Form, store_bytes: u64) -> Option<u64> {
+        let most = (store_bytes / WINDOW_PART).max(form.smallest_window());
+        if self.place.whole { None } else { form.window(self.place.segment_bytes, most) }
+    }
+
     /// Wipes the records that do not count. Does not flush.
     ///
     /// # Errors
     /// The medium failed.
-    pub fn wipe_stale(&self, held: &Held) -> Result<(), ConvertError> {
+    pub fn wipe_stale(&self, stale: &[u64]) -> Result<(), ConvertError> {
         let nothing = AlignedBuf::zeroed(RECORD_BYTES);
-        for at in &held.stale {
+        for at in stale {
             self.store.write_at(&nothing, *at)?;
         }
         Ok(())
@@ -302,7 +354,8 @@ impl<'a> Journal<'a> {
         let head = page.get(..CRC_AT)?;
         let crc = page.get(CRC_AT..)?.first_chunk()?;
         (crc32fast::hash(head) == u32::from_le_bytes(*crc)).then_some(())?;
-        (head.get(..16)? == MAGIC && head.get(16..32)? == self.id).then_some(())?;
+        let magic = head.get(..16)?;
+        ((magic == MAGIC || magic == BEFORE) && head.get(16..32)? == self.id).then_some(())?;
         let u64_at = |at: usize| Some(u64::from_le_bytes(*head.get(at..)?.first_chunk()?));
         let record = Record {
             sequence: u64_at(32)?,
@@ -312,10 +365,14 @@ impl<'a> Journal<'a> {
             len: u64_at(64)?,
             sure: u64_at(88)?,
             floor: u64_at(96)?,
+            form: Form::from_code(u32::from_le_bytes(*head.get(44..)?.first_chunk()?))?,
         };
         let ordered = record.floor <= record.sure && record.sure <= record.sequence;
         // No conversion has that many segments.
-        let possible = ordered && record.sequence < 1 << 62 && record.len <= self.place.segment_bytes;
+        let possible = ordered
+            && record.sequence < 1 << 62
+            && record.form.is_possible(record.len)
+            && record.kept_bytes() <= self.place.segment_bytes;
         possible.then_some((record, [u64_at(72)?, u64_at(80)?]))
     }
 }
@@ -337,7 +394,8 @@ mod tests {
     }
 
     fn write(journal: &Journal<'_>, sequence: u64, sure: u64, floor: u64) {
-        let record = Record { sequence, step: 3, done: 5, target: 7, len: SEGMENT, sure, floor };
+        let form = Form::Whole;
+        let record = Record { sequence, step: 3, done: 5, target: 7, len: SEGMENT, sure, floor, form };
         journal.write(&record, &Rng::new(sequence).bytes(SEGMENT as usize)).expect("written");
     }
 
@@ -377,10 +435,31 @@ mod tests {
         // 4 was lost, 5 arrived: 3 counts.
         write(&journal, 5, 4, 2);
         assert_eq!(held(&store), Some((3, vec![2, 3], true)));
-        journal.wipe_stale(&journal.read().expect("read").expect("held")).expect("wiped");
+        journal.wipe_stale(&journal.read().expect("read").expect("held").stale).expect("wiped");
         assert_eq!(held(&store), Some((3, vec![2, 3], false)));
         journal.note(4, 3, 7).expect("written");
         assert_eq!(held(&store), Some((4, vec![], false)));
+    }
+
+    #[test]
+    fn a_journal_that_was_written_before_there_were_forms_is_read() {
+        let store = store();
+        let journal = Journal::new(&store, place(), [9; 16]);
+        write(&journal, 0, 0, 0);
+        write(&journal, 1, 0, 0);
+        for slot in &place().slots[..2] {
+            let mut page = vec![0; RECORD_BYTES];
+            store.read_at(&mut page, slot.record).expect("read");
+            page[..16].copy_from_slice(b"KEYWAY-JOURNAL\x00\x02");
+            assert_eq!(page[44..48], [0; 4]);
+            let crc = crc32fast::hash(&page[..CRC_AT]);
+            page[CRC_AT..CRC_AT + 4].copy_from_slice(&crc.to_le_bytes());
+            store.write_at(&page, slot.record).expect("written");
+        }
+        assert_eq!(held(&store), Some((1, vec![0, 1], false)));
+        // And gone on with.
+        journal.note(2, 3, 7).expect("written");
+        assert_eq!(held(&store), Some((2, vec![], false)));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //!
 //! From below upwards:
 //!
-//! - [`Journal`] keeps the segments in flight twice: slots, written in turn, checksummed.
+//! - [`Journal`] keeps the segments in flight a second time, or what puts them together again ([`Form`]): slots, written in
+//!   turn, checksummed.
 //! - [`Conversion`] carries [`Step`]s out: [`Move`]s of bytes from one mapping to another, and small
 //!   writes that may be repeated. It knows no format. [`Conversion::run`] begins where the journal says
 //!   that the last run ended, whatever ended it.
@@ -28,6 +29,7 @@ mod error;
 mod inside;
 mod journal;
 mod live;
+mod manifest;
 mod marker;
 mod mover;
 mod pipeline;
@@ -35,10 +37,12 @@ mod ranges;
 pub mod room;
 mod step;
 pub mod veracrypt;
+mod windows;
 
 pub use error::{ConvertError, Stopped};
 pub use journal::{Held, Journal, Place, RECORD_BYTES, Record, SLOTS, Slot};
 pub use live::Live;
+pub use manifest::Form;
 pub use marker::{Found, JournalPlace, Kind, MARKER_BYTES, Marker, find};
 pub use mover::{Conversion, Progress, Reached};
 pub use step::{Keyed, Move, Side, Small, Step, Wipe};

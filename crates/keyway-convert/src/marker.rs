@@ -15,7 +15,8 @@
 //!     18    2  bytes of the file's path
 //!     20    1  0: everything is moved; used space only: 1 free space is left, 2 filled, 3 trimmed, 4 left, and counts as
 //!              moved from the beginning on
-//!     21    3  0
+//!     21    1  1: every segment is kept whole in the journal
+//!     22    2  0
 //!     24    8  bytes of the medium
 //!     32    8  bytes that are moved
 //!     40    8  where the moved first bytes are parked
@@ -126,7 +127,7 @@ impl Marker {
         payload.extend([self.kind.code(), where_]);
         payload.extend((path.len() as u16).to_le_bytes());
         let used = if self.free_is_new { FREE_IS_NEW } else { self.used.map_or(0, FreeSpace::code) };
-        payload.extend([used, 0, 0, 0]);
+        payload.extend([used, u8::from(self.place.whole), 0, 0]);
         let slots = &self.place.slots;
         let slot = |n: usize| slots.get(n).copied().unwrap_or_default();
         let places = (0..SLOTS).map(|n| slot(n).record).chain((0..SLOTS).map(|n| slot(n).segment));
@@ -174,6 +175,7 @@ impl Marker {
                     .map(|n| Some(Slot { record: number(48 + 8 * n)?, segment: number(80 + 8 * n)? }))
                     .collect::<Option<_>>()?,
                 segment_bytes: number(112)?,
+                whole: *body.get(21)? == 1,
             },
             old: header(OLD_AT)?,
             new: [header(OLD_AT + HEADER_BYTES)?, header(OLD_AT + 2 * HEADER_BYTES)?],

@@ -1,30 +1,26 @@
 //! Carries the steps of a conversion out, from wherever the journal says that it is.
 //!
-//! For each segment of a [`Move`], in this order:
-//!
-//! 1. its source is read and transformed (several segments ahead of what follows);
-//! 2. the segment, as it shall lie at its target, is written to the journal's slot whose turn it is;
-//! 3. flush;
-//! 4. it is written to its target.
-//!
-//! While one segment is flushed the next goes to the journal and the one before to its target
-//! ([`Pipeline`]). Recovery writes the segments again whose targets may not be on the medium. Which of the
-//! unflushed writes the medium kept, lost or tore makes no difference: `docs/conversion.md` says why.
+//! For each segment of a [`Move`], in this order: its source is read and transformed, several segments ahead of what
+//! follows; what has to be kept of it is written to the journal's slot whose turn it is; flush; it is written to its
+//! target. Several segments are under way at the same time ([`Pipeline`], [`Windows`]). Recovery writes those again
+//! whose targets may not be on the medium: `docs/conversion.md` says why that is enough.
 //!
 //! A step begins with a record without a segment, and a flush. After an error nothing more is written.
 
 use crate::journal::{Held, Journal};
 use crate::live::{LIVE_SEGMENT, Live};
+use crate::manifest::Form;
 use crate::marker::{MARKER_BYTES, is_torn};
 use crate::pipeline::{Came, Pipeline, flush, is_apart};
 use crate::step::{Move, Side, Step, Wipe};
+use crate::windows::Windows;
 use crate::{ConvertError, Record, Stopped};
 use keyway_engine::Layout;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::{HEADER_BYTES, Noise};
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Bytes that are wiped at a time.
@@ -126,6 +122,11 @@ impl Conversion<'_> {
         Ok(self.journal.store().flush()?)
     }
 
+    /// The same in segments as small as they are in use: somebody waits for the first ones.
+    pub fn in_small_segments(self) -> Self {
+        Self { journal: self.journal.kept_whole(), ..self }
+    }
+
     /// Bytes of work in all.
     pub fn total(&self) -> u64 {
         self.steps.iter().map(Step::bytes).sum()
@@ -198,7 +199,7 @@ impl Conversion<'_> {
         let held = self.journal.read()?;
         let marked = marked || held.as_ref().map_or(Ok(false), |held| self.is_torn(held.newest.step))?;
         let mut at = match held {
-            Some(held) => self.recover(&held, marked)?,
+            Some(held) => self.recover(held, marked)?,
             // The records come before the marker, and are wiped before it. In a store of its own they stay until that is
             // removed: one without them is another's, and proves nothing.
             None if !marked && !is_apart(self.store, &self.journal) => {
@@ -339,33 +340,44 @@ impl Conversion<'_> {
 
     /// Puts on the medium what the journal holds, and finds out how far everything is. Where the marker is
     /// not in front somebody may have changed since what the journal holds, and nothing is written.
-    fn recover(&self, held: &Held, marked: bool) -> Result<At, ConvertError> {
-        let newest = held.newest;
+    fn recover(&self, held: Held, marked: bool) -> Result<At, ConvertError> {
+        let (newest, stale) = (held.newest, held.stale);
         let step = self.steps.get(newest.step as usize).ok_or(ConvertError::ImpossibleRecord)?;
         let done = newest.done.checked_add(newest.len).filter(|done| step.can_go_on_behind(*done));
         let done = done.ok_or(ConvertError::ImpossibleRecord)?;
         if marked {
-            for (record, segment) in &held.replay {
-                self.check(record)?;
-                self.store.write_at(segment, record.target)?;
+            // Who wrote the records may have been killed before the flush. No target is written before its record is there.
+            flush(self.store, &self.journal)?;
+            let mut segments = Vec::new();
+            for (record, kept) in held.replay {
+                let m = self.check(&record)?;
+                segments.push((record.target, record.form.rebuild(self.store, m, &record, kept)?));
+            }
+            // All of them could be put together: from here on something is written.
+            for (target, segment) in &segments {
+                segment.write(self.store, *target)?;
             }
         }
-        self.journal.wipe_stale(held)?;
+        self.journal.wipe_stale(&stale)?;
         flush(self.store, &self.journal)?;
         Ok(At { step: newest.step, done, sequence: newest.sequence + 1 })
     }
 
     /// A record names the place of its segment twice: as itself, and by step and number of bytes.
-    fn check(&self, record: &Record) -> Result<(), ConvertError> {
-        let Some(Step::Move(m)) = self.steps.get(record.step as usize) else {
+    fn check(&self, record: &Record) -> Result<&Move, ConvertError> {
+        let Some(step @ Step::Move(m)) = self.steps.get(record.step as usize) else {
             return Err(ConvertError::ImpossibleRecord);
         };
         let end = record.done.checked_add(record.len).filter(|end| *end <= m.len);
         let target = m.to.offset.checked_add(m.segment(record.done, record.len));
-        if end.is_none() || target != Some(record.target) {
+        let form = record.form;
+        // Made from what is on the medium it must be whole units of the ciphers.
+        let units = [record.done, record.len].iter().all(|n| step.is_of_whole_units(*n));
+        let possible = form == Form::Whole || form == Form::of(m) && units;
+        if end.is_none() || target != Some(record.target) || !possible {
             return Err(ConvertError::ImpossibleRecord);
         }
-        Ok(())
+        Ok(m)
     }
 
     /// Everything before is on the medium, then the record that says so.
@@ -384,8 +396,15 @@ impl Conversion<'_> {
         watch: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Result<Stopped, ConvertError> {
         let (step, from, sequence) = (at.step, at.done, at.sequence);
-        let pipeline = Pipeline { store: self.store, journal: &self.journal, m, step, from, sequence };
-        let Came { stopped, done, sequence } = pipeline.run(watch)?;
+        let (store, journal, form) = (self.store, &self.journal, Form::of(m));
+        let Came { stopped, done, sequence } = match journal.window(form, store.size()) {
+            // What one segment holds takes fewer flushes whole.
+            Some(len) if m.len > self.journal.segment_bytes() => {
+                let turn = Mutex::default();
+                Windows { store, journal, m, step, from, sequence, form, len, turn }.run(watch)?
+            }
+            _ => Pipeline { store, journal, m, step, from, sequence }.run(watch)?,
+        };
         *at = At { done, sequence, ..*at };
         Ok(stopped)
     }
@@ -428,7 +447,8 @@ impl Conversion<'_> {
         let sums = m.transform(segment, at.done);
         let (sequence, target) = (at.sequence, m.to.offset + first);
         let (sure, floor) = (sequence, sequence);
-        let record = Record { sequence, step: at.step, done: at.done, target, len, sure, floor };
+        let form = Form::Whole;
+        let record = Record { sequence, step: at.step, done: at.done, target, len, sure, floor, form };
         self.journal.write_summed(&record, segment, sums)?;
         flush(self.store, &self.journal)?;
         live.close_for_reads(content);

@@ -12,6 +12,7 @@
 //!   journal has a store of its own there are two of them: the records need not wait for the targets.
 
 use crate::journal::{Journal, Record, checksum};
+use crate::manifest::Form;
 use crate::step::Move;
 use crate::{ConvertError, Stopped};
 use keyway_store::{AlignedBuf, Store};
@@ -178,6 +179,7 @@ impl Pipeline<'_> {
                 len,
                 sure: self.sequence + durable,
                 floor: self.sequence + settled,
+                form: Form::Whole,
             };
             let written = self.journal.write_summed(&record, &segment.bytes, segment.sums);
             if board.holds(written).is_none() {

@@ -14,7 +14,7 @@ use support::between::{Case, Eavesdropper};
 use support::bitlocker::key;
 use support::case::secrets;
 use support::cuts::{Interrupted, cut_over_and_over};
-use support::{Loss, Power};
+use support::{Damage, Loss, Power};
 
 impl Interrupted for Case {
     fn name(&self) -> &str {
@@ -23,6 +23,10 @@ impl Interrupted for Case {
 
     fn image(&self) -> &[u8] {
         &self.image
+    }
+
+    fn damage(&self) -> Damage {
+        Damage::default()
     }
 
     fn begin(&self, power: &Arc<Power>) -> Result<Stopped, ConvertError> {

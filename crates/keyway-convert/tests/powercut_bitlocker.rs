@@ -10,9 +10,9 @@ use keyway_convert::{ConvertError, Kind, Stopped};
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_volume::bitlocker::is_volume;
 use std::sync::Arc;
-use support::Power;
 use support::bitlocker::{Case, content, opened};
 use support::cuts::{Interrupted, cut_over_and_over};
+use support::{Damage, Power};
 
 fn cases() -> Vec<Case> {
     let cases = [
@@ -25,6 +25,9 @@ fn cases() -> Vec<Case> {
         Case::reencryption("re-encryption, used space only", true, false, true),
         Case::decryption("decryption", false, false),
         Case::decryption("decryption of a FAT, paused", true, true),
+        Case::encryption("encryption, kept whole", false, false, false).map(Case::kept_whole),
+        Case::reencryption("re-encryption, kept whole", false, false, false).map(Case::kept_whole),
+        Case::decryption("decryption, kept whole", false, false).map(Case::kept_whole),
     ];
     // What is paused while free space is filled waits for `resume`, with its marker in front.
     let filled = [("filled", false, FreeSpace::Fill), ("filled, paused", true, FreeSpace::Fill)];
@@ -47,6 +50,10 @@ impl Interrupted for Case {
 
     fn image(&self) -> &[u8] {
         &self.image
+    }
+
+    fn damage(&self) -> Damage {
+        Damage { in_place: self.in_place(), garbage: vec![] }
     }
 
     fn begin(&self, power: &Arc<Power>) -> Result<Stopped, ConvertError> {

@@ -53,13 +53,17 @@ pub enum DeviceError {
     /// The bytes belong to the volume's own metadata.
     #[error("the bytes at {0} belong to the volume's metadata and can't be written")]
     Metadata(u64),
+    /// Bytes whose writer was told long ago that they were taken could not be written since.
+    #[error("writes that were held back could not be put on the medium, and are lost")]
+    LostWrites,
 }
 
 impl DeviceError {
     /// The errno to hand to an application.
     pub fn errno(&self) -> i32 {
-        // Linux's generic numbers: EINVAL, EROFS, EPERM.
+        // Linux's generic numbers: EIO, EINVAL, EROFS, EPERM.
         match self {
+            Self::LostWrites => 5,
             Self::Store(e) => e.errno(),
             Self::PastEnd { .. } => 22,
             Self::ReadOnly => 30,
@@ -76,6 +80,7 @@ pub struct Device {
     discards: bool,
     pub(crate) granule: u64,
     guard_hit: AtomicBool,
+    lost_writes: AtomicBool,
     pub(crate) counting: Counting,
     pub(crate) recording: Recording,
     /// Whole-unit writes share it; a write that must read first has it alone.
@@ -113,6 +118,7 @@ impl Device {
             discards: false,
             granule,
             guard_hit: AtomicBool::new(false),
+            lost_writes: AtomicBool::new(false),
             counting: Counting::default(),
             recording: Recording::default(),
             partial: RwLock::new(()),
@@ -286,14 +292,22 @@ impl Device {
         Ok(())
     }
 
-    /// Puts everything written before this call on the medium.
+    /// A write of what somebody above held back has failed, and who wrote it was told that it was taken: from now
+    /// on every flush fails, because that one knows of nothing else that it could ask.
+    pub fn lose_writes(&self) {
+        self.lost_writes.store(true, Ordering::Release);
+    }
+
+    /// Puts everything written before this call on the medium. Fails with [`DeviceError::LostWrites`] after
+    /// [`Device::lose_writes`].
     pub fn flush(&self) -> Result<(), DeviceError> {
         let mut watch = self.counting.begin(Kind::Flush, 0);
         self.recording.during(Action::Flush, 0, 0, || {
             self.store.flush()?;
             watch.lap(Layer::Store);
             self.counting.note(&watch);
-            Ok(())
+            // The others are on the medium.
+            if self.lost_writes.load(Ordering::Acquire) { Err(DeviceError::LostWrites) } else { Ok(()) }
         })
     }
 

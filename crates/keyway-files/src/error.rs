@@ -56,9 +56,12 @@ pub enum FilesError {
     /// A name that the file system can't have.
     #[error("a FAT file system can't hold the name {}; put it under another one", .0.display())]
     BadName(OsString),
-    /// The place is taken.
+    /// The place in the volume is taken.
     #[error("{} exists already; choose another name, or add --force", .0.display())]
     Exists(OsString),
+    /// The place outside of it is taken: nothing is ever overwritten there.
+    #[error("{} exists already; choose another name, or move it away", .0.display())]
+    InTheWay(PathBuf),
     /// It does not fit.
     #[error("there is room for {free} bytes in it, and {wanted} are to be written; remove something first")]
     NoRoom {

@@ -22,7 +22,13 @@ impl Ext {
 fn told(error: Ext4Error) -> FilesError {
     match error {
         Ext4Error::Io(source) => FilesError::from_io(io::Error::other(source)),
-        Ext4Error::Incompatible(what) => FilesError::Unsupported(what.to_string()),
+        Ext4Error::Incompatible(what) => FilesError::Unsupported(match what.to_string() {
+            // The journal is only looked at where it is to be played back.
+            text if text.contains("journal features") => {
+                "its ext file system is mounted, or was not unmounted in good order, and its journal is of a kind that is not read here".to_owned()
+            }
+            text => text,
+        }),
         Ext4Error::Encrypted => {
             FilesError::Unsupported("it is encrypted once more by ext4 itself".to_owned())
         }

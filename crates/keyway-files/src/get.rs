@@ -81,7 +81,7 @@ impl Files {
 
 fn host(doing: &'static str, path: &Path, source: io::Error) -> FilesError {
     match source.kind() {
-        io::ErrorKind::AlreadyExists => FilesError::Exists(path.as_os_str().to_owned()),
+        io::ErrorKind::AlreadyExists => FilesError::InTheWay(path.to_owned()),
         _ => FilesError::Host { doing, path: path.to_owned(), source },
     }
 }
@@ -139,7 +139,7 @@ impl Copy<'_> {
         };
         match done {
             // These say nothing of the next entry.
-            Err(e @ (FilesError::Unsupported(_) | FilesError::Damaged(_) | FilesError::Exists(_))) => {
+            Err(e @ (FilesError::Unsupported(_) | FilesError::Damaged(_) | FilesError::InTheWay(_))) => {
                 (self.tell)(Taken::Failed(&path, &e));
                 self.failed()
             }

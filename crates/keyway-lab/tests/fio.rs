@@ -9,7 +9,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use keyway_attach::Stop;
-use keyway_attach::fuse::FuseMount;
+use keyway_attach::fuse::{FuseMount, Options};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_lab::load::{self, Turn};
 use keyway_lab::workload::{self, Data, Kind};
@@ -175,7 +175,7 @@ fn fio_and_we_agree_within_5_percent() {
     let device = Arc::new(Device::new(Box::new(store), layout, Access::ReadWrite).expect("a device"));
     let folder = tempfile::tempdir().expect("a folder");
     let gone = Arc::new(Stop::new().expect("a stop"));
-    let mut mount = FuseMount::serve(device, folder.path(), None, gone).expect("mounted");
+    let mut mount = FuseMount::serve(device, folder.path(), Options::default(), gone).expect("mounted");
     let found = compare(&mount.file());
     mount.unmount().expect("nobody uses it any more");
     let wrong: Vec<_> = found.iter().filter(|(verdict, _)| *verdict != Told::Agree).collect();

@@ -26,7 +26,9 @@ pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};
 pub use fusedev::fuse_clone;
 pub use io_ring::{IoRing, Transfer};
 pub use keyring::KernelKey;
-pub use loopdev::{LoopStatus, loop_attach, loop_attach_until_closed, loop_detach, loop_status};
+pub use loopdev::{
+    LoopStatus, loop_attach, loop_attach_until_closed, loop_detach, loop_set_direct, loop_status,
+};
 pub use mounts::{Mount, Use, claim_device, mounts, uses};
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};
 pub use opal::{OPAL_KEY_MAX, OpalLock, OpalRange, OpalStatus, opal_lock_unlock, opal_save, opal_status};

@@ -2,7 +2,7 @@
 //!
 //! Numbers and structures: `include/uapi/linux/loop.h`.
 
-use rustix::ioctl::{Getter, NoArg, Opcode, Setter, ioctl};
+use rustix::ioctl::{Getter, IntegerSetter, NoArg, Opcode, Setter, ioctl};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -14,6 +14,8 @@ const CONFIGURE: Opcode = 0x4C0A;
 const CLEAR: Opcode = 0x4C01;
 /// `LOOP_GET_STATUS64`.
 const GET_STATUS: Opcode = 0x4C05;
+/// `LOOP_SET_DIRECT_IO`.
+const SET_DIRECT_IO: Opcode = 0x4C08;
 /// `LOOP_CTL_GET_FREE`; returns the device's number.
 const GET_FREE: Opcode = 0x4C82;
 
@@ -147,6 +149,12 @@ pub fn loop_status(device: &File) -> io::Result<Option<LoopStatus>> {
         Err(rustix::io::Errno::NXIO) => Ok(None),
         Err(e) => Err(e.into()),
     }
+}
+
+/// Has the loop device read and write past the page cache of its file, or through it.
+pub fn loop_set_direct(device: &File, direct: bool) -> io::Result<()> {
+    // SAFETY: LOOP_SET_DIRECT_IO takes a number in place of a pointer and touches no memory.
+    Ok(unsafe { ioctl(device, IntegerSetter::<SET_DIRECT_IO>::new_usize(usize::from(direct))) }?)
 }
 
 /// Takes the loop device off its file. Where others still have it open, the kernel does it when

@@ -178,6 +178,17 @@ impl<'a> Volume<'a> {
         self.keyway.open(&self.path, attach.iter().chain(&self.secret))
     }
 
+    /// `keyway open --attach fuse --cache`: a loop device that goes through the page cache, by this transport where
+    /// one is named (`KEYWAY_FUSE`). For root.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn open_cached(&self, transport: Option<&str>) -> Open<'a> {
+        let words = ["--attach", "fuse", "--cache"].map(OsString::from);
+        let variable = transport.map(|name| ("KEYWAY_FUSE", name));
+        self.keyway.attach("open", &self.path, words.iter().chain(&self.secret), variable)
+    }
+
     /// All of its plain bytes, by `keyway cat`.
     ///
     /// # Panics

@@ -6,6 +6,7 @@ use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
 use crate::in_use::{self, InUseArgs, Way};
 use crate::output::{Output, bytes, pairs};
+use crate::size;
 use crate::volume::{self, about};
 use crate::watch::{running, speed, watched};
 use keyway_convert::veracrypt::{self, FreeSpace, Plan};
@@ -30,8 +31,12 @@ pub(crate) struct HowArgs {
     /// Keep the journal in this new file instead of on the volume; on another drive it makes the conversion faster
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
-    /// Convert so many megabytes a second at most
-    #[arg(long, value_name = "MB/S", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a
+    /// row when its power fails; slower by a third. A conversion goes on as it was begun
+    #[arg(long)]
+    pub(crate) full_journal: bool,
+    /// Convert so many megabytes a second at most, or so many KiB, MiB or GiB: 20, 512K, 20M, 1G
+    #[arg(long, value_name = "MB/S", value_parser = size::rate)]
     pub(crate) limit: Option<u64>,
     #[command(flatten)]
     pub(crate) in_use: InUseArgs,
@@ -48,9 +53,10 @@ impl From<ConvertError> for Failure {
             }
             ConvertError::Unsupported(_) => told.kind("unsupported"),
             ConvertError::NoJournal => told.kind("no-journal"),
-            ConvertError::ImpossibleRecord | ConvertError::Overwritten | ConvertError::Size { .. } => {
-                told.kind("damaged")
-            }
+            ConvertError::ImpossibleRecord
+            | ConvertError::Torn { .. }
+            | ConvertError::Overwritten
+            | ConvertError::Size { .. } => told.kind("damaged"),
             ConvertError::BitLocker(e) => e.into(),
             ConvertError::Metadata(e) => e.into(),
             ConvertError::Resize(e) => e.into(),

@@ -52,6 +52,7 @@ pub(crate) fn decrypt(target: &VolumeArgs, how: &HowArgs, out: Output) -> Result
     let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| about(path, e))?;
     let file = conversion::journal_beside(path, how)?;
     let plan = Plan::of_volume(&store, unlocked, Kind::Decryption, file).map_err(|e| about(path, e))?;
+    let plan = if how.full_journal { plan.kept_whole() } else { plan };
     let journal = journal(&plan, how)?;
     carry_out(Target { path, how, way, more: Map::new() }, &plan, (&store, journal), out)
 }
@@ -94,7 +95,8 @@ pub(crate) fn resume(
     let file = conversion::journal_beside(path, how)?;
     match convert::next(&store, &UnlockRequest::new(&secrets), file).map_err(|e| about(path, e))? {
         Next::Run(plan) => {
-            let plan = if how.in_use.online { plan.for_use().map_err(|e| about(path, e))? } else { *plan };
+            let plan = if how.full_journal && !plan.is_begun() { plan.kept_whole() } else { *plan };
+            let plan = if how.in_use.online { plan.for_use().map_err(|e| about(path, e))? } else { plan };
             let journal = journal(&plan, how)?;
             carry_out(Target { path, how, way, more: Map::new() }, &plan, (&store, journal), out)
         }

@@ -151,6 +151,7 @@ fn sort_io(error: &io::Error) -> (Exit, &'static str, &'static str) {
             (Exit::NotAVolume, "too-short", "the file ends too early: check that it was copied completely")
         }
         K::OutOfMemory => (Exit::NotPermitted, "no-memory", "close other programs, or add swap space"),
+        K::IsADirectory => (Exit::Failed, "not-suitable", "it is a folder: name a file"),
         K::InvalidInput => (Exit::Failed, "not-suitable", "name a regular file or a block device"),
         _ => (Exit::Failed, "io", "look at the system's log (`dmesg`) for the drive's own report"),
     }
@@ -181,6 +182,10 @@ impl From<DeviceError> for Failure {
             DeviceError::HiddenVolume => {
                 Self::new(Exit::Failed, error.to_string(), "close it; what was written before is safe")
                     .kind("hidden-volume")
+            }
+            DeviceError::LostWrites => {
+                Self::new(Exit::Failed, error.to_string(), "open it again, and check the file system inside")
+                    .kind("lost-writes")
             }
             DeviceError::Metadata(_) => Self::new(Exit::Failed, error.to_string(), "").kind("metadata"),
         }

@@ -58,7 +58,7 @@ pub(crate) fn carry_out(
     let (store, journal) = (Arc::new(stores.0), stores.1);
     plan.can_be_used().map_err(|e| about(path, e))?;
     let failed = |e: ConvertError| failed(path, e);
-    let conversion = plan.conversion(&*store, journal.as_deref()).map_err(failed)?;
+    let conversion = plan.conversion(&*store, journal.as_deref()).map_err(failed)?.in_small_segments();
     let watch = Watch::new(path, None, limit)?;
     let marked = match begun {
         Some(marked) => marked,
@@ -120,7 +120,8 @@ pub(crate) fn serve(
     let details = json!({"volume": {"format": what.format, "conversion": what.kind}, "converting": true});
     let mount = way.mount.map(|at| MountPlan { at, filesystem: None });
     let (volume, attachment) = (what.path.to_owned(), way.attachment);
-    let attach = AttachPlan { volume, attachment, mount, why: None, details, credentials: None };
+    let attach =
+        AttachPlan { volume, attachment, mount, why: None, details, credentials: None, cache: false };
     let mut told = Ok(());
     let (served, converted) = std::thread::scope(|scope| {
         let mut converting = None;

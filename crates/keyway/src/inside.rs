@@ -40,7 +40,7 @@ impl From<FilesError> for Failure {
             E::NotFound(_) => told.kind("not-found"),
             E::NotAFolder(_) | E::IsAFolder(_) | E::IsALink(_) | E::NotAFile(_) => told.kind("not-suitable"),
             E::NotAPath(_) | E::BadName(_) => told.kind("usage"),
-            E::Exists(_) => told.kind("exists"),
+            E::Exists(_) | E::InTheWay(_) => told.kind("exists"),
             E::NoRoom { .. } => told.kind("no-space"),
         }
     }

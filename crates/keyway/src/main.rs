@@ -18,6 +18,7 @@ mod nvme_auth;
 mod output;
 mod progress;
 mod prompt;
+mod searching;
 mod secrets_in;
 mod size;
 mod spawn;
@@ -63,10 +64,28 @@ fn usage(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if std::env::args_os().any(|a| a == "--json") {
-        let text = error.render().to_string();
-        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let failure = Failure::usage(first, "see `keyway --help` and `keyway VERB --help`");
+        let failure = Failure::usage(
+            first_paragraph(&error.render().to_string()),
+            "see `keyway --help` and `keyway VERB --help`",
+        );
         let _ = Output { json: true, yes: false }.result(&output::error_document(&failure), String::new);
     }
     ExitCode::from(Exit::Usage as u8)
+}
+
+/// What is wrong, in one line: the words that are missing stand in the lines below the first.
+fn first_paragraph(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    lines.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn wrong_usage_names_what_is_missing() {
+        let text =
+            "error: the following required arguments were not provided:\n  <VOLUME>\n  --size\n\nUsage: …\n";
+        let told = super::first_paragraph(text);
+        assert_eq!(told, "the following required arguments were not provided: <VOLUME> --size");
+    }
 }

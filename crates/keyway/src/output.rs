@@ -43,7 +43,7 @@ impl Output {
         }
         if !io::stdin().is_terminal() {
             return Err(Failure::usage(
-                format!("not done without being asked to: {what}"),
+                format!("nothing was done, because there is no terminal to ask this on: {what}"),
                 "add --yes if that is what you want",
             ));
         }

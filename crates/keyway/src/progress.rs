@@ -19,16 +19,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts drawing, where anybody watches; Ctrl-C stops the work in good order.
     pub(crate) fn interruptible(label: &str) -> Result<Self, Failure> {
-        let target =
-            if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        let style = ProgressStyle::with_template(
-            "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes}  {binary_bytes_per_sec}  {eta} left",
-        );
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
-        bar.set_message(label.to_owned());
+        let bar = bar(label);
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // The second one ends the process at once.
@@ -49,6 +40,21 @@ impl Progress {
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// A bar for bytes, drawn where anybody watches.
+pub(crate) fn bar(label: &str) -> ProgressBar {
+    let target =
+        if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    let style = ProgressStyle::with_template(
+        "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes}  {binary_bytes_per_sec}  {eta} left",
+    );
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.set_message(label.to_owned());
+    bar
 }
 
 impl keyway_volume::Progress for Progress {

@@ -36,6 +36,8 @@ pub(crate) struct ServeRequest {
     pub(crate) read_only: bool,
     /// Discards reach the medium.
     pub(crate) discards: bool,
+    /// The loop device goes through the page cache.
+    pub(crate) cache: bool,
     /// The way to the user.
     pub(crate) attachment: Attachment,
     /// How that was chosen, where nobody asked for it.
@@ -74,6 +76,7 @@ struct Wire {
     system_header: Option<OsString>,
     read_only: bool,
     discards: bool,
+    cache: bool,
     attachment: WireAttachment,
     chosen: Option<Chosen>,
     mountpoint: Option<OsString>,
@@ -208,6 +211,7 @@ impl ServeRequest {
     ) -> AttachPlan {
         AttachPlan {
             credentials: None,
+            cache: self.cache,
             volume: self.which.path.clone(),
             attachment,
             why,
@@ -280,6 +284,7 @@ fn send(to: &mut impl Write, request: &ServeRequest, secrets: &ServeSecrets) -> 
         system_header: which.system_header.clone().map(PathBuf::into_os_string),
         read_only: request.read_only,
         discards: request.discards,
+        cache: request.cache,
         attachment: match &request.attachment {
             Attachment::Fuse { loop_device } => WireAttachment::Fuse { loop_device: *loop_device },
             Attachment::Nbd(address) => WireAttachment::Nbd(address.into()),
@@ -414,6 +419,7 @@ fn receive_from(from: &mut impl Read) -> io::Result<(ServeRequest, ServeSecrets)
         },
         read_only: wire.read_only,
         discards: wire.discards,
+        cache: wire.cache,
         attachment: match wire.attachment {
             WireAttachment::Fuse { loop_device } => Attachment::Fuse { loop_device },
             WireAttachment::Nbd(address) => Attachment::Nbd(address.into()),
@@ -466,6 +472,7 @@ mod tests {
             },
             read_only: true,
             discards: true,
+            cache: true,
             attachment: Attachment::Fuse { loop_device: true },
             chosen: Some(Chosen { kernel_first: true, why: "because".into() }),
             mountpoint: Some("/mnt".into()),

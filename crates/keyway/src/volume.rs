@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::given::{Family, Key};
 use crate::narrow::{FormatArg, NarrowArgs};
 use crate::output::Output;
+use crate::searching::Searched;
 use crate::spawn;
 use crate::system_drive::SystemDrive;
 use keyway_engine::{Access, Device, LayerSecrets};
@@ -66,7 +67,7 @@ impl Which {
     /// What can be said of a BitLocker volume without a secret.
     pub(crate) fn look_at_bitlocker(&self, store: &dyn Store) -> Result<bitlocker::Seen, BitLockerError> {
         if self.format == Some(FormatArg::Bitlocker) {
-            bitlocker::find(store)
+            bitlocker::find(&Searched::new(store))
         } else {
             bitlocker::look(store)
         }
@@ -151,7 +152,8 @@ pub(crate) fn open_and<'a>(
         }
         Key::BitLocker(secrets) => {
             let request = which.bitlocker_request(secrets);
-            let unlocked = bitlocker::unlock(&store, &request).map_err(|e| about(e.into()))?;
+            let unlocked =
+                bitlocker::unlock(&Searched::new(&store), &request).map_err(|e| about(e.into()))?;
             if keys_too {
                 keys = unlocked.layer_secrets().map_err(|e| about(e.into()))?;
             }

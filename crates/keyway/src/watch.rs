@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 /// How much a conversion may be ahead of its limit's even pace.
 const MOST_AHEAD: Duration = Duration::from_secs(1);
 
+/// How often one that waits for that looks whether it shall stop.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
 /// How often the state file is written.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
@@ -42,6 +45,7 @@ pub(crate) struct Watch<'a> {
     bar: Option<progress::Progress>,
     state: Mutex<State>,
     path: &'a Path,
+    /// Bytes a second.
     limit: Option<u64>,
     stopped: AtomicBool,
 }
@@ -118,18 +122,22 @@ impl Progress for Watch<'_> {
         if state.told.is_none_or(|told| told.elapsed() > TELL_EVERY) {
             self.tell(&mut state, done, total);
         }
-        let wish = match &self.bar {
+        let asked = || match &self.bar {
             Some(bar) => keyway_volume::Progress::at(bar, Stage::Fill, done, total),
             None if self.stopped.load(Ordering::Acquire) => ControlFlow::Break(()),
             None => ControlFlow::Continue(()),
         };
+        let mut wish = asked();
         if let (Some(limit), ControlFlow::Continue(())) = (self.limit, wish) {
             let bytes = done.saturating_sub(std::mem::replace(&mut state.paced, done).max(from));
             let now = Instant::now();
             // What a machine that slept or was busy has not done is not made up for at once.
             let since = state.free.max(now.checked_sub(MOST_AHEAD).unwrap_or(now));
-            state.free = since + Duration::from_secs_f64(bytes as f64 / (limit as f64 * 1e6));
-            std::thread::sleep(state.free.saturating_duration_since(now).min(Duration::from_secs(10)));
+            state.free = since + Duration::from_secs_f64(bytes as f64 / limit as f64);
+            while wish.is_continue() && state.free > Instant::now() {
+                std::thread::sleep(state.free.saturating_duration_since(Instant::now()).min(LOOK_EVERY));
+                wish = asked();
+            }
         }
         wish
     }

@@ -204,7 +204,7 @@ fn killing_it_at_any_moment_loses_nothing() {
             .expect("opens")
             .set_len(32 << 20)
             .expect("sized");
-        let slow = "--limit 60";
+        let slow = if rounds % 2 == 0 { "--limit 60" } else { "--limit 60 --full-journal" };
         kills += killed(
             &image,
             "d",

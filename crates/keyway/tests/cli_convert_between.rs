@@ -254,8 +254,12 @@ fn ended_by_force_at_any_moment_nothing_is_lost() {
     let cli = new();
     let Some(content) = veracrypt(&cli) else { return };
     let (mut rng, mut kills, mut rounds, mut is_bitlocker) = (Rng::new(99), 0, 0, false);
-    // Where that is too short to get anywhere, it gets longer.
-    let mut longest = 1500;
+    // The longest time until a kill, in ms: longer where nothing gets anywhere by then, shorter where all of it does.
+    // Not shorter than at first: before it is at work, a conversion derives keys.
+    let (mut longest, mut tries) = (1500, 0);
+    // Kills that found more done than those before them.
+    let (mut at_work, mut reached) = (0, None);
+    let began = Instant::now();
     while kills < wanted || rounds < 2 {
         let (begin, secrets) = match is_bitlocker {
             false => (TO_BITLOCKER, "--password-file @pw --pim 1 --new-password-file @pw2"),
@@ -265,12 +269,16 @@ fn ended_by_force_at_any_moment_nothing_is_lost() {
         loop {
             let mut child = start(&cli, &words);
             std::thread::sleep(Duration::from_millis(rng.below(longest)));
+            tries += 1;
             // Ended by then or not: both are right.
             kills += u64::from(child.kill().is_ok() && child.wait().expect("ends").code().is_none());
             let resumed = format!("resume @d {secrets}");
             let half = cli.run("info @d --json");
             let document: Value = serde_json::from_slice(&half.stdout).unwrap_or_default();
             if document["conversion"] == "reencryption" {
+                let now = document["percentage_done"].as_f64();
+                at_work += u64::from(now != reached);
+                reached = now;
                 words = format!("{resumed} --limit 60");
                 if rng.below(3) != 0 {
                     continue;
@@ -284,6 +292,7 @@ fn ended_by_force_at_any_moment_nothing_is_lost() {
             let _ = std::fs::remove_file(cli.path("d.keyway-journal"));
             let is_now = cli.json(0, "info @d")["format"] == "bitlocker";
             if is_now != is_bitlocker {
+                longest = (longest * 3 / 4).max(1500);
                 break;
             }
             words = format!("{begin} --limit 60");
@@ -292,9 +301,12 @@ fn ended_by_force_at_any_moment_nothing_is_lost() {
         is_bitlocker = !is_bitlocker;
         let secret = if is_bitlocker { BITLOCKER } else { VERACRYPT };
         assert!(plain(&cli, secret)[..content.len()] == content, "the content is another");
-        rounds += 1;
+        (rounds, reached) = (rounds + 1, None);
     }
-    eprintln!("{kills} kills in {rounds} rounds");
+    let took = began.elapsed().as_secs();
+    eprintln!(
+        "{kills} kills in {tries} tries, {at_work} of them with more done than before; {rounds} rounds, {took} s, at most {longest} ms until a kill"
+    );
 }
 
 #[test]

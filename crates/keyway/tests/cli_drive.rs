@@ -146,6 +146,8 @@ fn encrypting_by_hardware_takes_seconds_and_keeps_everything() {
     assert!(held < 64 << 20, "{held} bytes of the drive's file were written");
 
     let status = cli.json(0, "status @drive");
+    // The drive's bytes, not its file's, which holds more.
+    assert_eq!(status["size_bytes"], 128_u64 << 30);
     assert_eq!(
         (&status["encryption_method"], &status["percentage_encrypted"]),
         (&"Hardware Encryption".into(), &100.0.into())

@@ -69,13 +69,18 @@ fn kill_rounds(attach: &str, rounds: u64, seed: u64) {
     let last: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
     let mut sessions = Vec::new();
     for round in 0..rounds {
-        let open = volume.open(attach);
+        let open = match attach {
+            // Over io_uring, where there is that, and over /dev/fuse.
+            "cache" => volume.open_cached((round % 2 == 1).then_some("dev")),
+            _ => volume.open(attach),
+        };
         sessions.push(open.session_folder());
         let way = match attach {
             "nbd" => match NbdFuse::mount(&keyway.path("nbdfuse"), &open.path("socket")) {
                 Some(client) => Way::Nbd(client),
                 None => return,
             },
+            "cache" => Way::Direct(open.path("device")),
             // Alternate between the file and the loop device on it.
             _ if is_root() && round % 2 == 0 => Way::Direct(open.path("device")),
             _ => Way::Direct(open.path("file")),
@@ -156,6 +161,14 @@ fn what_was_flushed_through_fuse_survives_a_killed_server() {
     }
 }
 
+/// What was written waits in the page cache above the server, and what was flushed does not.
+#[test]
+fn what_was_flushed_through_the_page_cache_survives_a_killed_server() {
+    if require_root() && require_fuse() {
+        kill_rounds("cache", rounds(), 55);
+    }
+}
+
 #[test]
 fn what_was_flushed_through_nbd_survives_a_killed_server() {
     kill_rounds("nbd", rounds(), 52);
@@ -204,8 +217,8 @@ fn an_fsync_inside_reaches_the_medium() {
     let Some(medium) = Loop::on(image.path()) else { return };
     let on_device = image.at(&medium.device);
     let mut rng = Rng::new(53);
-    for (attach, key) in [("fuse", "file"), ("fuse", "device")] {
-        let open = on_device.open(attach);
+    for (cached, key) in [(false, "file"), (false, "device"), (true, "device")] {
+        let open = if cached { on_device.open_cached(None) } else { on_device.open("fuse") };
         let file = File::options().write(true).open(open.path(key)).expect("the volume opens");
         let before = medium.flushes();
         let written = rng.bytes(1 << 20);

@@ -24,6 +24,8 @@ enum Way {
     File,
     /// The loop device on it.
     Device,
+    /// The loop device that goes through the page cache.
+    Cached,
     /// The NBD socket, through another program's client.
     Nbd,
 }
@@ -40,11 +42,12 @@ impl<'a> Application<'a> {
     /// `None` after a visible skip where this way can't be had.
     fn start(volume: &Volume<'a>, way: Way) -> Option<Self> {
         let (open, client) = match way {
-            Way::Device if !is_root() => {
+            Way::Device | Way::Cached if !is_root() => {
                 skip("loop devices need root");
                 return None;
             }
             Way::File | Way::Device => (volume.open("fuse"), None),
+            Way::Cached => (volume.open_cached(None), None),
             Way::Nbd => {
                 let open = volume.open("nbd");
                 let client = NbdFuse::mount(&volume.keyway().path("client"), &open.path("socket"))?;
@@ -53,7 +56,7 @@ impl<'a> Application<'a> {
         };
         let path = match (way, &client) {
             (_, Some(client)) => client.file(),
-            (Way::Device, None) => open.path("device"),
+            (Way::Device | Way::Cached, None) => open.path("device"),
             (_, None) => open.path("file"),
         };
         let file = File::options().read(true).write(true).open(path).expect("the volume opens");
@@ -95,7 +98,7 @@ impl<'a> Application<'a> {
 
 /// The ways this user and machine have.
 fn ways() -> Vec<Way> {
-    if require_fuse() { vec![Way::File, Way::Device, Way::Nbd] } else { Vec::new() }
+    if require_fuse() { vec![Way::File, Way::Device, Way::Cached, Way::Nbd] } else { Vec::new() }
 }
 
 /// A folder with a small memory file system on it.
@@ -149,7 +152,7 @@ fn a_full_disk_is_told_as_such_and_loses_nothing() {
         let refused = refused.expect("4 MiB of disk can't take 10 MiB");
         // Linux knows of a block device's page cache only that writing it out failed.
         let told = match way {
-            Way::Device => refused.raw_os_error() == Some(EIO),
+            Way::Device | Way::Cached => refused.raw_os_error() == Some(EIO),
             Way::File | Way::Nbd => refused.kind() == ErrorKind::StorageFull,
         };
         assert!(told, "{way:?}: the application is told why: {refused}");

@@ -60,6 +60,16 @@ fn a_ublk_device_outlives_its_server() {
         ("waiting.left", ""),
         ("unused.attachment", "fuse"),
         ("unused.left", ""),
+        // The kernel does not look for them; `partx` does.
+        ("partitions.before", "0"),
+        ("partitions.reread", ""),
+        ("partitions.found", "2"),
+        ("partitions.search", ""),
+        ("partitions.lost", ""),
+        ("partitions.busy", "6"),
+        ("partitions.closed", "0"),
+        ("partitions.left", ""),
+        ("partitions.kept", "yes"),
         ("end.left", ""),
     ];
     for (key, value) in expected {

@@ -142,6 +142,53 @@ say unused.attachment "$(field attachment)"
 /tmp/keyway close --all >/dev/null
 say unused.left "$(left | tr '\n' ' ')"
 
+echo "partitions"
+opens --attach ublk /tmp/volume
+device=$(field device)
+# A partition table with 8 MiB from 1 MiB on, and 4 MiB behind that.
+{
+    head -c 446 /dev/zero
+    printf '\0\0\0\0\203\0\0\0\0\010\0\0\0\100\0\0'
+    printf '\0\0\0\0\203\0\0\0\0\110\0\0\0\040\0\0'
+    head -c 32 /dev/zero
+    printf '\125\252'
+} | dd of="$device" bs=512 conv=fsync,notrunc status=none
+partitions() {
+    ls /dev | grep -c "^${device#/dev/}p"
+}
+say partitions.before "$(partitions)"
+blockdev --rereadpt "$device" 2>/dev/null && say partitions.reread done
+partx -a "$device"
+say partitions.found "$(partitions)"
+# Its server is killed while somebody looks for them, and another serves the rest of that.
+for n in 0 1 2 3 4 5; do
+    partx -d "$device"
+    echo 3 >/proc/sys/vm/drop_caches
+    partx -a "$device" &
+    searching=$!
+    sleep "0.0$n"
+    killed "$(field pid)"
+    opens --attach ublk /tmp/volume || cat complaint
+    wait $searching || say partitions.search "$? in round $n"
+    [ "$(partitions)" = 2 ] || say partitions.lost "$(partitions) in round $n"
+done
+mkfs.ext4 -q -F "${device}p1" && mount "${device}p1" /tmp/at
+/tmp/keyway close /tmp/volume >/dev/null 2>&1
+say partitions.busy $?
+{ cp /tmp/file3 /tmp/at/ && sync -f /tmp/at; } &
+kill_and_recover /tmp/volume
+wait
+umount /tmp/at
+/tmp/keyway close /tmp/volume >/dev/null
+say partitions.closed $?
+say partitions.left "$(left | tr '\n' ' ')"
+opens --attach ublk /tmp/volume
+device=$(field device)
+partx -a "$device"
+e2fsck -fn "${device}p1" >e2fsck 2>&1 && mount -o ro "${device}p1" /tmp/at && cmp /tmp/at/file3 /tmp/file3 && say partitions.kept yes
+umount /tmp/at
+/tmp/keyway close --all >/dev/null
+
 speed() { # DEVICE NAME DEPTH
     fio --name="$2" --filename="$1" --rw=randread --bs=4k --size=16M --ioengine=io_uring --direct=1 --iodepth="$3" \
         --runtime=4 --time_based --ramp_time=1 --minimal 2>/dev/null | cut -d';' -f8

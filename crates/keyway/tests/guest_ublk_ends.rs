@@ -42,6 +42,12 @@ fn nothing_is_left_of_who_is_killed_at_birth_and_users_have_devices() {
         ("user.gone", ""),
         ("user.anew", "ublk same"),
         ("user.again_gone", "ublk"),
+        ("other.opened", "0 ublk another"),
+        ("other.roots", "0 4096"),
+        ("other.left", ""),
+        ("other.number", "same"),
+        ("other.device", "ublk same"),
+        ("other.lives", "yes"),
         ("end.left", ""),
     ];
     for (key, value) in expected {

@@ -152,6 +152,40 @@ kill -9 "$(field pid)"
 user_opens ublk || cat /tmp/answer
 say user.again_gone "$(field attachment)"
 user /tmp/keyway close --all >/dev/null
+
+echo "numbers that others have by now"
+# What a session said of itself is left, and its device's number is root's.
+user_opens ublk || cat /tmp/answer
+cp -a /tmp/user/keyway /tmp/kept
+user /tmp/keyway close --all >/dev/null
+cp -a /tmp/kept/. /tmp/user/keyway/
+kept=$(field device)
+opens /tmp/another || cat /tmp/complaint
+roots=$(field device)
+user_opens ublk
+say other.opened "$? $(field attachment) $([ "$roots" = "$kept" ] && [ "$(field device)" != "$roots" ] && echo another)"
+say other.roots "$(stat -c %u "$roots") $(dd if="$roots" bs=4096 count=1 status=none | wc -c)"
+user /tmp/keyway close --all >/dev/null
+/tmp/keyway close --all >/dev/null
+say other.left "$(left | tr '\n' ' ')"
+# Its server's number is another process's.
+user_opens ublk || cat /tmp/answer
+device=$(field device) server=$(field pid)
+kill -9 "$server"
+while [ -e "/proc/$server" ]; do sleep 0.1; done
+for ((n = 0; n < 100; n++)); do
+    echo $((server - 1)) >/proc/sys/kernel/ns_last_pid
+    sleep 1000 &
+    other=$!
+    [ $other != "$server" ] || break
+    kill $other
+done
+say other.number "$([ $other = "$server" ] && echo same)"
+user_opens ublk || cat /tmp/answer
+say other.device "$(field attachment) $([ "$(field device)" = "$device" ] && echo same)"
+say other.lives "$(kill -0 $other && echo yes)"
+kill $other
+user /tmp/keyway close --all >/dev/null
 kill $udev
 say end.left "$(left | tr '\n' ' ')"
 exit 0

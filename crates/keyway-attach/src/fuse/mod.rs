@@ -51,6 +51,16 @@ impl fmt::Display for Transport {
     }
 }
 
+/// How a volume is mounted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// By this transport alone; `None`: by rings where the kernel offers them.
+    pub transport: Option<Transport>,
+    /// What is written has waited in a page cache above the file, as that of a loop device: after a write that fails, no
+    /// flush succeeds any more.
+    pub cached: bool,
+}
+
 /// A mounted volume and the threads that serve it.
 pub struct FuseMount {
     at: PathBuf,
@@ -62,16 +72,15 @@ pub struct FuseMount {
 impl FuseMount {
     /// Mounts a file system with the one file `volume` at the folder `at` and serves it from
     /// threads of its own. `gone` is requested when it is unmounted, by us or by anybody else.
-    /// Rings are used where the kernel offers them, unless `transport` says otherwise.
     pub fn serve(
         device: Arc<Device>,
         at: &Path,
-        transport: Option<Transport>,
+        options: Options,
         gone: Arc<Stop>,
     ) -> Result<Self, AttachError> {
         let fail = |e: io::Error| AttachError::io("speak FUSE with the kernel", e);
-        let file = Arc::new(VolumeFile::new(device));
-        let want_rings = transport != Some(Transport::Device);
+        let file = Arc::new(VolumeFile::new(device, options.cached));
+        let want_rings = options.transport != Some(Transport::Device);
         let allowed = want_rings.then(rings::Permit::get);
         let fuse = connect::connect(at)?;
         let mut threads = Threads { file, gone, running: Arc::new(AtomicUsize::new(1)), handles: Vec::new() };

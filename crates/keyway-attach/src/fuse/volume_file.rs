@@ -36,6 +36,7 @@ pub(crate) struct Request<'a> {
 
 /// A read or write whose bytes are on their way.
 pub(crate) struct Underway<'a> {
+    file: &'a VolumeFile,
     transfer: Transfer<'a>,
     pub(crate) unique: u64,
     opcode: u32,
@@ -57,7 +58,7 @@ impl Underway<'_> {
         let (opcode, len) = (self.opcode, self.len);
         let Some(data) = buffer.get_mut(..len) else { return Answer::Error(Errno::INVAL) };
         if let Err(e) = self.transfer.finish(data, moved == Some(len)) {
-            return Answer::Error(errno(e));
+            return Answer::Error(self.file.failed(opcode, e));
         }
         if opcode == op::READ {
             return Answer::Bytes(len);
@@ -97,17 +98,21 @@ pub(crate) struct VolumeFile {
     device: Arc<Device>,
     /// A [`Holes`].
     holes: AtomicU8,
+    /// What is written has waited in a page cache, and who wrote it was told that it was taken.
+    cached: bool,
     uid: u32,
     gid: u32,
     opened: u64,
 }
 
 impl VolumeFile {
-    pub(crate) fn new(device: Arc<Device>) -> Self {
+    /// `cached`: what is written has waited in the page cache of a loop device on the file.
+    pub(crate) fn new(device: Arc<Device>, cached: bool) -> Self {
         let opened = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         Self {
             device,
             holes: AtomicU8::new(Holes::Refused as u8),
+            cached,
             uid: rustix::process::getuid().as_raw(),
             gid: rustix::process::getgid().as_raw(),
             opened,
@@ -199,8 +204,9 @@ impl VolumeFile {
             self.device.begin_write(data, wanted.offset, align)
         };
         let unique = request.header.unique;
-        let begun = transfer.map_err(errno)?;
-        Ok(begun.map(|transfer| Underway { transfer, unique, opcode, len: len as usize }))
+        let begun = transfer.map_err(|e| self.failed(opcode, e))?;
+        let (file, len) = (self, len as usize);
+        Ok(begun.map(|transfer| Underway { file, transfer, unique, opcode, len }))
     }
 
     /// Does what is asked.
@@ -251,12 +257,21 @@ impl VolumeFile {
         if self.holes_are(Holes::Tried) {
             return if data.iter().all(|byte| *byte == 0) { written(buffer, len) } else { Err(Errno::BUSY) };
         }
-        self.device.write_and_spoil(data, wanted.offset).map_err(errno)?;
+        self.device.write_and_spoil(data, wanted.offset).map_err(|e| self.failed(op::WRITE, e))?;
         // The kernel leaves it to us for files without a page cache. O_SYNC contains O_DSYNC.
         if OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC) {
             self.device.flush().map_err(errno)?;
         }
         written(buffer, len)
+    }
+
+    /// The number of an error. The kernel tells of a write that had waited once, if at all, and calls the next flush
+    /// a success: the device takes note.
+    fn failed(&self, opcode: u32, e: DeviceError) -> Errno {
+        if self.cached && opcode == op::WRITE {
+            self.device.lose_writes();
+        }
+        errno(e)
     }
 
     /// A zeroed range is encrypted zeros, and costs as much as writing them. A hole is a discard or nothing.

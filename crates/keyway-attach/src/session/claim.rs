@@ -4,12 +4,12 @@ use crate::AttachError;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::Duration;
 
 /// udev takes the same lock on block devices for a moment, whenever one changes
-/// (systemd's `BLOCK_DEVICE_LOCKING`).
+/// (systemd's `BLOCK_DEVICE_LOCKING`); and the kernel may keep a file open for a moment whose process has ended, with a
+/// ring of transfers that are to be cleared away.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -25,8 +25,7 @@ impl Claim {
         let doing = || format!("lock {}", volume.display());
         let open = OpenOptions::new().read(true).write(writable).open(volume);
         let file = open.map_err(|e| AttachError::io(doing(), e))?;
-        let block_device = file.metadata().is_ok_and(|meta| meta.file_type().is_block_device());
-        let mut tries = if block_device { TRIES } else { 1 };
+        let mut tries = TRIES;
         loop {
             tries -= 1;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {

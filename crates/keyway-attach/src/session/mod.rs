@@ -196,9 +196,11 @@ fn clean_stale_in(runtime: &Path, spared: Option<&Path>) -> Result<Vec<SessionSt
         }
         cleaned.extend(state);
         let at = folder.mount_point();
-        for device in loopdev::devices_on(&at.join(fuse::FILE_NAME)) {
-            mount::abandon(&device);
-            loopdev::abandon(&device)?;
+        for below in loopdev::devices_on(&at.join(fuse::FILE_NAME)) {
+            for device in loopdev::devices_on(&below).iter().chain([&below]) {
+                mount::abandon(device);
+                loopdev::abandon(device)?;
+            }
         }
         if fuse::is_mounted(&at) {
             fuse::disconnect(&at, true)?;
@@ -217,7 +219,7 @@ fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
         Some(device) => device.give_up(),
         None => {
             if let Some(device) = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT) {
-                ublk::clear(device, &state.volume)?;
+                ublk::clear(device, &state.volume, state.pid)?;
             }
             take_away_mapping(state, in_use)
         }
@@ -227,7 +229,7 @@ fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
 /// The ublk device of a dead session, if it still is there.
 fn waiting_device(state: &SessionState, patience: Duration) -> Option<ublk::Waiting> {
     let device = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT)?;
-    ublk::waiting(device, &state.volume, patience)
+    ublk::waiting(device, &state.volume, state.pid, patience)
 }
 
 /// The block device of this volume that waits for a server, because its own was killed; [`run`] takes it over

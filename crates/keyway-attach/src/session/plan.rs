@@ -14,6 +14,8 @@ pub struct AttachPlan {
     pub attachment: Attachment,
     /// What hosts must prove before an NVMe/TCP controller serves them; without it, it listens on loopback alone.
     pub credentials: Option<Arc<Credentials>>,
+    /// The loop device of [`Attachment::Fuse`] goes through the page cache of another one.
+    pub cache: bool,
     /// Where the file system inside shall be mounted, if anywhere. Needs root and a loop device.
     pub mount: Option<MountPlan>,
     /// Why it is attached this way, where nobody asked for it; told to the user.

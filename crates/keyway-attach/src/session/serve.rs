@@ -7,7 +7,7 @@ use super::latency::KernelStat;
 use super::plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
 use super::served::Served;
 use super::state::{SessionState, SessionStatus};
-use crate::fuse::{FuseMount, Transport};
+use crate::fuse::{FuseMount, Options, Transport};
 use crate::nbd::{self, Listen, Server};
 use crate::ublk::{self, UblkError, UblkVolume};
 use crate::vhost_user::VhostServer;
@@ -152,6 +152,7 @@ impl Session {
             sector_bytes: served.sector_bytes(),
             read_only: served.is_read_only(),
             transport: String::new(),
+            cache: None,
             why: plan.why.clone(),
             details: plan.details.clone(),
         };
@@ -198,14 +199,15 @@ impl Session {
         let transport =
             (std::env::var_os(TRANSPORT_VARIABLE).is_some_and(|v| v == "dev")).then_some(Transport::Device);
         let at = self.folder.mount_point();
-        let fuse =
-            FuseMount::serve(Arc::clone(self.served.device()?), &at, transport, Arc::clone(&self.gone))?;
+        let options = Options { transport, cached: plan.cache };
+        let fuse = FuseMount::serve(Arc::clone(self.served.device()?), &at, options, Arc::clone(&self.gone))?;
         let file = fuse.file();
         self.state.transport = fuse.transport().to_string();
         self.state.file = Some(file.clone());
         self.fuse = Some(fuse);
         if loop_device || plan.mount.is_some() {
-            let device = loopdev::attach(&file, self.served.sector_bytes(), self.served.is_read_only())?;
+            let (sector_bytes, read_only) = (self.served.sector_bytes(), self.served.is_read_only());
+            let device = loopdev::attach(&file, sector_bytes, read_only)?;
             if self.served.device()?.passes_discards()
                 && self.fuse.as_ref().is_some_and(|fuse| !fuse.pass_discards(&device))
             {
@@ -213,6 +215,13 @@ impl Session {
                     "keyway: warning: this kernel's loop devices can't tell discards from zeroing, so none are passed on"
                 );
             }
+            let device = match plan.cache {
+                false => device,
+                true => {
+                    let below = self.state.cache.insert(device);
+                    loopdev::cache(below, sector_bytes, read_only)?
+                }
+            };
             self.mount(device, plan.mount.as_ref())?;
         }
         Ok(())
@@ -450,6 +459,10 @@ impl Session {
                 keep_first(&mut first, loopdev::detach(device))?;
             }
             self.state.device = None;
+        }
+        if let Some(below) = &self.state.cache {
+            keep_first(&mut first, loopdev::detach(below))?;
+            self.state.cache = None;
         }
         if let Some(fuse) = &mut self.fuse {
             keep_first(&mut first, fuse.unmount())?;

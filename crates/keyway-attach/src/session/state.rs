@@ -42,6 +42,9 @@ pub struct SessionState {
     /// How requests reach the serving process: "/dev/fuse", "fuse over io_uring", "nbd", "ublk"; "dm-crypt" where
     /// they do not, because the kernel does the work.
     pub transport: String,
+    /// The loop device below `device`, through whose page cache that one goes.
+    #[serde(default)]
+    pub cache: Option<PathBuf>,
     /// Why it is attached this way, where nobody asked for it.
     #[serde(default)]
     pub why: Option<String>,
@@ -97,10 +100,11 @@ impl SessionState {
         let given = Path::new(what);
         let real = given.canonicalize();
         let is = |path: &Path| path == given || real.as_ref().is_ok_and(|real| path == real);
-        let paths = [Some(&self.volume), self.device.as_ref(), self.file.as_ref(), self.mountpoint.as_ref()];
+        let others = [&self.device, &self.cache, &self.file, &self.mountpoint];
+        let paths = others.into_iter().flatten().chain([&self.volume]);
         self.id == what
             || self.socket.as_ref().is_some_and(|socket| socket == what || is(Path::new(socket)))
-            || paths.into_iter().flatten().any(|path| is(path))
+            || paths.into_iter().any(|path| is(path))
     }
 
     /// Whether the serving process, the very one, still exists.

@@ -5,6 +5,9 @@ use crate::{AttachError, loopdev};
 use keyway_engine::Device;
 use keyway_sys::{UblkDevice, UblkState, ublk_character};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -38,10 +41,10 @@ impl Waiting {
     }
 }
 
-/// Looks at what a dead session left: `device` is the block device that it had of `volume`. `None` where it is
-/// gone, or somebody else's. The kernel gets so much `patience` to find out that its server is dead; it waits for
-/// another one also before that.
-pub fn waiting(device: &Path, volume: &Path, patience: Duration) -> Option<Waiting> {
+/// Looks at what a dead session left: `device` is the block device that its process `dead` had of `volume`. `None`
+/// where it is gone, or somebody else's. The kernel gets so much `patience` to find out that its server is dead; it
+/// waits for another one also before that.
+pub fn waiting(device: &Path, volume: &Path, dead: u32, patience: Duration) -> Option<Waiting> {
     let (name, id) = (device.file_name()?.to_str()?, number(device)?);
     let mut control = control().ok()?;
     let until = Instant::now() + patience;
@@ -49,7 +52,7 @@ pub fn waiting(device: &Path, volume: &Path, patience: Duration) -> Option<Waiti
         let info = control.look(id).ok().filter(|info| info.tag == tag(volume) && !info.unprivileged)?;
         match info.state {
             UblkState::Quiesced => break info,
-            UblkState::Live if !is_alive(info.server) => {
+            UblkState::Live if !is_served(info.server, dead) => {
                 if Instant::now() >= until {
                     break info;
                 }
@@ -94,12 +97,12 @@ impl Waiting {
 }
 
 /// Deletes what a dead session left that nobody can take over: a device that was never shown to anybody, one that was
-/// being removed, or one of a user without root. `device` is what it had made of `volume`, or was about to make:
-/// what is somebody else's is left alone.
+/// being removed, or one of a user without root. `device` is what its process `dead` had made of `volume`, or was
+/// about to make: what is somebody else's is left alone.
 ///
 /// # Errors
 /// [`UblkError::NotHandedOver`] where the device's node is not this user's yet.
-pub(crate) fn clear(device: &Path, volume: &Path) -> Result<(), AttachError> {
+pub(crate) fn clear(device: &Path, volume: &Path, dead: u32) -> Result<(), AttachError> {
     let Some(id) = number(device) else { return Ok(()) };
     let Ok(mut control) = control() else { return Ok(()) };
     let info = match control.look(id) {
@@ -111,7 +114,7 @@ pub(crate) fn clear(device: &Path, volume: &Path) -> Result<(), AttachError> {
     };
     // Before it is shown to others it has no server that could be alive.
     let can_be_served = info.state != UblkState::Dead && !info.unprivileged;
-    if info.tag != tag(volume) || can_be_served || is_alive(info.server) {
+    if info.tag != tag(volume) || can_be_served || is_served(info.server, dead) {
         return Ok(());
     }
     let doing = |e| AttachError::io(format!("remove {}", device.display()), e);
@@ -119,15 +122,34 @@ pub(crate) fn clear(device: &Path, volume: &Path) -> Result<(), AttachError> {
     control.delete(&info).map_err(doing)
 }
 
-/// The node of a device's server, where there is one that udev has not handed to this user.
+/// The node of a device's server, where there is one that udev has not handed to this user. A number that has become
+/// root's, or another user's, since it was written down is not meant: nothing of ours is behind it.
 pub(crate) fn not_handed_over(device: &Path) -> Option<PathBuf> {
-    let node = PathBuf::from(ublk_character(number(device)?));
-    (!outlives_its_server() && node.exists() && !is_ours(&node)).then_some(node)
+    let id = number(device)?;
+    let node = PathBuf::from(ublk_character(id));
+    if outlives_its_server() || is_ours(&node) {
+        return None;
+    }
+    // Udev hands a user's device to its maker, and what it has not got to yet is root's.
+    let theirs = node.metadata().is_ok_and(|there| there.uid() == 0);
+    (theirs && !is_roots(control().ok()?.look(id).map(drop))).then_some(node)
+}
+
+/// Whether the kernel's answer to a user without root, who asked for a device, means that it was made by root: such a
+/// one is nobody else's business (EPERM). A user's is refused by the rights of its node (EACCES).
+fn is_roots(answer: io::Result<()>) -> bool {
+    answer.is_err_and(|e| e.raw_os_error() == Some(Errno::PERM.raw_os_error()))
 }
 
 /// Whether this user may read and write a node.
 pub(super) fn is_ours(node: &Path) -> bool {
     accessat(CWD, node, Access::READ_OK | Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Whether the process that the kernel calls a device's server is one, and not `dead`, whose number another process may
+/// have by now.
+fn is_served(server: i32, dead: u32) -> bool {
+    u32::try_from(server) != Ok(dead) && is_alive(server)
 }
 
 /// Whether there is such a process; one that nobody has waited for is dead.
@@ -146,8 +168,27 @@ mod tests {
     #[test]
     fn what_is_no_device_of_ours_does_not_wait() {
         for device in ["/dev/loop0", "/dev/ublkb", "/dev/ublkb123456", "/"] {
-            assert!(waiting(Path::new(device), Path::new("/volume"), CLEAN_UP).is_none(), "{device}");
-            assert!(clear(Path::new(device), Path::new("/volume")).is_ok(), "{device}");
+            assert!(waiting(Path::new(device), Path::new("/volume"), 1, CLEAN_UP).is_none(), "{device}");
+            assert!(clear(Path::new(device), Path::new("/volume"), 1).is_ok(), "{device}");
         }
+    }
+
+    /// This process has its number by now, whoever had it before.
+    #[test]
+    fn a_dead_server_stays_dead_when_its_number_is_anothers() {
+        let number = std::process::id();
+        let server = i32::try_from(number).expect("a process's number");
+        assert!(is_served(server, number + 1));
+        assert!(!is_served(server, number));
+        // Before a device is started.
+        assert!(!is_served(-1, number));
+    }
+
+    #[test]
+    fn roots_devices_are_told_from_nodes_that_nobody_handed_over() {
+        let refused = |errno: Errno| Err(io::Error::from_raw_os_error(errno.raw_os_error()));
+        assert!(is_roots(refused(Errno::PERM)));
+        assert!(!is_roots(refused(Errno::ACCESS)));
+        assert!(!is_roots(Ok(())));
     }
 }

@@ -55,10 +55,11 @@ fn print(value: &impl serde::Serialize) {
 fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), AttachError> {
     let plan = AttachPlan {
         credentials: None,
+        cache: way == "cached",
         volume: file.to_owned(),
         attachment: match way {
             "fuse" => Attachment::Fuse { loop_device: false },
-            "loop" => Attachment::Fuse { loop_device: true },
+            "loop" | "cached" => Attachment::Fuse { loop_device: true },
             "nbd" => Attachment::Nbd(NbdAddress::Session),
             "vhost-user" => Attachment::VhostUser(None),
             other => panic!("unknown way {other}"),

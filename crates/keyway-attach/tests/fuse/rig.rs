@@ -2,7 +2,7 @@
 
 use crate::child;
 use keyway_attach::Stop;
-use keyway_attach::fuse::{FuseMount, Transport};
+use keyway_attach::fuse::{FuseMount, Options, Transport};
 use keyway_attach::session::SessionState;
 use keyway_cipher::{LayerKey, Mode, SectorCipher, Spec};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
@@ -51,8 +51,9 @@ impl Mounted {
         let folder = tempfile::tempdir().expect("a folder");
         let gone = Arc::new(Stop::new().expect("an event"));
         let wanted = (transport == Transport::Device).then_some(transport);
+        let options = Options { transport: wanted, ..Options::default() };
         let fuse =
-            FuseMount::serve(device, folder.path(), wanted, Arc::clone(&gone)).expect("FUSE can be mounted");
+            FuseMount::serve(device, folder.path(), options, Arc::clone(&gone)).expect("FUSE can be mounted");
         if fuse.transport() != transport {
             leave_out(&format!("this kernel does not offer {transport} (to us)"));
             return None;

@@ -53,7 +53,8 @@ impl Mark {
     /// Where the journal is in its file.
     pub fn place(&self) -> Place {
         let records = SHEET_BYTES as u64;
-        Place::in_a_row(records, records + (SLOTS * RECORD_BYTES) as u64, self.segment_bytes)
+        let place = Place::in_a_row(records, records + (SLOTS * RECORD_BYTES) as u64, self.segment_bytes);
+        Place { whole: true, ..place }
     }
 
     /// The page as it is put on the medium.

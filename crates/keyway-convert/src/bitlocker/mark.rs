@@ -171,7 +171,7 @@ impl Mark {
         let records = (1..).map(|n| third + HEAD + n * PAGE);
         let slots =
             records.zip([first + HEAD, second + HEAD]).map(|(record, segment)| Slot { record, segment });
-        Place { slots: slots.collect(), segment_bytes: HEAD }
+        Place { slots: slots.collect(), segment_bytes: HEAD, whole: false }
     }
 
     /// The pointer to the second marker.
@@ -193,7 +193,7 @@ impl Mark {
         let free = if self.free == FreeSpace::Leave { 0 } else { self.free.code() };
         payload.extend([self.kind.code(), u8::from(self.fresh), in_file, free]);
         payload.extend((path.len() as u16).to_le_bytes());
-        payload.extend([u8::from(self.free_is_new), 0]);
+        payload.extend([u8::from(self.free_is_new), u8::from(self.place.whole)]);
         let [first, second, third] = self.copies;
         let boot = [self.boot.start, self.boot.end.saturating_sub(self.boot.start)];
         for field in [self.size, first, second, third].into_iter().chain(boot).chain([self.spare]) {
@@ -257,6 +257,7 @@ impl Mark {
                     .map(|n| Some(Slot { record: number(240 + 8 * n)?, segment: number(272 + 8 * n)? }))
                     .collect::<Option<_>>()?,
                 segment_bytes: number(304)?,
+                whole: *body.get(23)? == 1,
             },
             under: *body.get(UNDER_AT..)?.first_chunk()?,
             new_key,

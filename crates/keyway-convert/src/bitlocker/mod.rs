@@ -289,6 +289,12 @@ impl Plan {
         Ok(self)
     }
 
+    /// The same with a journal that keeps every segment whole ([`Form`](crate::Form)).
+    pub fn kept_whole(mut self) -> Self {
+        self.mark.place.whole = true;
+        self
+    }
+
     /// What the marker says.
     pub fn mark(&self) -> &Mark {
         &self.mark

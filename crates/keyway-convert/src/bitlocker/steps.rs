@@ -189,7 +189,9 @@ impl Mark {
 
     /// The journal's segments among free bytes.
     fn segments(&self, noise: bool) -> Vec<Small> {
-        if self.journal != JournalPlace::OnMedium || self.place == Self::small_journal(self.copies) {
+        if self.journal != JournalPlace::OnMedium
+            || self.place.slots == Self::small_journal(self.copies).slots
+        {
             return vec![];
         }
         self.place.segments().into_iter().map(|range| Small::Fill { range, noise }).collect()

@@ -30,7 +30,7 @@ impl Plan {
         self.can_be_used()?;
         let mut conversion = self.conversion(store, journal)?;
         conversion.steps.truncate(self.mark.steps_in_use(&self.work));
-        Ok(conversion)
+        Ok(conversion.in_small_segments())
     }
 
     /// The same run of a volume that is to be in use meanwhile. What free space it leaves out is under the new cipher
@@ -58,7 +58,9 @@ impl Plan {
     /// The run is not one for that: its journal lies in free space, or it leaves free space out.
     pub fn can_be_used(&self) -> Result<(), ConvertError> {
         let mark = &self.mark;
-        if mark.journal == JournalPlace::OnMedium && mark.place != Mark::small_journal(mark.copies) {
+        if mark.journal == JournalPlace::OnMedium
+            && mark.place.slots != Mark::small_journal(mark.copies).slots
+        {
             return Err(ConvertError::Unsupported(
                 "this conversion's journal lies in free space that somebody might use; go on without --online",
             ));

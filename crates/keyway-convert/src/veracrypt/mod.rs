@@ -129,7 +129,7 @@ fn first_record(size: u64) -> u64 {
 fn two_slots(size: u64, segments: [u64; 2], segment_bytes: u64) -> Place {
     let records = [first_record(size), first_record(size) + PAGE];
     let slots = records.into_iter().zip(segments).map(|(record, segment)| Slot { record, segment });
-    Place { slots: slots.collect(), segment_bytes }
+    Place { slots: slots.collect(), segment_bytes, whole: false }
 }
 
 fn journal_place(file: Option<PathBuf>) -> JournalPlace {
@@ -303,6 +303,12 @@ pub(crate) fn key_of(layout: &Layout) -> Result<Keyed, ConvertError> {
 const WHOLE: &str = "only volumes that are encrypted throughout can be converted";
 
 impl Plan {
+    /// The same with a journal that keeps every segment whole ([`Form`](crate::Form)).
+    pub fn kept_whole(mut self) -> Self {
+        self.marker.place.whole = true;
+        self
+    }
+
     /// The conversion; `journal` is the file's store where the journal is in a file.
     ///
     /// # Errors

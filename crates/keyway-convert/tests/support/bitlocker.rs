@@ -49,6 +49,8 @@ pub(crate) struct Case {
     pub(crate) sector_bytes: u32,
     /// What becomes of the space that is left out.
     pub(crate) free: FreeSpace,
+    /// The journal keeps every segment whole.
+    pub(crate) whole: bool,
 }
 
 pub(crate) fn key(bytes: &[u8]) -> [Secret; 1] {
@@ -124,6 +126,7 @@ impl Case {
             in_use: false,
             sector_bytes,
             free: FreeSpace::Leave,
+            whole: false,
         };
         // What comes out without any cut is held against the file system, and then the others against it.
         let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(case.image.clone()));
@@ -207,7 +210,7 @@ impl Case {
         if self.kind != Kind::Encryption {
             let unlocked = unlock(store, &UnlockRequest::new(&key(&self.key)))?;
             return match self.kind {
-                Kind::Decryption => Plan::of_volume(store, unlocked, Kind::Decryption, None),
+                Kind::Decryption => self.for_use(Plan::of_volume(store, unlocked, Kind::Decryption, None)?),
                 _ => self.for_use(Plan::reencryption(store, unlocked, NEW_METHOD, self.used_only, None)?),
             };
         }
@@ -228,7 +231,36 @@ impl Case {
         self.for_use(Plan::encryption(&copy, &wish)?.of_free(self.free)?)
     }
 
+    pub(crate) fn kept_whole(self) -> Self {
+        Self { whole: true, ..self }
+    }
+
+    /// What is converted in place, with sums and parity in the journal: all but what the volume's own things have.
+    pub(crate) fn in_place(&self) -> Vec<std::ops::Range<u64>> {
+        if self.whole {
+            return vec![];
+        }
+        let store: Arc<dyn Store> = Arc::new(MemStore::from_vec(self.image.clone()));
+        let plan = self.plan(&store).expect("planned");
+        let mark = plan.mark();
+        let copy = |at: &u64| *at..*at + 2 * HEAD_BYTES as u64;
+        let journal = mark.place.segments();
+        let mut others: Vec<_> =
+            mark.copies.iter().map(copy).chain(std::iter::once(0..BOOT_BYTES)).chain(journal).collect();
+        others.sort_by_key(|range| range.start);
+        let mut from = 0;
+        let mut left = Vec::new();
+        for other in others.into_iter().chain(std::iter::once(self.image.len() as u64..0)) {
+            if from < other.start {
+                left.push(from..other.start);
+            }
+            from = from.max(other.end);
+        }
+        left
+    }
+
     fn for_use(&self, plan: Plan) -> Result<Plan, ConvertError> {
+        let plan = if self.whole { plan.kept_whole() } else { plan };
         if self.in_use { plan.for_use() } else { Ok(plan) }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Medium, Part};
 use keyway_convert::veracrypt::{self, FreeSpace, Plan};
-use keyway_convert::{ConvertError, Journal, JournalPlace, Kind, Marker, Place, Stopped, find};
+use keyway_convert::{ConvertError, Journal, JournalPlace, Kind, Marker, Place, Slot, Stopped, find};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
@@ -51,11 +51,11 @@ impl Case {
 
     fn of_kind(kind: Kind, file: Option<PathBuf>) -> Self {
         let mut case = match kind {
-            Kind::Encryption => Self::encryption(file.clone()),
+            Kind::Encryption => Self::encryption(file.clone(), SIZE, 0),
             Kind::Decryption => {
-                Self::of_a_volume(|store, opened| veracrypt::decryption(store, opened, file.clone()))
+                Self::of_a_volume(SIZE, |store, opened| veracrypt::decryption(store, opened, file.clone()))
             }
-            Kind::Reencryption => Self::of_a_volume(|store, opened| {
+            Kind::Reencryption => Self::of_a_volume(SIZE, |store, opened| {
                 let new = secrets(NEW);
                 veracrypt::reencryption(store, opened, &wish(&new, "serpent"), file.clone())
             }),
@@ -128,11 +128,47 @@ impl Case {
         case
     }
 
+    /// What is shifted, large enough for the journal to keep an eighth of it: the least slots that have room for that.
+    pub(crate) fn shifted(kind: Kind, in_a_file: bool) -> Self {
+        const SIZE: usize = 3 << 20;
+        const SLOT: u64 = 136 << 10;
+        let file = || in_a_file.then(|| PathBuf::from("the journal"));
+        let mut case = match kind {
+            Kind::Encryption => {
+                let mut case = Self::encryption(file(), SIZE, 4 * SLOT);
+                let marker = &mut case.plan.marker;
+                if !in_a_file {
+                    let Slot { record, segment } = marker.place.slots[0];
+                    let first = segment + 4 * marker.place.segment_bytes - 4 * SLOT;
+                    marker.park -= segment - first;
+                    marker.place = Place::in_a_row(record, first, SLOT);
+                }
+                case
+            }
+            _ => Self::of_a_volume(SIZE, |store, opened| veracrypt::decryption(store, opened, file())),
+        };
+        case.name = format!("{kind:?}, an eighth kept");
+        if in_a_file {
+            case.plan.marker.place = Place::in_a_file(SLOT);
+            case.name += ", the journal in a file";
+            case.image.resize(SIZE + case.plan.marker.place.file_bytes() as usize, 0);
+        }
+        case
+    }
+
     /// All conversions.
     pub(crate) fn all() -> Vec<Self> {
+        let whole = [Self::new(Kind::Reencryption), Self::with_a_file(Kind::Reencryption)].map(|case| Self {
+            name: case.name + ", kept whole",
+            plan: case.plan.kept_whole(),
+            ..case
+        });
+        let shifted = [(Kind::Encryption, false), (Kind::Encryption, true), (Kind::Decryption, true)];
+        let shifted = shifted.map(|(kind, in_a_file)| Self::shifted(kind, in_a_file));
         let free = [FreeSpace::Leave, FreeSpace::Fill, FreeSpace::Trim];
         let on_medium = KINDS.map(Self::new).into_iter().chain(free.map(Self::used_only));
-        on_medium.chain(Self::used_in_use()).chain(KINDS.map(Self::with_a_file)).collect()
+        let all = on_medium.chain(Self::used_in_use()).chain(KINDS.map(Self::with_a_file));
+        all.chain(whole).chain(shifted).collect()
     }
 
     fn size(&self) -> u64 {
@@ -151,9 +187,9 @@ impl Case {
         find(&MemStore::from_vec(medium[..self.size() as usize].to_vec())).expect("read").is_some()
     }
 
-    fn encryption(file: Option<PathBuf>) -> Self {
-        let moved = veracrypt::room(SIZE as u64, true);
-        let image = Rng::new(1).bytes(SIZE);
+    fn encryption(file: Option<PathBuf>, size: usize, spare: u64) -> Self {
+        let moved = veracrypt::room(size as u64, true) - spare;
+        let image = Rng::new(1).bytes(size);
         let plain = image[..moved as usize].to_vec();
         let (store, new) = (MemStore::from_vec(image.clone()), secrets(NEW));
         let plan = veracrypt::encryption(&store, moved, &wish(&new, "aes"), file).expect("planned");
@@ -165,8 +201,8 @@ impl Case {
         Self { name: String::new(), plan, used, image, plain }
     }
 
-    fn of_a_volume(plan: impl Fn(&dyn Store, &Unlocked) -> Result<Plan, ConvertError>) -> Self {
-        let store = Arc::new(MemStore::from_vec(Rng::new(2).bytes(SIZE)));
+    fn of_a_volume(size: usize, plan: impl Fn(&dyn Store, &Unlocked) -> Result<Plan, ConvertError>) -> Self {
+        let store = Arc::new(MemStore::from_vec(Rng::new(2).bytes(size)));
         create(&store, &wish(&secrets(OLD), "aes"), &()).expect("created");
         let unlocked = opened(&store, OLD);
         let device = Device::new(Box::new(store.clone()), unlocked.layout.clone(), Access::ReadWrite);

@@ -1,6 +1,6 @@
 //! Cuts the power of a conversion over and over, before each of its writes and flushes, and again while it is resumed.
 
-use super::{Loss, Power};
+use super::{Damage, Loss, Power};
 use keyway_convert::{ConvertError, Stopped};
 use keyway_testkit::Rng;
 use std::sync::Arc;
@@ -11,6 +11,9 @@ pub(crate) trait Interrupted: Sync {
     fn name(&self) -> &str;
 
     fn image(&self) -> &[u8];
+
+    /// What becomes of sectors that are being written.
+    fn damage(&self) -> Damage;
 
     /// From the beginning to wherever it ends.
     fn begin(&self, power: &Arc<Power>) -> Result<Stopped, ConvertError>;
@@ -32,23 +35,38 @@ fn left(power: Arc<Power>, loss: Loss) -> Vec<u8> {
 /// Resumes, cutting the power again and again while the seed says so; gives the medium.
 fn recovered(
     case: &dyn Interrupted,
-    mut medium: Vec<u8>,
+    cut: Arc<Power>,
+    loss: Loss,
     rng: &mut Rng,
     cuts: &AtomicU64,
     when: &str,
 ) -> Vec<u8> {
+    let (mut cut, mut loss) = (cut, loss);
     for round in 0..4 {
-        let again = (round < 3 && rng.below(3) == 0).then(|| rng.below(40));
-        let power = Arc::new(Power::new(medium, again));
+        // Half of them while the journal's segments are put back, which is what a resumption begins with.
+        let again = (round < 3 && rng.below(3) == 0).then(|| match rng.below(2) {
+            0 => rng.below(4),
+            _ => rng.below(40),
+        });
+        // One in four times the process was killed, and the power stayed.
+        let killed = round < 3 && rng.below(4) == 0;
+        let power = if killed {
+            Arc::into_inner(cut).expect("nobody else has it").survived(again)
+        } else {
+            Power::new(left(cut, loss), again).with(case.damage())
+        };
+        let power = Arc::new(power);
         match case.resume(&power) {
             // Nothing is found: what was written last may arrive or not.
             None => return left(power, Loss::Nothing),
+            // It may have been through, but for a flush that nobody but who was killed knew of.
+            Some(Ok(Stopped::Done)) if killed => (cut, loss) = (power, Loss::All),
             Some(Ok(Stopped::Done)) => return left(power, Loss::All),
             Some(Ok(Stopped::Paused)) => panic!("{when}: nobody paused it"),
             Some(Err(e)) => {
                 assert!(again.is_some_and(|at| power.steps() > at), "{when}, round {round}: {e}");
                 cuts.fetch_add(1, Ordering::Relaxed);
-                medium = left(power, Loss::Some(rng.next_u64()));
+                (cut, loss) = (power, Loss::Some(rng.next_u64()));
             }
         }
     }
@@ -74,7 +92,8 @@ pub(crate) fn cut_over_and_over(case: &dyn Interrupted, wanted: u64) {
             _ => Loss::Some(turn),
         };
         let when = format!("{name}, cut before {cut} of {steps}, {loss:?}");
-        let power = Arc::new(Power::new(case.image().to_vec(), Some(cut)));
+        let power = Power::new(case.image().to_vec(), Some(cut)).with(case.damage());
+        let power = Arc::new(power);
         let medium = match case.begin(&power) {
             // How many flushes there are is a matter of time; the last ones may not come.
             Ok(done) => {
@@ -84,8 +103,7 @@ pub(crate) fn cut_over_and_over(case: &dyn Interrupted, wanted: u64) {
             Err(e) => {
                 assert!(power.steps() > cut, "{when}: {e}");
                 cuts.fetch_add(1, Ordering::Relaxed);
-                let medium = left(power, loss);
-                recovered(case, medium, &mut Rng::new(turn ^ 0x5eed), &cuts, &when)
+                recovered(case, power, loss, &mut Rng::new(turn ^ 0x5eed), &cuts, &when)
             }
         };
         if let Err(wrong) = case.is_done(&medium) {

@@ -38,7 +38,23 @@ struct State {
     dead: bool,
     /// Writes to the first sector until the power fails.
     fronts_left: Option<u64>,
+    /// What becomes of unflushed sectors besides.
+    damage: Damage,
 }
+
+/// Where a loss of power does other things to sectors than to tear them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Damage {
+    /// Here they are old or new, but for one stretch of garbage in so many bytes.
+    pub(crate) in_place: Vec<Range<u64>>,
+    /// Here any of them may become garbage.
+    pub(crate) garbage: Vec<Range<u64>>,
+}
+
+/// Bytes of garbage at most, and how far from each other such stretches are at least: what a journal of sums and parity
+/// mends in a segment of 64 KiB.
+const GARBAGE: usize = 4 << 10;
+const APART: usize = 64 << 10;
 
 /// A medium with a cache, and a moment at which its power fails.
 pub(crate) struct Power {
@@ -50,13 +66,26 @@ impl Power {
     /// The power fails just before the write or flush of that number.
     pub(crate) fn new(medium: Vec<u8>, dies_at: Option<u64>) -> Self {
         let size = medium.len() as u64;
-        let state =
-            State { medium, pending: BTreeMap::new(), steps: 0, dies_at, dead: false, fronts_left: None };
+        let state = State {
+            medium,
+            pending: BTreeMap::new(),
+            steps: 0,
+            dies_at,
+            dead: false,
+            fronts_left: None,
+            damage: Damage::default(),
+        };
         Self { state: Mutex::new(state), size }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same with other damage to unflushed sectors.
+    pub(crate) fn with(self, damage: Damage) -> Self {
+        self.lock().damage = damage;
+        self
     }
 
     /// Writes and flushes so far.
@@ -71,14 +100,33 @@ impl Power {
         power
     }
 
+    /// The process was killed and the power stayed: the cache still has everything. It fails at `dies_at` of the next one.
+    pub(crate) fn survived(self, dies_at: Option<u64>) -> Self {
+        let mut state = self.lock();
+        (state.steps, state.dies_at, state.dead, state.fronts_left) = (0, dies_at, false, None);
+        drop(state);
+        self
+    }
+
     /// What is left on the medium.
     pub(crate) fn left(self, loss: Loss) -> Vec<u8> {
-        let State { mut medium, pending, .. } =
+        let State { mut medium, pending, damage, .. } =
             self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut rng = match loss {
             Loss::All => return medium,
             Loss::Some(seed) => Some(Rng::new(seed)),
             Loss::Nothing | Loss::Front { .. } => None,
+        };
+        let garbage: Vec<Range<usize>> = match &mut rng {
+            Some(rng) => (0..medium.len())
+                .step_by(2 * APART)
+                .map(|at| {
+                    let begins =
+                        at + APART + rng.below(((APART - GARBAGE) / SECTOR) as u64 + 1) as usize * SECTOR;
+                    begins..begins + GARBAGE.min(rng.below(3) as usize * GARBAGE)
+                })
+                .collect(),
+            None => vec![],
         };
         for (number, versions) in pending {
             let old = &mut medium[number * SECTOR..][..SECTOR];
@@ -97,6 +145,26 @@ impl Power {
                 continue;
             };
             let new = &versions[rng.below(versions.len() as u64) as usize];
+            let place = number * SECTOR;
+            let is_in = |ranges: &[Range<u64>]| ranges.iter().any(|range| range.contains(&(place as u64)));
+            if is_in(&damage.in_place) {
+                if garbage.get(place / (2 * APART)).is_some_and(|garbage| garbage.contains(&place)) {
+                    // Anything, or torn.
+                    let at = rng.below(SECTOR as u64 + 1) as usize;
+                    match rng.below(4) {
+                        0 => old[..at].copy_from_slice(&new[..at]),
+                        1 => old[at..].copy_from_slice(&new[at..]),
+                        _ => old.copy_from_slice(&rng.bytes(SECTOR)),
+                    }
+                } else if rng.below(2) == 0 {
+                    old.copy_from_slice(new);
+                }
+                continue;
+            }
+            if is_in(&damage.garbage) && rng.below(3) == 0 {
+                old.copy_from_slice(&rng.bytes(SECTOR));
+                continue;
+            }
             let at = rng.below(SECTOR as u64 + 1) as usize;
             match rng.below(6) {
                 0 | 1 => {}

@@ -145,7 +145,7 @@ fn nothing_is_overwritten_and_no_link_is_followed() {
     std::os::unix::fs::symlink(&target, folder.path().join("link")).unwrap();
     for name in ["target", "link"] {
         let got = files.get(&file, folder.path(), OsStr::new(name), &mut |_| {});
-        assert!(matches!(got, Err(FilesError::Exists(_))), "{got:?}");
+        assert!(matches!(got, Err(FilesError::InTheWay(_))), "{got:?}");
     }
     assert_eq!(fs::read(&target).unwrap(), b"old");
     let (_, all, _) = get_all(&mut files, folder.path());

@@ -56,7 +56,7 @@ pub enum ResizeError {
     #[error("{0}")]
     Unsupported(&'static str),
     /// The size is none that it can have.
-    #[error("a size of {wanted} bytes is not possible here: {why}")]
+    #[error("a size of {wanted} bytes is not possible here: {why}; name another with --size")]
     Size {
         /// The size that was wished for.
         wanted: u64,

@@ -18,7 +18,7 @@ pub use super::params::LARGEST_PIM;
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     /// There is something at the path.
-    #[error("{} already exists; choose another name, or say that it is to be replaced", .0.display())]
+    #[error("{} already exists; choose another name, or move it away", .0.display())]
     Exists(PathBuf),
     /// The path is no block device.
     #[error("{} is not a block device; for a file, give a name that does not exist yet and a size", .0.display())]

@@ -72,7 +72,7 @@ pub enum ResizeError {
     #[error("{0}")]
     Unsupported(&'static str),
     /// The size is none that a volume can have.
-    #[error("a size of {wanted} bytes is not possible here: {why}")]
+    #[error("a size of {wanted} bytes is not possible here: {why}; name another with --size")]
     Size {
         /// The size that was wished for.
         wanted: u64,
@@ -183,7 +183,7 @@ impl OpenedHeader {
             ));
         }
         if !(SMALLEST_VOLUME..=LARGEST_VOLUME).contains(&bytes) {
-            return size("it is too small or too large");
+            return size("too small or too large for a volume");
         }
         if !bytes.is_multiple_of(u64::from(header.sector_bytes)) {
             return size("it must be whole sectors");

@@ -5,6 +5,7 @@ use crate::conversion::{self, HowArgs};
 use crate::conversion_bitlocker;
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
+use crate::machine::is_slow_to_scatter;
 use crate::output::Output;
 use crate::volume::{self, about};
 use keyway_convert::veracrypt;
@@ -54,6 +55,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     conversion::allocate(path)?;
     let file = conversion::journal_beside(path, &args.how)?;
     let plan = veracrypt::decryption(&store, &opened, file).map_err(|e| about(path, e))?;
+    let whole = args.how.full_journal || is_slow_to_scatter(path);
+    let plan = if whole { plan.kept_whole() } else { plan };
     drop(opened);
     let journal = conversion::new_journal(&plan)?.map(|store| Box::new(store) as Box<dyn Store>);
     conversion::carry_out(path, &plan, (store, journal), None, (args.how.limit, way), out)

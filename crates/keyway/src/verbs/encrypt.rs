@@ -7,6 +7,7 @@ use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::{Family, KeyArgs};
 use crate::in_use::Way;
+use crate::machine::is_slow_to_scatter;
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
@@ -189,6 +190,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         let journal = conversion::journal_beside(path, &args.how)?;
         let plan = veracrypt::reencryption(&store, &opened, &wish(other.as_ref().unwrap_or(&old)), journal)
             .map_err(|e| about(path, e))?;
+        let plan = if args.how.full_journal { plan.kept_whole() } else { plan };
         drop(opened);
         let journal = conversion::new_journal(&plan)?.map(|store| Box::new(store) as Box<dyn Store>);
         return conversion::carry_out(path, &plan, (store, journal), None, (args.how.limit, way), out);
@@ -303,7 +305,8 @@ fn encrypt(
         |store| {
             // Whether its map can be read; which it will be when the file system has its size.
             free.map(|_| used(store, end_of(fs))).transpose()?;
-            veracrypt::encryption(store, room.end(fs), new, file).map_err(|e| about(path, e))
+            let plan = veracrypt::encryption(store, room.end(fs), new, file).map_err(|e| about(path, e))?;
+            Ok(if args.how.full_journal || is_slow_to_scatter(path) { plan.kept_whole() } else { plan })
         },
         |store, mut plan| {
             if let Some(free) = free {

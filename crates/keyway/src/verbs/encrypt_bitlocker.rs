@@ -68,6 +68,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         };
         let plan =
             Plan::encryption(store, &wish).and_then(|plan| plan.of_free(free)).map_err(|e| about(path, e))?;
+        let plan = if args.how.full_journal { plan.kept_whole() } else { plan };
         if args.how.in_use.online { plan.for_use().map_err(|e| about(path, e)) } else { Ok(plan) }
     };
     let (plan, store, journal) = room.around(

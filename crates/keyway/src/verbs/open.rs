@@ -34,6 +34,10 @@ pub(crate) struct Args {
     /// Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused
     #[arg(long, conflicts_with = "read_only")]
     allow_discards: bool,
+    /// Let the block device go through a page cache, as a plain loop device does: reads come from memory where they can,
+    /// writes wait there for a flush (needs root; a mounted file system has a page cache of its own)
+    #[arg(long, conflicts_with_all = ["protect_hidden", "allow_discards"])]
+    cache: bool,
     /// Refuse writes that would damage the hidden volume; asks for its secret
     #[arg(long, conflicts_with = "read_only")]
     protect_hidden: bool,
@@ -96,6 +100,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     refuse_if_served(&args.volume)?;
     let (own, protect) = (args.secret.source(), args.protect.source());
     let protecting = args.protect_hidden || protect.is_given();
+    if args.cache && protecting {
+        return Err(Failure::usage(
+            "writes that would damage the hidden volume must be refused when they are made, not when the page cache gets to them",
+            "leave out --cache",
+        ));
+    }
     let (attachment, chosen) = attachment(args, protecting, out)?;
     let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
     if args.allow_discards && protecting {
@@ -128,6 +138,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         which,
         read_only: args.read_only,
         discards: args.allow_discards,
+        cache: args.cache,
         attachment,
         chosen,
         mountpoint,
@@ -203,6 +214,7 @@ pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
     if state.read_only {
         rows.push(("  access", "read-only".to_owned()));
     }
+    rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", path(p))));
     let mut label = "  attached by";
     for (i, reason) in state.why.iter().flat_map(|why| why.split("; ")).enumerate() {
         let way = if i == 0 { format!("{}: ", state.attachment) } else { String::new() };
@@ -234,6 +246,9 @@ fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment,
             "a mount point needs a block device, which --attach nbd and vhost-user do not make",
             "leave out --attach, or the mount point",
         ));
+    }
+    if args.cache {
+        return cached(wanted, mount);
     }
     match wanted {
         AttachArg::Nbd => Ok((Attachment::Nbd(NbdAddress::Session), None)),
@@ -278,6 +293,25 @@ fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment,
             Ok((attachment, Some(Chosen { kernel_first, why })))
         }
     }
+}
+
+/// A loop device that goes through the page cache, or why there can be none.
+fn cached(wanted: AttachArg, mount: bool) -> Result<(Attachment, Option<Chosen>), Failure> {
+    if !matches!(wanted, AttachArg::Auto | AttachArg::Fuse) {
+        return Err(Failure::usage(
+            "--cache is for the loop device on a FUSE file, which this --attach does not make",
+            "leave out --attach, or --cache",
+        ));
+    }
+    let (way, _) = by_fuse(mount)?;
+    if let Err(why) = machine::loop_devices() {
+        return Err(Failure::new(
+            Exit::NotPermitted,
+            format!("--cache needs a loop device: {why}"),
+            "run it as root (sudo), or leave out --cache",
+        ));
+    }
+    Ok((way, None))
 }
 
 /// The best way in which every request passes through a process of ours, and what speaks for it.

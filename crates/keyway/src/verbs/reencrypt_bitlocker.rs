@@ -47,6 +47,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let file = conversion::journal_beside(path, &args.how)?;
     let plan = Plan::reencryption(&store, unlocked, method, args.used_space_only, file)
         .map_err(|e| about(path, e))?;
+    let plan = if args.how.full_journal { plan.kept_whole() } else { plan };
     let plan = if args.how.in_use.online { plan.for_use().map_err(|e| about(path, e))? } else { plan };
     let journal = journal(&plan, &args.how)?;
     let mut more = Map::new();

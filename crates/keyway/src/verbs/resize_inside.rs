@@ -17,6 +17,7 @@ pub(super) fn resize(which: &Which, secrets: &ServeSecrets, fs: &FileSystem, to:
         which: which.clone().absolute()?,
         read_only: false,
         discards: false,
+        cache: false,
         attachment: open::by_fuse(false)?.0,
         chosen: None,
         mountpoint: None,

@@ -124,6 +124,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         which,
         read_only: args.read_only,
         discards: args.allow_discards,
+        cache: false,
         attachment,
         chosen: None,
         mountpoint: None,

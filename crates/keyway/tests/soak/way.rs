@@ -26,6 +26,8 @@ pub(crate) enum Way {
     Device,
     /// The same through the page cache.
     Cached,
+    /// The loop device that goes through the page cache of the file, asked past its own.
+    Through,
     /// NBD on a unix socket.
     Nbd,
     /// NBD on TCP, with TLS.
@@ -37,11 +39,12 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::File,
         Self::ClassicFile,
         Self::Device,
         Self::Cached,
+        Self::Through,
         Self::Nbd,
         Self::Tls,
         Self::Vhost,
@@ -60,6 +63,7 @@ impl Way {
             Self::File | Self::ClassicFile | Self::Device | Self::Cached => {
                 ("open", vec!["--attach", "fuse"])
             }
+            Self::Through => ("open", vec!["--attach", "fuse", "--cache"]),
             Self::Nbd => ("open", vec!["--attach", "nbd"]),
             Self::Vhost => ("open", vec!["--attach", "vhost-user"]),
             Self::Tls => ("serve", vec!["--background", "--nbd", "tcp:127.0.0.1:0", "--tls-certificates"]),
@@ -95,7 +99,7 @@ impl Way {
             (Self::Tls, _, Some(pki)) => Nbd::tls(&address(), pki).map(Client::Nbd),
             (Self::Nvme, ..) => Nvme::connect(&address()).map(Client::Nvme),
             (Self::Nbd, ..) => Nbd::unix(&socket()).map(Client::Nbd),
-            (Self::Device, ..) => file("device", true).map(Client::Direct),
+            (Self::Device | Self::Through, ..) => file("device", true).map(Client::Direct),
             (Self::Cached, ..) => file("device", false).map(Client::File),
             (Self::File | Self::ClassicFile, ..) => file("file", false).map(Client::File),
             (Self::Vhost | Self::Tls, ..) => Err(io::ErrorKind::Unsupported.into()),

@@ -98,6 +98,7 @@ pub(super) fn open(
         which: which(path),
         read_only: false,
         discards: false,
+        cache: false,
         attachment,
         chosen: None,
         mountpoint,

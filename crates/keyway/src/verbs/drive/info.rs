@@ -200,7 +200,7 @@ pub(crate) fn status(path: &Path) -> Result<DriveStatus, Failure> {
     let state = state(target.host.discovery());
     Ok(DriveStatus {
         model: Some(target.host.identity().model.clone()),
-        size_bytes: recognise::size(path),
+        size_bytes: target.virtual_bytes.unwrap_or_else(|| recognise::size(path)),
         locking: matches!(state, Some(State::Locked | State::Unlocked)),
         locked: state == Some(State::Locked),
         encrypts: target.host.discovery().locking().is_some_and(|l| l.media_encryption),

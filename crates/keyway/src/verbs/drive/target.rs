@@ -26,6 +26,8 @@ pub(super) struct Target {
     pub(super) path: PathBuf,
     /// The way to it.
     pub(super) host: Host,
+    /// Bytes of a virtual drive, whose file is larger than what it holds.
+    pub(super) virtual_bytes: Option<u64>,
     /// How the passwords given to it are hashed.
     pub(super) hash: PasswordHash,
     /// Whether what it is told is the factory's secret.
@@ -35,8 +37,8 @@ pub(super) struct Target {
 impl Target {
     /// Opens the device, or the virtual drive's file.
     pub(super) fn open(path: &Path, hash: PasswordHash) -> Result<Self, Failure> {
-        let host = open(path)?;
-        Ok(Self { path: path.to_owned(), host, hash, factory_pin: false })
+        let (host, virtual_bytes) = open(path)?;
+        Ok(Self { path: path.to_owned(), host, virtual_bytes, hash, factory_pin: false })
     }
 
     /// The serial number's field, which hashes are salted with.
@@ -188,18 +190,22 @@ fn in_session<T>(
     Ok(done)
 }
 
-fn open(path: &Path) -> Result<Host, Failure> {
+fn open(path: &Path) -> Result<(Host, Option<u64>), Failure> {
     volume::must_exist(path)?;
     let meta = path.metadata().map_err(|e| Failure::io("open", path, &e))?;
     let kind = meta.file_type();
     if kind.is_block_device() || kind.is_char_device() {
         let file = File::open(path).map_err(|e| Failure::io("open", path, &e))?;
         let transport = open_device(file).map_err(|e| unreached(path, e.into()))?;
-        return Host::open(transport).map_err(|e| unreached(path, e));
+        let host = Host::open(transport).map_err(|e| unreached(path, e))?;
+        return Ok((host, None));
     }
     let store = volume::store(path, Access::ReadWrite, Caching::Buffered)?;
     let drive = Drive::open(Arc::new(store)).map_err(|e| not_opened(path, e))?;
-    Host::open(Box::new(VirtualTransport::new(Arc::new(drive)))).map_err(|e| unreached(path, e))
+    let bytes = drive.config().data_bytes();
+    let transport = VirtualTransport::new(Arc::new(drive));
+    let host = Host::open(Box::new(transport)).map_err(|e| unreached(path, e))?;
+    Ok((host, Some(bytes)))
 }
 
 /// A virtual drive that can't be powered up.

@@ -4,6 +4,7 @@ use super::{BackupArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::VolumeArgs;
 use crate::output::{Output, bytes, table};
+use crate::searching::Searched;
 use crate::volume;
 use keyway_convert::room;
 use keyway_engine::Access;
@@ -67,7 +68,9 @@ pub(super) fn check(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     let which = args.which();
     let (metadata, authentic) = if args.names_a_secret() {
         let secrets = args.bitlocker_secrets()?;
-        let opened = bitlocker::unlock(&store, &which.bitlocker_request(&secrets)).map_err(about)?.opened;
+        let opened = bitlocker::unlock(&Searched::new(&store), &which.bitlocker_request(&secrets))
+            .map_err(about)?
+            .opened;
         let authentic = opened.metadata.block().is_authentic(&opened.master);
         (opened.metadata, Some(authentic))
     } else {
@@ -118,7 +121,7 @@ pub(super) fn repair(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(&args.volume)?;
     let secrets = args.bitlocker_secrets()?;
     let store = volume::store(&args.volume, Access::ReadWrite, Caching::Direct)?;
-    let opened = bitlocker::unlock(&store, &args.which().bitlocker_request(&secrets))
+    let opened = bitlocker::unlock(&Searched::new(&store), &args.which().bitlocker_request(&secrets))
         .map_err(|e| volume::about(&args.volume, e))?
         .opened;
     let lost = opened.metadata.lost_boot.is_some();

@@ -5,7 +5,7 @@ use super::nbd_sectors::NbdSectors;
 use crate::failure::{Exit, Failure};
 use crate::machine;
 use crate::output::Output;
-use keyway_attach::fuse::FuseMount;
+use keyway_attach::fuse::{self, FuseMount};
 use keyway_attach::{Stop, loopdev};
 use keyway_lab::{
     BARE_DRIVE, Drive, Entrant, EntrantFacts, Flag, LabError, PathKind, Rig, Subject, Target, calibration,
@@ -198,7 +198,7 @@ impl Field {
                 let gone = Stop::new().map_err(|e| Failure::io("serve", &own, &e))?;
                 let device = rig.device(&volume)?;
                 let sector_bytes = device.sector_bytes();
-                let mount = FuseMount::serve(device, &own, None, Arc::new(gone))?;
+                let mount = FuseMount::serve(device, &own, fuse::Options::default(), Arc::new(gone))?;
                 let shown = mount.file();
                 if path == PathKind::Fuse {
                     self._attached.push(Attached::Fuse(mount));
