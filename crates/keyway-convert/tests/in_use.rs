@@ -12,13 +12,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use support::case::{Case, KINDS};
 use support::user::{Turns, User};
-use support::{Loss, Power};
+use support::{Damage, Loss, Power};
 
 /// Begins, is in use until it is through or the power fails.
 fn used(case: &Case, store: &Arc<Power>, user: &mut User) -> Result<Stopped, ConvertError> {
+    // The first segment is moved before anybody uses the volume: of what is replaced in place not everything is kept.
+    store.harm(case.damage());
     let conversion = case.plan.conversion(&**store, None)?;
     case.plan.begin(&conversion)?;
     assert_eq!(conversion.run(false, &|_: u64, _: u64| ControlFlow::Break(()))?, Stopped::Paused);
+    store.harm(Damage::default());
     let (live, reached) = case.plan.live(&conversion, store.clone())?;
     let live = Arc::new(live);
     let volume = live.device()?;

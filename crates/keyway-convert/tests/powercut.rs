@@ -5,11 +5,11 @@
 mod support;
 
 use keyway_convert::veracrypt::{self, FreeSpace, Plan, ResumeSecrets};
-use keyway_convert::{ConvertError, Form, Journal, JournalPlace, Kind, Marker, Stopped, find};
+use keyway_convert::{ConvertError, Form, Journal, JournalPlace, Kind, Stopped, find};
 use keyway_engine::{Access, Device};
 use keyway_store::{FaultPlan, FaultStore, MemStore};
 use keyway_testkit::{Rng, require_tool};
-use keyway_volume::veracrypt::{HEADERS_BYTES, HashName, UnlockRequest, unlock};
+use keyway_volume::veracrypt::{HashName, UnlockRequest, unlock};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use support::case::{Case, KINDS, NEW, OLD, SIZE, opened, secrets, wish};
@@ -36,18 +36,7 @@ impl Interrupted for Case {
     }
 
     fn damage(&self) -> Damage {
-        let Marker { kind, place, moved, .. } = &self.plan.marker;
-        let area = match kind {
-            // What is moved first, and last, lies with the marker.
-            Kind::Encryption => 2 * HEADERS_BYTES..HEADERS_BYTES + moved,
-            Kind::Decryption => HEADERS_BYTES..*moved,
-            Kind::Reencryption => HEADERS_BYTES..HEADERS_BYTES + moved,
-        };
-        let area = std::iter::once(area).collect();
-        match kind {
-            Kind::Reencryption if !place.whole => Damage { in_place: area, garbage: vec![] },
-            _ => Damage { in_place: vec![], garbage: area },
-        }
+        self.damage()
     }
 
     fn begin(&self, power: &Arc<Power>) -> Result<Stopped, ConvertError> {

@@ -1,6 +1,6 @@
 //! A conversion of a small volume: what it begins with, and how its end is judged.
 
-use super::{Medium, Part};
+use super::{Damage, Medium, Part};
 use keyway_convert::veracrypt::{self, FreeSpace, Plan};
 use keyway_convert::{ConvertError, Journal, JournalPlace, Kind, Marker, Place, Slot, Stopped, find};
 use keyway_engine::{Access, Device};
@@ -117,6 +117,22 @@ impl Case {
             Self { name, ..Self::of(plan, image, plain) }
         });
         cases.collect()
+    }
+
+    /// What a loss of power does to sectors that are being moved by nobody but the conversion.
+    pub(crate) fn damage(&self) -> Damage {
+        let Marker { kind, place, moved, .. } = &self.plan.marker;
+        let area = match kind {
+            // What is moved first, and last, lies with the marker.
+            Kind::Encryption => 2 * HEADERS_BYTES..HEADERS_BYTES + moved,
+            Kind::Decryption => HEADERS_BYTES..*moved,
+            Kind::Reencryption => HEADERS_BYTES..HEADERS_BYTES + moved,
+        };
+        let area = std::iter::once(area).collect();
+        match kind {
+            Kind::Reencryption if !place.whole => Damage { in_place: area, garbage: vec![] },
+            _ => Damage { in_place: vec![], garbage: area },
+        }
     }
 
     /// With the journal in a file: what is flushed there says nothing of the medium, and the other way round. Both

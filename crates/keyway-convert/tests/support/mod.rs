@@ -84,8 +84,13 @@ impl Power {
 
     /// The same with other damage to unflushed sectors.
     pub(crate) fn with(self, damage: Damage) -> Self {
-        self.lock().damage = damage;
+        self.harm(damage);
         self
+    }
+
+    /// From now on unflushed sectors come to other harm.
+    pub(crate) fn harm(&self, damage: Damage) {
+        self.lock().damage = damage;
     }
 
     /// Writes and flushes so far.
