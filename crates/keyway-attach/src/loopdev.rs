@@ -153,6 +153,11 @@ pub(crate) fn refuse_while_used(device: &Path) -> Result<(), AttachError> {
         let users = User::of_path(device);
         return Err(AttachError::Busy { what: format!("{} ({first})", device.display()), users });
     }
+    refuse_while_open(device)
+}
+
+/// [`AttachError::Busy`] while a process has the device open; what the kernel put on top of it does not count.
+pub(crate) fn refuse_while_open(device: &Path) -> Result<(), AttachError> {
     let users = users_who_stay(device);
     if users.is_empty() {
         return Ok(());

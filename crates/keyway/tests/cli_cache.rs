@@ -149,6 +149,26 @@ fn a_file_system_is_whole_after_closing() {
 }
 
 #[test]
+fn a_refused_close_changes_nothing() {
+    if !require_root() || !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    volume(&cli, 4);
+    let opened = cli.json(0, &format!("open @v --cache {WITH}"));
+    let below = opened["cache"].as_str().expect("the loop device below");
+    let user = std::fs::File::open(below).expect("root may");
+    cli.ends(6, "close @v");
+    let backing = Path::new("/sys/block").join(device(&opened).trim_start_matches("/dev/"));
+    let backing = std::fs::read_to_string(backing.join("loop/backing_file"));
+    let status = cli.json(0, "status @v");
+    drop(user);
+    cli.ends(0, "close @v");
+    assert_eq!(backing.expect("the upper one is there still").trim(), below);
+    assert_eq!((&status["device"], &status["cache"]), (&opened["device"], &opened["cache"]));
+}
+
+#[test]
 fn it_is_refused_where_it_can_not_be() {
     let cli = Cli::new();
     volume(&cli, 1);

@@ -444,6 +444,12 @@ impl Session {
     /// rest still serving; any other error is told at the end, with everything gone.
     fn take_down(&mut self) -> Result<(), AttachError> {
         let mut first = Ok(());
+        // Found out only below the other loop device, it would come when that one is gone already.
+        if let Some(below) = &self.state.cache
+            && !self.gone.is_requested()
+        {
+            loopdev::refuse_while_open(below)?;
+        }
         if let Some(at) = &self.state.mountpoint {
             keep_first(&mut first, mount::unmount(at))?;
             self.state.mountpoint = None;

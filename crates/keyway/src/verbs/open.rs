@@ -76,6 +76,7 @@ enum AttachArg {
 pub(crate) struct Opened<'a> {
     attachment: &'a str,
     device: Option<&'a Path>,
+    cache: Option<&'a Path>,
     file: Option<&'a Path>,
     socket: Option<&'a str>,
     mountpoint: Option<&'a Path>,
@@ -177,6 +178,7 @@ pub(crate) fn tell(
     let document = Opened {
         attachment: &state.attachment,
         device: state.device.as_deref(),
+        cache: state.cache.as_deref(),
         file: state.file.as_deref(),
         socket: state.socket.as_deref(),
         mountpoint: state.mountpoint.as_deref(),
