@@ -9,7 +9,7 @@ use keyway_testkit::{
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -78,6 +78,7 @@ impl<'a> Application<'a> {
     /// may be left of it. Returns what it said.
     fn close(self, volume: &Volume<'_>) -> (bool, String) {
         let Self { file, client, open } = self;
+        let device = Number::of(&file);
         drop(file);
         drop(client);
         let session = open.session_folder();
@@ -92,7 +93,30 @@ impl<'a> Application<'a> {
         let loops =
             Command::new("losetup").arg("--list").output().map(|done| done.stdout).unwrap_or_default();
         assert!(!String::from_utf8_lossy(&loops).contains(&*name), "a loop device was left behind");
+        // One that goes through a page cache is on the other loop device, and has no name of ours.
+        assert!(!device.is_some_and(|device| device.is_attached()), "the upper loop device was left behind");
         (done.status.success(), said)
+    }
+}
+
+/// A loop device as long as it is on what it was on: the kernel counts anew whenever that changes.
+struct Number {
+    folder: PathBuf,
+    sequence: String,
+}
+
+impl Number {
+    fn of(file: &File) -> Option<Self> {
+        let meta = file.metadata().expect("an open file");
+        let (major, minor) = (rustix::fs::major(meta.rdev()), rustix::fs::minor(meta.rdev()));
+        let folder = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+        let sequence = std::fs::read_to_string(folder.join("diskseq")).ok()?;
+        meta.file_type().is_block_device().then_some(Self { folder, sequence })
+    }
+
+    fn is_attached(&self) -> bool {
+        let now = std::fs::read_to_string(self.folder.join("diskseq"));
+        now.is_ok_and(|now| now == self.sequence) && self.folder.join("loop/backing_file").exists()
     }
 }
 
