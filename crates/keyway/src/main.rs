@@ -29,7 +29,8 @@ mod volume;
 mod watch;
 
 use args::Cli;
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use failure::{Exit, Failure};
 use output::Output;
 use std::process::ExitCode;
@@ -37,7 +38,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(without_hidden(error)),
     };
     let out = Output { json: cli.json, yes: cli.yes };
     match harden().and_then(|()| cli.verb.run(out)) {
@@ -57,8 +58,19 @@ fn harden() -> Result<(), Failure> {
     })
 }
 
+/// The verbs that only Keyway itself calls are not offered to anybody.
+fn without_hidden(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::Strings(verbs)) = error.get(ContextKind::ValidSubcommand) {
+        let all = Cli::command();
+        let is_hidden = |name: &str| all.get_subcommands().any(|v| v.is_hide_set() && v.get_name() == name);
+        let shown = verbs.iter().filter(|name| !is_hidden(name)).cloned().collect();
+        error.insert(ContextKind::ValidSubcommand, ContextValue::Strings(shown));
+    }
+    error
+}
+
 /// Help and version go to standard output; wrong words are told with exit code 2.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: clap::Error) -> ExitCode {
     let _ = error.print();
     if !error.use_stderr() {
         return ExitCode::SUCCESS;

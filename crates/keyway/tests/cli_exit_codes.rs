@@ -104,6 +104,27 @@ fn what_is_not_permitted_is_5() {
 }
 
 #[test]
+fn wrong_usage_offers_no_hidden_verb() {
+    let cli = Cli::new();
+    let done = cli.command(cli.words("--json")).output().expect("keyway starts");
+    assert_eq!(done.status.code(), Some(2));
+    for told in [String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr)] {
+        assert!(
+            told.contains("doctor") && !told.contains("serve-volume") && !told.contains("owner"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_report_that_can_not_be_written_ends_the_tour_before_it_begins() {
+    let cli = Cli::new();
+    let document = cli.json(1, "demo --report @nowhere/report.html");
+    assert_eq!(document["error"]["kind"], "not-found");
+    assert!(document["error"]["hint"].as_str().expect("advice").contains("--report"), "{document}");
+}
+
+#[test]
 fn wrong_usage_is_2() {
     let cli = Cli::new();
     cli.volume("v");

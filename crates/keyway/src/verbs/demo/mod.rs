@@ -40,9 +40,9 @@ const HIDDEN_PASSWORD: &[u8] = b"what the tour does not show";
   $ keyway demo
   $ keyway demo --report /tmp/report.html --json")]
 pub(crate) struct Args {
-    /// Where the page with the measurements goes
-    #[arg(long, value_name = "FILE", default_value = "report.html")]
-    report: PathBuf,
+    /// Where the page with the measurements goes [default: report.html]
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 /// What the tour tells with `--json`.
@@ -91,7 +91,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         report: None,
     };
     // Before anything is made: a page of somebody else's is not replaced unasked.
-    let place = match OutputFile::at(&args.report, out) {
+    let report = args.report.as_deref().unwrap_or(Path::new("report.html"));
+    let place = match OutputFile::at(report, out) {
+        // Whoever names a place wants the page; nobody waits for it in vain.
+        Err(failure) if args.report.is_some() && failure.kind != "declined" && failure.kind != "usage" => {
+            return Err(failure.hint("name a place that can be written to with --report"));
+        }
         Err(failure) if failure.kind == "usage" || failure.kind == "declined" => {
             return Err(failure.hint("name another place with --report, or add --yes"));
         }
@@ -107,7 +112,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     tour.hidden()?;
     tour.mounted()?;
     tour.speed()?;
-    tour.laboratory(&args.report, place)?;
+    tour.laboratory(report, place)?;
     let Tour { folder, document, .. } = tour;
     drop(folder);
     out.result(&document, || {
