@@ -5,10 +5,11 @@
 //! a write is encrypted before it is submitted, a read is decrypted when it has completed. Requests
 //! are whole data units inside one segment, as those of a file system and of a load generator are.
 //!
-//! A large request under a cipher goes to the store in pieces: the cipher works on one while the drive
-//! moves the next, and only the first piece of a write or the last of a read is waited for twice. The
-//! pieces have buffers of their own. That copies, but within the processor's cache, and while the
-//! drive is busy anyway.
+//! A large request under a cipher that comes alone goes to the store in pieces: the cipher works on one while the
+//! drive moves the next, and only the first piece of a write or the last of a read is waited for twice. The
+//! pieces have buffers of their own. That copies, but while the drive is busy anyway. Where others are under way the
+//! drive has them to move meanwhile, and copying would be all that the pieces do: such a request goes in one, and is
+//! ciphered where it is.
 
 use crate::{Layout, Mapping};
 use keyway_cipher::SectorCipher;
@@ -222,7 +223,7 @@ impl<Q: Queue> Queue for LayoutQueue<Q> {
             return Ok(());
         };
         let opening = match (request.action, keyed) {
-            (_, Some(keyed)) if request.buf.len() > PIECE && is_cut(&keyed) => {
+            (_, Some(keyed)) if request.buf.len() > PIECE && self.in_flight() == 0 && is_cut(&keyed) => {
                 return self.submit_pieces(request, at, keyed);
             }
             (Action::Write, Some(keyed)) => {
