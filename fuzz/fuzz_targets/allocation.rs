@@ -2,8 +2,8 @@
 //! as used or free lies on the medium.
 #![no_main]
 
+use keyway_fs::allocation::Allocation;
 use keyway_store::MemStore;
-use keyway_volume::allocation::Allocation;
 use libfuzzer_sys::fuzz_target;
 
 /// Room for a FAT16's table, an exFAT's bitmap, NTFS' first records and ext4's descriptors.

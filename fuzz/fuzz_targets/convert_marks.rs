@@ -9,10 +9,10 @@
 
 use keyway_convert::veracrypt;
 use keyway_convert::{
-    Conversion, Form, Journal, JournalPlace, MARKER_BYTES, Marker, Move, Place, RECORD_BYTES, Side, Step,
-    Wipe,
+    Conversion, Journal, JournalLocation, MARKER_BYTES, Marker, Move, RECORD_BYTES, Redundancy, Side,
+    SlotTable, Step, Wipe,
 };
-use keyway_convert::{between, bitlocker};
+use keyway_convert::{bitlocker, cross_format};
 use keyway_store::{MemStore, Store};
 use libfuzzer_sys::fuzz_target;
 
@@ -73,7 +73,7 @@ fn lay(over: &mut [u8], mut rest: &[u8]) {
 }
 
 /// Makes the records of a journal this conversion's, with checksums that are right: the segment's, too.
-fn mend_records(bytes: &mut [u8], place: &Place) {
+fn mend_records(bytes: &mut [u8], place: &SlotTable) {
     for slot in &place.slots {
         let at = usize::try_from(slot.record).unwrap_or(usize::MAX);
         if !bytes
@@ -82,17 +82,19 @@ fn mend_records(bytes: &mut [u8], place: &Place) {
         {
             continue;
         }
-        // Either version; of segments of which not all is kept what is kept has its own length.
-        put(
-            bytes,
-            at,
-            if bytes[at + 15] & 1 == 0 { b"KEYWAY-JOURNAL\x00\x02" } else { b"KEYWAY-JOURNAL\x00\x03" },
-        );
+        // Any version; of segments of which not all is kept what is kept has its own length.
+        let (magic, crc_at) = match bytes[at + 15] % 4 {
+            0 => (b"KEYWAY-JOURNAL\x00\x02", 104),
+            1 => (b"KEYWAY-JOURNAL\x00\x03", 104),
+            _ => (b"KEYWAY-JOURNAL\x00\x04", 168),
+        };
+        put(bytes, at, magic);
         put(bytes, at + 16, &ID);
-        let form = [Form::Whole, Form::InPlace, Form::Shifted][usize::from(bytes[at + 44]) % 3];
+        let redundancy =
+            [Redundancy::Whole, Redundancy::InPlace, Redundancy::Shifted][usize::from(bytes[at + 44]) % 3];
         put(bytes, at + 44, &u32::from(bytes[at + 44] % 3).to_le_bytes());
-        let len = match form.is_possible(number(bytes, at + 64)) {
-            true => usize::try_from(form.kept_bytes(number(bytes, at + 64))).unwrap_or(usize::MAX),
+        let len = match redundancy.is_possible(number(bytes, at + 64)) {
+            true => usize::try_from(redundancy.kept_bytes(number(bytes, at + 64))).unwrap_or(usize::MAX),
             false => 0,
         };
         let start = usize::try_from(slot.segment).unwrap_or(usize::MAX);
@@ -107,8 +109,8 @@ fn mend_records(bytes: &mut [u8], place: &Place) {
         }
         put(bytes, at + 72, &sum.to_le_bytes());
         put(bytes, at + 80, &sums.to_le_bytes());
-        let crc = crc32fast::hash(&bytes[at..at + 104]);
-        put(bytes, at + 104, &crc.to_le_bytes());
+        let crc = crc32fast::hash(&bytes[at..at + crc_at]);
+        put(bytes, at + crc_at, &crc.to_le_bytes());
     }
 }
 
@@ -152,7 +154,7 @@ fn of_veracrypt(stands: u8, data: &[u8]) {
     mend_records(&mut medium, &marker.place);
     let (store, file) = (MemStore::from_vec(medium).read_only(), MemStore::from_vec(file).read_only());
     let Some(found) = keyway_convert::find(&store).expect("memory") else { return };
-    let in_a_file = found.marker.journal != JournalPlace::OnMedium;
+    let in_a_file = found.marker.journal != JournalLocation::OnMedium;
     // As whoever opens it does.
     if in_a_file && found.marker.place.file_bytes() > file.size() {
         return;
@@ -195,14 +197,16 @@ fn of_bitlocker(stands: u8, data: &[u8]) {
         (MemStore::from_vec(medium.clone()).read_only(), MemStore::from_vec(file).read_only());
     let Some(found) = found(&store) else { return };
     let _ = bitlocker::look(&store);
-    let in_a_file = found.mark.journal != JournalPlace::OnMedium;
+    let in_a_file = found.mark.journal != JournalLocation::OnMedium;
     if !in_a_file || found.mark.place.file_bytes() <= file.size() {
         let journal = in_a_file.then_some(&file as &dyn Store);
         told(bitlocker::how_far(&found, &store, journal).ok());
     }
     let store = MemStore::from_vec(medium);
-    if !found.in_front && bitlocker::clean(&store, &found.mark).is_ok() {
-        let _ = bitlocker::release(&store, &found.mark);
+    let _ = bitlocker::seen(&store, &found);
+    let nothing = bitlocker::Proof::NothingToOpen;
+    if !found.in_front {
+        let _ = bitlocker::clean(&store, &found.mark, nothing);
     }
 }
 
@@ -214,7 +218,9 @@ fn of_both(stands: u8, data: &[u8]) {
     lay(&mut medium, rest);
     stand(&mut medium, &page, MEDIUM_BYTES - PAGE, stands);
     let store = MemStore::from_vec(medium.clone()).read_only();
-    let Some(between::Found { mark, in_front }) = between::find(&store).expect("memory") else { return };
+    let Some(cross_format::Found { mark, in_front }) = cross_format::find(&store).expect("memory") else {
+        return;
+    };
     assert_eq!(mark.size, MEDIUM_BYTES as u64);
     let Some(bytes) = usize::try_from(mark.place().file_bytes()).ok().filter(|bytes| *bytes <= MEDIUM_BYTES)
     else {
@@ -227,11 +233,14 @@ fn of_both(stands: u8, data: &[u8]) {
     mend_list(&mut file, 0, SHEET, b"KEYWAY-BETWEEN-S");
     mend_records(&mut file, &mark.place());
     let read = MemStore::from_vec(file.clone()).read_only();
-    let _ = between::look(&mark, &store, &read);
-    told(between::how_far(&mark, &store, &read).ok());
+    let _ = cross_format::look(&mark, &store, &read);
+    told(cross_format::how_far(&mark, &store, &read).ok());
     let (store, file) = (MemStore::from_vec(medium), MemStore::from_vec(file));
-    if !in_front && between::settle(&store, &file, &mark).is_ok_and(|left| left != between::Left::Half) {
-        assert!(between::find(&store).expect("memory").is_none(), "it is still found");
+    if !in_front
+        && cross_format::settle(&store, &file, &mark)
+            .is_ok_and(|left| left != cross_format::MediumState::HalfConverted)
+    {
+        assert!(cross_format::find(&store).expect("memory").is_none(), "it is still found");
     }
 }
 
@@ -240,27 +249,28 @@ fn a_journal(stands: u8, data: &[u8]) {
     // Sums and parity of 64 KiB.
     const SEGMENT: u64 = 8192;
     let place = match stands % 2 {
-        0 => Place::in_a_file(SEGMENT),
+        0 => SlotTable::in_a_file(SEGMENT),
         // Two slots.
-        _ => Place { slots: Place::in_a_file(SEGMENT).slots[..2].to_vec(), ..Place::in_a_file(SEGMENT) },
+        _ => SlotTable {
+            slots: SlotTable::in_a_file(SEGMENT).slots[..2].to_vec(),
+            ..SlotTable::in_a_file(SEGMENT)
+        },
     };
-    let place = Place { whole: stands & 4 != 0, ..place };
+    let place = SlotTable { whole: stands & 4 != 0, ..place };
     let mut file = vec![0; place.file_bytes() as usize];
     lay(&mut file, data);
     mend_records(&mut file, &place);
     let file = MemStore::from_vec(file);
-    let journal = || Journal::new(&file, place.clone(), ID);
-    if let Some(held) = journal().read().expect("memory") {
+    let store = MemStore::new(128 << 10);
+    // With heads, too, in which case older records are nobody's.
+    let place = if stands & 8 == 0 { place } else { place.with_heads(32_768) };
+    let journal = || Journal::new(&file, &store, place.clone(), ID);
+    if let Ok(Some(held)) = journal().read() {
         assert!(held.newest.floor <= held.newest.sure && held.newest.sure <= held.newest.sequence);
         assert!(held.replay.is_sorted_by_key(|(record, _)| record.sequence));
-        assert!(
-            held.replay
-                .iter()
-                .all(|(record, kept)| record.kept_bytes() == kept.len() as u64
-                    && record.kept_bytes() <= SEGMENT)
-        );
+        assert!(held.replay.iter().all(|(record, _)| record.kept_bytes() <= SEGMENT));
         assert!(held.replay.iter().all(|(record, _)| record.sequence <= held.newest.sequence));
-        journal().wipe_stale(&held.stale).expect("memory");
+        journal().mend(&held).expect("memory");
         let again = journal().read().expect("memory").expect("the newest counts");
         assert!(again.newest == held.newest && again.stale.is_empty());
     }
@@ -277,7 +287,6 @@ fn a_journal(stands: u8, data: &[u8]) {
         Step::Put(vec![(0, vec![1; PAGE])]),
         Step::Wipe(Wipe { ranges: std::iter::once(0..512).collect(), noise: true }),
     ];
-    let store = MemStore::new(128 << 10);
     let conversion = Conversion { store: &store, journal: journal(), steps, marking: 0 };
     let _ = conversion.done();
     let before = threads();

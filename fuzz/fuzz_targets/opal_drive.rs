@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/keyway-sed/tests/fuzzing/drive.rs"]
+#[path = "../../crates/keyway-virtual-drive/tests/fuzzing/drive.rs"]
 mod drive;
 
 fuzz_target!(|data: &[u8]| {

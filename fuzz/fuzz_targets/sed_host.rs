@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/keyway-sed/tests/fuzzing/host.rs"]
+#[path = "../../crates/keyway-virtual-drive/tests/fuzzing/host.rs"]
 mod host;
 
 fuzz_target!(|data: &[u8]| {

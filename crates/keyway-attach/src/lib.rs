@@ -5,18 +5,32 @@
 //! [`session`] is the whole: one process serves one volume until it is told to stop.
 #![forbid(unsafe_code)]
 
+mod address;
+#[cfg_attr(not(feature = "dm-crypt"), path = "absent/dm_crypt.rs")]
 pub mod dmcrypt;
 mod error;
 pub mod fuse;
 pub mod loopdev;
 pub mod mount;
+mod namespace;
 pub mod nbd;
+#[cfg_attr(not(feature = "nvme-tcp"), path = "absent/nvme_tcp.rs")]
 pub mod nvme_tcp;
+mod pace;
+mod peer;
 pub mod session;
+mod sock_diag;
 mod stop;
+#[cfg_attr(not(feature = "ublk"), path = "absent/ublk.rs")]
 pub mod ublk;
 mod users;
+#[cfg_attr(not(feature = "vhost-user"), path = "absent/vhost_user.rs")]
 pub mod vhost_user;
 
-pub use error::{AttachError, User};
+pub use address::Listen;
+pub use error::{
+    AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
+};
+pub use namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
+pub use peer::{LocalUsers, Refusals, Refused};
 pub use stop::Stop;

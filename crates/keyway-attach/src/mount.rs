@@ -1,9 +1,7 @@
 //! Mounting the file system inside a volume, for root.
 
-mod detect;
-
 use crate::{AttachError, User};
-use detect::detect;
+use keyway_fs::Superblock;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use std::fs::File;
@@ -27,7 +25,8 @@ pub fn mount(
         None => {
             let doing = || format!("look for a file system on {}", device.display());
             let file = File::open(device).map_err(|e| AttachError::io(doing(), e))?;
-            detect(&file).map_err(|e| AttachError::io(doing(), e))?.map(str::to_owned)
+            let found = Superblock::on(&file).map_err(|e| AttachError::io(doing(), e))?;
+            found.map(|found| found.kind.mount_type().to_owned())
         }
     };
     let fail = |source: io::Error| AttachError::Mount {

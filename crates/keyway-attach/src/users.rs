@@ -1,7 +1,8 @@
 //! Which processes keep a file system or a device busy, as far as `/proc` lets us see.
 
 use crate::User;
-use std::fs::{read_dir, read_link, read_to_string};
+use std::fs::{File, read_dir, read_link, read_to_string};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// How many are named; more would not help anybody.
@@ -16,6 +17,25 @@ impl User {
     /// Processes that have the device or file at `path` open.
     pub(crate) fn of_path(path: &Path) -> Vec<Self> {
         Self::with_link(|target| target == path)
+    }
+
+    /// Whoever holds a lock (`flock`) on that file (proc_locks(5)).
+    pub(crate) fn of_lock(file: &File) -> Vec<Self> {
+        let Ok(inode) = file.metadata().map(|meta| meta.ino().to_string()) else { return Vec::new() };
+        let locks = read_to_string("/proc/locks").unwrap_or_default();
+        let held = locks.lines().filter_map(|line| {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            // Those who wait for it have an arrow in front.
+            let [_, "FLOCK", _, _, pid, place, ..] = fields.as_slice() else { return None };
+            let (_, number) = place.rsplit_once(':')?;
+            (number == inode).then(|| pid.parse::<u32>().ok()).flatten()
+        });
+        held.take(MOST).map(Self::named).collect()
+    }
+
+    fn named(pid: u32) -> Self {
+        let name = read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        Self { pid, name: name.trim().to_owned() }
     }
 
     fn with_link(is_wanted: impl Fn(&Path) -> bool) -> Vec<Self> {
@@ -33,12 +53,6 @@ impl User {
                 .filter_map(|link| read_link(link).ok())
                 .any(|target| is_wanted(&target))
         };
-        pids.filter(uses)
-            .take(MOST)
-            .map(|pid| {
-                let name = read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-                Self { pid, name: name.trim().to_owned() }
-            })
-            .collect()
+        pids.filter(uses).take(MOST).map(Self::named).collect()
     }
 }

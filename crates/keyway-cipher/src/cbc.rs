@@ -1,120 +1,111 @@
-//! CBC as TrueCrypt 1.0 to 4.0 has it: a secret IV for each unit, and whitening of the cipher
-//! text. To open old volumes.
-//!
-//! The volume's 32 seed bytes, taken as four 64-bit words, are each xored with the unit's number,
-//! little-endian. The first block's worth of them is the IV; the 16 bytes after it, as four 32-bit
-//! words a b c d, give eight bytes of whitening: CRC-32(a) ^ CRC-32(d), CRC-32(b) ^ CRC-32(c),
-//! little-endian (TrueCrypt 4.3, `Crypto.c`, `InitSectorIVAndWhitening`; dm-crypt's `tcw`).
-//!
-//! A volume's header is one unit whose IV is the seed itself and whose whitening is the seed's
-//! bytes 8 to 16 (`EncryptBuffer` there).
+//! CBC in plain Rust, over any cipher: each unit a chain of its own.
 
-use crate::cipher::{Cipher, Direction};
-use keyway_secret::Locked;
-use zeroize::Zeroize;
+use crate::pass::{Cbc, Direction};
 
-/// Bytes of seed that every volume keeps before its keys (`LEGACY_VOL_IV_SIZE`).
-pub(crate) const SEED_BYTES: usize = 32;
-
-/// Bytes decrypted together.
-const BATCH: usize = 512;
-/// Units encrypted together.
+/// Units that are worked on together: encryption takes them side by side.
 pub(crate) const UNITS_AT_ONCE: usize = 32;
 
-/// A unit's IV (64-bit ciphers use its first half) and whitening.
-#[derive(Default, Zeroize)]
-#[zeroize(drop)]
-pub(crate) struct UnitIv {
-    iv: [u8; 16],
-    whitening: [u8; 8],
-}
-
-impl UnitIv {
-    /// For the unit with this number under a cipher with these blocks.
-    pub(crate) fn of_unit(seed: &[u8; SEED_BYTES], block_bytes: usize, unit: u64) -> Self {
-        let mut mixed = *seed;
-        for word in mixed.as_chunks_mut::<8>().0 {
-            *word = (u64::from_le_bytes(*word) ^ unit).to_le_bytes();
+/// CBC in plain Rust over whole units, `cipher` taking whole blocks of 16 bytes.
+pub(crate) fn run(direction: Direction, units: &mut [u8], cbc: Cbc<'_>, mut cipher: impl FnMut(&mut [u8])) {
+    let Cbc { ivs, unit_blocks } = cbc;
+    let blocks = units.as_chunks_mut::<16>().0;
+    match direction {
+        Direction::Encrypt => {
+            // The units side by side: a block of each at a time.
+            let mut group = [[0u8; 16]; UNITS_AT_ONCE];
+            for (units, ivs) in blocks.chunks_mut(UNITS_AT_ONCE * unit_blocks).zip(ivs.chunks(UNITS_AT_ONCE))
+            {
+                let group = &mut group[..ivs.len()];
+                group.copy_from_slice(ivs);
+                for at in 0..unit_blocks {
+                    for (state, unit) in group.iter_mut().zip(units.chunks(unit_blocks)) {
+                        *state = xor(*state, unit[at]);
+                    }
+                    cipher(group.as_flattened_mut());
+                    for (state, unit) in group.iter().zip(units.chunks_mut(unit_blocks)) {
+                        unit[at] = *state;
+                    }
+                }
+            }
         }
-        let mut this = Self { iv: [0; 16], whitening: [0; 8] };
-        this.iv.copy_from_slice(&mixed[..16]);
-        let mut words = mixed[block_bytes.min(16)..].as_chunks::<4>().0.iter();
-        let mut crc = || words.next().map_or(0, |word| crc32fast::hash(word));
-        let [a, b, c, d] = [crc(), crc(), crc(), crc()];
-        this.whitening[..4].copy_from_slice(&(a ^ d).to_le_bytes());
-        this.whitening[4..].copy_from_slice(&(b ^ c).to_le_bytes());
-        mixed.zeroize();
-        this
-    }
-
-    /// For a volume's header.
-    pub(crate) fn of_header(seed: &[u8; SEED_BYTES]) -> Self {
-        let mut this = Self { iv: [0; 16], whitening: [0; 8] };
-        this.iv.copy_from_slice(&seed[..16]);
-        this.whitening.copy_from_slice(&seed[8..16]);
-        this
-    }
-
-    fn whiten(&self, bytes: &mut [u8]) {
-        for eight in bytes.as_chunks_mut::<8>().0 {
-            xor(eight, &self.whitening);
-        }
-    }
-}
-
-fn xor(into: &mut [u8], other: &[u8]) {
-    for (a, b) in into.iter_mut().zip(other) {
-        *a ^= b;
-    }
-}
-
-/// Encrypts units, one for each IV and at most [`UNITS_AT_ONCE`], with a chain (outermost first)
-/// inside one CBC. A unit's blocks wait for each other: the units go side by side.
-pub(crate) fn encrypt(layers: &[Locked<Cipher>], units: &mut [u8], unit_bytes: usize, ivs: &[UnitIv]) {
-    let block_bytes = block_bytes(layers);
-    let mut states = [0u8; 16 * UNITS_AT_ONCE];
-    let states = &mut states[..ivs.len() * block_bytes];
-    for (state, iv) in states.chunks_exact_mut(block_bytes).zip(ivs) {
-        state.copy_from_slice(&iv.iv[..block_bytes]);
-    }
-    for at in (0..unit_bytes).step_by(block_bytes) {
-        for (state, unit) in states.chunks_exact_mut(block_bytes).zip(units.chunks_exact(unit_bytes)) {
-            xor(state, &unit[at..]);
-        }
-        for layer in layers.iter().rev() {
-            layer.blocks(Direction::Encrypt, states);
-        }
-        let states = states.chunks_exact(block_bytes);
-        for ((state, unit), iv) in states.zip(units.chunks_exact_mut(unit_bytes)).zip(ivs) {
-            let block = &mut unit[at..at + block_bytes];
-            block.copy_from_slice(state);
-            iv.whiten(block);
+        Direction::Decrypt => {
+            let mut copy = [[0u8; 16]; 32];
+            for (unit, iv) in blocks.chunks_mut(unit_blocks).zip(ivs) {
+                let mut previous = *iv;
+                for batch in unit.chunks_mut(copy.len()) {
+                    let copy = &mut copy[..batch.len()];
+                    copy.copy_from_slice(batch);
+                    cipher(batch.as_flattened_mut());
+                    for (block, cipher_text) in batch.iter_mut().zip(copy) {
+                        *block = xor(*block, previous);
+                        previous = *cipher_text;
+                    }
+                }
+            }
         }
     }
 }
 
-/// Bytes in a block of the chain's outermost cipher: of all, where the chain is chained as a whole.
-fn block_bytes(layers: &[Locked<Cipher>]) -> usize {
-    layers.first().map_or(16, |layer| layer.block_bytes())
+fn xor(a: [u8; 16], b: [u8; 16]) -> [u8; 16] {
+    (u128::from_ne_bytes(a) ^ u128::from_ne_bytes(b)).to_ne_bytes()
 }
 
-/// Decrypts a unit with a chain (outermost first) inside one CBC.
-pub(crate) fn decrypt(layers: &[Locked<Cipher>], unit: &mut [u8], iv: &UnitIv) {
-    let block_bytes = block_bytes(layers);
-    let mut previous = [0u8; 16];
-    let previous = &mut previous[..block_bytes];
-    previous.copy_from_slice(&iv.iv[..block_bytes]);
-    let mut copy = [0u8; BATCH];
-    for batch in unit.chunks_mut(BATCH) {
-        iv.whiten(batch);
-        let copy = &mut copy[..batch.len()];
-        copy.copy_from_slice(batch);
-        for layer in layers {
-            layer.blocks(Direction::Decrypt, batch);
-        }
-        for (block, cipher_text) in batch.chunks_exact_mut(block_bytes).zip(copy.chunks_exact(block_bytes)) {
-            xor(block, previous);
-            previous.copy_from_slice(cipher_text);
+#[cfg(test)]
+mod tests {
+    use crate::cipher::Cipher;
+    use crate::pass::{Cbc, Direction, Ready};
+    use crate::{Algorithm, Kernel};
+
+    /// NIST SP 800-38A, F.2.1 and F.2.5: the first four blocks of a unit, which those behind don't
+    /// change, in every place of a run that is long enough for every kernel's widest stride.
+    #[test]
+    fn cbc_on_every_kernel() {
+        let plain = [
+            0x6bc1_bee2_2e40_9f96_e93d_7e11_7393_172au128,
+            0xae2d_8a57_1e03_ac9c_9eb7_6fac_45af_8e51,
+            0x30c8_1c46_a35c_e411_e5fb_c119_1a0a_52ef,
+            0xf69f_2445_df4f_9b17_ad2b_417b_e66c_3710,
+        ];
+        let of_128 = [
+            0x7649_abac_8119_b246_cee9_8e9b_12e9_197d,
+            0x5086_cb9b_5072_19ee_95db_113a_9176_78b2,
+            0x73be_d6b8_e3c1_743b_7116_e69e_2222_9516,
+            0x3ff1_caa1_681f_ac09_120e_ca30_7586_e1a7,
+        ];
+        let of_256 = [
+            0xf58c_4c04_d6e5_f1ba_779e_abfb_5f7b_fbd6,
+            0x9cfc_4e96_7edb_808d_679f_777b_c670_2c7d,
+            0x39f2_3369_a9d9_bacf_a530_e263_0423_1461,
+            0xb2eb_05e2_c39b_e9fc_da6c_1907_8c6a_9d1b,
+        ];
+        let key_128 = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3cu128.to_be_bytes();
+        let key_256 = [
+            0x603d_eb10_15ca_71be_2b73_aef0_857d_7781u128.to_be_bytes(),
+            0x1f35_2c07_3b61_08d7_2d98_10a3_0914_dff4u128.to_be_bytes(),
+        ];
+        let ivs = [0x0001_0203_0405_0607_0809_0a0b_0c0d_0e0fu128.to_be_bytes(); 67];
+        for (algorithm, key, expected) in
+            [(Algorithm::Aes128, &key_128[..], of_128), (Algorithm::Aes256, key_256.as_flattened(), of_256)]
+        {
+            for (kernel, (unit_blocks, units)) in Kernel::available()
+                .into_iter()
+                .flat_map(|kernel| [(4, 3), (32, 67), (256, 11)].map(move |shape| (kernel, shape)))
+            {
+                let cipher = Cipher::new(algorithm, key, Ready::new(kernel).expect("available"));
+                let mut texts = vec![[0u8; 16]; unit_blocks * units];
+                for unit in texts.chunks_mut(unit_blocks) {
+                    unit.iter_mut().zip(plain).for_each(|(block, text)| *block = text.to_be_bytes());
+                }
+                let original = texts.clone();
+                let cbc = Cbc { ivs: &ivs[..units], unit_blocks };
+                cipher.cbc(Direction::Encrypt, texts.as_flattened_mut(), cbc);
+                for unit in texts.chunks(unit_blocks) {
+                    let four = unit[..4].iter().map(|block| u128::from_be_bytes(*block));
+                    assert!(four.eq(expected), "{} {unit_blocks}x{units}", kernel.name());
+                }
+                cipher.cbc(Direction::Decrypt, texts.as_flattened_mut(), cbc);
+                assert_eq!(texts, original, "{} {unit_blocks}x{units}", kernel.name());
+            }
         }
     }
 }

@@ -3,18 +3,12 @@
 use crate::Algorithm;
 #[cfg(target_arch = "aarch64")]
 use crate::Kernel;
-use crate::bitlocker;
-use crate::kernels::{self, Cbc, Pass, Ready, Work, Xts};
+use crate::cbc;
+use crate::kernels;
+use crate::pass::{Cbc, Direction, Pass, Ready, Work, Xts};
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 use crate::xts;
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-
-/// Which way a run goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Encrypt,
-    Decrypt,
-}
 
 /// A cipher's key schedule and the kernel that uses it.
 pub(crate) struct Cipher {
@@ -103,15 +97,15 @@ impl Cipher {
     }
 
     /// CBC over whole units, in place. Only for blocks of 16 bytes.
-    pub(crate) fn cbc(&self, direction: Direction, units: &mut [u8], cbc: Cbc<'_>) {
+    pub(crate) fn cbc(&self, direction: Direction, units: &mut [u8], of: Cbc<'_>) {
         let blocks = units.as_chunks_mut().0;
         let done = match &self.key {
-            Key::Aes128(keys) => kernels::aes_cbc(self.ready, keys, direction, blocks, cbc),
-            Key::Aes256(keys) => kernels::aes_cbc(self.ready, keys, direction, blocks, cbc),
+            Key::Aes128(keys) => kernels::aes_cbc(self.ready, keys, direction, blocks, of),
+            Key::Aes256(keys) => kernels::aes_cbc(self.ready, keys, direction, blocks, of),
             _ => false,
         };
         if !done {
-            bitlocker::portable_cbc(direction, units, cbc, |batch| self.blocks(direction, batch));
+            cbc::run(direction, units, of, |batch| self.blocks(direction, batch));
         }
     }
 

@@ -10,8 +10,7 @@
 //! encryption in B; what fills a processor is several units side by side. The mixers below are
 //! written over any [`Word`]: one unit's word, or a vector with the same word of many units.
 
-use crate::cipher::Direction;
-use crate::kernels::{self, Ready};
+use crate::pass::Direction;
 
 /// Times that A passes over a unit (`Acycles`).
 const A_CYCLES: usize = 5;
@@ -54,18 +53,9 @@ impl Word for u32 {
     }
 }
 
-/// Diffuses units in place; `units` is a whole number of them for each sector key. Encrypting xors
+/// Diffuses units in place, in plain Rust; `units` is a whole number of them for each sector key. Encrypting xors
 /// the sector key first and applies A, then B; decrypting does the opposite.
-pub(crate) fn diffuse(
-    ready: Ready,
-    direction: Direction,
-    units: &mut [u8],
-    unit_bytes: usize,
-    sector_keys: &[SectorKey],
-) {
-    if kernels::elephant(ready, direction, units, unit_bytes, sector_keys) {
-        return;
-    }
+pub(crate) fn diffuse(direction: Direction, units: &mut [u8], unit_bytes: usize, sector_keys: &[SectorKey]) {
     let mut words = [[0u32; 4]; LARGEST_UNIT / 16];
     for (unit, key) in units.chunks_exact_mut(unit_bytes).zip(sector_keys) {
         let blocks = unit.as_chunks_mut::<16>().0;

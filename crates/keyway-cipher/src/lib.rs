@@ -55,9 +55,11 @@ mod cipher;
 mod elephant;
 mod kernels;
 mod lrw;
+mod pass;
 mod portable;
 mod sector;
 mod spec;
+mod truecrypt_cbc;
 mod xts;
 
 pub use sector::SectorCipher;

@@ -6,7 +6,8 @@
 //! `GfMul.c`). The number counts blocks from 1 (`Crypto.c`, `LRWSector2Index`; dm-crypt's
 //! `benbi`). The tweak is xored once before and once after the whole chain.
 
-use crate::kernels::{self, Ready};
+use crate::kernels;
+use crate::pass::Ready;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// GF(2^128) or GF(2^64), by the size of the cipher's blocks.
@@ -119,13 +120,5 @@ impl LrwKey {
             tweak = self.next(tweak, number);
             number = number.wrapping_add(1);
         }
-    }
-}
-
-/// Xors `base` and an entry of `multiples`, of which there are enough, into each block.
-pub(crate) fn xor_multiples(blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &[u8; 16]) {
-    let base = u128::from_ne_bytes(*base);
-    for (block, multiple) in blocks.iter_mut().zip(multiples) {
-        *block = (u128::from_ne_bytes(*block) ^ u128::from_ne_bytes(*multiple) ^ base).to_ne_bytes();
     }
 }

@@ -1,10 +1,10 @@
 //! A keyed cipher that works on runs of data units.
 
 use crate::bitlocker::{self, BitLocker};
-use crate::cbc::{self, UnitIv};
-use crate::cipher::{Cipher, Direction};
-use crate::kernels::{Ready, Xts};
+use crate::cipher::Cipher;
 use crate::lrw::{Field, LrwKey};
+use crate::pass::{Direction, Ready, Xts};
+use crate::truecrypt_cbc::{self, UnitIv};
 use crate::{Algorithm, CipherError, Kernel, LayerKey, Mode, Spec};
 use keyway_secret::Locked;
 
@@ -33,7 +33,7 @@ struct XtsLayer {
 enum Keys {
     Xts(Vec<Locked<XtsLayer>>),
     Lrw { layers: Vec<Locked<Cipher>>, tweak: Locked<LrwKey> },
-    Cbc { layers: Vec<Locked<Cipher>>, seed: Locked<[u8; cbc::SEED_BYTES]>, inner: bool },
+    Cbc { layers: Vec<Locked<Cipher>>, seed: Locked<[u8; truecrypt_cbc::SEED_BYTES]>, inner: bool },
     BitLocker(BitLocker),
 }
 
@@ -230,7 +230,7 @@ impl SectorCipher {
             Keys::BitLocker(bitlocker) => bitlocker.run(direction, units, unit_bytes, first_unit),
             Keys::Cbc { layers, seed, inner } => {
                 let mut number = first_unit;
-                for batch in units.chunks_mut(cbc::UNITS_AT_ONCE * unit_bytes) {
+                for batch in units.chunks_mut(truecrypt_cbc::UNITS_AT_ONCE * unit_bytes) {
                     cbc_units(direction, layers, *inner, batch, unit_bytes, |block_bytes, i| {
                         UnitIv::of_unit(seed, block_bytes, number.wrapping_add(i))
                     });
@@ -278,7 +278,7 @@ fn run_xts<const UNITS: usize>(
     }
 }
 
-/// At most [`cbc::UNITS_AT_ONCE`] units in CBC, `iv_for` giving the IV by block size and place.
+/// At most [`truecrypt_cbc::UNITS_AT_ONCE`] units in CBC, `iv_for` giving the IV by block size and place.
 fn cbc_units(
     direction: Direction,
     layers: &[Locked<Cipher>],
@@ -288,17 +288,17 @@ fn cbc_units(
     iv_for: impl Fn(usize, u64) -> UnitIv,
 ) {
     let mut chained = |layers: &[Locked<Cipher>]| {
-        let mut ivs: [UnitIv; cbc::UNITS_AT_ONCE] = Default::default();
+        let mut ivs: [UnitIv; truecrypt_cbc::UNITS_AT_ONCE] = Default::default();
         let ivs = &mut ivs[..units.len() / unit_bytes];
         let block_bytes = layers.first().map_or(16, |layer| layer.block_bytes());
         for (iv, place) in ivs.iter_mut().zip(0..) {
             *iv = iv_for(block_bytes, place);
         }
         match direction {
-            Direction::Encrypt => cbc::encrypt(layers, units, unit_bytes, ivs),
+            Direction::Encrypt => truecrypt_cbc::encrypt(layers, units, unit_bytes, ivs),
             Direction::Decrypt => {
                 for (unit, iv) in units.chunks_exact_mut(unit_bytes).zip(ivs) {
-                    cbc::decrypt(layers, unit, iv);
+                    truecrypt_cbc::decrypt(layers, unit, iv);
                 }
             }
         }

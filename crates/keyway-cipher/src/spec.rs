@@ -205,6 +205,7 @@ impl Kernel {
     /// The kernels that this machine can run, slowest first; the last one is what
     /// [`crate::SectorCipher::new`] takes.
     pub fn available() -> Vec<Self> {
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut, reason = "only x86-64 has more"))]
         let mut kernels = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
         {

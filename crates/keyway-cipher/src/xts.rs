@@ -1,6 +1,6 @@
 //! XTS (IEEE 1619) in plain Rust, over any cipher.
 
-use crate::kernels::Xts;
+use crate::pass::Xts;
 
 /// Blocks that are worked on together: 4 KiB, so that data and tweaks stay in the first cache.
 const BATCH: usize = 256;

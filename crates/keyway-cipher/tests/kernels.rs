@@ -3,6 +3,7 @@
 
 use cipher::{Array, BlockCipherEncrypt, KeyInit};
 use keyway_cipher::{Algorithm, Chain, CipherError, Kernel, LayerKey, Mode, SectorCipher, Spec};
+use keyway_testkit::Rng;
 use proptest::prelude::*;
 
 const MODERN: [Algorithm; 6] = [
@@ -93,15 +94,7 @@ fn shape() -> impl Strategy<Value = (usize, usize)> {
 }
 
 fn noise(seed: u64, len: usize) -> Vec<u8> {
-    let mut x = seed | 1;
-    std::iter::repeat_with(|| {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 32) as u8
-    })
-    .take(len)
-    .collect()
+    Rng::new(seed).bytes(len)
 }
 
 proptest! {

@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, reason = "tests; the helpers here are not functions marked as such")]
 
 use keyway_cipher::{Algorithm, Chain, Kernel, LayerKey, Mode, SectorCipher, Spec};
+use keyway_testkit::Rng;
 use proptest::prelude::*;
 
 const BLOCK_16: [Algorithm; 6] = [
@@ -69,15 +70,7 @@ fn first_unit() -> impl Strategy<Value = u64> {
 }
 
 fn noise(seed: u64, len: usize) -> Vec<u8> {
-    let mut x = seed | 1;
-    std::iter::repeat_with(|| {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 32) as u8
-    })
-    .take(len)
-    .collect()
+    Rng::new(seed).bytes(len)
 }
 
 fn make(spec: &Spec, keys: &[u8], kernel: Kernel) -> SectorCipher {

@@ -40,7 +40,7 @@ fn main() {
     let rounds: u32 = words.next().map_or(2, |n| n.parse().expect("a number"));
     std::fs::File::create(&path).expect("created").set_len(size).expect("sized");
     let store = open(&path);
-    let segment = veracrypt::segment_bytes(size);
+    let segment = keyway_convert::segment_bytes(size);
     let less = words.next().map_or(segment, |n| n.parse::<u64>().expect("a number") << 10);
     let noise: Vec<u8> = (0..segment).map(|n| ((n * n) >> 7) as u8).collect();
     for at in (0..size).step_by(segment as usize) {

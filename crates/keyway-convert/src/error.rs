@@ -1,9 +1,9 @@
 //! Why a conversion could not begin or go on, sorted by whose fault it is.
 
 use keyway_engine::{DeviceError, LayoutError};
+use keyway_fs::allocation::AllocationError;
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
-use keyway_volume::allocation::AllocationError;
 use keyway_volume::bitlocker::{self, BitLockerError, ConvertingError, EntryTooLong, NotConvertible};
 use keyway_volume::veracrypt::{CreateError, RandomError};
 
@@ -25,6 +25,27 @@ pub enum ConvertError {
         "the journal's newest record can't be true; the medium can't be trusted: copy it whole before anything else"
     )]
     ImpossibleRecord,
+    /// A record is lost that is needed.
+    #[error(
+        "the journal's record of what is being moved to byte {at} can't be read any more; nothing was changed: bring the journal \
+         back as the conversion left it, or copy the medium and the journal whole before anything else"
+    )]
+    RecordLost {
+        /// Where its segment was to lie.
+        at: u64,
+    },
+    /// The journal is an older one.
+    #[error(
+        "the journal is older than the medium, which has come further; nothing was changed: \
+         bring back the journal as the conversion left it"
+    )]
+    JournalOlder,
+    /// The medium is an older one.
+    #[error(
+        "the medium is older than its journal, or was written over; nothing was changed: \
+         bring back the medium as the conversion left it"
+    )]
+    MediumOlder,
     /// More is damaged than the journal can mend.
     #[error(
         "what was being written when the power failed is damaged from byte {at} on, and the journal does not hold enough to \
@@ -127,6 +148,9 @@ impl ConvertError {
         match self {
             Self::NoRoom { .. } => 2,
             Self::NoJournal
+            | Self::RecordLost { .. }
+            | Self::JournalOlder
+            | Self::MediumOlder
             | Self::Overwritten
             | Self::ImpossibleRecord
             | Self::Torn { .. }

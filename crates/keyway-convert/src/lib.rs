@@ -4,7 +4,7 @@
 //!
 //! From below upwards:
 //!
-//! - [`Journal`] keeps the segments in flight a second time, or what puts them together again ([`Form`]): slots, written in
+//! - [`Journal`] keeps the segments in flight a second time, or what puts them together again ([`Redundancy`]): slots, written in
 //!   turn, checksummed.
 //! - [`Conversion`] carries [`Step`]s out: [`Move`]s of bytes from one mapping to another, and small
 //!   writes that may be repeated. It knows no format. [`Conversion::run`] begins where the journal says
@@ -15,34 +15,37 @@
 //! - [`Live`] is the volume's plain content meanwhile, for those who use it.
 //! - [`veracrypt`] plans the conversions of VeraCrypt volumes.
 //! - [`bitlocker`] plans those of BitLocker volumes.
-//! - [`between`] plans those from one format to the other.
-//! - [`room`] asks a file system how large it is and has its own tools make it smaller.
+//! - [`cross_format`] plans those from one format to the other.
 //!
 //! The protocol, what it assumes of the medium and why every instant is harmless are written down in
-//! `docs/conversion.md`; `tests/model.rs` explores it exhaustively, `tests/powercut.rs` cuts the power
+//! `docs/design/conversion.md`; `tests/model.rs` explores it exhaustively, `tests/powercut.rs` cuts the power
 //! of the real code.
 #![forbid(unsafe_code)]
 
-pub mod between;
 pub mod bitlocker;
+pub mod cross_format;
 mod error;
+mod free_space;
 mod inside;
 mod journal;
 mod live;
-mod manifest;
 mod marker;
 mod mover;
 mod pipeline;
 mod ranges;
-pub mod room;
+mod rebuild;
+mod redundancy;
 mod step;
+mod stripe_window;
 pub mod veracrypt;
-mod windows;
 
 pub use error::{ConvertError, Stopped};
-pub use journal::{Held, Journal, Place, RECORD_BYTES, Record, SLOTS, Slot};
+pub use free_space::FreeSpace;
+pub use journal::{
+    Journal, JournalContents, LARGEST_SEGMENT, RECORD_BYTES, Record, SLOTS, Slot, SlotTable, segment_bytes,
+};
 pub use live::Live;
-pub use manifest::Form;
-pub use marker::{Found, JournalPlace, Kind, MARKER_BYTES, Marker, find};
-pub use mover::{Conversion, Progress, Reached};
+pub use marker::{ConversionKind, Found, JournalLocation, MARKER_BYTES, Marker, find};
+pub use mover::{Checkpoint, Conversion, Progress};
+pub use redundancy::Redundancy;
 pub use step::{Keyed, Move, Side, Small, Step, Wipe};

@@ -6,7 +6,7 @@
 //! The segment that is just being carried over is closed: writes into it wait from the moment it is read
 //! until a record is on the medium behind which recovery does not write it again, or recovery would bring
 //! back what the write has replaced. Reads wait only while its target is being written. Everything else goes
-//! on meanwhile. `docs/conversion.md` tells the order, `tests/model_live.rs` explores it.
+//! on meanwhile. `docs/design/conversion.md` tells the order, `tests/model_live.rs` explores it.
 
 use crate::ConvertError;
 use crate::step::{Keyed, Move, Side, Step};
@@ -14,7 +14,7 @@ use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_store::{AlignedBuf, Operation, Store, StoreError};
 use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a segment while the volume is in use: a write that meets it waits for a few such transfers.
@@ -31,6 +31,8 @@ pub struct Live {
     state: Mutex<State>,
     changed: Condvar,
     requests: AtomicU64,
+    /// Something was written since the medium was flushed for the next segment.
+    written: AtomicBool,
 }
 
 struct State {
@@ -54,8 +56,8 @@ struct Closed {
     failed: bool,
 }
 
-/// Bytes of the content, and where they lie; `None`: they read as zeros, and can't be written.
-struct Place {
+/// Bytes of the content, and where they lie; `None`: they read as zeros, and nothing else can be written there.
+struct SlotTable {
     logical: Range<u64>,
     side: Option<Side>,
 }
@@ -78,7 +80,7 @@ fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
 }
 
 /// The places of a layout's bytes.
-fn places(layout: &Layout) -> Vec<Place> {
+fn places(layout: &Layout) -> Vec<SlotTable> {
     let side = |mapping: &Mapping| match mapping {
         Mapping::Encrypted { store_offset, first_unit, cipher } => {
             let key = Some(Keyed { cipher: cipher.clone(), first_unit: *first_unit });
@@ -87,7 +89,7 @@ fn places(layout: &Layout) -> Vec<Place> {
         Mapping::Plain { store_offset } => Some(Side { offset: *store_offset, key: None }),
         Mapping::Zero => None,
     };
-    let place = |segment: &Segment| Place {
+    let place = |segment: &Segment| SlotTable {
         logical: segment.start..segment.start + segment.len,
         side: side(&segment.mapping),
     };
@@ -96,7 +98,7 @@ fn places(layout: &Layout) -> Vec<Place> {
 
 /// Where the content is when a step has come so far. Each byte lies where the last move that is done with it
 /// has put it, or else where it was before, or where the first move will find it.
-fn extents(before: &[Place], moves: &[(u32, Move)], step: u32, done: u64) -> Arc<[Extent]> {
+fn extents(before: &[SlotTable], moves: &[(u32, Move)], step: u32, done: u64) -> Arc<[Extent]> {
     let reached = |(number, m): &(u32, Move)| {
         let done = match number.cmp(&step) {
             std::cmp::Ordering::Less => m.len,
@@ -208,7 +210,7 @@ impl Live {
         let sector_bytes = units.fold(store.sector_bytes(), u32::max);
         let state = State { extents, busy: Vec::new(), closed: None };
         let (state, changed, requests) = (Mutex::new(state), Condvar::new(), AtomicU64::new(0));
-        Ok(Self { store, bytes, sector_bytes, state, changed, requests })
+        Ok(Self { store, bytes, sector_bytes, state, changed, requests, written: AtomicBool::new(false) })
     }
 
     /// The same for requests of any size: those that are not whole sectors are completed by reading first.
@@ -236,6 +238,11 @@ impl Live {
     /// Requests so far.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Whether anything was written since this was asked. What is under way in a closed range has been.
+    pub(crate) fn take_written(&self) -> bool {
+        self.written.swap(false, Ordering::AcqRel)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -339,6 +346,10 @@ impl Guard<'_> {
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
+        if self.this.writes {
+            // Only now: a flush while it was under way may have left some of it out.
+            self.live.written.store(true, Ordering::Release);
+        }
         let mut state = self.live.lock();
         if let Some(at) = state.busy.iter().position(|busy| *busy == self.this) {
             state.busy.swap_remove(at);
@@ -372,12 +383,15 @@ impl Store for Live {
     fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
         let guard = self.enter(Operation::Write, offset, buf.len())?;
         let mut rest = buf;
+        let mut reserved = None;
         for (side, at, len) in guard.parts() {
             let (part, tail) = rest.split_at(len);
+            let done = buf.len() - rest.len();
+            rest = tail;
             let Some(side) = side else {
-                let why = std::io::Error::other("the volume's metadata lies there");
-                let name = "a volume that is being converted";
-                return Err(StoreError::new(Operation::Write, name, offset, buf.len(), why));
+                let other = part.iter().position(|byte| *byte != 0);
+                reserved = reserved.or(other.map(|n| done + n));
+                continue;
             };
             for (piece, at) in part.chunks(PIECE).zip((at..).step_by(PIECE)) {
                 SCRATCH.with_borrow_mut(|scratch| {
@@ -387,9 +401,10 @@ impl Store for Live {
                     self.store.write_at(scratch, side.offset + at)
                 })?;
             }
-            rest = tail;
         }
-        Ok(())
+        reserved.map_or(Ok(()), |n| {
+            Err(StoreError::reserved("a volume that is being converted", offset + n as u64, buf.len() - n))
+        })
     }
 
     fn flush(&self) -> Result<(), StoreError> {
@@ -416,5 +431,32 @@ impl Store for Live {
 
     fn is_claimed(&self) -> bool {
         self.store.is_claimed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyway_engine::DeviceError;
+    use keyway_store::MemStore;
+
+    /// As of a volume that nobody converts: `keyway-engine/tests/device/limits.rs`.
+    #[test]
+    fn metadata_in_a_write_does_not_keep_the_rest_from_being_written() {
+        let plain =
+            |start, len, store_offset| Segment { start, len, mapping: Mapping::Plain { store_offset } };
+        let zero = Segment { start: 1024, len: 1024, mapping: Mapping::Zero };
+        let layout = Layout::new(512, vec![plain(0, 1024, 4096), zero, plain(2048, 1024, 0)]).expect("whole");
+        let store: Arc<dyn Store> = Arc::new(MemStore::new(8192));
+        let live = Live::new(store, Some(&layout), (&[], &[]), 0, 0).expect("no gaps");
+        let device = Arc::new(live).device().expect("a device");
+        let refused = device.write_at(&[5; 3000], 10).expect_err("metadata");
+        assert!(matches!(refused, DeviceError::Metadata(1024)), "{refused}");
+        let mut found = [7; 3072];
+        device.read_at(&mut found, 0).expect("readable");
+        let expected = |at| if (10..1024).contains(&at) || (2048..3010).contains(&at) { 5 } else { 0 };
+        assert!(found.iter().enumerate().all(|(at, byte)| *byte == expected(at)));
+        device.write_at(&found, 0).expect("what was read");
+        assert_eq!(device.counters().writes_refused, 1);
     }
 }

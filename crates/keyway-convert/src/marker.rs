@@ -27,15 +27,17 @@
 //!    128  512  the old header
 //!    640  512  the new primary header
 //!   1152  512  the new backup header
-//!   1664 1024  the file's path
+//!   1664 1024  the file's path: a hint for people, that nothing is opened by
+//!   2688   32  the heads of the journal's records; zeros where there are none
 //!   3836    4  CRC-32 of the 3836 bytes before
 //! ```
 //!
 //! The identifiers at the ends of each sector tell a marker that was torn from a sector that
 //! somebody else has written.
 
-use crate::journal::{Place, SLOTS, Slot};
-use crate::veracrypt::FreeSpace;
+use crate::ConvertError;
+use crate::free_space::FreeSpace;
+use crate::journal::{SLOTS, Slot, SlotTable};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, SealedHeader};
 use serde::Serialize;
@@ -53,13 +55,14 @@ const CRC_AT: usize = PAYLOAD - 4;
 const OLD_AT: usize = 128;
 const PATH_AT: usize = OLD_AT + 3 * HEADER_BYTES;
 const LONGEST_PATH: usize = 1024;
+const HEADS_AT: usize = PATH_AT + LONGEST_PATH;
 /// Of used space only, in use: what free space is then.
 const FREE_IS_NEW: u8 = 4;
 
 /// Which conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ConversionKind {
     /// A file system becomes a volume.
     Encryption,
     /// A volume becomes a file system.
@@ -70,7 +73,7 @@ pub enum Kind {
 
 /// Where a conversion's journal is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum JournalPlace {
+pub enum JournalLocation {
     /// On the medium that is converted.
     OnMedium,
     /// In a file.
@@ -83,9 +86,9 @@ pub struct Marker {
     /// Which conversion this is: random.
     pub id: [u8; 16],
     /// What is done.
-    pub kind: Kind,
+    pub kind: ConversionKind,
     /// Where the journal is.
-    pub journal: JournalPlace,
+    pub journal: JournalLocation,
     /// Bytes of the medium.
     pub size: u64,
     /// Bytes that are moved.
@@ -97,7 +100,7 @@ pub struct Marker {
     /// Somebody may use the volume meanwhile: free space that is left counts as moved from the beginning on.
     pub free_is_new: bool,
     /// Where the journal's slots are.
-    pub place: Place,
+    pub place: SlotTable,
     /// The header of the volume as it was; zeros where there was none.
     pub old: SealedHeader,
     /// The headers of the volume as it shall be, primary and backup; zeros where there is to be none.
@@ -120,8 +123,8 @@ impl Marker {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut payload = MAGIC.to_vec();
         let (where_, path) = match &self.journal {
-            JournalPlace::OnMedium => (0, &[][..]),
-            JournalPlace::File(path) => (1, path.as_os_str().as_bytes()),
+            JournalLocation::OnMedium => (0, &[][..]),
+            JournalLocation::File(path) => (1, path.as_os_str().as_bytes()),
         };
         let path = path.get(..LONGEST_PATH).unwrap_or(path);
         payload.extend([self.kind.code(), where_]);
@@ -140,6 +143,8 @@ impl Marker {
             payload.extend(header.bytes());
         }
         payload.extend(path);
+        payload.resize(HEADS_AT, 0);
+        self.place.heads_in_marker().iter().for_each(|at| payload.extend(at.to_le_bytes()));
         frame(&self.id, payload)
     }
 
@@ -148,18 +153,19 @@ impl Marker {
         let (id, body) = unframe(page, &MAGIC)?;
         let number = |at: usize| Some(u64::from_le_bytes(*body.get(at..)?.first_chunk()?));
         let header = |at: usize| Some(SealedHeader::from_bytes(*body.get(at..)?.first_chunk()?));
+        let heads = [0, 1, 2, 3].map(|n| number(HEADS_AT + 8 * n));
         let journal = match body.get(17)? {
-            0 => JournalPlace::OnMedium,
+            0 => JournalLocation::OnMedium,
             1 => {
                 let len = usize::from(u16::from_le_bytes(*body.get(18..)?.first_chunk()?));
                 let path = body.get(PATH_AT..PATH_AT.checked_add(len)?).filter(|_| len <= LONGEST_PATH)?;
-                JournalPlace::File(std::ffi::OsString::from_vec(path.to_vec()).into())
+                JournalLocation::File(std::ffi::OsString::from_vec(path.to_vec()).into())
             }
             _ => return None,
         };
         Some(Self {
             id,
-            kind: Kind::from_code(*body.get(16)?)?,
+            kind: ConversionKind::from_code(*body.get(16)?)?,
             journal,
             size: number(24)?,
             moved: number(32)?,
@@ -170,12 +176,13 @@ impl Marker {
                 code => Some(FreeSpace::from_code(*code)?),
             },
             free_is_new: *body.get(20)? == FREE_IS_NEW,
-            place: Place {
+            place: SlotTable {
                 slots: (0..usize::try_from(number(120)?).ok().filter(|n| matches!(*n, 2 | SLOTS))?)
                     .map(|n| Some(Slot { record: number(48 + 8 * n)?, segment: number(80 + 8 * n)? }))
                     .collect::<Option<_>>()?,
                 segment_bytes: number(112)?,
                 whole: *body.get(21)? == 1,
+                heads: SlotTable::heads_of_marker(heads.map(Option::unwrap_or_default)),
             },
             old: header(OLD_AT)?,
             new: [header(OLD_AT + HEADER_BYTES)?, header(OLD_AT + 2 * HEADER_BYTES)?],
@@ -189,21 +196,24 @@ impl Marker {
         let end = |at: u64, len: u64| at.saturating_add(len);
         let filled = end(self.moved, headers) == store_bytes;
         let areas = match self.kind {
-            Kind::Encryption => {
+            ConversionKind::Encryption => {
                 let parked = if self.free_is_new { 2 * HEADERS_BYTES } else { HEADERS_BYTES };
                 self.moved.is_multiple_of(page)
                     && self.moved >= 2 * HEADERS_BYTES
                     && end(self.moved, parked) <= self.park
                     && end(self.park, headers) <= store_bytes
             }
-            Kind::Decryption => filled && self.moved > page && end(self.park, 2 * page) <= store_bytes,
-            Kind::Reencryption => filled,
+            ConversionKind::Decryption => {
+                filled && self.moved > page && end(self.park, 2 * page) <= store_bytes
+            }
+            ConversionKind::Reencryption => filled,
         };
         self.size == store_bytes
             && areas
-            && (self.used.is_none() || self.kind == Kind::Encryption)
+            && (self.used.is_none() || self.kind == ConversionKind::Encryption)
             && self.place.is_possible()
-            && (self.journal != JournalPlace::OnMedium || self.place.file_bytes() <= store_bytes)
+            && self.place.heads_are_in(&(page..tail(store_bytes)))
+            && (self.journal != JournalLocation::OnMedium || self.place.file_bytes() <= store_bytes)
     }
 }
 
@@ -256,7 +266,7 @@ pub(crate) fn is_torn(id: &[u8; FRAME], page: &[u8], whole: &[u8]) -> bool {
     differ
 }
 
-impl Kind {
+impl ConversionKind {
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Encryption => 1,
@@ -280,6 +290,17 @@ impl Kind {
             Self::Encryption => "encryption",
             Self::Decryption => "decryption",
             Self::Reencryption => "re-encryption",
+        }
+    }
+}
+
+/// A conversion's identifier: random.
+pub(crate) fn random_id() -> Result<[u8; 16], ConvertError> {
+    loop {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id)?;
+        if id != [0; 16] {
+            return Ok(id);
         }
     }
 }
@@ -322,14 +343,14 @@ mod tests {
         let header = |n| SealedHeader::from_bytes([n; HEADER_BYTES]);
         Marker {
             id: [7; 16],
-            kind: Kind::Decryption,
-            journal: JournalPlace::File("/somewhere/else".into()),
+            kind: ConversionKind::Decryption,
+            journal: JournalLocation::File("/somewhere/else".into()),
             size,
             moved: size - HEADERS_BYTES - BACKUP_GROUP_BYTES,
             park: size - BACKUP_GROUP_BYTES,
             used: None,
             free_is_new: false,
-            place: Place::in_a_file(4096),
+            place: SlotTable::in_a_file(4096),
             old: header(1),
             new: [header(2), header(3)],
         }
@@ -341,7 +362,7 @@ mod tests {
         assert_eq!(bytes.len(), MARKER_BYTES);
         let back = Marker::parse(&bytes).expect("whole");
         assert_eq!(back.to_bytes(), bytes);
-        assert_eq!(back.journal, JournalPlace::File("/somewhere/else".into()));
+        assert_eq!(back.journal, JournalLocation::File("/somewhere/else".into()));
         for at in 0..MARKER_BYTES {
             let mut bad = bytes.clone();
             bad[at] ^= 4;
@@ -393,22 +414,23 @@ mod tests {
     #[test]
     fn a_marker_that_can_not_be_true_is_none() {
         let size = 1 << 20;
-        let good = Marker { kind: Kind::Encryption, moved: 1 << 19, ..marker(size) };
-        let good = Marker { park: size - 2 * HEADERS_BYTES, journal: JournalPlace::OnMedium, ..good };
+        let good = Marker { kind: ConversionKind::Encryption, moved: 1 << 19, ..marker(size) };
+        let good = Marker { park: size - 2 * HEADERS_BYTES, journal: JournalLocation::OnMedium, ..good };
         assert!(good.fits(size));
         for moved in [0, 4096, 1 << 18 | 1, size, u64::MAX, u64::MAX - 4095] {
-            for kind in [Kind::Encryption, Kind::Decryption, Kind::Reencryption] {
+            for kind in [ConversionKind::Encryption, ConversionKind::Decryption, ConversionKind::Reencryption]
+            {
                 assert!(!Marker { moved, kind, ..good.clone() }.fits(size), "{kind:?} of {moved}");
             }
         }
         for park in [0, size - BACKUP_GROUP_BYTES, u64::MAX] {
             assert!(!Marker { park, ..good.clone() }.fits(size), "parked at {park}");
         }
-        let place = Place::in_a_row(0, u64::MAX - 9, 4096);
+        let place = SlotTable::in_a_row(0, u64::MAX - 9, 4096);
         assert!(!Marker { place, ..good.clone() }.fits(size));
         for segment_bytes in [0, 1, 511, 513, 4097, (1 << 30) + 512] {
-            let journal = JournalPlace::File("x".into());
-            let place = Place::in_a_file(segment_bytes);
+            let journal = JournalLocation::File("x".into());
+            let place = SlotTable::in_a_file(segment_bytes);
             assert!(!Marker { place, journal, ..good.clone() }.fits(size), "segments of {segment_bytes}");
         }
     }

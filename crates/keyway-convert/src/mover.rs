@@ -2,18 +2,18 @@
 //!
 //! For each segment of a [`Move`], in this order: its source is read and transformed, several segments ahead of what
 //! follows; what has to be kept of it is written to the journal's slot whose turn it is; flush; it is written to its
-//! target. Several segments are under way at the same time ([`Pipeline`], [`Windows`]). Recovery writes those again
-//! whose targets may not be on the medium: `docs/conversion.md` says why that is enough.
+//! target. Several segments are under way at the same time ([`Pipeline`], [`StripeWindows`]). Recovery writes those again
+//! whose targets may not be on the medium: `docs/design/conversion.md` says why that is enough.
 //!
 //! A step begins with a record without a segment, and a flush. After an error nothing more is written.
 
-use crate::journal::{Held, Journal};
+use crate::journal::{Journal, JournalContents, checksum, checksum_at};
 use crate::live::{LIVE_SEGMENT, Live};
-use crate::manifest::Form;
 use crate::marker::{MARKER_BYTES, is_torn};
-use crate::pipeline::{Came, Pipeline, flush, is_apart};
+use crate::pipeline::{Advance, Pipeline, flush, is_apart};
+use crate::redundancy::Redundancy;
 use crate::step::{Move, Side, Step, Wipe};
-use crate::windows::Windows;
+use crate::stripe_window::StripeWindows;
 use crate::{ConvertError, Record, Stopped};
 use keyway_engine::Layout;
 use keyway_store::{AlignedBuf, Store};
@@ -64,7 +64,7 @@ pub struct Conversion<'a> {
 
 /// Where a run is.
 #[derive(Debug, Clone, Copy)]
-struct At {
+struct Position {
     step: u32,
     done: u64,
     /// The number of the next record.
@@ -72,7 +72,7 @@ struct At {
 }
 
 /// Where a conversion is whose volume is in use.
-pub struct Reached(At);
+pub struct Checkpoint(Position);
 
 /// A segment that is being carried over.
 struct FailsUnlessOpened<'a>(&'a Live);
@@ -119,7 +119,7 @@ impl Conversion<'_> {
     /// The medium failed.
     pub fn begin(&self) -> Result<(), ConvertError> {
         self.journal.note(0, 0, 0)?;
-        Ok(self.journal.store().flush()?)
+        flush(self.store, &self.journal)
     }
 
     /// The same in segments as small as they are in use: somebody waits for the first ones.
@@ -167,14 +167,14 @@ impl Conversion<'_> {
         store: Arc<dyn Store>,
         before: Option<&Layout>,
         there: Vec<Step>,
-    ) -> Result<(Live, Reached), ConvertError> {
+    ) -> Result<(Live, Checkpoint), ConvertError> {
         let mut at = self.start(true)?;
         if at.step <= self.marking {
             return Err(ConvertError::Unsupported("the conversion has not begun"));
         }
         // What the records before this one hold must not be written again over what is written now.
         self.note(&mut at)?;
-        Ok((Live::new(store, before, (&there, &self.steps), at.step, at.done)?, Reached(at)))
+        Ok((Live::new(store, before, (&there, &self.steps), at.step, at.done)?, Checkpoint(at)))
     }
 
     /// As [`Conversion::run`], while the volume is in use.
@@ -183,27 +183,45 @@ impl Conversion<'_> {
     /// As there. What `live` holds stays usable but for the segment that the failure met.
     pub fn run_in_use(
         &self,
-        reached: Reached,
+        reached: Checkpoint,
         live: &Live,
         progress: &dyn Progress,
     ) -> Result<Stopped, ConvertError> {
         self.go_on(reached.0, Some(live), progress)
     }
 
-    fn start(&self, marked: bool) -> Result<At, ConvertError> {
+    fn start(&self, marked: bool) -> Result<Position, ConvertError> {
         let segment = self.journal.segment_bytes();
         if !self.steps.iter().all(|step| step.is_of_whole_units(segment)) {
             return Err(ConvertError::ImpossibleRecord);
         }
         let last = self.steps.len().saturating_sub(1);
         let held = self.journal.read()?;
+        if let Some(held) = &held {
+            // The last step comes when the marker is no longer in front, and then the heads may be wiped, which are all its. What
+            // ends with a move is the part of a conversion that goes on in use.
+            let wipes = self.steps.last().is_some_and(|step| !matches!(step, Step::Move(_)));
+            let is_last = |step: u32| wipes && step as usize == last && step > self.marking;
+            let may_be_behind = |head: Option<u32>| is_last(held.newest.step) && head.is_none_or(is_last);
+            if held.heads_behind.is_some_and(|head| !may_be_behind(head))
+                || is_last(held.newest.step) && marked
+            {
+                return Err(ConvertError::MediumOlder);
+            }
+        }
         let marked = marked || held.as_ref().map_or(Ok(false), |held| self.is_torn(held.newest.step))?;
+        let through = |step: u32| step as usize + 1 >= last;
+        if let Some(held) = held.as_ref().filter(|held| !marked && held.newest.step > self.marking)
+            && !through(held.newest.step)
+        {
+            return Err(ConvertError::Overwritten);
+        }
         let mut at = match held {
             Some(held) => self.recover(held, marked)?,
             // The records come before the marker, and are wiped before it. In a store of its own they stay until that is
             // removed: one without them is another's, and proves nothing.
             None if !marked && !is_apart(self.store, &self.journal) => {
-                At { step: u32::try_from(last).unwrap_or(u32::MAX), done: 0, sequence: 0 }
+                Position { step: u32::try_from(last).unwrap_or(u32::MAX), done: 0, sequence: 0 }
             }
             None => return Err(ConvertError::NoJournal),
         };
@@ -211,8 +229,7 @@ impl Conversion<'_> {
             (at.step, at.done) = match at.step {
                 before if before <= self.marking => (0, 0),
                 // The step before the last one overwrites the marker with what is to be there.
-                after if after as usize + 1 >= last => (u32::try_from(last).unwrap_or(u32::MAX), 0),
-                _ => return Err(ConvertError::Overwritten),
+                _ => (u32::try_from(last).unwrap_or(u32::MAX), 0),
             };
         }
         Ok(at)
@@ -220,7 +237,7 @@ impl Conversion<'_> {
 
     fn go_on(
         &self,
-        mut at: At,
+        mut at: Position,
         live: Option<&Live>,
         progress: &dyn Progress,
     ) -> Result<Stopped, ConvertError> {
@@ -229,7 +246,7 @@ impl Conversion<'_> {
         for (number, step) in self.steps.iter().enumerate().skip(at.step as usize) {
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             if number != at.step {
-                at = At { step: number, done: 0, ..at };
+                at = Position { step: number, done: 0, ..at };
             }
             // The last step wipes the records first, then what they need. Where it finds none it must not write one,
             // which would ask for that; otherwise it is in every slot, since any one of them may outlive the others.
@@ -277,6 +294,11 @@ impl Conversion<'_> {
                         small.carry_out(self.store)?;
                         self.store.flush()?;
                     }
+                    Stopped::Done
+                }
+                (Step::Act(act), _) => {
+                    act(self.store)?;
+                    self.store.flush()?;
                     Stopped::Done
                 }
             };
@@ -340,27 +362,57 @@ impl Conversion<'_> {
 
     /// Puts on the medium what the journal holds, and finds out how far everything is. Where the marker is
     /// not in front somebody may have changed since what the journal holds, and nothing is written.
-    fn recover(&self, held: Held, marked: bool) -> Result<At, ConvertError> {
-        let (newest, stale) = (held.newest, held.stale);
+    fn recover(&self, held: JournalContents, marked: bool) -> Result<Position, ConvertError> {
+        let newest = held.newest;
         let step = self.steps.get(newest.step as usize).ok_or(ConvertError::ImpossibleRecord)?;
         let done = newest.done.checked_add(newest.len).filter(|done| step.can_go_on_behind(*done));
         let done = done.ok_or(ConvertError::ImpossibleRecord)?;
         if marked {
             // Who wrote the records may have been killed before the flush. No target is written before its record is there.
             flush(self.store, &self.journal)?;
+            self.must_be_whole(&held)?;
             let mut segments = Vec::new();
-            for (record, kept) in held.replay {
-                let m = self.check(&record)?;
-                segments.push((record.target, record.form.rebuild(self.store, m, &record, kept)?));
+            for (record, sums) in &held.replay {
+                let m = self.check(record)?;
+                let kept = self.journal.kept(record, *sums)?;
+                segments.push((record.target, record.redundancy.rebuild(self.store, m, record, kept)?));
             }
-            // All of them could be put together: from here on something is written.
+            // All of them could be put together: from here on something is written. First goes what does not count: were it there
+            // again after this was cut, it would stand for targets that were being written.
+            self.journal.mend(&held)?;
+            flush(self.store, &self.journal)?;
             for (target, segment) in &segments {
                 segment.write(self.store, *target)?;
             }
+        } else {
+            self.journal.mend(&held)?;
         }
-        self.journal.wipe_stale(&stale)?;
         flush(self.store, &self.journal)?;
-        Ok(At { step: newest.step, done, sequence: newest.sequence + 1 })
+        Ok(Position { step: newest.step, done, sequence: newest.sequence + 1 })
+    }
+
+    /// Whether nothing is missing that counted: records behind the newest did not, if nothing of their segments was moved; those
+    /// that can't be replayed need not be, if their segments are at their targets.
+    fn must_be_whole(&self, held: &JournalContents) -> Result<(), ConvertError> {
+        let lies = |at: u64, len: u64, sums| -> Result<bool, ConvertError> {
+            Ok(checksum_at(self.store, at, len)? == sums)
+        };
+        // What was begun before records knew that tells nothing.
+        let known = |record: &&Record| record.len > 0 && !self.journal.place().heads.is_empty();
+        for record in held.suspects.iter().filter(known) {
+            let m = self.check(record)?;
+            let source = m.from.offset + m.segment(record.done, record.len);
+            if !lies(source, record.len, record.source)? {
+                return Err(ConvertError::RecordLost { at: record.target });
+            }
+        }
+        for record in held.unsure.iter().filter(known) {
+            self.check(record)?;
+            if !lies(record.target, record.len, record.result)? {
+                return Err(ConvertError::RecordLost { at: record.target });
+            }
+        }
+        Ok(())
     }
 
     /// A record names the place of its segment twice: as itself, and by step and number of bytes.
@@ -370,10 +422,10 @@ impl Conversion<'_> {
         };
         let end = record.done.checked_add(record.len).filter(|end| *end <= m.len);
         let target = m.to.offset.checked_add(m.segment(record.done, record.len));
-        let form = record.form;
+        let redundancy = record.redundancy;
         // Made from what is on the medium it must be whole units of the ciphers.
         let units = [record.done, record.len].iter().all(|n| step.is_of_whole_units(*n));
-        let possible = form == Form::Whole || form == Form::of(m) && units;
+        let possible = redundancy == Redundancy::Whole || redundancy == Redundancy::of(m) && units;
         if end.is_none() || target != Some(record.target) || !possible {
             return Err(ConvertError::ImpossibleRecord);
         }
@@ -381,10 +433,10 @@ impl Conversion<'_> {
     }
 
     /// Everything before is on the medium, then the record that says so.
-    fn note(&self, at: &mut At) -> Result<(), ConvertError> {
+    fn note(&self, at: &mut Position) -> Result<(), ConvertError> {
         self.store.flush()?;
         self.journal.note(at.sequence, at.step, at.done)?;
-        self.journal.store().flush()?;
+        flush(self.store, &self.journal)?;
         at.sequence += 1;
         Ok(())
     }
@@ -392,20 +444,20 @@ impl Conversion<'_> {
     fn carry(
         &self,
         m: &Move,
-        at: &mut At,
+        at: &mut Position,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Result<Stopped, ConvertError> {
         let (step, from, sequence) = (at.step, at.done, at.sequence);
-        let (store, journal, form) = (self.store, &self.journal, Form::of(m));
-        let Came { stopped, done, sequence } = match journal.window(form, store.size()) {
+        let (store, journal, redundancy) = (self.store, &self.journal, Redundancy::of(m));
+        let Advance { stopped, done, sequence } = match journal.window(redundancy, store.size()) {
             // What one segment holds takes fewer flushes whole.
             Some(len) if m.len > self.journal.segment_bytes() => {
                 let turn = Mutex::default();
-                Windows { store, journal, m, step, from, sequence, form, len, turn }.run(watch)?
+                StripeWindows { store, journal, m, step, from, sequence, redundancy, len, turn }.run(watch)?
             }
             _ => Pipeline { store, journal, m, step, from, sequence }.run(watch)?,
         };
-        *at = At { done, sequence, ..*at };
+        *at = Position { done, sequence, ..*at };
         Ok(stopped)
     }
 
@@ -413,7 +465,7 @@ impl Conversion<'_> {
     fn carry_in_use(
         &self,
         m: &Move,
-        at: &mut At,
+        at: &mut Position,
         live: &Live,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Result<Stopped, ConvertError> {
@@ -435,7 +487,7 @@ impl Conversion<'_> {
     fn carry_one(
         &self,
         m: &Move,
-        at: &mut At,
+        at: &mut Position,
         live: &Live,
         segment: &mut AlignedBuf,
     ) -> Result<(), ConvertError> {
@@ -443,17 +495,23 @@ impl Conversion<'_> {
         let first = m.segment(at.done, len);
         let content = m.logical + first..m.logical + first + len;
         live.close(content.clone());
+        // What the record says of the source must be there as long as the record is.
+        if live.take_written() {
+            self.store.flush()?;
+        }
         self.store.read_at(segment, m.from.offset + first)?;
+        let source = checksum(segment);
         let sums = m.transform(segment, at.done);
         let (sequence, target) = (at.sequence, m.to.offset + first);
         let (sure, floor) = (sequence, sequence);
-        let form = Form::Whole;
-        let record = Record { sequence, step: at.step, done: at.done, target, len, sure, floor, form };
+        let (step, done, redundancy) = (at.step, at.done, Redundancy::Whole);
+        let record =
+            Record { sequence, step, done, target, len, sure, floor, redundancy, source, result: sums };
         self.journal.write_summed(&record, segment, sums)?;
         flush(self.store, &self.journal)?;
         live.close_for_reads(content);
         self.store.write_at(segment, target)?;
-        *at = At { done: at.done + len, sequence: sequence + 1, ..*at };
+        *at = Position { done: at.done + len, sequence: sequence + 1, ..*at };
         live.moved(m, first, len);
         // Behind this record recovery does not write the segment again, so others may.
         self.note(at)
@@ -462,7 +520,7 @@ impl Conversion<'_> {
     fn wipe(
         &self,
         wipe: &Wipe,
-        at: &mut At,
+        at: &mut Position,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
         last: bool,
     ) -> Result<Stopped, ConvertError> {

@@ -5,14 +5,14 @@
 //! - the *reader* and the *cipher* are a few segments ahead. A segment's source may be read before those in
 //!   front of it are written, because no segment's target reaches into the source of a later one
 //!   ([`Move::segment`]);
-//! - the *journal* writes records: at most [`Place::ahead`](crate::Place) of them are not yet on the medium,
+//! - the *journal* writes records: at most [`SlotTable::ahead`](crate::SlotTable) of them are not yet on the medium,
 //!   and a slot is taken again when the target of its segment is;
-//! - the *targets* are written when their records are on the medium;
+//! - the *targets* are written when their records and the heads of these are on the medium;
 //! - the *flusher* puts on the medium what was written before it began, while others go on writing. Where the
-//!   journal has a store of its own there are two of them: the records need not wait for the targets.
+//!   journal has a store of its own there are two of them, at the same time: one for the records, one for heads and targets.
 
-use crate::journal::{Journal, Record, checksum};
-use crate::manifest::Form;
+use crate::journal::{Journal, Record, Sums, checksum};
+use crate::redundancy::Redundancy;
 use crate::step::Move;
 use crate::{ConvertError, Stopped};
 use keyway_store::{AlignedBuf, Store};
@@ -38,17 +38,18 @@ pub(crate) struct Pipeline<'a> {
 }
 
 /// How far a pipeline came; everything up to there is on the medium.
-pub(crate) struct Came {
+pub(crate) struct Advance {
     pub(crate) stopped: Stopped,
     pub(crate) done: u64,
     pub(crate) sequence: u64,
 }
 
-/// A segment on its way: bytes of the move that come before it, its own, and in the end their checksum.
+/// A segment on its way: bytes of the move that come before it, its own, and the checksums of what it was and is.
 struct Segment {
     done: u64,
     bytes: AlignedBuf,
-    sums: [u64; 2],
+    source: Sums,
+    sums: Sums,
 }
 
 type Loaded = Result<Segment, ConvertError>;
@@ -58,8 +59,10 @@ type Loaded = Result<Segment, ConvertError>;
 struct Counts {
     /// Written to the journal.
     journaled: u64,
-    /// Whose record is on the medium.
-    durable: u64,
+    /// Whose record is on its medium.
+    recorded: u64,
+    /// Whose head is on the medium that is converted.
+    headed: u64,
     /// Written to their targets.
     written: u64,
     /// Whose target is on the medium.
@@ -67,6 +70,13 @@ struct Counts {
     /// Nothing more goes to the journal.
     ended: bool,
     failed: Option<ConvertError>,
+}
+
+impl Counts {
+    /// Whose record and head are where they belong.
+    fn durable(&self) -> u64 {
+        self.recorded.min(self.headed)
+    }
 }
 
 /// The counters, and those who wait for them.
@@ -107,7 +117,7 @@ impl Board {
 
 impl Pipeline<'_> {
     /// Carries it out until it ends or `watch(done)`, called whenever a record is on the medium, says so.
-    pub(crate) fn run(&self, watch: &dyn Fn(u64) -> ControlFlow<()>) -> Result<Came, ConvertError> {
+    pub(crate) fn run(&self, watch: &dyn Fn(u64) -> ControlFlow<()>) -> Result<Advance, ConvertError> {
         let board = Board::default();
         let paused = std::thread::scope(|scope| {
             let (empty_in, empty) = channel();
@@ -135,7 +145,7 @@ impl Pipeline<'_> {
         let counts = board.counts.into_inner().unwrap_or_else(PoisonError::into_inner);
         match counts.failed {
             Some(e) => Err(e),
-            None => Ok(Came {
+            None => Ok(Advance {
                 stopped: if paused { Stopped::Paused } else { Stopped::Done },
                 done: self.bytes(counts.settled),
                 sequence: self.sequence + counts.journaled,
@@ -160,8 +170,8 @@ impl Pipeline<'_> {
         let mut told = 0;
         for (n, loaded) in (0..).zip(ready) {
             let Some(segment) = board.holds(loaded) else { return false };
-            let may = |c: &Counts| n < c.durable + ahead && n < c.settled + slots;
-            let Some((durable, settled)) = board.wait(may).map(|c| (c.durable, c.settled)) else {
+            let may = |c: &Counts| n < c.durable() + ahead && n < c.settled + slots;
+            let Some((durable, settled)) = board.wait(may).map(|c| (c.durable(), c.settled)) else {
                 return false;
             };
             if durable > told {
@@ -179,7 +189,9 @@ impl Pipeline<'_> {
                 len,
                 sure: self.sequence + durable,
                 floor: self.sequence + settled,
-                form: Form::Whole,
+                redundancy: Redundancy::Whole,
+                source: segment.source,
+                result: segment.sums,
             };
             let written = self.journal.write_summed(&record, &segment.bytes, segment.sums);
             if board.holds(written).is_none() {
@@ -190,13 +202,13 @@ impl Pipeline<'_> {
                 return false;
             }
         }
-        let all = board.wait(|c| c.durable == c.journaled).map(|c| c.durable);
+        let all = board.wait(|c| c.durable() == c.journaled).map(|c| c.durable());
         all.is_some_and(|all| all > told && watch(self.bytes(all)).is_break())
     }
 
     fn targets(&self, from: Receiver<Segment>, empty: Sender<AlignedBuf>, board: &Board) {
         for (n, segment) in (0..).zip(from) {
-            if board.wait(|c| c.durable > n).is_none() {
+            if board.wait(|c| c.durable() > n).is_none() {
                 return;
             }
             let at = self.target(segment.done, segment.bytes.len() as u64);
@@ -212,15 +224,16 @@ impl Pipeline<'_> {
 
     fn flusher(&self, board: &Board, what: Flush) {
         let slots = self.journal.place().slots.len() as u64;
-        let (records, targets) = (what != Flush::Targets, what != Flush::Records);
+        let (records, medium) = (what != Flush::Targets, what != Flush::Records);
         let through = move |c: &Counts| {
-            c.ended && (!records || c.durable == c.journaled) && (!targets || c.settled == c.journaled)
+            let settled = c.headed == c.journaled && c.settled == c.journaled;
+            c.ended && (!records || c.recorded == c.journaled) && (!medium || settled)
         };
-        // Records are waited for at once; targets when a slot is, or, where nothing else waits for it, just before.
-        let early = u64::from(what == Flush::Targets);
+        // Records and heads are waited for at once, targets when a slot is.
         let wanted = move |c: &Counts| {
-            records && c.journaled > c.durable
-                || targets && c.written > c.settled && (c.ended || c.journaled + early >= c.settled + slots)
+            records && c.journaled > c.recorded
+                || medium && c.journaled > c.headed
+                || medium && c.written > c.settled && (c.ended || c.journaled >= c.settled + slots)
         };
         loop {
             let Some(counts) = board.wait(|c| wanted(c) || through(c)) else { return };
@@ -235,10 +248,10 @@ impl Pipeline<'_> {
             }
             board.change(|c| {
                 if records {
-                    c.durable = journaled;
+                    c.recorded = journaled;
                 }
-                if targets {
-                    c.settled = written;
+                if medium {
+                    (c.headed, c.settled) = (journaled, written);
                 }
             });
         }
@@ -257,7 +270,7 @@ impl Pipeline<'_> {
             bytes.resize(len as usize);
             let read = self.store.read_at(&mut bytes, self.m.from.offset + self.m.segment(done, len));
             let failed = read.is_err();
-            let loaded = read.map(|()| Segment { done, bytes, sums: [0; 2] });
+            let loaded = read.map(|()| Segment { done, bytes, source: [0; 2], sums: [0; 2] });
             if to.send(loaded.map_err(ConvertError::from)).is_err() || failed {
                 return;
             }
@@ -268,6 +281,7 @@ impl Pipeline<'_> {
     fn cipher(&self, from: &Receiver<Loaded>, to: &SyncSender<Loaded>) {
         for loaded in from {
             let loaded = loaded.map(|mut segment| {
+                segment.source = checksum(&segment.bytes);
                 segment.sums = self.m.transform(&mut segment.bytes, segment.done);
                 segment
             });
@@ -280,7 +294,7 @@ impl Pipeline<'_> {
 
 impl Move {
     /// Takes the segment after `done` from one side to the other; its checksum.
-    pub(crate) fn transform(&self, segment: &mut [u8], done: u64) -> [u64; 2] {
+    pub(crate) fn transform(&self, segment: &mut [u8], done: u64) -> Sums {
         let at = self.segment(done, segment.len() as u64);
         self.from.decrypt(segment, at);
         self.to.encrypt(segment, at);
@@ -293,7 +307,7 @@ impl Move {
 enum Flush {
     /// The journal, in a store of its own.
     Records,
-    /// The converted store alone.
+    /// The converted store alone: heads and targets.
     Targets,
     /// The one store of both.
     Both,

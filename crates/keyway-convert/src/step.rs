@@ -1,7 +1,6 @@
 //! What a conversion consists of: bytes that move, small writes, ranges that are wiped.
 
 use crate::ConvertError;
-use crate::marker::MARKER_BYTES;
 use keyway_cipher::SectorCipher;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::Noise;
@@ -10,6 +9,9 @@ use std::sync::Arc;
 
 /// Bytes that a [`Small`] write takes at a time.
 const PIECE: u64 = 1 << 20;
+
+/// Bytes of a page, in which a [`Small::Part`] is.
+const PAGE: usize = 4096;
 
 /// Bytes of a medium's smallest sector, of which everything is whole ones.
 const SECTOR: u64 = 512;
@@ -70,7 +72,12 @@ pub enum Step {
     Put(Vec<(u64, Vec<u8>)>),
     /// The same, with copies of what is on the medium among them.
     Small(Vec<Small>),
+    /// What depends on what is on the medium by then. May be repeated.
+    Act(Act),
 }
+
+/// What a step does to the store; on the medium before the next begins.
+pub(crate) type Act = Arc<dyn Fn(&dyn Store) -> Result<(), ConvertError> + Send + Sync>;
 
 /// A write that may be repeated.
 #[derive(Clone)]
@@ -125,7 +132,7 @@ impl Step {
         match self {
             Self::Move(m) => m.len,
             Self::Wipe(wipe) => wipe.ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum(),
-            Self::Trim(_) | Self::Put(_) | Self::Small(_) => 0,
+            Self::Trim(_) | Self::Put(_) | Self::Small(_) | Self::Act(_) => 0,
         }
     }
 
@@ -170,8 +177,8 @@ impl Small {
                 }
             }
             Self::Part { from, to, bytes } => {
-                let mut source = AlignedBuf::zeroed(MARKER_BYTES);
-                let mut page = AlignedBuf::zeroed(MARKER_BYTES);
+                let mut source = AlignedBuf::zeroed(PAGE);
+                let mut page = AlignedBuf::zeroed(PAGE);
                 store.read_at(&mut source, *from)?;
                 store.read_at(&mut page, *to)?;
                 if let (Some(slot), Some(part)) = (page.get_mut(bytes.clone()), source.get(bytes.clone())) {
@@ -196,6 +203,12 @@ impl Small {
             }
         }
         Ok(())
+    }
+}
+
+impl From<(u64, Option<Keyed>)> for Side {
+    fn from((offset, key): (u64, Option<Keyed>)) -> Self {
+        Self { offset, key }
     }
 }
 
@@ -228,9 +241,36 @@ impl Side {
 }
 
 impl Keyed {
+    /// For a side that begins that many bytes later.
+    pub(crate) fn from(&self, at: u64) -> Self {
+        let units = at / u64::from(self.cipher.unit_bytes());
+        Self { cipher: self.cipher.clone(), first_unit: self.first_unit + units }
+    }
+
     fn unit(&self, at: u64) -> u64 {
         self.first_unit + at / u64::from(self.cipher.unit_bytes())
     }
+}
+
+/// A move from one place to another, each under its cipher. What moves to a higher place begins with its end.
+pub(crate) fn moving(logical: u64, from: impl Into<Side>, to: impl Into<Side>, len: u64) -> Step {
+    let (from, to) = (from.into(), to.into());
+    let from_end = to.offset > from.offset;
+    Step::Move(Move { logical, from, to, len, from_end })
+}
+
+/// Ranges that are overwritten, with noise or with zeros.
+pub(crate) fn wiping(ranges: impl IntoIterator<Item = Range<u64>>, noise: bool) -> Step {
+    Step::Wipe(Wipe { ranges: ranges.into_iter().collect(), noise })
+}
+
+/// Carries writes out in order, each on the medium before the next.
+pub(crate) fn carry_out(store: &dyn Store, writes: Vec<Small>) -> Result<(), ConvertError> {
+    for small in writes {
+        small.carry_out(store)?;
+        store.flush()?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! made becomes a file system with the content that is known.
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
-use keyway_convert::bitlocker::{Plan, Wish, find, release};
-use keyway_convert::{JournalPlace, Kind, Stopped};
+use keyway_convert::bitlocker::{Plan, Wish, find};
+use keyway_convert::{ConversionKind, JournalLocation, Stopped};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, MemStore, OpenMode, Store};
@@ -53,7 +53,7 @@ fn run(plan: &Plan, store: &dyn Store, until: Option<u64>) -> Stopped {
         Some(percent) if done * 100 >= total * percent => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
-    let in_memory = plan.mark().journal != JournalPlace::OnMedium;
+    let in_memory = plan.mark().journal != JournalLocation::OnMedium;
     let conversion = plan.conversion(store, in_memory.then_some(&journal as &dyn Store)).expect("planned");
     plan.run(&conversion, &stop).expect("runs")
 }
@@ -113,7 +113,7 @@ fn others_read_what_is_paused_and_what_is_finished() {
     let mut plan = Plan::encryption(&medium, &wish).expect("planned");
     let secret = password();
     let request = UnlockRequest::new(&secret);
-    let mut kind = Kind::Encryption;
+    let mut kind = ConversionKind::Encryption;
     // Before and after the boundary has passed the moved first sectors; and back.
     for (pause, status) in [
         (Some(15), Conversion::Encrypting),
@@ -132,13 +132,13 @@ fn others_read_what_is_paused_and_what_is_finished() {
         let plain = content(&medium, unlocked);
         judged(file.path(), &plain, block.encrypted_bytes, &format!("{when}, {percent} %"));
         if status == Conversion::FullyEncrypted {
-            kind = Kind::Decryption;
+            kind = ConversionKind::Decryption;
         }
         let again = unlock(&medium, &request).expect("opens");
         plan = Plan::of_volume(&medium, again, kind, None).expect("planned");
     }
     assert_eq!(run(&plan, &medium, None), Stopped::Done);
-    assert!(release(medium.as_ref(), plan.mark()).expect("given back"));
+    assert!(plan.kept_bad().is_none());
     drop(medium);
     let check = Command::new(require_tool("ntfsresize").expect("with mkfs.ntfs"))
         .args(["--info", "--no-progress-bar"])
@@ -187,14 +187,13 @@ fn what_windows_encrypted_is_decrypted_in_place() {
             Plan::of_volume(&medium, unlocked, kind, Some("in memory".into()))
                 .unwrap_or_else(|e| panic!("{name}: {e}"))
         };
-        assert_eq!(run(&plan(Kind::Decryption), &medium, Some(50)), Stopped::Paused, "{name}");
+        assert_eq!(run(&plan(ConversionKind::Decryption), &medium, Some(50)), Stopped::Paused, "{name}");
         let unlocked = unlock(&medium, &request).expect("opens");
         assert_eq!(unlocked.info.conversion_status, Conversion::Decrypting, "{name}");
         assert_eq!(sha256_of(content(&medium, unlocked).as_slice()), expected, "{name}, half-way");
-        let last = plan(Kind::Decryption);
+        let last = plan(ConversionKind::Decryption);
         assert_eq!(run(&last, &medium, None), Stopped::Done, "{name}");
-        // Windows' own files stay, so nothing is to be given back.
-        assert!(!release(medium.as_ref(), last.mark()).unwrap_or_default(), "{name}");
+        // Windows' own files stay: nothing is given back, and nothing else changes.
         drop(medium);
         let size = file.path().metadata().expect("there").len();
         assert_eq!(size % 4096, 0);
@@ -240,7 +239,7 @@ fn what_windows_encrypted_gets_another_method_and_others_open_it() {
         assert!(unlock(&medium, &request).is_err(), "{name}: half of it is under another key");
         is_refused(file.path(), row.get("password"));
         let found = find(&medium).expect("read").expect("under way");
-        assert!(found.in_front && found.mark.kind == Kind::Reencryption);
+        assert!(found.in_front && found.mark.kind == ConversionKind::Reencryption);
         let plan = Plan::resume(&medium, found.mark, &request).expect("goes on");
         let conversion = plan.conversion(&medium, Some(&journal)).expect("planned");
         assert_eq!(plan.run(&conversion, &()).expect("runs"), Stopped::Done, "{name}");

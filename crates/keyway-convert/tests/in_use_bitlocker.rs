@@ -5,7 +5,7 @@
 mod support;
 
 use keyway_convert::bitlocker::{Plan, find};
-use keyway_convert::{ConvertError, Kind, Progress, Stopped};
+use keyway_convert::{ConversionKind, ConvertError, Progress, Stopped};
 use keyway_store::{MemStore, Store};
 use keyway_testkit::Rng;
 use std::ops::ControlFlow;
@@ -30,11 +30,11 @@ fn cases() -> Vec<Case> {
         Case::encryption("encryption", false, false, false),
         Case::reencryption("re-encryption", false, false, false),
         Case::decryption("decryption", false, false),
-        Case::of_sectors("encryption, sectors of 4096 bytes", Kind::Encryption, 4096),
-        Case::of_sectors("re-encryption, sectors of 4096 bytes", Kind::Reencryption, 4096),
+        Case::of_sectors("encryption, sectors of 4096 bytes", ConversionKind::Encryption, 4096),
+        Case::of_sectors("re-encryption, sectors of 4096 bytes", ConversionKind::Reencryption, 4096),
         Case::encryption("encryption, used space only", true, false, true),
         Case::reencryption("re-encryption, used space only", true, false, true),
-        Case::of_sectors("decryption, sectors of 4096 bytes", Kind::Decryption, 4096),
+        Case::of_sectors("decryption, sectors of 4096 bytes", ConversionKind::Decryption, 4096),
     ];
     cases.into_iter().flatten().map(|case| Case { in_use: true, ..case }).collect()
 }
@@ -81,7 +81,7 @@ fn used(
 fn found(case: &Case, store: &Arc<dyn Store>) -> Vec<u8> {
     let bytes = case.file_system_bytes as usize;
     match case.kind {
-        Kind::Decryption => {
+        ConversionKind::Decryption => {
             let mut plain = vec![0; bytes];
             store.read_at(&mut plain, 0).expect("read");
             plain
@@ -145,7 +145,7 @@ fn what_was_flushed_is_there_after_any_loss_of_power() {
                         let mut found = found(&case, &store);
                         // The pointer's own two writes are not mended where they were torn.
                         let pointer = support::bitlocker::POINTER;
-                        if case.kind != Kind::Reencryption {
+                        if case.kind != ConversionKind::Reencryption {
                             found[pointer.clone()].copy_from_slice(&user.content[pointer]);
                         }
                         if user.writes == 0 && case.used_only {
@@ -178,7 +178,7 @@ fn what_is_closed_in_the_middle_is_whole_and_goes_on() {
         let secret = support::bitlocker::key(&case.key);
         let request = keyway_volume::bitlocker::UnlockRequest::new(&secret);
         let in_front = find(&store).expect("read").is_some_and(|found| found.in_front);
-        assert_eq!(in_front, case.kind == Kind::Reencryption || case.used_only, "{}", case.name);
+        assert_eq!(in_front, case.kind == ConversionKind::Reencryption || case.used_only, "{}", case.name);
         if !in_front {
             let percent = opened(&store, &case.key).info.percentage_encrypted;
             assert!((1.0..99.0).contains(&percent), "{}: {percent}", case.name);

@@ -37,9 +37,9 @@ fn convert(path: &Path, seed: u64) {
     let Some(found) = find(&*store).expect("read") else { return };
     let (old, new) = (secrets(OLD), secrets(NEW));
     let (old, new) = match found.marker.kind {
-        keyway_convert::Kind::Encryption => (&new, None),
-        keyway_convert::Kind::Decryption => (&old, None),
-        keyway_convert::Kind::Reencryption => (&old, Some(&new)),
+        keyway_convert::ConversionKind::Encryption => (&new, None),
+        keyway_convert::ConversionKind::Decryption => (&old, None),
+        keyway_convert::ConversionKind::Reencryption => (&old, Some(&new)),
     };
     let marked = found.in_front;
     let plan = Plan::resume(found, &*store, None, &ResumeSecrets { old, new }).expect("opens");

@@ -96,7 +96,7 @@ struct Moment {
 }
 
 /// What is left by a cut.
-type Left = (Disk, [Option<u8>; MOVED as usize], u8);
+type MediumState = (Disk, [Option<u8>; MOVED as usize], u8);
 
 impl Protocol {
     fn sector(&self, done: u8) -> u8 {
@@ -127,7 +127,11 @@ impl Protocol {
         }
     }
 
-    fn recover(&self, (disk, content, writes): &Left, left: &mut HashSet<Left>) -> Result<Moment, String> {
+    fn recover(
+        &self,
+        (disk, content, writes): &MediumState,
+        left: &mut HashSet<MediumState>,
+    ) -> Result<Moment, String> {
         let newest = disk.slots.iter().flatten().max_by_key(|record| record.number);
         let newest = *newest.ok_or(format!("no record is left on {disk:?}"))?;
         let mut now = Moment {
@@ -177,7 +181,7 @@ impl Protocol {
     }
 
     /// Everything that a loss of power can leave.
-    fn cut(&self, now: &Moment, left: &mut HashSet<Left>) {
+    fn cut(&self, now: &Moment, left: &mut HashSet<MediumState>) {
         let (mut disk, mut content) = (now.disk.clone(), now.content);
         for (content, unsure) in content.iter_mut().zip(now.unsure) {
             *content = content.filter(|_| !unsure);
@@ -326,7 +330,7 @@ impl Protocol {
 }
 
 /// The same with small numbers, and without records below the floor.
-fn normal((mut disk, content, writes): Left) -> Left {
+fn normal((mut disk, content, writes): MediumState) -> MediumState {
     if let Some(newest) = disk.slots.iter().flatten().max_by_key(|record| record.number).copied() {
         let turns = newest.floor / SLOTS as u8 * SLOTS as u8;
         for slot in &mut disk.slots {

@@ -4,8 +4,11 @@
 
 mod support;
 
-use keyway_convert::veracrypt::{self, FreeSpace, Plan, ResumeSecrets};
-use keyway_convert::{ConvertError, Form, Journal, JournalPlace, Kind, Stopped, find};
+use keyway_convert::FreeSpace;
+use keyway_convert::veracrypt::{self, Plan, ResumeSecrets};
+use keyway_convert::{
+    ConversionKind, ConvertError, Journal as Records, JournalLocation, Redundancy, Stopped, find,
+};
 use keyway_engine::{Access, Device};
 use keyway_store::{FaultPlan, FaultStore, MemStore};
 use keyway_testkit::{Rng, require_tool};
@@ -14,6 +17,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use support::case::{Case, KINDS, NEW, OLD, SIZE, opened, secrets, wish};
 use support::cuts::{Interrupted, cut_over_and_over};
+use support::faults::{Journal, after_any_fault};
 use support::{Damage, Loss, Power};
 
 /// Cuts that each conversion is put through, at least. There are eleven of three kinds; those of used space only are
@@ -61,6 +65,24 @@ fn every_byte_is_right_after_any_loss_of_power() {
     for case in Case::all() {
         cut_over_and_over(&case, cuts_wanted(&case));
     }
+}
+
+#[test]
+fn what_no_loss_of_power_does_is_refused_or_harms_nothing() {
+    let runs = if std::env::var_os("KEYWAY_SLOW").is_some() { 12_000 } else { 360 };
+    let mut refused = 0;
+    for case in Case::all() {
+        let size = case.plan.marker.size as usize;
+        let journal = |medium: &[u8]| {
+            let found = find(&MemStore::from_vec(medium[..size].to_vec())).expect("read")?;
+            let in_a_file = found.marker.journal != JournalLocation::OnMedium;
+            Some(Journal::at(&found.marker.place, size, in_a_file))
+        };
+        let ends = after_any_fault(&case, &journal, runs);
+        assert!(ends.done > runs / 8, "{}: {ends:?}", case.name);
+        refused += ends.refused;
+    }
+    assert!(refused > 100, "{refused}");
 }
 
 /// The marker's first sector, torn so close to its edge that no whole identifier is there: where it comes,
@@ -205,7 +227,7 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
 
 #[test]
 fn pausing_after_every_segment_changes_nothing() {
-    for case in Case::all().into_iter().filter(|case| case.plan.marker.journal == JournalPlace::OnMedium) {
+    for case in Case::all().into_iter().filter(|case| case.plan.marker.journal == JournalLocation::OnMedium) {
         let kind = &case.name;
         let store = MemStore::from_vec(case.image.clone());
         let conversion = case.plan.conversion(&store, None).expect("planned");
@@ -229,7 +251,7 @@ fn pausing_after_every_segment_changes_nothing() {
 
 #[test]
 fn what_came_out_opens_with_the_new_secret_only() {
-    for kind in [Kind::Encryption, Kind::Reencryption] {
+    for kind in [ConversionKind::Encryption, ConversionKind::Reencryption] {
         let case = Case::new(kind);
         let store = Arc::new(MemStore::from_vec(case.image.clone()));
         case.begin(&*store).expect("converted");
@@ -270,7 +292,7 @@ fn the_last_step_may_be_cut_twice() {
 /// From the last page of a decryption on, the medium is a file system in use; only traces are left to be wiped.
 #[test]
 fn what_was_written_to_a_volume_that_is_whole_again_stays() {
-    let case = Case::new(Kind::Decryption);
+    let case = Case::new(ConversionKind::Decryption);
     let whole = Power::new(case.image.clone(), None);
     case.begin(&whole).expect("converted");
     let mut seen = 0;
@@ -319,7 +341,7 @@ fn a_file_that_holds_no_record_proves_nothing() {
 
 #[test]
 fn a_marker_that_is_overwritten_in_the_middle_stops_everything() {
-    let case = Case::new(Kind::Encryption);
+    let case = Case::new(ConversionKind::Encryption);
     let whole = Power::new(case.image.clone(), None);
     case.begin(&whole).expect("converted");
     let power = Power::new(case.image.clone(), Some(whole.steps() / 2));
@@ -336,7 +358,7 @@ fn a_marker_that_is_overwritten_in_the_middle_stops_everything() {
 /// More garbage than parity mends: nothing is written, and the place is named. Kept whole it would not matter.
 #[test]
 fn what_can_not_be_mended_is_left_as_it_is() {
-    let case = Case::new(Kind::Reencryption);
+    let case = Case::new(ConversionKind::Reencryption);
     let whole = Power::new(case.image.clone(), None);
     case.begin(&whole).expect("converted");
     let mut seen = 0;
@@ -346,12 +368,12 @@ fn what_can_not_be_mended_is_left_as_it_is() {
         let mut left = power.left(Loss::Nothing);
         let store = MemStore::from_vec(left.clone());
         let Some(found) = find(&store).expect("read").filter(|found| found.in_front) else { continue };
-        let journal = Journal::new(&store, found.marker.place, found.marker.id);
+        let journal = Records::new(&store, &store, found.marker.place, found.marker.id);
         let newest = journal.read().expect("read").expect("a record").newest;
         if newest.len < 16_384 {
             continue;
         }
-        assert_eq!(newest.form, Form::InPlace);
+        assert_eq!(newest.redundancy, Redundancy::InPlace);
         seen += 1;
         // As long as a run of that segment, and a sector longer.
         for (bytes, mended) in [(4096, true), (4608, false)] {

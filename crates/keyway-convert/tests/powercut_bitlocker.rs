@@ -4,14 +4,15 @@
 
 mod support;
 
-use keyway_convert::bitlocker::{Plan, find, how_far, release};
-use keyway_convert::veracrypt::FreeSpace;
-use keyway_convert::{ConvertError, Kind, Stopped};
+use keyway_convert::FreeSpace;
+use keyway_convert::bitlocker::{Plan, find, how_far};
+use keyway_convert::{ConversionKind, ConvertError, Stopped};
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_volume::bitlocker::is_volume;
 use std::sync::Arc;
-use support::bitlocker::{Case, content, opened};
+use support::bitlocker::{Case, content, opened, used_of_fat};
 use support::cuts::{Interrupted, cut_over_and_over};
+use support::faults::{Journal, after_any_fault};
 use support::{Damage, Power};
 
 fn cases() -> Vec<Case> {
@@ -63,10 +64,8 @@ impl Interrupted for Case {
 
     fn resume(&self, power: &Arc<Power>) -> Option<Result<Stopped, ConvertError>> {
         let store: Arc<dyn Store> = power.clone();
-        if self.kind == Kind::Reencryption {
-            let mut medium = vec![0; store.size() as usize];
-            store.read_at(&mut medium, 0).expect("the power is there");
-            self.is_secret(&medium).unwrap_or_else(|open| panic!("{}, after a cut: {open}", self.name));
+        if self.kind == ConversionKind::Reencryption {
+            self.is_secret(&power.seen()).unwrap_or_else(|open| panic!("{}, after a cut: {open}", self.name));
         }
         Some(self.resume(&store))
     }
@@ -159,10 +158,27 @@ fn a_paused_volume_is_whole_and_both_ways_lead_on() {
         case.same(&content(&store, &case.key), "paused").expect("whole");
         // Back from here.
         let unlocked = opened(&store, &case.key);
-        let back = Plan::of_volume(&store, unlocked, Kind::Decryption, None).expect("planned");
+        let back = Plan::of_volume(&store, unlocked, ConversionKind::Decryption, None).expect("planned");
         assert_eq!(case.run(&back, &store, false).expect("runs"), Stopped::Done);
         assert!(!is_volume(&store).expect("read"));
-        assert!(release(&store, back.mark()).expect("a FAT"));
-        assert!(!release(&store, back.mark()).expect("a FAT"));
+        assert!(back.kept_bad().is_none());
+        let mut medium = vec![0; store.size() as usize];
+        store.read_at(&mut medium, 0).expect("read");
+        assert_eq!(used_of_fat(&medium), used_of_fat(&case.image), "it has its clusters back");
     }
+}
+
+#[test]
+fn what_no_loss_of_power_does_is_refused_or_harms_nothing() {
+    let runs = if std::env::var_os("KEYWAY_SLOW").is_some() { 3_000 } else { 90 };
+    let (mut done, mut refused) = (0, 0);
+    for case in cases() {
+        let journal = |medium: &[u8]| {
+            let found = find(&MemStore::from_vec(medium.to_vec())).expect("read")?;
+            Some(Journal::at(&found.mark.place, medium.len(), false))
+        };
+        let ends = after_any_fault(&case, &journal, runs);
+        (done, refused) = (done + ends.done, refused + ends.refused);
+    }
+    assert!(done > 4 * runs && refused > 0, "{done}, {refused}");
 }

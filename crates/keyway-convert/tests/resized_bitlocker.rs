@@ -136,7 +136,7 @@ fn sizes_and_places_that_can_not_be_are_refused() {
 #[test]
 fn metadata_moves_within_a_file_system() {
     const END: u64 = 6 << 20;
-    let Some(case) = Case::of_ntfs(8 << 20) else { return };
+    let Some(case) = Case::of_ntfs(8 << 20, 4096) else { return };
     let run = |store: &Arc<dyn Store>| -> Result<(), ConvertError> {
         let mut volume = Resizable::of(opened(store, &case.key))?;
         relocate_below(store, &mut volume, END)

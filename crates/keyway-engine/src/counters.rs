@@ -26,6 +26,8 @@ pub struct Counters {
     pub bytes_written: u64,
     /// Flushes.
     pub flushes: u64,
+    /// Write requests of which bytes were refused because they belong to the volume's metadata.
+    pub writes_refused: u64,
 }
 
 /// How long requests were with the medium and with the ciphers: a sample of the reads and writes, and all flushes.
@@ -146,6 +148,7 @@ impl Counting {
             writes: sum(|lane| &lane.requests[Kind::Write as usize]),
             bytes_written: sum(|lane| &lane.bytes[Kind::Write as usize]),
             flushes: sum(|lane| &lane.requests[Kind::Flush as usize]),
+            writes_refused: 0,
         }
     }
 

@@ -4,14 +4,17 @@
 //! because what the caller wrote must stay as it was. Of a request that is not whole data units the
 //! units at its ends are completed by reading first, one such write at a time; what lies between
 //! goes the ordinary way.
+//!
+//! Bytes that can't be written take no others with them: of a write that meets metadata all the rest is
+//! written, zeros over what reads as zeros are nothing to refuse, and what is left is refused in the end.
 
 use crate::counters::{Counting, Kind, Layer, Watch};
-use crate::recording::Recording;
+use crate::observation::{Observation, Observer};
+use crate::refused::Refused;
 use crate::{Counters, Latency, Layout, LayoutError, Mapping, Segment};
-use keyway_store::trace::Trace;
 use keyway_store::{Action, AlignedBuf, Store, StoreError};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 use std::thread::LocalKey;
 
@@ -50,7 +53,8 @@ pub enum DeviceError {
     /// A write would have damaged the hidden volume. The device takes no more writes.
     #[error("a write to the outer volume would have damaged the hidden one; the volume is now read-only")]
     HiddenVolume,
-    /// The bytes belong to the volume's own metadata.
+    /// The bytes from here on belong to the volume's own metadata, and were to become others than are read there. The
+    /// rest of the request has been written.
     #[error("the bytes at {0} belong to the volume's metadata and can't be written")]
     Metadata(u64),
     /// Bytes whose writer was told long ago that they were taken could not be written since.
@@ -81,8 +85,10 @@ pub struct Device {
     pub(crate) granule: u64,
     guard_hit: AtomicBool,
     lost_writes: AtomicBool,
+    /// Writes that were refused in part.
+    refused: AtomicU64,
     pub(crate) counting: Counting,
-    pub(crate) recording: Recording,
+    pub(crate) observation: Observation,
     /// Whole-unit writes share it; a write that must read first has it alone.
     pub(crate) partial: RwLock<()>,
 }
@@ -119,8 +125,9 @@ impl Device {
             granule,
             guard_hit: AtomicBool::new(false),
             lost_writes: AtomicBool::new(false),
+            refused: AtomicU64::new(0),
             counting: Counting::default(),
-            recording: Recording::default(),
+            observation: Observation::default(),
             partial: RwLock::new(()),
         })
     }
@@ -171,7 +178,7 @@ impl Device {
 
     /// What has gone through so far.
     pub fn counters(&self) -> Counters {
-        self.counting.counters()
+        Counters { writes_refused: self.refused.load(Ordering::Relaxed), ..self.counting.counters() }
     }
 
     /// How long requests were with the store and the ciphers so far.
@@ -179,21 +186,21 @@ impl Device {
         self.counting.latency()
     }
 
-    /// Begins to take down every request: where, how long and when, not the bytes. Says whether it
-    /// began just now; it goes on where it was on already.
-    pub fn start_recording(&self) -> bool {
-        self.recording.start(self.size())
+    /// Begins to tell `observer` of every request: where, how long and when, not the bytes. Says whether it
+    /// began; where another observer is told already, that one stays.
+    pub fn observe(&self, observer: Observer) -> bool {
+        self.observation.start(observer)
     }
 
-    /// Ends what [`Device::start_recording`] began, and hands it over.
-    pub fn end_recording(&self) -> Option<Trace> {
-        self.recording.end()
+    /// Ends what [`Device::observe`] began.
+    pub fn end_observation(&self) {
+        self.observation.end();
     }
 
     /// Fills `buf` with the plain bytes at `offset`.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         let len = buf.len() as u64;
-        self.recording.during(Action::Read, offset, len, || self.read(buf, offset))
+        self.observation.during(Action::Read, offset, len, || self.read(buf, offset))
     }
 
     fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
@@ -218,17 +225,18 @@ impl Device {
         Ok(())
     }
 
-    /// Writes `buf` at `offset`. After an error any part of it may have been written.
+    /// Writes `buf` at `offset`. After an error any part of it may have been written, and after
+    /// [`DeviceError::Metadata`] all that can be.
     pub fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), DeviceError> {
         let len = buf.len() as u64;
-        self.recording.during(Action::Write, offset, len, || {
+        self.observation.during(Action::Write, offset, len, || {
             self.change(offset, len, |piece, done| piece.copy_from_slice(&buf[done..][..piece.len()]))
         })
     }
 
     /// Makes `len` bytes at `offset` read as zeros (encrypted zeros on the medium).
     pub fn write_zeroes(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
-        self.recording
+        self.observation
             .during(Action::Write, offset, len, || self.change(offset, len, |piece, _| piece.fill(0)))
     }
 
@@ -239,7 +247,7 @@ impl Device {
         if !offset.is_multiple_of(self.granule) || !len.is_multiple_of(self.granule) {
             return self.write_at(buf, offset);
         }
-        self.recording.during(Action::Write, offset, len, || self.spoil(buf, offset))
+        self.observation.during(Action::Write, offset, len, || self.spoil(buf, offset))
     }
 
     /// Encrypts whole units where they are, and stores them.
@@ -248,23 +256,25 @@ impl Device {
         self.check_write(offset, len)?;
         let mut watch = self.counting.begin(Kind::Write, len);
         let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = Refused::default();
         let mut rest = buf;
         let mut at = offset;
         while !rest.is_empty() {
             let (segment, n) = self.piece(at, offset + len)?;
             let (part, tail) = rest.split_at_mut(n as usize);
-            self.store_units(segment, at, part, &mut watch)?;
+            refused.sparing_the_rest(self.store_units(segment, at, part, &mut watch))?;
             rest = tail;
             at += n;
         }
         self.counting.note(&watch);
-        Ok(())
+        self.told(refused)
     }
 
     /// Writes `len` bytes at `offset`; `fill(piece, done)` gives those from the `done`th on.
     fn change(&self, offset: u64, len: u64, fill: impl Fn(&mut [u8], usize)) -> Result<(), DeviceError> {
         self.check_write(offset, len)?;
         let mut watch = self.counting.begin(Kind::Write, len);
+        let mut refused = Refused::default();
         let mut done = 0;
         while let Some(stretch) = self.stretch(offset + done, len - done) {
             let at = offset + done;
@@ -272,24 +282,31 @@ impl Device {
             match stretch {
                 Stretch::Whole(n) => {
                     let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
-                    self.write_whole(at, n, &mut watch, fill)?;
+                    refused.sparing_the_rest(self.write_whole(at, n, &mut watch, fill))?;
                     done += n;
                 }
                 Stretch::Part(n) => {
                     let _alone = self.partial.write().unwrap_or_else(PoisonError::into_inner);
-                    self.with_unit(at, |unit, from| {
+                    refused.sparing_the_rest(self.with_unit(at, |unit, from| {
                         self.read_whole(unit, from, &mut watch)?;
                         fill(&mut unit[(at - from) as usize..][..n as usize], 0);
                         self.write_whole(from, unit.len() as u64, &mut watch, |piece, more| {
                             piece.copy_from_slice(&unit[more..][..piece.len()]);
                         })
-                    })?;
+                    }))?;
                     done += n;
                 }
             }
         }
         self.counting.note(&watch);
-        Ok(())
+        self.told(refused)
+    }
+
+    /// The answer to a write that has done all it could, and counts it if that was not all.
+    fn told(&self, refused: Refused) -> Result<(), DeviceError> {
+        refused.answer().inspect_err(|_| {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        })
     }
 
     /// A write of what somebody above held back has failed, and who wrote it was told that it was taken: from now
@@ -302,7 +319,7 @@ impl Device {
     /// [`Device::lose_writes`].
     pub fn flush(&self) -> Result<(), DeviceError> {
         let mut watch = self.counting.begin(Kind::Flush, 0);
-        self.recording.during(Action::Flush, 0, 0, || {
+        self.observation.during(Action::Flush, 0, 0, || {
             self.store.flush()?;
             watch.lap(Layer::Store);
             self.counting.note(&watch);
@@ -433,16 +450,18 @@ impl Device {
     ) -> Result<(), DeviceError> {
         let end = offset + len;
         let mut at = offset;
+        let mut refused = Refused::default();
         while at < end {
             let (segment, n) = self.piece(at, end)?;
             let n = n.min(PIECE as u64);
-            lend(&SCRATCH, n as usize, |scratch| {
+            let done = lend(&SCRATCH, n as usize, |scratch| {
                 fill(scratch, (at - offset) as usize);
                 self.store_units(segment, at, scratch, watch)
-            })?;
+            });
+            refused.sparing_the_rest(done)?;
             at += n;
         }
-        Ok(())
+        refused.answer()
     }
 
     /// Encrypts whole units where they are and stores them; `at` is the first one's place in the
@@ -462,9 +481,17 @@ impl Device {
                 store_offset
             }
             Mapping::Plain { store_offset } => store_offset,
-            Mapping::Zero => return Err(DeviceError::Metadata(at)),
+            // Zeros are what is read there.
+            Mapping::Zero => {
+                let other = units.iter().position(|byte| *byte != 0);
+                return other.map_or(Ok(()), |n| Err(DeviceError::Metadata(at + n as u64)));
+            }
         };
-        self.store.write_at(units, store_offset + within)?;
+        let store_offset = store_offset + within;
+        self.store.write_at(units, store_offset).map_err(|e| match e.is_reserved() {
+            true => DeviceError::Metadata(at + e.offset.saturating_sub(store_offset)),
+            false => e.into(),
+        })?;
         watch.lap(Layer::Store);
         Ok(())
     }

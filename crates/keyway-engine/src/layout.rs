@@ -21,7 +21,7 @@ pub enum Mapping {
         /// First byte in the store.
         store_offset: u64,
     },
-    /// Reads as zeros; writes to it are refused.
+    /// Reads as zeros; writes of anything else are refused.
     Zero,
 }
 

@@ -10,8 +10,9 @@ mod device;
 mod extents;
 mod hand_over;
 mod layout;
+mod observation;
 mod queue;
-mod recording;
+mod refused;
 mod spread;
 mod transfer;
 
@@ -20,6 +21,7 @@ pub use device::{Access, Device, DeviceError};
 pub use extents::Extent;
 pub use hand_over::{HandOver, LayerSecrets};
 pub use layout::{Layout, LayoutError, Mapping, Segment};
+pub use observation::Observer;
 pub use queue::LayoutQueue;
 pub use spread::Spread;
 pub use transfer::Transfer;

@@ -41,7 +41,7 @@ impl Device {
         self.check(offset, len)?;
         let Some((segment, store_offset)) = self.run(offset, len, align) else { return Ok(None) };
         let watch = self.counting.begin(Kind::Read, len);
-        let began = self.recording.begin();
+        let began = self.observation.begin();
         let (device, action) = (self, Action::Read);
         Ok(Some(Transfer { device, segment, action, offset, store_offset, began, watch, _shared: None }))
     }
@@ -64,7 +64,7 @@ impl Device {
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
         let mut watch = self.counting.begin(Kind::Write, len);
-        let began = self.recording.begin();
+        let began = self.observation.begin();
         if let Mapping::Encrypted { first_unit, cipher, .. } = &segment.mapping {
             cipher
                 .encrypt_sectors(buf, first_unit + (offset - segment.start) / u64::from(cipher.unit_bytes()));
@@ -125,7 +125,7 @@ impl Transfer<'_> {
             self.watch.lap(Layer::Cipher);
         }
         device.counting.note(&self.watch);
-        device.recording.note(self.action, self.offset, buf.len() as u64, self.began);
+        device.observation.note(self.action, self.offset, buf.len() as u64, self.began);
         Ok(())
     }
 }

@@ -12,7 +12,7 @@
 
 use keyway_engine::{Access, Device, Layout, LayoutQueue, Mapping, Segment};
 use keyway_lab::trace::{self, Replay};
-use keyway_store::model::{Clock, DriveModel, ModelDrive, NullStore};
+use keyway_model::{Clock, DriveModel, ModelDrive, NullStore};
 use keyway_store::{Action, AlignedBuf, Queue, Request};
 use std::error::Error;
 use std::sync::Arc;

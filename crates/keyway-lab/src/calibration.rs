@@ -2,8 +2,8 @@
 
 use crate::LabError;
 use crate::trace::{self, Replay};
+use keyway_model::{Clock, DriveModel, Load, Measured, ModelDrive, NullStore, calibrate};
 use keyway_store::Store;
-use keyway_store::model::{Clock, DriveModel, Load, Measured, ModelDrive, NullStore, calibrate};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 

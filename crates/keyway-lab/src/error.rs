@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A workload's file says something that makes no sense.
-    #[error("{file}:{line}: {what}; see docs/lab.md for what a workload may say")]
+    #[error("{file}:{line}: {what}; see docs/reference/laboratory.md for what a workload may say")]
     Workload {
         /// The file's name as it was given.
         file: String,

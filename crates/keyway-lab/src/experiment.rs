@@ -6,7 +6,7 @@ use crate::load::{self, Turn};
 use crate::timed::TimedWork;
 use crate::workload::{Data, Kind, Requests, Turns, Workload};
 use crate::{Cell, Comparison, Flag, LabError, Metric, Mix, Sample, Series, Subject};
-use keyway_store::model::ModelDrive;
+use keyway_model::ModelDrive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

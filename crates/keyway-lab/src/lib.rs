@@ -13,6 +13,7 @@
 //! Units are in the names: bytes, seconds, microseconds; MB are 10^6 bytes.
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod calibration;
 mod cell;
 mod error;
@@ -21,6 +22,7 @@ mod histogram;
 mod interleave;
 mod judge;
 pub mod load;
+mod machine;
 mod procedures;
 pub mod report;
 mod result;

@@ -4,15 +4,15 @@
 use crate::rig::{PIECE, bitlocker_method, secrets, write_noise};
 use crate::workload::{Operation, Timed};
 use crate::{LabError, Target};
-use keyway_convert::{Stopped, bitlocker as convert_bitlocker, veracrypt as convert};
+use keyway_convert::{LARGEST_SEGMENT, Stopped, bitlocker as convert_bitlocker, veracrypt as convert};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
+use keyway_fs::allocation::Allocation;
+use keyway_fs::mkfs::{FileSystem, format_into};
+use keyway_model::{Clock, DriveModel, ModelDrive, SparseStore};
 use keyway_secret::SecretBytes;
-use keyway_sed::modelled::{self, Engine};
-use keyway_store::model::{Clock, DriveModel, ModelDrive, SparseStore};
 use keyway_store::{AlignedBuf, Operation as Io, Store, StoreError};
-use keyway_volume::allocation::Allocation;
+use keyway_virtual_drive::modelled::{self, Engine};
 use keyway_volume::bitlocker::{self, InPlace, Method, NewProtectors, Secret};
-use keyway_volume::mkfs::{FileSystem, format_into};
 use keyway_volume::veracrypt::{self, Fill, HashName, NewVolume};
 use keyway_volume::{Secrets, Stage};
 use std::fmt::Display;
@@ -26,7 +26,7 @@ pub type TimedWork = dyn Fn(&Timed, &AtomicBool) -> Result<(f64, u64), LabError>
 
 /// What an encryption in place needs beside the bytes that it encrypts: headers, and a journal of two
 /// segments.
-pub(crate) const IN_PLACE_ROOM: u64 = 2 * convert::LARGEST_SEGMENT + (16 << 20);
+pub(crate) const IN_PLACE_ROOM: u64 = 2 * LARGEST_SEGMENT + (16 << 20);
 
 /// What BitLocker needs beside the bytes and the journal: three copies of its metadata, the first
 /// sectors, and what keeps them at their alignment.
@@ -210,7 +210,7 @@ fn bitlocker_in_place(
     stop: &AtomicBool,
 ) -> Result<(f64, u64), LabError> {
     let failed = |e: &dyn Display| failed(stop, e);
-    let journal = 2 * convert::segment_bytes(timed.bytes);
+    let journal = 2 * keyway_convert::segment_bytes(timed.bytes);
     // The metadata and the first sectors, with room for their places' alignment.
     let front = Front::of(store, timed.bytes.saturating_add(journal).saturating_add(METADATA_ROOM));
     if let Some(used) = timed.used_bytes {
@@ -243,7 +243,7 @@ fn in_use(front: &Front, used: u64, stop: &AtomicBool) -> Result<(), LabError> {
     let mapping = Mapping::Plain { store_offset: 0 };
     let layout = Layout::new(front.sector_bytes(), vec![Segment { start: 0, len: front.size(), mapping }])?;
     let device = Device::new(Box::new(front.clone()), layout, Access::ReadWrite).map_err(|e| failed(&e))?;
-    format_into(&device, FileSystem::ExFat, None, &|_: Stage, _, _| go_on(stop)).map_err(|e| failed(&e))?;
+    format_into(&device, FileSystem::ExFat, None, &|_, _| go_on(stop)).map_err(|e| failed(&e))?;
     let mut map = Allocation::read(front).map_err(|e| failed(&e))?;
     let used = used.min(map.free_bytes() / 2);
     let from = map.find(0, used, 4096).map_err(|e| failed(&e))?;

@@ -4,7 +4,7 @@
 
 use keyway_lab::trace::{self, Replay, Replayed, Think, ThreadQueue, Trace, TraceError, TraceRecord};
 use keyway_lab::{LabError, Sectors, Stored};
-use keyway_store::model::{Clock, DriveModel, ModelDrive};
+use keyway_model::{Clock, DriveModel, ModelDrive};
 use keyway_store::{Action, MemStore, Queue, Store};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,7 @@ fn record(start_us: u64, took_us: u32, action: Action, offset: u64, len: u32) ->
 /// The 840 Pro without scatter: every read of 4 KiB takes the same time.
 fn drive() -> ModelDrive {
     let mut model = DriveModel::named("samsung-840-pro").unwrap();
-    if let keyway_store::model::Mechanism::Flash(p) = &mut model.mechanism {
+    if let keyway_model::Mechanism::Flash(p) = &mut model.mechanism {
         (p.spread, p.tail_share, p.flush_us) = (0.0, 0.0, 1000.0);
         p.read.latency_us = 100.0;
         p.read.sequential_us = 100.0;
@@ -167,7 +167,7 @@ fn requests_in_pieces_are_no_faster_for_a_modelled_drive() {
     let trace = trace::named("tree-copy").unwrap();
     let mb_s = |pieces: bool| {
         let model = DriveModel::named("samsung-990-pro").unwrap();
-        let store = keyway_store::model::NullStore::new(trace.volume_bytes, 512);
+        let store = keyway_model::NullStore::new(trace.volume_bytes, 512);
         let queue = ModelDrive::over(model, Clock::simulated(), Box::new(store)).queue();
         let mut queue: Box<dyn Queue> = match pieces {
             true => trace::encrypted(Box::new(queue), "aes", trace.volume_bytes).unwrap(),

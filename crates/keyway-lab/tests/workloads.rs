@@ -5,9 +5,9 @@
 
 use keyway_lab::workload::{self, Kind};
 use keyway_lab::{Cell, Drive, Entrant, Findings, Rig, Target, Workload, measure, measure_procedure};
-use keyway_sed::modelled::{Engine, set_up};
-use keyway_store::model::{Clock, DriveModel};
+use keyway_model::{Clock, DriveModel};
 use keyway_store::{MemStore, Store};
+use keyway_virtual_drive::modelled::{Engine, set_up};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

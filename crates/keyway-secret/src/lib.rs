@@ -5,8 +5,13 @@
 //! Each lives in pages of its own, so locking or unlocking one never touches another.
 //!
 //! Locking can fail where `RLIMIT_MEMLOCK` is used up; the memory then still works, still is
-//! wiped and still is left out of core dumps, and [`all_locked`] tells the caller to warn.
+//! wiped and still is left out of core dumps, and [`all_locked`] tells the caller to warn. On systems other
+//! than Linux nothing is locked or left out yet: secrets are wiped, and [`all_locked`] says no.
 
+#[cfg(not(target_os = "linux"))]
+#[path = "heap.rs"]
+mod pages;
+#[cfg(target_os = "linux")]
 mod pages;
 
 use pages::Pages;

@@ -59,24 +59,24 @@ pub fn columns(of: Uid) -> &'static [&'static str] {
 }
 
 /// The column's name, where it has one here.
-pub(crate) fn column(of: Uid, number: u64) -> Option<&'static str> {
+pub fn column(of: Uid, number: u64) -> Option<&'static str> {
     usize::try_from(number).ok().and_then(|number| columns(of).get(number)).copied()
 }
 
 /// The number of the column of that name.
-pub(crate) fn column_number(of: Uid, name: &[u8]) -> Option<u64> {
+pub fn column_number(of: Uid, name: &[u8]) -> Option<u64> {
     columns(of).iter().position(|column| column.as_bytes() == name).map(|at| at as u64)
 }
 
 /// Writes a value under a name.
-pub(crate) fn named(to: &mut Encoder, name: &str, value: impl FnOnce(&mut Encoder)) {
+pub fn named(to: &mut Encoder, name: &str, value: impl FnOnce(&mut Encoder)) {
     to.token(Token::StartName).bytes(name.as_bytes());
     value(to);
     to.token(Token::EndName);
 }
 
 /// What is named so in a list.
-pub(crate) fn find<'v, 'a>(list: &'v [Value<'a>], name: &str) -> Option<&'v Value<'a>> {
+pub fn find<'v, 'a>(list: &'v [Value<'a>], name: &str) -> Option<&'v Value<'a>> {
     let mut named = list.iter().filter_map(Value::named);
     named.find(|(key, _)| key.bytes() == Some(name.as_bytes())).map(|(_, value)| value)
 }

@@ -11,46 +11,7 @@ use crate::password::PasswordHash;
 use crate::transport::TransportError;
 use crate::uid::authority;
 use crate::{Status, Uid};
-
-/// What kind of failure it is, for exit codes and scripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The secret is not the right one, or not in the form in which it was set.
-    WrongSecret,
-    /// Too many wrong secrets.
-    LockedOut,
-    /// Firmware has blocked the owner's authority until the next power cycle.
-    SidBlocked,
-    /// The secret is right, its owner may not do that.
-    NotAllowed,
-    /// Another session is in the way.
-    Busy,
-    /// The drive is not in a state for it, or the request does not suit it.
-    NotNow,
-    /// The system does not let this user.
-    NotPermitted,
-    /// This is no such drive, or it lacks what was asked for.
-    Unsupported,
-    /// The drive's or the connection's own fault.
-    Faulty,
-}
-
-impl Kind {
-    /// A stable word for scripts.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::WrongSecret => "wrong-secret",
-            Self::LockedOut => "locked-out",
-            Self::SidBlocked => "sid-blocked",
-            Self::NotAllowed => "not-allowed",
-            Self::Busy => "busy",
-            Self::NotNow => "not-now",
-            Self::NotPermitted => "not-permitted",
-            Self::Unsupported => "unsupported",
-            Self::Faulty => "faulty",
-        }
-    }
-}
+use keyway_error::Kind;
 
 /// A failure in words.
 #[derive(Debug, Clone, PartialEq, Eq)]

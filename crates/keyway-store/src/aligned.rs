@@ -32,6 +32,13 @@ impl AlignedBuf {
     }
 }
 
+impl AlignedBuf {
+    /// Bytes of memory that it has.
+    pub fn capacity(&self) -> usize {
+        self.pages.len() * 4096
+    }
+}
+
 impl Deref for AlignedBuf {
     type Target = [u8];
     fn deref(&self) -> &[u8] {

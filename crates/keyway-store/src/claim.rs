@@ -3,12 +3,19 @@
 //! A file or device is locked with flock(2), which every Keyway process respects, and udev on
 //! devices (systemd's `BLOCK_DEVICE_LOCKING`). A device is also claimed from the kernel, which then
 //! won't mount it, swap to it or build on it, and says no where it already does.
+//!
+//! The same bytes may have other names ([`Elsewhere`]). Only the file or device that was named is locked for oneself
+//! alone; below it and beside it the lock is a shared one. So whoever comes by one name meets whoever came by another,
+//! in either order, and neighbours on one disk don't meet at all.
 
-use keyway_sys::claim_device;
-use rustix::fs::{FlockOperation, flock};
+use crate::OpenMode;
+use crate::in_use::InUse;
+use keyway_sys::{Layer, Node, Reached, claim_device, layers, uses, views};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,32 +23,154 @@ use std::time::Duration;
 /// holds a copy of our claim until it becomes another program, and the system keeps that of a killed process
 /// until its last transfers are over: a second of patience.
 const TRIES: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(40);
+/// Two that stand in each other's way don't try again at the same time.
+const APART: Duration = Duration::from_millis(20);
 
-/// Opens and claims; says whether the lock could be had. A file system without locks is no reason
-/// to refuse the file.
-pub(crate) fn open(path: &Path, options: &OpenOptions, block_device: bool) -> io::Result<(File, bool)> {
+/// A file that is claimed.
+pub(crate) struct Claimed {
+    pub(crate) file: File,
+    /// Whether the lock could be had.
+    pub(crate) locked: bool,
+    pub(crate) elsewhere: Elsewhere,
+}
+
+/// Opens and claims what is known by that name. A file system without locks is no reason to refuse the file.
+pub(crate) fn open(
+    path: &Path,
+    name: &Path,
+    options: &OpenOptions,
+    block_device: bool,
+) -> io::Result<Claimed> {
+    patiently(name, || {
+        let file = if block_device { claim_device(path) } else { options.open(path) }?;
+        let locked = lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Claimed { file, locked, elsewhere: Elsewhere::claim(path, OpenMode::ReadWrite)? })
+    })
+}
+
+/// Tries for a while; what is still busy then is told with who has it.
+///
+/// # Errors
+/// Those of `claim`; of the kind `ResourceBusy` an [`InUse`].
+pub fn patiently<T>(path: &Path, mut claim: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut tries = TRIES;
     loop {
         tries -= 1;
-        let file = if block_device { claim_device(path) } else { options.open(path) };
-        let locked = file.and_then(|file| {
-            let claimed = lock(&file)?;
-            Ok((file, claimed))
-        });
-        match locked {
-            Err(e) if e.kind() == io::ErrorKind::ResourceBusy && tries > 0 => std::thread::sleep(PAUSE),
-            result => return result,
+        match claim() {
+            Err(e) if e.kind() != io::ErrorKind::ResourceBusy => return Err(e),
+            Err(_) if tries == 0 => {
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, InUse::find(path)));
+            }
+            Err(_) => std::thread::sleep(PAUSE + apart()),
+            done => return done,
         }
     }
 }
 
-fn lock(file: &File) -> io::Result<bool> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
-        Err(Errno::WOULDBLOCK) => {
-            Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process has it open for writing"))
+fn apart() -> Duration {
+    let mut random = [0u8; 1];
+    // Without a random number it is no worse than without this pause.
+    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::NONBLOCK);
+    APART * u32::from(random[0]) / u32::from(u8::MAX)
+}
+
+/// Whether what is at `path` could be claimed so; said before anybody types a password.
+///
+/// # Errors
+/// As [`FileStore::open`](crate::FileStore::open).
+pub fn refuse_if_claimed(path: &Path, mode: OpenMode) -> io::Result<()> {
+    let device = Node::of(&path.metadata()?);
+    let exclusive = matches!((device, mode), (Node::Device(_), OpenMode::ReadWrite));
+    patiently(path, || {
+        let file = read_only(path, exclusive)?;
+        lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Elsewhere::claim(path, mode)
+    })
+    .map(drop)
+}
+
+/// The same bytes by other names: what is below a device, and loop devices that show any of them. Nobody opens those
+/// for writing by one of these names as long as it is kept, nor mounts them when it is kept to write.
+pub struct Elsewhere(
+    /// Held open.
+    #[expect(dead_code, reason = "locks and claims go with the files")]
+    Vec<File>,
+);
+
+impl Elsewhere {
+    /// Claims them for whoever has what is at `path` for himself.
+    ///
+    /// # Errors
+    /// `ErrorKind::ResourceBusy` where somebody has them.
+    pub fn claim(path: &Path, mode: OpenMode) -> io::Result<Self> {
+        let layers = layers(path)?;
+        let below = layers.iter().filter(|layer| matches!(layer.reached, Reached::Loop | Reached::Part));
+        let mut held = Vec::new();
+        for layer in below {
+            held.extend(share_below(layer, mode)?);
         }
+        for view in views(&layers) {
+            held.extend(share_beside(&view, mode)?);
+        }
+        Ok(Self(held))
+    }
+}
+
+/// What a loop device shows is claimed as that one is, where it is shown whole. A device that is made of others has
+/// claimed them.
+fn share_below(layer: &Layer, mode: OpenMode) -> io::Result<Option<File>> {
+    let claims = mode == OpenMode::ReadWrite
+        && layer.reached == Reached::Loop
+        && layer.whole
+        && matches!(layer.node, Node::Device(_));
+    let opened = match read_only(&layer.path, claims) {
+        // Others may share it with us; the lock tells.
+        Err(e) if claims && is_busy(&e) && uses(&layer.path)?.is_empty() => read_only(&layer.path, false),
+        opened => opened,
+    };
+    match opened {
+        Ok(file) if Node::of(&file.metadata()?) == layer.node => share(file).map(Some),
+        Err(e) if is_busy(&e) => Err(e),
+        // Gone or hidden from us; who opens it finds us above it.
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+/// A loop device that shows what we have.
+fn share_beside(view: &Path, mode: OpenMode) -> io::Result<Option<File>> {
+    match read_only(view, mode == OpenMode::ReadWrite) {
+        Ok(file) => share(file).map(Some),
+        Err(e) if is_busy(&e) => Err(e),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => match uses(view) {
+            Ok(uses) if !uses.is_empty() && mode == OpenMode::ReadWrite => {
+                Err(io::ErrorKind::ResourceBusy.into())
+            }
+            _ => Ok(None),
+        },
+        // Taken off meanwhile.
+        Err(_) => Ok(None),
+    }
+}
+
+fn share(file: File) -> io::Result<File> {
+    lock(&file, FlockOperation::NonBlockingLockShared).map(|_| file)
+}
+
+fn is_busy(e: &io::Error) -> bool {
+    e.kind() == io::ErrorKind::ResourceBusy
+}
+
+/// Of a block device, `alone` as nobody else has claimed it (open(2): `O_EXCL` without `O_CREAT`).
+fn read_only(path: &Path, alone: bool) -> io::Result<File> {
+    let flags = if alone { OFlags::EXCL } else { OFlags::empty() };
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+fn lock(file: &File, operation: FlockOperation) -> io::Result<bool> {
+    match flock(file, operation) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Err(io::ErrorKind::ResourceBusy.into()),
         Err(_) => Ok(false),
     }
 }

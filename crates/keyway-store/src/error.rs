@@ -29,6 +29,16 @@ impl fmt::Display for Operation {
     }
 }
 
+/// Bytes that are not the user's to write.
+#[derive(Debug, thiserror::Error)]
+#[error("they belong to the volume's metadata")]
+struct Reserved;
+
+/// The medium ends earlier than when it was opened.
+#[derive(Debug, thiserror::Error)]
+#[error("it has become shorter than the {0} bytes it had when it was opened")]
+struct Shorter(u64);
+
 /// A failed operation on a store.
 #[derive(Debug, thiserror::Error)]
 #[error("could not {operation} {}{what}: {source}", self.range())]
@@ -70,14 +80,32 @@ impl StoreError {
         Self::new(operation, what, offset, len, io::Error::new(io::ErrorKind::UnexpectedEof, reason))
     }
 
+    /// A write to bytes that are not the user's: refused alone, the rest of its request has been written.
+    pub fn reserved(what: impl Into<String>, offset: u64, len: usize) -> Self {
+        let reason = io::Error::new(io::ErrorKind::PermissionDenied, Reserved);
+        Self::new(Operation::Write, what, offset, len, reason)
+    }
+
+    /// Whether it is [`StoreError::reserved`]; its offset is the first such byte.
+    pub fn is_reserved(&self) -> bool {
+        self.source.get_ref().is_some_and(|source| source.is::<Reserved>())
+    }
+
+    /// The system's reason for what lies behind the new end of a store that had `size` bytes when it was opened.
+    pub(crate) fn shorter(size: u64) -> io::Error {
+        io::Error::new(io::ErrorKind::UnexpectedEof, Shorter(size))
+    }
+
+    /// Whether somebody has made the medium shorter since it was opened. What it is now, only another look tells.
+    pub fn is_shorter(&self) -> bool {
+        self.source.get_ref().is_some_and(|source| source.is::<Shorter>())
+    }
+
     /// Refuses what reaches past the end of a store of `size` bytes.
-    pub(crate) fn within(
-        operation: Operation,
-        what: &str,
-        offset: u64,
-        len: u64,
-        size: u64,
-    ) -> Result<(), Self> {
+    ///
+    /// # Errors
+    /// [`StoreError::past_end`].
+    pub fn within(operation: Operation, what: &str, offset: u64, len: u64, size: u64) -> Result<(), Self> {
         match offset.checked_add(len) {
             Some(end) if end <= size => Ok(()),
             _ => {
@@ -97,8 +125,10 @@ impl StoreError {
         }
     }
 
-    /// The errno to hand to an application: the system's own where there is one, else EIO.
+    /// The errno to hand to an application: the system's own where there is one, else EPERM for what is
+    /// reserved, and EIO.
     pub fn errno(&self) -> i32 {
-        self.source.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error())
+        let ours = if self.is_reserved() { rustix::io::Errno::PERM } else { rustix::io::Errno::IO };
+        self.source.raw_os_error().unwrap_or(ours.raw_os_error())
     }
 }

@@ -3,7 +3,7 @@
 //! A power cut is the interesting one: the medium keeps what was flushed, and of what was
 //! written since then any subset, sector by sector, as the plan's seed decides.
 
-use crate::{Operation, Store, StoreError};
+use crate::{Operation, SplitMix64, Store, StoreError};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -62,7 +62,7 @@ impl<S: Store> FaultStore<S> {
             let sector = u64::from(self.inner.sector_bytes());
             let mut random = seed;
             for (number, bytes) in &state.cache {
-                random = splitmix(random);
+                random = SplitMix64::new(random).next();
                 if random & 1 == 1 {
                     self.inner.write_at(bytes, number * sector)?;
                 }
@@ -78,14 +78,6 @@ impl<S: Store> FaultStore<S> {
     fn fault(op: Operation, offset: u64, len: usize, errno: i32) -> StoreError {
         StoreError::new(op, "the faulty store", offset, len, std::io::Error::from_raw_os_error(errno))
     }
-}
-
-/// One step of SplitMix64 (Steele, Lea, Flood 2014): enough randomness to choose survivors.
-fn splitmix(seed: u64) -> u64 {
-    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 impl State {

@@ -6,10 +6,11 @@
 //! They never meet on one page in writes that do not overlap, because a direct request covers
 //! whole units of the alignment, and what is smaller always goes through the cache.
 //!
-//! A store that writes is claimed: no other process, and no other store in this one, can open it for
-//! writing at the same time, and nobody can mount a device that is claimed. Readers are not kept
+//! A store that writes is claimed: no other process, and no other store in this one, can open the same bytes for
+//! writing at the same time, by whatever name, and nobody can mount a device that is claimed. Readers are not kept
 //! away.
 
+use crate::claim::{Claimed, Elsewhere};
 use crate::direct::{Direct, DirectFile};
 use crate::{Operation, Store, StoreError, claim};
 use rustix::fs::{FallocateFlags, fallocate};
@@ -51,6 +52,8 @@ pub struct FileStore {
     block_device: bool,
     mode: OpenMode,
     claimed: bool,
+    /// The same bytes by other names; shared with clones.
+    elsewhere: Option<Arc<Elsewhere>>,
     /// A flush has failed; shared with clones, which share the medium.
     lost_writes: Arc<AtomicBool>,
 }
@@ -59,10 +62,19 @@ impl FileStore {
     /// Opens what is at `path`; it must exist and be a regular file or a block device.
     ///
     /// # Errors
-    /// `ErrorKind::ResourceBusy` when somebody else has it open for writing or, a device, mounted;
+    /// `ErrorKind::ResourceBusy`, an [`InUse`](crate::InUse), when somebody else has the same bytes open for writing
+    /// or mounted, by this name or by another one;
     /// `ErrorKind::InvalidInput` when it is something else; the system's reason.
     pub fn open(path: &Path, mode: OpenMode, caching: Caching) -> Result<Self, StoreError> {
-        let fail = |e| StoreError::new(Operation::Open, path.display().to_string(), 0, 0, e);
+        Self::open_as(path, path, mode, caching)
+    }
+
+    /// The same, by another path (a descriptor's in `/proc/self/fd`, say) than the one it is known by.
+    ///
+    /// # Errors
+    /// As of [`FileStore::open`].
+    pub fn open_as(path: &Path, name: &Path, mode: OpenMode, caching: Caching) -> Result<Self, StoreError> {
+        let fail = |e| StoreError::new(Operation::Open, name.display().to_string(), 0, 0, e);
         let kind = path.metadata().map_err(fail)?.file_type();
         let block_device = kind.is_block_device();
         if !block_device && !kind.is_file() {
@@ -70,9 +82,13 @@ impl FileStore {
             return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, reason)));
         }
         let options = options(mode);
-        let (file, claimed) = match mode {
-            OpenMode::ReadOnly => (options.open(path).map_err(fail)?, false),
-            OpenMode::ReadWrite => claim::open(path, &options, block_device).map_err(fail)?,
+        let (file, claimed, elsewhere) = match mode {
+            OpenMode::ReadOnly => (options.open(path).map_err(fail)?, false, None),
+            OpenMode::ReadWrite => {
+                let Claimed { file, locked, elsewhere } =
+                    claim::open(path, name, &options, block_device).map_err(fail)?;
+                (file, locked, Some(Arc::new(elsewhere)))
+            }
         };
         let size = (&file).seek(SeekFrom::End(0)).map_err(fail)?;
         let sector_bytes =
@@ -82,8 +98,19 @@ impl FileStore {
             Caching::Direct => Direct::open(path, options, sector_bytes as usize),
         };
         let lost_writes = Arc::default();
-        let path = path.to_owned();
-        Ok(Self { path, file, direct, size, sector_bytes, block_device, mode, claimed, lost_writes })
+        let path = name.to_owned();
+        Ok(Self {
+            path,
+            file,
+            direct,
+            size,
+            sector_bytes,
+            block_device,
+            mode,
+            claimed,
+            elsewhere,
+            lost_writes,
+        })
     }
 
     /// A second handle on the same open file: one claim holds for both.
@@ -96,6 +123,7 @@ impl FileStore {
             path: self.path.clone(),
             file: self.file.try_clone().map_err(fail)?,
             direct: self.direct.as_ref().map(Direct::try_clone).transpose().map_err(fail)?,
+            elsewhere: self.elsewhere.clone(),
             lost_writes: self.lost_writes.clone(),
             ..*self
         })
@@ -141,7 +169,7 @@ impl FileStore {
             let at = offset + done as u64;
             let direct = self.direct.as_ref().filter(|d| d.takes(memory + done, len - done, at));
             match step(direct.map_or(&self.file, Direct::file), done, at) {
-                Ok(0) => return Err(self.shorter()),
+                Ok(0) => return Err(StoreError::shorter(self.size)),
                 Ok(n) => done += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 // The alignment is not what we were told, or the file system only says so now.
@@ -155,16 +183,11 @@ impl FileStore {
         Ok(())
     }
 
-    fn shorter(&self) -> io::Error {
-        let reason = format!("it has become shorter than the {} bytes it had when it was opened", self.size);
-        io::Error::new(io::ErrorKind::UnexpectedEof, reason)
-    }
-
     fn sync(&self) -> io::Result<()> {
         self.file.sync_data()?;
         // Writes past the end of a file that was cut under us grow it again and look well.
         if !self.block_device && self.file.metadata()?.len() < self.size {
-            return Err(self.shorter());
+            return Err(StoreError::shorter(self.size));
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! A [`Store`] is positioned I/O and nothing else: a file, a block device, memory, one of
-//! these behind a fault injector, or a modelled drive that takes its time ([`model`]). It knows no format and no key.
+//! A [`Store`] is positioned I/O and nothing else: a file, a block device, memory, or one of these behind a fault
+//! injector. It knows no format and no key.
 //!
 //! Offsets and lengths are bytes. An implementation accepts any offset and length inside
 //! `0..size()`; requests aligned to [`Store::sector_bytes`] in aligned memory are the fast ones.
@@ -15,17 +15,21 @@ mod direct;
 mod error;
 mod fault;
 mod file;
+mod in_use;
 mod memory;
-pub mod model;
+mod noise;
 mod queue;
-pub mod trace;
+pub mod size;
 
 pub use aligned::AlignedBuf;
+pub use claim::{Elsewhere, patiently, refuse_if_claimed};
 pub use direct::DirectFile;
 pub use error::{Operation, StoreError};
 pub use fault::{FaultPlan, FaultStore};
 pub use file::{Caching, FileStore, OpenMode};
+pub use in_use::InUse;
 pub use memory::MemStore;
+pub use noise::SplitMix64;
 pub use queue::{Action, Completion, Queue, Request};
 
 /// Positioned I/O. Implementations are shared between threads.

@@ -94,7 +94,7 @@ fn namespace(name: &str) -> Option<String> {
     (number(subsystem) && number(id)).then(|| format!("nvme{subsystem}n{id}"))
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }

@@ -80,6 +80,8 @@ pub struct LoopStatus {
     pub inode: u64,
     /// The device number of the file system that the backing file is in.
     pub device: u64,
+    /// The backing file's own device number: 0 unless it is a device.
+    pub shown_device: u64,
     /// Whether it bypasses the page cache of the backing file.
     pub direct_io: bool,
     /// Whether it refuses writes.
@@ -143,6 +145,7 @@ pub fn loop_status(device: &File) -> io::Result<Option<LoopStatus>> {
         Ok(info) => Ok(Some(LoopStatus {
             inode: info.inode,
             device: info.device,
+            shown_device: info.rdevice,
             direct_io: info.flags & DIRECT_IO != 0,
             read_only: info.flags & READ_ONLY != 0,
         })),

@@ -17,6 +17,7 @@ mod needs;
 mod patience;
 mod program;
 mod rng;
+mod shapes;
 mod swtpm;
 mod xz;
 
@@ -35,5 +36,6 @@ pub use needs::{
 pub use patience::{PATIENCE, wait_for, wait_until};
 pub use program::{Keyway, Open, Volume};
 pub use rng::Rng;
+pub use shapes::Shape;
 pub use swtpm::Swtpm;
 pub use xz::unpack_xz;

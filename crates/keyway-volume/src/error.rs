@@ -83,6 +83,9 @@ fn damaged(place: Place, fault: HeaderFault) -> String {
                  (`truncate -s {whole} COPY`) and open that with --read-only"
             );
         }
+        _ if place.is_backup() => {
+            "restore it from a header backup file; if the header in front opens the volume, `keyway header backup` makes one"
+        }
         (Some(_), _) => "restore it from the volume's backup header or from a header backup file",
         (None, _) => "restore it from a header backup file",
     };

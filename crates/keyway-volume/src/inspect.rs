@@ -2,7 +2,8 @@
 //! something else.
 
 use crate::veracrypt::{HEADER_BYTES, Place};
-use crate::{NotAVolume, VolumeError, fsprobe};
+use crate::{NotAVolume, VolumeError};
+use keyway_fs::{Kind, Superblock};
 use keyway_store::Store;
 use serde::Serialize;
 
@@ -76,11 +77,29 @@ pub(crate) fn plainly_not(store: &dyn Store) -> Result<NotAVolume, VolumeError> 
     {
         return Ok(NotAVolume::Known(name));
     }
-    if let Some(name) = fsprobe::kind_of_store(store) {
-        return Ok(NotAVolume::Known(name));
+    // What can't be read further behind is not known by that.
+    if let Some(found) = Superblock::read(store).ok().flatten() {
+        return Ok(NotAVolume::Known(file_system(found.kind)));
     }
     let zeros = start.iter().all(|byte| *byte == 0);
     Ok(if zeros { NotAVolume::Zeros } else { NotAVolume::NotRandom })
+}
+
+/// A name for the file system that lies there unencrypted.
+const fn file_system(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Fat => "a FAT file system",
+        Kind::ExFat => "an exFAT file system",
+        Kind::Ntfs => "an NTFS file system",
+        Kind::Xfs => "an XFS file system",
+        Kind::Btrfs => "a Btrfs file system",
+        Kind::Ext => "an ext file system",
+        Kind::F2fs => "an F2FS file system",
+        Kind::SquashFs => "a SquashFS file system",
+        Kind::HfsPlus => "an HFS+ file system",
+        Kind::Iso9660 => "an ISO 9660 file system",
+        _ => "a file system",
+    }
 }
 
 /// What people try to open by mistake: where its magic lies, the magic, what it is.

@@ -13,13 +13,10 @@
 //! is parsed once into types with limits; a header that lies is [`VolumeError::DamagedHeader`].
 #![forbid(unsafe_code)]
 
-pub mod allocation;
 pub mod bitlocker;
 mod error;
-pub mod fsprobe;
 mod info;
 mod inspect;
-pub mod mkfs;
 mod opened;
 pub mod overlay;
 mod progress;

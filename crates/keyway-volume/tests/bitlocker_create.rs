@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use keyway_engine::{Access, Device};
+use keyway_fs::mkfs::FileSystem;
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FaultPlan, FaultStore, FileStore, MemStore, OpenMode, Store};
 use keyway_testkit::{
@@ -12,7 +13,6 @@ use keyway_volume::bitlocker::{
     self, Created, Fill, Method, NewProtectors, NewVolume, RecoveryPassword, Secret, StartupKey,
     UnlockRequest,
 };
-use keyway_volume::mkfs::FileSystem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 //! field. Every difference is named here with its reason; any other fails.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+use keyway_fs::mkfs::FileSystem;
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, MemStore, OpenMode, Store};
 use keyway_testkit::{require_tool, unpack_xz, volumes};
@@ -9,7 +10,6 @@ use keyway_volume::bitlocker::{
     self, Entries, Fill, Method, NewProtectors, NewVolume, OpenedKeys, RecoveryPassword, Sealed, Secret,
     SecretKey, StartupKey, UnlockRequest, Value,
 };
-use keyway_volume::mkfs::FileSystem;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

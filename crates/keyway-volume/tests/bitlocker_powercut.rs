@@ -11,8 +11,8 @@ use keyway_secret::SecretBytes;
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_testkit::Rng;
 use keyway_volume::bitlocker::{
-    CopyState, Guid, HeaderBackup, LastProtector, Metadata, NewProtector, OpenedKeys, RecoveryPassword,
-    RewriteError, Secret, StartupKey, UnlockRequest, look, unlock,
+    ChangeError, CopyState, Guid, HeaderBackup, LastProtector, Metadata, NewProtector, OpenedKeys,
+    RecoveryPassword, RewriteError, Secret, StartupKey, UnlockRequest, look, unlock,
 };
 use std::sync::Arc;
 
@@ -250,9 +250,17 @@ fn the_last_way_in_is_not_taken_away_unasked() {
     let last = id(&volume.first);
     assert!(keys.remove_protector(&store, last, LastProtector::Keep).is_err());
     volume.holds(MemStore::from_vec(store.snapshot()), &[&[volume.first()]], "refused");
-    // A clear key is no way in that counts.
-    keys.suspend(&store).expect("suspended");
-    assert!(keys.remove_protector(&store, last, LastProtector::Keep).is_err());
+    // A clear key is no way in that counts, but for itself: where it is the only one, it is the last, too.
+    let clear = keys.suspend(&store).expect("suspended");
+    let refused = keys.remove_protector(&store, last, LastProtector::Keep);
+    assert!(matches!(refused, Err(ChangeError::LastSecret(id)) if id == last), "{refused:?}");
+    let suspended = store.snapshot();
+    keys.remove_protector(&store, last, LastProtector::Remove).expect("asked for");
+    let refused = keys.remove_protector(&store, clear, LastProtector::Keep);
+    assert!(matches!(refused, Err(ChangeError::LastProtector(id)) if id == clear), "{refused:?}");
+    assert!(unlock(&store, &UnlockRequest::new(&[])).is_ok());
+    store.write_at(&suspended, 0).expect("room");
+    let mut keys = opened(&store, &[volume.first()]);
     keys.resume(&store).expect("resumed");
     keys.remove_protector(&store, last, LastProtector::Remove).expect("asked for");
     assert!(unlock(&store, &UnlockRequest::new(&[volume.first()])).is_err());

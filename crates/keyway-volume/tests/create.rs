@@ -387,7 +387,7 @@ mod hidden {
 
     #[test]
     fn files_of_a_fat_outer_volume_are_not_overwritten() {
-        use keyway_volume::mkfs::{FileSystem, format_into};
+        use keyway_fs::mkfs::{FileSystem, format_into, silent};
         if keyway_testkit::require_tool("mkfs.fat").is_none() {
             return;
         }
@@ -395,7 +395,7 @@ mod hidden {
         let (hidden, outside) = (secrets(HIDDEN, 1), secrets(OUTER, 1));
         let layout = || unlock(&store, &UnlockRequest::new(&outside)).expect("opens").layout;
         let device = Device::new(Box::new(store.clone()), layout(), Access::ReadWrite).expect("fits");
-        format_into(&device, FileSystem::Fat, None, &()).expect("formatted");
+        format_into(&device, FileSystem::Fat, None, &silent).expect("formatted");
         let aes = new(&hidden, "aes", HashName::Sha512);
         let made = create_hidden(&store, 2 << 20, &aes, Some(&outside), &()).expect("free");
         assert_eq!(made.notes, [Note::Protect]);

@@ -2,11 +2,12 @@
 #![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 use keyway_engine::{Access, Device};
+use keyway_fs::{Kind, Superblock};
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, OpenMode};
 use keyway_testkit::{Row, Table, sha256_of, unpack_xz, volumes};
 use keyway_volume::veracrypt::{Format, HashName, HeaderChoice, Place};
-use keyway_volume::{Secrets, UnlockRequest, Unlocked, VolumeError, Warning, fsprobe, unlock};
+use keyway_volume::{Secrets, UnlockRequest, Unlocked, VolumeError, Warning, unlock};
 use std::path::{Path, PathBuf};
 
 fn secrets(folder: &Path, row: &Row, password: &str) -> Secrets {
@@ -30,7 +31,8 @@ fn device(path: &Path, unlocked: Unlocked) -> Device {
 }
 
 fn fat_uuid(path: &Path, unlocked: Unlocked) -> Option<String> {
-    fsprobe::probe(&device(path, unlocked)).filter(|fs| fs.kind == "vfat")?.uuid
+    let found = Superblock::inside(&device(path, unlocked)).expect("readable");
+    found.filter(|fs| fs.kind == Kind::Fat)?.uuid
 }
 
 /// `vck_1_pw72-sha512-xts-aes-hidden.xz` says: sha512, xts, aes.

@@ -1,6 +1,6 @@
 //! Files that keys are written to: a recovery password in words, a startup key, a drive's recovery sheet.
 
-use crate::failure::Failure;
+use crate::error::Error;
 use keyway_secret::SecretBytes;
 use keyway_volume::bitlocker::{Guid, RecoveryPassword, StartupKey};
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// A new file that is removed again unless it is kept.
-pub(crate) struct NewFile {
+pub struct NewFile {
     path: PathBuf,
     file: File,
     kept: bool,
@@ -17,20 +17,29 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     /// Makes it, empty, for its owner alone.
-    pub(crate) fn claim(path: PathBuf) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// It exists, or can't be made.
+    pub fn claim(path: PathBuf) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         let file = options.write(true).create_new(true).mode(0o600).open(&path);
-        let file = file.map_err(|e| Failure::io("make", &path, &e))?;
+        let file = file.map_err(|e| Error::system("make", &path, e))?;
         Ok(Self { path, file, kept: false })
     }
 
     /// The file of a startup key, under the name that Windows looks for.
-    pub(crate) fn claim_startup_key(folder: &Path, key: &StartupKey) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// As [`NewFile::claim`].
+    pub fn claim_startup_key(folder: &Path, key: &StartupKey) -> Result<Self, Error> {
         Self::claim(folder.join(key.file_name()))
     }
 
     /// Writes a recovery password with the words that Windows saves beside it.
-    pub(crate) fn write_recovery(&mut self, id: Guid, password: &RecoveryPassword) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub fn write_recovery(&mut self, id: Guid, password: &RecoveryPassword) -> Result<(), Error> {
         let id = id.to_string().to_uppercase();
         let before = format!(
             "BitLocker Drive Encryption recovery key\r\n\r\n\
@@ -43,20 +52,26 @@ impl NewFile {
     }
 
     /// Writes a startup key.
-    pub(crate) fn write_startup_key(&mut self, key: &StartupKey) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub fn write_startup_key(&mut self, key: &StartupKey) -> Result<(), Error> {
         let bytes: SecretBytes = key.to_bytes();
         self.write(&[&bytes])
     }
 
     /// Writes, and puts the file and its name on the medium: what opens only with it comes after.
-    pub(crate) fn write(&mut self, parts: &[&[u8]]) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub fn write(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
         let written = parts.iter().try_for_each(|part| self.file.write_all(part));
         let written = written.and_then(|()| self.file.sync_all()).and_then(|()| sync_folder(&self.path));
-        written.map_err(|e| Failure::io("write", &self.path, &e))
+        written.map_err(|e| Error::system("write", &self.path, e))
     }
 
     /// The file stays.
-    pub(crate) fn keep(mut self) -> PathBuf {
+    pub fn keep(mut self) -> PathBuf {
         self.kept = true;
         std::mem::take(&mut self.path)
     }

@@ -1,55 +1,63 @@
-//! A bar on a terminal while a volume's lost metadata is looked for in all of a large drive.
+//! How far a search for lost metadata is: it may read all of a large drive.
 
-use crate::progress;
-use indicatif::ProgressBar;
-use keyway_store::{DirectFile, Store, StoreError};
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use crate::error::Error;
+use keyway_store::{DirectFile, Operation, Store, StoreError};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a search reads at a time is larger than this, and what else is read of metadata is not.
 const LARGE: usize = 1 << 20;
 
-/// A search that ends sooner is not shown.
-const SOON: Duration = Duration::from_secs(1);
+/// Somebody who is told how far a search is, and may stop it. `()` listens to nothing.
+pub trait SearchProgress: Sync {
+    /// The search is at this byte of so many: first at the end of the medium, then in what lies before that.
+    /// `Break` ends it.
+    fn at(&self, reached: u64, size: u64) -> ControlFlow<()>;
+}
 
-/// A store that shows how far the large reads are which go through it.
-pub(crate) struct Searched<'a> {
+impl SearchProgress for () {
+    fn at(&self, _reached: u64, _size: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl<F: Fn(u64, u64) -> ControlFlow<()> + Sync> SearchProgress for F {
+    fn at(&self, reached: u64, size: u64) -> ControlFlow<()> {
+        self(reached, size)
+    }
+}
+
+/// A store that tells how far the large reads are which go through it.
+pub struct Searched<'a> {
     store: &'a dyn Store,
-    began: Instant,
-    bar: OnceLock<ProgressBar>,
+    progress: &'a dyn SearchProgress,
+    stopped: AtomicBool,
 }
 
 impl<'a> Searched<'a> {
-    /// Shown until it is dropped, and where it takes a while.
-    pub(crate) fn new(store: &'a dyn Store) -> Self {
-        Self { store, began: Instant::now(), bar: OnceLock::new() }
+    /// Tells the one who watches.
+    pub fn new(store: &'a dyn Store, progress: &'a dyn SearchProgress) -> Self {
+        Self { store, progress, stopped: AtomicBool::new(false) }
     }
 
-    /// Where a read ended that took place so long after the beginning.
-    fn reached(&self, len: usize, offset: u64, after: Duration) {
-        if len > LARGE && after > SOON {
-            let bar = self.bar.get_or_init(|| {
-                let bar = progress::bar("looking for the metadata");
-                bar.set_length(self.store.size());
-                bar
-            });
-            bar.set_position(offset.saturating_add(len as u64));
-        }
-    }
-}
-
-impl Drop for Searched<'_> {
-    fn drop(&mut self) {
-        if let Some(bar) = self.bar.get() {
-            bar.finish_and_clear();
-        }
+    /// What came of it, unless it was stopped: a search takes a read that fails for a damaged place, and goes on.
+    pub(crate) fn unless_stopped<T>(&self, came: Result<T, Error>) -> Result<T, Error> {
+        if came.is_err() && self.stopped.load(Ordering::Relaxed) { Err(Error::Stopped) } else { came }
     }
 }
 
 impl Store for Searched<'_> {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        if self.stopped.load(Ordering::Relaxed) {
+            let reason = io::Error::other("it was stopped");
+            return Err(StoreError::new(Operation::Read, "the medium", offset, buf.len(), reason));
+        }
         let done = self.store.read_at(buf, offset);
-        self.reached(buf.len(), offset, self.began.elapsed());
+        let reached = offset.saturating_add(buf.len() as u64);
+        if buf.len() > LARGE && self.progress.at(reached, self.store.size()).is_break() {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
         done
     }
     fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
@@ -83,21 +91,30 @@ mod tests {
     use super::*;
     use keyway_store::MemStore;
     use keyway_volume::bitlocker;
+    use std::sync::Mutex;
 
     #[test]
-    fn a_long_search_is_shown_and_nothing_else_is() {
+    fn a_search_is_told_and_nothing_else_is() {
         let store = MemStore::new(24 << 20);
-        let mut searched = Searched::new(&store);
+        let told = Mutex::new(Vec::new());
+        let watch = |reached: u64, size: u64| {
+            told.lock().expect("whole").push((reached, size));
+            ControlFlow::Continue(())
+        };
+        let searched = Searched::new(&store, &watch);
         assert!(bitlocker::look(&searched).is_err());
-        searched.reached(LARGE + 1, 0, Duration::ZERO);
-        searched.reached(4096, 0, SOON * 2);
-        assert!(searched.bar.get().is_none());
-        // As if it had been at it for long.
-        searched.began = Instant::now().checked_sub(SOON * 2).expect("a machine that is up");
+        assert!(told.lock().expect("whole").is_empty());
         assert!(bitlocker::find(&searched).is_err());
-        let bar = searched.bar.get().expect("shown");
-        assert_eq!(bar.length(), Some(24 << 20));
         // It looks at the end first, then at what lies before that.
-        assert_eq!(bar.position(), 23 << 20);
+        assert_eq!(told.lock().expect("whole").last(), Some(&(23 << 20, 24 << 20)));
+    }
+
+    #[test]
+    fn whoever_watches_stops_it() {
+        let store = MemStore::new(64 << 20);
+        let stop = |_: u64, _: u64| ControlFlow::Break(());
+        let searched = Searched::new(&store, &stop);
+        let came = bitlocker::find(&searched).map_err(Error::from);
+        assert!(matches!(searched.unless_stopped(came), Err(Error::Stopped)));
     }
 }

@@ -1,248 +1,224 @@
-//! From words to an unlocked volume: what `cat`, `info`, `open` and the others have in common.
+//! A volume that is open in this process, and how it is opened.
 
-use crate::conversion;
-use crate::failure::{Exit, Failure};
-use crate::given::{Family, Key};
-use crate::narrow::{FormatArg, NarrowArgs};
-use crate::output::Output;
-use crate::searching::Searched;
-use crate::spawn;
+use crate::detect::{What, detect};
+use crate::error::{Error, Misuse};
+use crate::medium;
+use crate::searching::{SearchProgress, Searched};
+use crate::secrets::{Secrets, Sources};
 use crate::system_drive::SystemDrive;
+use crate::unlock::{KeyRef, UnlockArguments};
 use keyway_engine::{Access, Device, LayerSecrets};
-use keyway_store::{Caching, FileStore, OpenMode, Store};
-use keyway_volume::bitlocker::BitLockerError;
-use keyway_volume::{HashName, HeaderChoice, Info, Opened, Secrets, UnlockRequest, bitlocker};
-use serde_json::{Value, json};
-use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
-
-/// Which volume, and what it is looked for as.
-#[derive(Debug, Clone)]
-pub(crate) struct Which {
-    /// Its file or device.
-    pub(crate) path: PathBuf,
-    /// Only this format.
-    pub(crate) format: Option<FormatArg>,
-    /// Only this hash.
-    pub(crate) hash: Option<HashName>,
-    /// Which header.
-    pub(crate) header: HeaderChoice,
-    /// It is an encrypted system.
-    pub(crate) system: bool,
-    /// It is a partition of one, whose header lies in this drive or file.
-    pub(crate) system_header: Option<PathBuf>,
-}
-
-impl Which {
-    /// From the command line.
-    pub(crate) fn new(path: &Path, narrow: &NarrowArgs) -> Self {
-        Self {
-            path: path.to_owned(),
-            format: narrow.format(),
-            hash: narrow.hash(),
-            header: narrow.header(),
-            system: narrow.system(),
-            system_header: narrow.system_header().map(Path::to_owned),
-        }
-    }
-
-    /// The same by paths that a process in another folder finds.
-    pub(crate) fn absolute(self) -> Result<Self, Failure> {
-        let system_header = self.system_header.as_deref().map(spawn::absolute).transpose()?;
-        Ok(Self { path: spawn::absolute(&self.path)?, system_header, ..self })
-    }
-
-    /// The request for BitLocker's code. Whoever says that it is such a volume is believed where its
-    /// first sector does not.
-    pub(crate) fn bitlocker_request<'a>(
-        &self,
-        secrets: &'a [bitlocker::Secret],
-    ) -> bitlocker::UnlockRequest<'a> {
-        let search = self.format == Some(FormatArg::Bitlocker);
-        bitlocker::UnlockRequest { search, ..bitlocker::UnlockRequest::new(secrets) }
-    }
-
-    /// What can be said of a BitLocker volume without a secret.
-    pub(crate) fn look_at_bitlocker(&self, store: &dyn Store) -> Result<bitlocker::Seen, BitLockerError> {
-        if self.format == Some(FormatArg::Bitlocker) {
-            bitlocker::find(&Searched::new(store))
-        } else {
-            bitlocker::look(store)
-        }
-    }
-
-    /// The request for the format's own code. `drive` is where a system partition's header may be.
-    pub(crate) fn request<'a>(
-        &self,
-        secrets: &'a Secrets,
-        protect: Option<&'a Secrets>,
-        drive: Option<&'a SystemDrive>,
-    ) -> UnlockRequest<'a> {
-        UnlockRequest {
-            secrets,
-            format: self.format.and_then(FormatArg::veracrypt),
-            hash: self.hash,
-            header: self.header,
-            system: self.system,
-            system_header: drive.map(SystemDrive::header),
-            protect_hidden: protect,
-        }
-    }
-}
+use keyway_fs::Superblock;
+use keyway_fs::files::Files;
+use keyway_store::{Caching, Store};
+use keyway_volume::{Info, Opened, Secrets as VeraCryptSecret, bitlocker};
+use std::path::Path;
+use std::sync::Arc;
 
 /// A volume that is open in this process.
-pub(crate) struct OpenVolume {
+#[non_exhaustive]
+pub struct Volume {
     /// Its sectors.
-    pub(crate) device: Device,
+    pub device: Device,
     /// What its header says.
-    pub(crate) info: Info,
+    pub info: Info,
     /// What its owner should know.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
-/// Opens the file or device; a volume in use elsewhere is refused for writing.
-pub(crate) fn store(path: &Path, access: Access, caching: Caching) -> Result<FileStore, Failure> {
-    let mode = match access {
-        Access::ReadOnly => OpenMode::ReadOnly,
-        Access::ReadWrite => OpenMode::ReadWrite,
-    };
-    Ok(FileStore::open(path, mode, caching)?)
+impl Volume {
+    /// What a file or device looks like without a secret.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn detect(path: impl AsRef<Path>) -> Result<What, Error> {
+        detect(path.as_ref(), &UnlockArguments::new(), &())
+    }
+
+    /// Opens a volume for reading, and asks for what opens it. [`OpenOptions`] has the other ways.
+    ///
+    /// # Errors
+    /// It can't be read, is no volume, or nothing that was answered opens it.
+    pub fn open(path: impl AsRef<Path>, secrets: &dyn Secrets) -> Result<Self, Error> {
+        OpenOptions::new().open(path, secrets)
+    }
+
+    /// The file system inside, to read its files with no mount.
+    ///
+    /// # Errors
+    /// There is none that is known, or it is damaged.
+    pub fn into_files(self) -> Result<Files, Error> {
+        let kind = Superblock::inside(&self.device).ok().flatten().map(|found| found.type_name());
+        Ok(Files::open(Arc::new(self.device), kind)?)
+    }
+
+    /// How many bytes there are from an offset on, `length` at most.
+    ///
+    /// # Errors
+    /// The offset is past the end.
+    pub fn available(&self, offset: u64, length: Option<u64>) -> Result<u64, Error> {
+        available(self.device.size(), offset, length)
+    }
 }
 
-/// Unlocks a volume and puts its layout over the store.
-pub(crate) fn open<'a>(
-    which: &Which,
+fn available(size: u64, offset: u64, length: Option<u64>) -> Result<u64, Error> {
+    let rest = size.checked_sub(offset).ok_or(Misuse::PastEnd { offset, size })?;
+    Ok(length.unwrap_or(rest).min(rest))
+}
+
+/// How a volume is opened. As it is made: for reading, and everything is found out or asked for.
+#[derive(Clone)]
+pub struct OpenOptions<'a> {
+    arguments: UnlockArguments,
+    sources: Sources,
     access: Access,
     caching: Caching,
-    key: impl Into<Key<'a>>,
-    protect: Option<&Secrets>,
-) -> Result<OpenVolume, Failure> {
-    open_and(which, access, caching, key, protect, false).map(|(open, _)| open)
+    protect: Option<&'a VeraCryptSecret>,
+    progress: &'a dyn SearchProgress,
 }
 
-/// As [`open`]; with the cipher's own keys where they are wanted, to be handed over to the kernel.
-pub(crate) fn open_and<'a>(
-    which: &Which,
-    access: Access,
-    caching: Caching,
-    key: impl Into<Key<'a>>,
-    protect: Option<&Secrets>,
-    keys_too: bool,
-) -> Result<(OpenVolume, Vec<LayerSecrets>), Failure> {
-    let store = store(&which.path, access, caching)?;
-    let about = |e: Failure| about(&which.path, e);
-    let mut keys = Vec::new();
-    let opened: Opened = match key.into() {
-        Key::VeraCrypt(secrets) => {
-            let drive = SystemDrive::of(which)?;
-            let request = which.request(secrets, protect, drive.as_ref());
-            let unlocked = keyway_volume::unlock(&store, &request).map_err(|e| about(e.into()))?;
-            if keys_too {
-                keys = unlocked.layer_secrets().map_err(|e| about(e.into()))?;
+impl Default for OpenOptions<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a> OpenOptions<'a> {
+    /// For reading; everything is found out or asked for.
+    pub fn new() -> Self {
+        Self {
+            arguments: UnlockArguments::new(),
+            sources: Sources::new(),
+            access: Access::ReadOnly,
+            caching: Caching::Buffered,
+            protect: None,
+            progress: &(),
+        }
+    }
+
+    /// What the volume is looked for as.
+    #[must_use]
+    pub fn arguments(self, arguments: UnlockArguments) -> Self {
+        Self { arguments, ..self }
+    }
+
+    /// What was named to open it, and need not be asked for.
+    #[must_use]
+    pub fn sources(self, sources: Sources) -> Self {
+        Self { sources, ..self }
+    }
+
+    /// Whether it is written, too.
+    #[must_use]
+    pub fn access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    /// Whether its medium's bytes go through the system's page cache.
+    #[must_use]
+    pub fn caching(self, caching: Caching) -> Self {
+        Self { caching, ..self }
+    }
+
+    /// The secret of the hidden volume in it that writes must not damage.
+    #[must_use]
+    pub fn protect_hidden(self, protect: Option<&'a VeraCryptSecret>) -> Self {
+        Self { protect, ..self }
+    }
+
+    /// Who is told how far a search for lost metadata is.
+    #[must_use]
+    pub fn progress(self, progress: &'a dyn SearchProgress) -> Self {
+        Self { progress, ..self }
+    }
+
+    /// Opens the volume in a file or on a device, and asks for what opens it and wasn't named.
+    ///
+    /// # Errors
+    /// It can't be read, is no volume, or nothing that was named or answered opens it.
+    pub fn open(&self, path: impl AsRef<Path>, secrets: &dyn Secrets) -> Result<Volume, Error> {
+        let path = path.as_ref();
+        medium::must_exist(path)?;
+        let key = self.sources.key(path, &self.arguments, secrets, self.progress)?;
+        self.open_with(path, &key)
+    }
+
+    /// The same with a key in hand.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open_with<'k>(&self, path: &Path, key: impl Into<KeyRef<'k>>) -> Result<Volume, Error> {
+        self.unlock(path, key.into(), false).map(|(volume, _)| volume)
+    }
+
+    /// The same, with the ciphers' own keys: for somebody else who does the work, as the kernel's dm-crypt.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`]; or the volume's ciphers are no one else's.
+    pub fn open_for_hand_over<'k>(
+        &self,
+        path: &Path,
+        key: impl Into<KeyRef<'k>>,
+    ) -> Result<(Volume, Vec<LayerSecrets>), Error> {
+        self.unlock(path, key.into(), true)
+    }
+
+    /// Opens the volume in a store of one's own, which need not be a file.
+    ///
+    /// # Errors
+    /// It can't be read, is no volume, or the key doesn't open it.
+    pub fn open_store<'k>(&self, store: Box<dyn Store>, key: impl Into<KeyRef<'k>>) -> Result<Volume, Error> {
+        let (opened, _) = self.unlock_store(&*store, key.into(), None, false)?;
+        self.over(store, opened)
+    }
+
+    fn unlock(
+        &self,
+        path: &Path,
+        key: KeyRef<'_>,
+        keys_too: bool,
+    ) -> Result<(Volume, Vec<LayerSecrets>), Error> {
+        let store = medium::open(path, self.access, self.caching)?;
+        let drive = match key {
+            KeyRef::VeraCrypt(_) => self.arguments.system_drive(path)?,
+            KeyRef::BitLocker(_) => None,
+        };
+        let unlocked = self.unlock_store(&store, key, drive.as_ref(), keys_too);
+        let (opened, keys) = unlocked.map_err(|e| e.at(path))?;
+        Ok((self.over(Box::new(store), opened)?, keys))
+    }
+
+    fn over(&self, store: Box<dyn Store>, opened: Opened) -> Result<Volume, Error> {
+        let access = if opened.read_only { Access::ReadOnly } else { self.access };
+        let device = Device::new(store, opened.layout, access)?;
+        Ok(Volume { device, info: opened.info, warnings: opened.warnings })
+    }
+
+    fn unlock_store(
+        &self,
+        store: &dyn Store,
+        key: KeyRef<'_>,
+        drive: Option<&SystemDrive>,
+        keys_too: bool,
+    ) -> Result<(Opened, Vec<LayerSecrets>), Error> {
+        match key {
+            KeyRef::VeraCrypt(secret) => {
+                let request = self.arguments.veracrypt_request(secret, self.protect, drive);
+                let unlocked = keyway_volume::unlock(store, &request)?;
+                let keys = if keys_too { unlocked.layer_secrets()? } else { Vec::new() };
+                Ok((unlocked.into(), keys))
             }
-            unlocked.into()
-        }
-        Key::BitLocker(_) if protect.is_some() => {
-            return Err(about(Failure::usage(
-                "a BitLocker volume has no hidden one to protect",
-                "leave out the --protect-… options",
-            )));
-        }
-        Key::BitLocker(secrets) => {
-            let request = which.bitlocker_request(secrets);
-            let unlocked =
-                bitlocker::unlock(&Searched::new(&store), &request).map_err(|e| about(e.into()))?;
-            if keys_too {
-                keys = unlocked.layer_secrets().map_err(|e| about(e.into()))?;
+            KeyRef::BitLocker(_) if self.protect.is_some() => Err(Misuse::NothingHidden.into()),
+            KeyRef::BitLocker(secrets) => {
+                let searched = Searched::new(store, self.progress);
+                let request = self.arguments.bitlocker_request(secrets);
+                let unlocked = bitlocker::unlock(&searched, &request).map_err(Error::from);
+                let unlocked = searched.unless_stopped(unlocked)?;
+                let keys = if keys_too { unlocked.layer_secrets()? } else { Vec::new() };
+                Ok((unlocked.into(), keys))
             }
-            unlocked.into()
-        }
-    };
-    let access = if opened.read_only { Access::ReadOnly } else { access };
-    let device = Device::new(Box::new(store), opened.layout, access)?;
-    Ok((OpenVolume { device, info: opened.info, warnings: opened.warnings }, keys))
-}
-
-/// Which formats' code is to look at a volume: the one that was named, else what its first sector
-/// says.
-pub(crate) fn family(which: &Which) -> Result<Family, Failure> {
-    conversion::refuse_if_half(&which.path)?;
-    match which.format {
-        Some(FormatArg::Bitlocker) => Ok(Family::BitLocker),
-        Some(FormatArg::Veracrypt | FormatArg::Truecrypt) => Ok(Family::VeraCrypt),
-        None => {
-            let store = store(&which.path, Access::ReadOnly, Caching::Buffered)?;
-            let bitlocker = !which.system && bitlocker::is_volume(&store)?;
-            Ok(if bitlocker { Family::BitLocker } else { Family::VeraCrypt })
         }
     }
-}
-
-/// Tells the warnings of unlocking, and that memory could not be locked.
-pub(crate) fn warn(out: Output, warnings: &[String]) {
-    for warning in warnings {
-        out.warn(warning);
-    }
-    if !keyway_secret::all_locked() {
-        out.warn("keys could not be locked in memory and may be swapped out: raise `ulimit -l`");
-    }
-}
-
-/// An error of a format's code in words that name the volume.
-pub(crate) fn about(path: &Path, error: impl Into<Failure>) -> Failure {
-    named(path, error.into())
-}
-
-fn named(path: &Path, mut failure: Failure) -> Failure {
-    let name = path.display().to_string();
-    if !failure.message.contains(&name) {
-        failure.message = format!("{name}: {}", failure.message);
-    }
-    failure
-}
-
-/// The protector that a VeraCrypt volume's secret is, for `status` and `protector list`.
-pub(crate) fn protector_of(secrets: &Secrets) -> Value {
-    let kind = if secrets.password.is_empty() { "keyfiles" } else { "password" };
-    json!({"id": "0", "kind": kind, "keyfiles": secrets.keyfiles.len(), "pim": secrets.pim})
-}
-
-/// The volume must be there and readable before anyone is asked for a password.
-pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
-    let meta = path.metadata().map_err(|e| Failure::io("open", path, &e))?;
-    if meta.is_dir() {
-        return Err(Failure::new(
-            Exit::Failed,
-            format!("{} is a folder", path.display()),
-            "name a volume's file or a block device",
-        )
-        .kind("not-suitable"));
-    }
-    // A pipe would keep whoever opens it waiting.
-    if meta.file_type().is_fifo() || meta.file_type().is_socket() {
-        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a block device");
-        return Err(Failure::io("open", path, &error));
-    }
-    File::open(path).map(drop).map_err(|e| Failure::io("open", path, &e))
-}
-
-/// So must be the right to write to it.
-pub(crate) fn must_be_writable(path: &Path) -> Result<(), Failure> {
-    OpenOptions::new().write(true).open(path).map(drop).map_err(|e| Failure::io("open", path, &e))
-}
-
-/// Refuses offsets past the end; cuts the length off there.
-pub(crate) fn range(size: u64, offset: u64, length: Option<u64>) -> Result<(u64, u64), Failure> {
-    if offset > size {
-        return Err(Failure::usage(
-            format!("the offset {offset} is past the end of the volume ({size} bytes)"),
-            "ask for less; `keyway info` tells the volume's size",
-        ));
-    }
-    let rest = size - offset;
-    Ok((offset, length.unwrap_or(rest).min(rest)))
 }
 
 #[cfg(test)]
@@ -251,10 +227,13 @@ mod tests {
 
     #[test]
     fn ranges_end_with_the_volume() {
-        assert_eq!(range(10, 0, None), Ok((0, 10)));
-        assert_eq!(range(10, 4, Some(3)), Ok((4, 3)));
-        assert_eq!(range(10, 4, Some(30)), Ok((4, 6)));
-        assert_eq!(range(10, 10, None), Ok((10, 0)));
-        assert_eq!(range(10, 11, None).map_err(|e| e.exit), Err(Exit::Usage));
+        assert_eq!(available(10, 0, None).ok(), Some(10));
+        assert_eq!(available(10, 4, Some(3)).ok(), Some(3));
+        assert_eq!(available(10, 4, Some(30)).ok(), Some(6));
+        assert_eq!(available(10, 10, None).ok(), Some(0));
+        assert!(matches!(
+            available(10, 11, None),
+            Err(Error::Misuse(Misuse::PastEnd { offset: 11, size: 10 }))
+        ));
     }
 }

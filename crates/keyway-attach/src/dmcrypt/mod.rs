@@ -10,7 +10,7 @@
 
 mod table;
 
-pub use table::Unmappable;
+pub use crate::{DmCryptError, Unmappable};
 
 use crate::{AttachError, User};
 use keyway_engine::{Access, HandOver};
@@ -33,30 +33,6 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const WITH_KEYRING: [u32; 3] = [1, 15, 0];
 /// dm-crypt with `no_read_workqueue` and `no_write_workqueue` (Linux 5.9).
 const WITHOUT_WORKQUEUES: [u32; 3] = [1, 22, 0];
-
-/// The volume can't be handed over to the kernel.
-#[derive(Debug, thiserror::Error)]
-pub enum DmCryptError {
-    /// There is no device-mapper, or not for this user.
-    #[error(
-        "device-mapper can't be used: {0}; `keyway doctor` tells more, and the other ways to attach work without it"
-    )]
-    Missing(String),
-    /// The kernel's dm-crypt can't do what this volume needs.
-    #[error("dm-crypt can't decrypt this volume: {0}; attach it another way")]
-    Unmappable(#[from] Unmappable),
-    /// It was tried, and the kernel said no.
-    #[error(
-        "dm-crypt does not take {cipher}: {source}; `dmesg` may tell why, and the other ways to attach do it themselves"
-    )]
-    Refused {
-        /// As dm-crypt calls it.
-        cipher: String,
-        /// The system's reason.
-        #[source]
-        source: io::Error,
-    },
-}
 
 /// Whether this kernel has a device-mapper with dm-crypt, and this user may use it; or what is missing.
 /// Loads the kernel's modules where it may.

@@ -4,6 +4,7 @@
 //! one before. Sources: the kernel's `admin-guide/device-mapper/dm-crypt`, and for what TrueCrypt's and
 //! BitLocker's modes are called there, cryptsetup's `tcrypt.c` and `bitlk.c`.
 
+use crate::Unmappable;
 use keyway_cipher::{Algorithm, Mode, Spec};
 use keyway_engine::{HandOver, LayerSecrets, Layout, Mapping};
 use keyway_secret::SecretBytes;
@@ -18,37 +19,6 @@ const MOST_TARGETS: usize = 4096;
 const WHITENING: usize = 16;
 /// Bytes of LRW's own key there (`LRW_BLOCK_SIZE`).
 const LRW_KEY: usize = 16;
-
-/// Why the kernel can't decrypt a volume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unmappable {
-    /// Writes to the outer volume could not be checked.
-    #[error("the kernel would not protect the hidden volume")]
-    Guard,
-    /// Linux has no such cipher.
-    #[error("the kernel has no {0}")]
-    Cipher(&'static str),
-    /// The cipher is not used that way in the kernel.
-    #[error("the kernel has no {mode} with {cipher}")]
-    Mode {
-        /// The mode.
-        mode: &'static str,
-        /// The cipher.
-        cipher: &'static str,
-    },
-    /// The ciphers run together, not one over the other.
-    #[error("the kernel has no cascades in {0} mode")]
-    Cascade(&'static str),
-    /// A cascade in pieces.
-    #[error("the volume is a cascade in several pieces")]
-    Pieces,
-    /// More targets than make sense.
-    #[error("the volume lies in {0} pieces")]
-    TooMany(usize),
-    /// A piece that does not begin or end with a sector.
-    #[error("a piece of the volume does not begin with a whole sector")]
-    Unaligned,
-}
 
 /// One device: its targets, and the key of those that encrypt.
 pub(super) struct Level {

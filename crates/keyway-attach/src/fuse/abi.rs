@@ -73,6 +73,14 @@ pub(crate) const FALLOC_PUNCH_HOLE: u32 = 0x02;
 /// `FALLOC_FL_ZERO_RANGE`.
 pub(crate) const FALLOC_ZERO_RANGE: u32 = 0x10;
 
+/// `O_ACCMODE` (`asm-generic/fcntl.h`, as the flags below): the bits that say whether a file is read or written.
+pub(crate) const OPEN_ACCESS: u32 = 0o3;
+/// `O_RDONLY`.
+pub(crate) const OPEN_READ_ONLY: u32 = 0;
+/// `O_DSYNC`, which `O_SYNC` contains. x86 and Arm have asm-generic's number; rustix's `OFlags::DSYNC` has that of
+/// `O_SYNC`.
+pub(crate) const OPEN_DSYNC: u32 = 0o10_000;
+
 /// Every request starts with it (`struct fuse_in_header`).
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -210,6 +218,14 @@ pub(crate) struct TransferIn {
     pub(crate) lock_owner: u64,
     pub(crate) flags: u32,
     pub(crate) padding: u32,
+}
+
+impl TransferIn {
+    /// Whether what is written must be on the medium before it is answered: the file was opened so, or this write
+    /// alone was asked for so (`RWF_DSYNC`). The kernel leaves it to us for files without a page cache.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.flags & OPEN_DSYNC != 0
+    }
 }
 
 /// `struct fuse_write_out`.

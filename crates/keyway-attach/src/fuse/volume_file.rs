@@ -7,7 +7,6 @@ use super::abi::{self, op};
 use keyway_engine::{Device, DeviceError, Transfer};
 use keyway_store::DirectFile;
 use keyway_sys::Direction;
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -194,10 +193,9 @@ impl VolumeFile {
         if len == 0 {
             return Ok(None);
         }
-        let synchronous = OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC);
         let transfer = if opcode == op::READ {
             self.device.begin_read(wanted.offset, len, align)
-        } else if synchronous || self.holes_are(Holes::Tried) || len > request.payload_len as u64 {
+        } else if wanted.is_durable() || self.holes_are(Holes::Tried) || len > request.payload_len as u64 {
             return Ok(None);
         } else {
             let data = buffer.get_mut(..len as usize).ok_or(Errno::INVAL)?;
@@ -258,8 +256,7 @@ impl VolumeFile {
             return if data.iter().all(|byte| *byte == 0) { written(buffer, len) } else { Err(Errno::BUSY) };
         }
         self.device.write_and_spoil(data, wanted.offset).map_err(|e| self.failed(op::WRITE, e))?;
-        // The kernel leaves it to us for files without a page cache. O_SYNC contains O_DSYNC.
-        if OFlags::from_bits_retain(wanted.flags).contains(OFlags::DSYNC) {
+        if wanted.is_durable() {
             self.device.flush().map_err(errno)?;
         }
         written(buffer, len)
@@ -334,8 +331,7 @@ impl VolumeFile {
 
     fn open(&self, request: &Request<'_>, buffer: &mut [u8]) -> Result<Answer, Errno> {
         let wanted: abi::OpenIn = parse(request.fixed)?;
-        let mode = OFlags::from_bits_retain(wanted.flags) & OFlags::ACCMODE;
-        if mode != OFlags::RDONLY && self.device.is_read_only() {
+        if wanted.flags & abi::OPEN_ACCESS != abi::OPEN_READ_ONLY && self.device.is_read_only() {
             return Err(Errno::ROFS);
         }
         let open_flags = abi::OPEN_DIRECT_IO | abi::OPEN_NOFLUSH | abi::OPEN_PARALLEL_DIRECT_WRITES;

@@ -4,7 +4,7 @@
 //! volume is what its layout says: nothing is stored for these bytes, and they read as zeros. A hole in the
 //! file under an encrypted volume is nothing of the kind, and is not told.
 
-use super::protocol::{Cutter, MAX_STRING};
+use super::cutter::{Cutter, MAX_STRING};
 use keyway_engine::Device;
 
 /// The one context, and the number that stands for it in answers.

@@ -1,13 +1,13 @@
 //! The fixed newstyle handshake: greeting, options, and the choice of the one export.
 
+use super::breach::{Breach, ConnectionError};
 use super::context::{ALLOCATION, ALLOCATION_ID, ContextQuery};
+use super::cutter::MAX_STRING;
 use super::protocol::{
-    Agreed, ClientOption, ExportQuery, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, INFO_NAME, MAX_STRING,
-    OptionHead, OptionReply, TransmissionFlags, export_reply, greeting, info_block_size, info_export,
-    option_reply_head,
+    Agreed, ClientOption, ExportQuery, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, INFO_NAME, OptionHead,
+    OptionReply, TransmissionFlags, export_reply, greeting, info_block_size, info_export, option_reply_head,
 };
 use super::wire::{Wire, receive_all, send_all};
-use super::{Breach, ConnectionError};
 use keyway_engine::Device;
 use std::io::IoSlice;
 

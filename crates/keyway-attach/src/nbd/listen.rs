@@ -1,48 +1,18 @@
-//! Where a server listens, and the sockets for it.
+//! The sockets on which a server listens.
 
-use super::NbdError;
+use crate::NbdError;
+use crate::address::Listen;
 use rustix::fs::{Mode, fchmod};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
-use std::fmt;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Clients the kernel lets wait for `accept`.
 const BACKLOG: i32 = 32;
-
-/// An address to listen on. Its `Display` is the URI that NBD clients take.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listen {
-    /// A unix socket at this path. A socket left there by a dead server is replaced.
-    Unix(PathBuf),
-    /// A TCP address; port 0 chooses a free one.
-    Tcp(SocketAddr),
-}
-
-impl fmt::Display for Listen {
-    /// As in `doc/uri.md` of the protocol's repository.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tcp(address) => write!(f, "nbd://{address}"),
-            Self::Unix(path) => {
-                f.write_str("nbd+unix:///?socket=")?;
-                for byte in path.as_os_str().as_encoded_bytes() {
-                    match byte {
-                        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-                            write!(f, "{}", char::from(*byte))?;
-                        }
-                        other => write!(f, "%{other:02X}")?,
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
-}
 
 /// A listening socket; removes its file when dropped, if it is still the one it made.
 pub(crate) struct Listener {
@@ -112,18 +82,5 @@ impl Drop for Listener {
             // Nobody is left to tell when this fails; the next server clears it away.
             let _ = std::fs::remove_file(path);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uris_are_quoted() {
-        let unix = Listen::Unix("/run/user/1000/key way/ü.sock".into());
-        assert_eq!(unix.to_string(), "nbd+unix:///?socket=/run/user/1000/key%20way/%C3%BC.sock");
-        let tcp = Listen::Tcp("[::1]:10809".parse().unwrap());
-        assert_eq!(tcp.to_string(), "nbd://[::1]:10809");
     }
 }

@@ -5,6 +5,7 @@
 //! big-endian. Nothing here does I/O, allocates, or can panic on any input.
 
 use super::context::ContextQuery;
+use super::cutter::{Cutter, MAX_STRING};
 
 /// `NBDMAGIC`, the first word of every server.
 pub(crate) const INIT_MAGIC: u64 = 0x4e42_444d_4147_4943;
@@ -18,9 +19,6 @@ const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
 /// Handshake flags, both the server's and the client's: `FIXED_NEWSTYLE` and `NO_ZEROES`.
 pub(crate) const FLAG_FIXED_NEWSTYLE: u32 = 1;
 pub(crate) const FLAG_NO_ZEROES: u32 = 2;
-
-/// Longest string the protocol allows, in bytes.
-pub(crate) const MAX_STRING: usize = 4096;
 
 /// Largest read or write taken, in bytes: what most servers take and every client respects.
 pub(crate) const MAX_REQUEST: u32 = 32 << 20;
@@ -59,35 +57,6 @@ impl TransmissionFlags {
             flags |= Self::SEND_DF;
         }
         Self(flags)
-    }
-}
-
-/// Cuts integers off the front of received bytes.
-pub(crate) struct Cutter<'a>(pub(crate) &'a [u8]);
-
-impl<'a> Cutter<'a> {
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, tail) = self.0.split_first_chunk::<N>()?;
-        self.0 = tail;
-        Some(*head)
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_be_bytes)
-    }
-
-    pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_be_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_be_bytes)
-    }
-
-    pub(crate) fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
-        let (head, tail) = self.0.split_at_checked(n)?;
-        self.0 = tail;
-        Some(head)
     }
 }
 

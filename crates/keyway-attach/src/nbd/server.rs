@@ -2,23 +2,26 @@
 
 use super::handshake::{Outcome, Security};
 use super::listen::Listener;
+use super::places::{Client, Places};
+use super::room::Room;
 use super::tls::{Certificates, TlsWire};
+use super::transmission::House;
 use super::wire::{Socket, Wire};
 use super::{ConnectionError, Listen, NbdError, handshake, transmission};
 use crate::Stop;
+use crate::peer::{LocalUsers, Origin, Refusals, may_enter, origin};
+use crate::peer::{PROBE_AFTER, PROBE_EVERY};
 use keyway_engine::Device;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::sockopt::set_tcp_nodelay;
+use rustix::net::sockopt::{self, set_tcp_nodelay};
 use rustix::net::{SocketFlags, accept_with};
-use std::os::fd::AsFd;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
-
-/// Clients at a time; those that parallelise use four to sixteen connections each.
-const MAX_CLIENTS: usize = 32;
 
 /// How long running requests may take to finish, and their answers to be fetched, once the server
 /// is stopped.
@@ -35,11 +38,28 @@ pub struct Options {
     pub workers: usize,
     /// Time a client has to get from connecting to its first request.
     pub handshake: Duration,
+    /// How long nothing may move in the middle of a message.
+    pub stall: Duration,
+    /// How long a client must have been silent to lose its place to another one.
+    pub idle: Duration,
+    /// Who may connect to a TCP port without TLS.
+    pub users: LocalUsers,
+    /// Who was refused.
+    pub refusals: Arc<Refusals>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { export: "keyway".into(), tls: None, workers: 16, handshake: Duration::from_secs(10) }
+        Self {
+            export: "keyway".into(),
+            tls: None,
+            workers: 16,
+            handshake: Duration::from_secs(10),
+            stall: Duration::from_secs(60),
+            idle: Duration::from_secs(60),
+            users: LocalUsers::default(),
+            refusals: Arc::default(),
+        }
     }
 }
 
@@ -74,23 +94,27 @@ pub struct Server {
     listener: Listener,
     options: Options,
     counters: Arc<ServerCounters>,
+    places: Places,
+    own_room: Room,
+    room: Room,
 }
 
-const NEGOTIATING: u8 = 0;
-const SERVED: u8 = 1;
-const GONE: u8 = 2;
-
-struct Client {
-    socket: Socket,
-    since: Instant,
-    state: AtomicU8,
-}
+/// Memory for large requests of all clients together: the serving user's and root's, and everybody else's.
+const OWN_ROOM: usize = 128 << 20;
+const ROOM: usize = 64 << 20;
 
 impl Server {
     /// Takes the address; clients that connect from now on wait until [`Server::run`].
     pub fn bind(listen: &Listen, options: Options) -> Result<Self, NbdError> {
         let listener = Listener::bind(listen, options.tls.is_some())?;
-        Ok(Self { listener, options, counters: Arc::default() })
+        Ok(Self {
+            listener,
+            options,
+            counters: Arc::default(),
+            places: Places::default(),
+            own_room: Room::new(OWN_ROOM),
+            room: Room::new(ROOM),
+        })
     }
 
     /// Where it listens, with the port that was chosen.
@@ -117,10 +141,11 @@ impl Server {
     pub fn run(&self, device: Arc<Device>, stop: &Stop) -> Result<(), NbdError> {
         let fail =
             |e: Errno| NbdError::System { doing: "serve", at: self.address().clone(), source: e.into() };
-        let mut clients: Vec<Arc<Client>> = Vec::new();
         std::thread::scope(|scope| {
             let result = loop {
-                let wait = self.drop_the_slow(&clients);
+                // Rounded up, so that the deadline has passed when poll returns.
+                let wait = self.places.drop_the_slow(self.options.handshake);
+                let wait = wait.and_then(|left| Timespec::try_from(left + Duration::from_millis(1)).ok());
                 let mut ready = [
                     PollFd::new(&self.listener.fd, PollFlags::IN),
                     PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN),
@@ -132,23 +157,11 @@ impl Server {
                 if stop.is_requested() {
                     break Ok(());
                 }
-                clients.retain(|client| client.state.load(Ordering::Acquire) != GONE);
                 if ready.first().is_some_and(|fd| !fd.revents().is_empty()) {
                     match accept_with(&self.listener.fd, SocketFlags::CLOEXEC) {
-                        // Dropping it is all one can say to one client too many.
-                        Ok(fd) if clients.len() >= MAX_CLIENTS => drop(fd),
                         Ok(fd) => {
-                            if matches!(self.address(), Listen::Tcp(_)) {
-                                // Only makes it faster.
-                                let _ = set_tcp_nodelay(&fd, true);
-                            }
-                            let client = Arc::new(Client {
-                                socket: Socket::new(fd),
-                                since: Instant::now(),
-                                state: AtomicU8::new(NEGOTIATING),
-                            });
-                            if self.welcome(scope, &client, &device, stop) {
-                                clients.push(client);
+                            if let Some(client) = self.let_in(fd) {
+                                self.welcome(scope, &client, &device, stop);
                             }
                         }
                         // The client changed its mind, or this process or machine is out of
@@ -161,35 +174,41 @@ impl Server {
                     }
                 }
             };
-            see_off(&clients);
+            see_off(&self.places.all());
             result
         })
     }
 
-    /// Hangs up on clients whose time for the handshake is over; says how long until the next one's.
-    fn drop_the_slow(&self, clients: &[Arc<Client>]) -> Option<Timespec> {
-        let negotiating = clients.iter().filter(|c| c.state.load(Ordering::Acquire) == NEGOTIATING);
-        let left = negotiating.filter_map(|client| {
-            let left = self.options.handshake.saturating_sub(client.since.elapsed());
-            if left.is_zero() {
-                client.socket.hang_up();
-                return None;
+    /// A connection as a client, unless whoever made it may not come in: then nothing is said.
+    fn let_in(&self, fd: OwnedFd) -> Option<Arc<Client>> {
+        let origin = match self.address() {
+            // Its file lets in nobody else.
+            Listen::Unix(_) => Origin::Own,
+            Listen::Tcp(_) => {
+                // They only make it faster, and find out about hosts that vanished.
+                let _ = set_tcp_nodelay(&fd, true);
+                let _ = sockopt::set_socket_keepalive(&fd, true);
+                let _ = sockopt::set_tcp_keepidle(&fd, PROBE_AFTER);
+                let _ = sockopt::set_tcp_keepintvl(&fd, PROBE_EVERY);
+                let all = self.options.tls.is_some() || self.options.users == LocalUsers::Any;
+                if !all && !may_enter(&fd, &self.options.refusals) {
+                    return None;
+                }
+                if all { origin(&fd) } else { Origin::Own }
             }
-            Some(left)
-        });
-        // Rounded up, so that the deadline has passed when poll returns.
-        let left = left.min()? + Duration::from_millis(1);
-        Timespec::try_from(left).ok()
+        };
+        Some(Client::new(Socket::new(fd, self.options.stall), origin))
     }
 
-    /// Starts the client's thread; whether there was one to be had.
+    /// Starts the client's thread, where there is one to be had.
     fn welcome<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
         client: &Arc<Client>,
         device: &Arc<Device>,
         stop: &'s Stop,
-    ) -> bool {
+    ) {
+        self.places.admit(client);
         self.counters.accepted.fetch_add(1, Ordering::Relaxed);
         self.counters.open.fetch_add(1, Ordering::Relaxed);
         let guest = (client.clone(), device.clone());
@@ -199,28 +218,31 @@ impl Server {
             if result.is_err() && !stop.is_requested() {
                 self.counters.broken.fetch_add(1, Ordering::Relaxed);
             }
-            client.socket.hang_up();
-            client.state.store(GONE, Ordering::Release);
+            client.leave();
             // Last: who sees that a place is free must get it.
             self.counters.open.fetch_sub(1, Ordering::Release);
         });
         if spawned.is_err() {
+            client.leave();
             self.counters.open.fetch_sub(1, Ordering::Relaxed);
         }
-        spawned.is_ok()
     }
 
     fn attend(&self, client: &Client, device: &Device, stop: &Stop) -> Result<(), ConnectionError> {
         let closing = || stop.is_requested();
         let (name, workers) = (&self.options.export, self.options.workers.max(1));
         let socket = &client.socket;
-        let served = || client.state.store(SERVED, Ordering::Release);
+        let seated = || match self.places.seat(client, self.options.idle) {
+            true => Ok(()),
+            false => Err(ConnectionError::from(io::Error::other("all places are taken"))),
+        };
+        let room = if client.is_own() { &self.own_room } else { &self.room };
+        let house = House { device, room, client: Some(client), workers, closing: &closing };
         let flags = handshake::greet(socket)?;
         let Some(certificates) = &self.options.tls else {
             let outcome = handshake::negotiate(socket, device, name, flags, Security::Plain, closing)?;
-            served();
             return match outcome {
-                Outcome::Agreed(agreed) => transmission::serve(socket, device, agreed, workers, &closing),
+                Outcome::Agreed(agreed) => seated().and_then(|()| transmission::serve(socket, agreed, house)),
                 Outcome::StartTls | Outcome::Left => Ok(()),
             };
         };
@@ -229,10 +251,10 @@ impl Server {
             return Ok(());
         }
         let wire = TlsWire::accept(socket, certificates)?;
+        client.prove();
         let outcome = handshake::negotiate(&wire, device, name, flags, Security::Tls, closing)?;
-        served();
         let done = match outcome {
-            Outcome::Agreed(agreed) => transmission::serve(&wire, device, agreed, workers, &closing),
+            Outcome::Agreed(agreed) => seated().and_then(|()| transmission::serve(&wire, agreed, house)),
             Outcome::StartTls | Outcome::Left => Ok(()),
         };
         if done.is_ok() {
@@ -248,7 +270,7 @@ fn see_off(clients: &[Arc<Client>]) {
         client.socket.stop_receiving();
     }
     let deadline = Instant::now() + FAREWELL;
-    while Instant::now() < deadline && clients.iter().any(|c| c.state.load(Ordering::Acquire) != GONE) {
+    while Instant::now() < deadline && clients.iter().any(|c| !c.is_gone()) {
         std::thread::sleep(Duration::from_millis(2));
     }
     for client in clients {

@@ -7,12 +7,14 @@
 //! and without an allocation once the buffers have grown. Workers are started when they are first
 //! needed.
 
+use super::breach::{Breach, ConnectionError};
 use super::context;
+use super::places::{Busy, Client};
 use super::protocol::{
     Agreed, CMD_FLAG_DF, CMD_FLAG_FUA, CMD_FLAG_REQ_ONE, Command, Refusal, ReplyHead, Request,
 };
+use super::room::{Room, Taken};
 use super::wire::{Wire, receive_all, send_all};
-use super::{Breach, ConnectionError};
 use keyway_engine::{Device, DeviceError};
 use keyway_store::AlignedBuf;
 use std::io::{self, IoSlice};
@@ -23,34 +25,46 @@ use std::thread::{Builder, Scope};
 /// Bytes received at a time while looking for requests: a full queue of them, or a small write.
 const INPUT: usize = 32 * 1024;
 
-/// Requests of more bytes use the connection's one large buffer, one after the other. Bounds what a
-/// connection can take: every worker's buffer stays below this.
+/// Requests of more bytes are carried out one after the other, and read in pieces of so many where the client takes
+/// them so.
 const LARGE: usize = 4 << 20;
+
+/// A worker keeps a buffer of so many bytes for its next request. What is larger is only there for as long as there
+/// is room for it, and goes with its request.
+const KEPT: usize = 256 << 10;
+
+/// Room for the large requests of one connection: as much as the largest takes.
+const OWN_ROOM: usize = 32 << 20;
+
+/// The data of a large write gets its memory as it arrives, beginning with so many bytes.
+const FIRST_STEP: usize = 256 << 10;
 
 /// Zeros written between two looks at whether the server is being stopped.
 const ZERO_PIECE: u64 = 64 << 20;
 
-/// Serves a negotiated client until it leaves. At most `workers` requests run at once.
-pub(crate) fn serve(
-    wire: &impl Wire,
-    device: &Device,
-    agreed: Agreed,
-    workers: usize,
-    closing: &(dyn Fn() -> bool + Sync),
-) -> Result<(), ConnectionError> {
+/// What all connections have in common, and what the server has to know of this one.
+pub(crate) struct House<'a> {
+    /// The volume.
+    pub(crate) device: &'a Device,
+    /// Memory for large requests.
+    pub(crate) room: &'a Room,
+    /// Whose connection it is, where there are others.
+    pub(crate) client: Option<&'a Client>,
+    /// Requests that run at once, at most.
+    pub(crate) workers: usize,
+    /// Whether the server is being stopped.
+    pub(crate) closing: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Serves a negotiated client until it leaves.
+pub(crate) fn serve(wire: &impl Wire, agreed: Agreed, house: House<'_>) -> Result<(), ConnectionError> {
     let connection = Connection {
         wire,
-        device,
+        device: house.device,
         agreed,
-        closing,
-        workers,
-        input: Mutex::new(Input {
-            bytes: vec![0; INPUT].into_boxed_slice(),
-            start: 0,
-            end: 0,
-            large: AlignedBuf::default(),
-            result: None,
-        }),
+        own_room: Room::new(OWN_ROOM),
+        input: Mutex::new(Input { bytes: vec![0; INPUT].into_boxed_slice(), start: 0, end: 0, result: None }),
+        house,
         output: Mutex::new(()),
         started: AtomicUsize::new(1),
         waiting: AtomicUsize::new(0),
@@ -64,8 +78,8 @@ struct Connection<'a, W> {
     wire: &'a W,
     device: &'a Device,
     agreed: Agreed,
-    closing: &'a (dyn Fn() -> bool + Sync),
-    workers: usize,
+    house: House<'a>,
+    own_room: Room,
     input: Mutex<Input>,
     output: Mutex<()>,
     /// Workers there are.
@@ -79,15 +93,25 @@ struct Input {
     bytes: Box<[u8]>,
     start: usize,
     end: usize,
-    large: AlignedBuf,
     /// How it ended, once it has.
     result: Option<Result<(), ConnectionError>>,
 }
 
 /// A request with its data at hand, or why it is not carried out.
-struct Job {
+struct Job<'a> {
     request: Request,
     refusal: Option<Refusal>,
+    /// It is one that a client does not wait for in silence.
+    _busy: Option<Busy<'a>>,
+    /// The room that it takes, where it needs more than a worker keeps.
+    large: Option<Large<'a>>,
+}
+
+/// A large request's memory.
+struct Large<'a> {
+    buffer: AlignedBuf,
+    /// This connection's room, and everybody's.
+    _room: (Taken<'a>, Taken<'a>),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -105,7 +129,7 @@ impl<W: Wire> Connection<'_, W> {
             if input.result.is_some() {
                 return;
             }
-            let job = match self.take(&mut input, &mut own) {
+            let mut job = match self.take(&mut input, &mut own) {
                 Ok(Some(job)) => job,
                 Ok(None) => {
                     input.result = Some(Ok(()));
@@ -116,13 +140,20 @@ impl<W: Wire> Connection<'_, W> {
                     return;
                 }
             };
-            let sent = if job.is_large() {
-                self.carry_out(&job, &mut input.large)
+            // The largest are carried out one after the other.
+            let alone = if job.is_large() {
+                Some(input)
             } else {
                 self.have_successor(scope);
                 drop(input);
-                self.carry_out(&job, &mut own)
+                None
             };
+            let mut large = job.large.take();
+            let sent = self.carry_out(&job, large.as_mut().map_or(&mut own, |large| &mut large.buffer));
+            if let Some(large) = large {
+                self.house.room.give_back(large.buffer);
+            }
+            drop(alone);
             if sent.is_err() {
                 // The receiving side finds out and tells why.
                 self.wire.hang_up();
@@ -133,7 +164,9 @@ impl<W: Wire> Connection<'_, W> {
     /// Sees to it that somebody is there to take the input over.
     fn have_successor<'s>(&'s self, scope: &'s Scope<'s, '_>) {
         // Both change only under the input's lock, or in a direction that does no harm.
-        if self.waiting.load(Ordering::Relaxed) > 0 || self.started.load(Ordering::Relaxed) >= self.workers {
+        if self.waiting.load(Ordering::Relaxed) > 0
+            || self.started.load(Ordering::Relaxed) >= self.house.workers
+        {
             return;
         }
         let spawned = Builder::new().name("nbd".into()).spawn_scoped(scope, || self.work(scope));
@@ -145,34 +178,60 @@ impl<W: Wire> Connection<'_, W> {
 
     /// Takes the next request off the stream, with the data of a write in the buffer it belongs to.
     /// `None`: the client has left.
-    fn take(&self, input: &mut Input, own: &mut AlignedBuf) -> Result<Option<Job>, ConnectionError> {
+    fn take(&self, input: &mut Input, own: &mut AlignedBuf) -> Result<Option<Job<'_>>, ConnectionError> {
         let Some(request) = input.next_request(self.wire)? else { return Ok(None) };
         if request.command == Command::Disconnect {
             return Ok(None);
         }
         let check = request.check(self.device.size(), self.device.is_read_only(), self.agreed);
-        let check = if (self.closing)() { Err(Refusal::ShuttingDown) } else { check };
-        let job = Job { request, refusal: check.err() };
-        if request.command == Command::Write {
-            let len = request.len as usize;
+        let check = if (self.house.closing)() { Err(Refusal::ShuttingDown) } else { check };
+        let mut job =
+            Job { request, refusal: check.err(), _busy: self.house.client.map(Client::busy), large: None };
+        let bytes = self.memory_of(&job);
+        if bytes > KEPT {
+            match self.take_room(bytes) {
+                Some(room) => job.large = Some(Large { buffer: self.house.room.buffer(), _room: room }),
+                None => job.refusal = Some(Refusal::ShuttingDown),
+            }
+        }
+        if job.request.command == Command::Write {
+            let len = job.request.len as usize;
             if job.refusal.is_some() {
                 input.skip(self.wire, len)?;
-            } else if job.is_large() {
-                let mut large = std::mem::take(&mut input.large);
-                large.resize(len);
-                let received = input.fill(self.wire, &mut large);
-                input.large = large;
-                received?;
             } else {
-                own.resize(len);
-                input.fill(self.wire, own)?;
+                let to = job.large.as_mut().map_or(own, |large| &mut large.buffer);
+                input.fill(self.wire, to, len)?;
             }
         }
         Ok(Some(job))
     }
 
-    fn carry_out(&self, job: &Job, buf: &mut AlignedBuf) -> io::Result<()> {
+    /// Bytes of memory that a request takes.
+    fn memory_of(&self, job: &Job<'_>) -> usize {
+        let len = job.request.len as usize;
+        match job.request.command {
+            _ if job.refusal.is_some() => 0,
+            Command::Read if self.in_pieces(&job.request) => len.min(LARGE),
+            Command::Read | Command::Write => len,
+            _ => 0,
+        }
+    }
+
+    /// Whether the client takes the answer to a read in pieces.
+    fn in_pieces(&self, request: &Request) -> bool {
+        self.agreed.structured && request.flags & CMD_FLAG_DF == 0
+    }
+
+    fn take_room(&self, bytes: usize) -> Option<(Taken<'_>, Taken<'_>)> {
+        let own = self.own_room.take(bytes, self.house.closing)?;
+        Some((own, self.house.room.take(bytes, self.house.closing)?))
+    }
+
+    fn carry_out(&self, job: &Job<'_>, buf: &mut AlignedBuf) -> io::Result<()> {
         let request = &job.request;
+        if request.command == Command::Read && job.is_large() && self.in_pieces(request) {
+            return self.send_pieces(request, buf);
+        }
         let done = match job.refusal {
             Some(refusal) => Err(refusal),
             None => self.execute(request, buf),
@@ -180,7 +239,9 @@ impl<W: Wire> Connection<'_, W> {
         let structured = self.agreed.structured;
         let (head, data): (ReplyHead, &[u8]) = match (done, request.command) {
             (Err(refusal), _) => (ReplyHead::refusal(request.cookie, refusal, structured), &[]),
-            (Ok(()), Command::Read) if self.has_holes(request) => return self.send_parts(request, buf),
+            (Ok(()), Command::Read) if self.has_holes(request) => {
+                return self.send_parts(request.cookie, request.offset, buf, true);
+            }
             (Ok(()), Command::Read) => (ReplyHead::data(request, structured), buf),
             (Ok(()), Command::BlockStatus) => {
                 let only_one = request.flags & CMD_FLAG_REQ_ONE != 0;
@@ -202,22 +263,38 @@ impl<W: Wire> Connection<'_, W> {
     fn has_holes(&self, request: &Request) -> bool {
         let len = u64::from(request.len);
         let first = self.device.extent(request.offset, len);
-        self.agreed.structured
-            && request.flags & CMD_FLAG_DF == 0
-            && first.is_some_and(|first| first.zero || first.len < len)
+        self.in_pieces(request) && first.is_some_and(|first| first.zero || first.len < len)
     }
 
-    /// Answers a read in parts: data, and holes for what is zeros anyway.
-    fn send_parts(&self, request: &Request, data: &[u8]) -> io::Result<()> {
-        let (mut rest, mut at) = (data, request.offset);
+    /// Reads and answers piece by piece.
+    fn send_pieces(&self, request: &Request, buf: &mut AlignedBuf) -> io::Result<()> {
+        let (mut at, mut left) = (request.offset, request.len as usize);
+        while left > 0 {
+            let len = left.min(LARGE);
+            buf.resize(len);
+            if let Err(e) = self.device.read_at(buf, at) {
+                // What was sent is good; the rest is not, and this ends the answer.
+                let refusal = Refusal::from_errno(e.errno());
+                return self.send(&ReplyHead::refusal(request.cookie, refusal, true), &[]);
+            }
+            left -= len;
+            self.send_parts(request.cookie, at, buf, left == 0)?;
+            at += len as u64;
+        }
+        Ok(())
+    }
+
+    /// Answers a read, or the piece of one, in parts: data, and holes for what is zeros anyway.
+    fn send_parts(&self, cookie: u64, offset: u64, data: &[u8], ends: bool) -> io::Result<()> {
+        let (mut rest, mut at) = (data, offset);
         let _alone = lock(&self.output);
         while let Some(extent) = self.device.extent(at, rest.len() as u64) {
             let (part, tail) = rest.split_at_checked(extent.len as usize).unwrap_or((rest, &[]));
-            let (len, last) = (part.len() as u32, tail.is_empty());
+            let (len, last) = (part.len() as u32, ends && tail.is_empty());
             let (head, part) = if extent.zero {
-                (ReplyHead::hole(request.cookie, at, len, last), &[][..])
+                (ReplyHead::hole(cookie, at, len, last), &[][..])
             } else {
-                (ReplyHead::part(request.cookie, at, len, last), part)
+                (ReplyHead::part(cookie, at, len, last), part)
             };
             send_all(self.wire, &mut [IoSlice::new(head.as_bytes()), IoSlice::new(part)])?;
             rest = tail;
@@ -240,7 +317,7 @@ impl<W: Wire> Connection<'_, W> {
             Command::WriteZeroes => {
                 let mut at = 0;
                 while at < len {
-                    if (self.closing)() {
+                    if (self.house.closing)() {
                         return Err(Refusal::ShuttingDown);
                     }
                     let n = (len - at).min(ZERO_PIECE);
@@ -259,7 +336,7 @@ impl<W: Wire> Connection<'_, W> {
     }
 }
 
-impl Job {
+impl Job<'_> {
     fn is_large(&self) -> bool {
         let moves = matches!(self.request.command, Command::Read | Command::Write);
         self.refusal.is_none() && moves && self.request.len as usize > LARGE
@@ -284,22 +361,35 @@ impl Input {
             self.start = 0;
             let empty = self.end == 0;
             let room = self.bytes.get_mut(self.end..).unwrap_or_default();
-            match wire.receive(room)? {
-                0 if empty => return Ok(None),
-                0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-                n => self.end += n,
+            match wire.receive(room) {
+                // Between two requests a client may be silent.
+                Err(e) if empty && e.kind() == io::ErrorKind::WouldBlock => {}
+                Err(e) => return Err(e.into()),
+                Ok(0) if empty => return Ok(None),
+                Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+                Ok(n) => self.end += n,
             }
         }
     }
 
-    /// Fills `to` with what is held, then straight from the stream.
-    fn fill(&mut self, wire: &impl Wire, to: &mut [u8]) -> io::Result<()> {
-        let held = self.held();
-        let n = held.len().min(to.len());
-        let (first, rest) = to.split_at_mut(n);
-        first.copy_from_slice(held.get(..n).unwrap_or_default());
-        self.start += n;
-        receive_all(wire, rest)
+    /// Makes `to` the next `len` bytes: what is held, then straight from the stream. Memory comes with the bytes.
+    fn fill(&mut self, wire: &impl Wire, to: &mut AlignedBuf, len: usize) -> io::Result<()> {
+        let mut step = FIRST_STEP;
+        let mut done = 0;
+        while done < len {
+            let until = len.min(step);
+            to.resize(until);
+            let part = to.get_mut(done..).unwrap_or_default();
+            let n = self.held().len().min(part.len());
+            let (first, rest) = part.split_at_mut(n);
+            first.copy_from_slice(self.held().get(..n).unwrap_or_default());
+            self.start += n;
+            receive_all(wire, rest)?;
+            done = until;
+            step = step.saturating_mul(2);
+        }
+        to.resize(len);
+        Ok(())
     }
 
     /// Throws `len` bytes away.

@@ -1,15 +1,18 @@
 //! The byte stream between server and client: a socket, or memory in tests and fuzzing.
 
+use crate::pace::{deadline, not_after};
 use rustix::io::retry_on_intr;
-use rustix::net::sockopt::set_socket_send_buffer_size;
+use rustix::net::sockopt::{Timeout, set_socket_send_buffer_size, set_socket_timeout};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, sendmsg, shutdown};
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 /// Bytes in both directions. One thread at a time receives and one at a time sends, but a receiver
 /// and a sender work side by side.
 pub trait Wire: Send + Sync {
-    /// Receives into `buf`, waiting for at least one byte; 0 at the end of the stream.
+    /// Receives into `buf`, waiting for at least one byte; 0 at the end of the stream,
+    /// [`io::ErrorKind::WouldBlock`] where nothing came for as long as nothing may come in the middle of a message.
     fn receive(&self, buf: &mut [u8]) -> io::Result<usize>;
 
     /// Sends some of the bytes and says how many.
@@ -21,7 +24,9 @@ pub trait Wire: Send + Sync {
 
 /// Fills `buf`; an end of the stream before that is [`io::ErrorKind::UnexpectedEof`].
 pub(crate) fn receive_all(wire: &impl Wire, mut buf: &mut [u8]) -> io::Result<()> {
+    let deadline = deadline(buf.len());
     while !buf.is_empty() {
+        not_after(deadline)?;
         match wire.receive(buf)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             n => buf = buf.get_mut(n..).unwrap_or_default(),
@@ -34,7 +39,9 @@ pub(crate) fn receive_all(wire: &impl Wire, mut buf: &mut [u8]) -> io::Result<()
 pub(crate) fn send_all(wire: &impl Wire, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
     // Drops empty parts at the front.
     IoSlice::advance_slices(&mut parts, 0);
+    let deadline = deadline(parts.iter().map(|part| part.len()).sum());
     while !parts.is_empty() {
+        not_after(deadline)?;
         match wire.send(parts)? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
             n => IoSlice::advance_slices(&mut parts, n),
@@ -51,9 +58,14 @@ pub(crate) struct Socket(OwnedFd);
 const SEND_BUFFER: usize = 1 << 20;
 
 impl Socket {
-    pub(crate) fn new(fd: OwnedFd) -> Self {
+    /// `stall`: how long nothing may move in the middle of a message.
+    pub(crate) fn new(fd: OwnedFd, stall: Duration) -> Self {
         // Only makes it faster.
         let _ = set_socket_send_buffer_size(&fd, SEND_BUFFER);
+        for direction in [Timeout::Recv, Timeout::Send] {
+            // Fails only for times that are no times.
+            let _ = set_socket_timeout(&fd, direction, Some(stall));
+        }
         Self(fd)
     }
 

@@ -1,10 +1,14 @@
 //! A controller: its registers, and its admin commands.
 
 use super::command::{Command, Status, fabrics, opcode};
+use super::host::Host;
 use super::identify::{self, IO_QUEUES, MAX_TRANSFER, NAMESPACE, QUEUE_ENTRIES, VERSION};
 use super::{Namespace, NamespaceError, SecurityRefusal};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Registers (NVM Express Base Specification 1.4, 3.1).
 mod property {
@@ -32,6 +36,27 @@ pub(super) struct Controller {
     nqn: Arc<str>,
     namespace_id: [u8; 16],
     configuration: AtomicU32,
+    /// The connections that are its queues; none once it has ended.
+    queues: Mutex<Option<BTreeMap<u16, Arc<dyn Host>>>>,
+    seated: AtomicBool,
+    own: AtomicBool,
+    /// How long its host may be silent, in milliseconds; 0: for ever.
+    keep_alive: AtomicU32,
+    made: Instant,
+    /// Commands under way.
+    busy: AtomicUsize,
+    /// When its host was heard of last, in milliseconds since it was `made`.
+    heard: AtomicU64,
+}
+
+/// A command is under way for as long as this is kept.
+pub(super) struct Busy<'a>(&'a Controller);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.hear();
+        self.0.busy.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// What a command answers: a number and bytes.
@@ -55,7 +80,97 @@ impl Answer {
 impl Controller {
     pub(super) fn new(id: u16, namespace: Arc<dyn Namespace>, nqn: Arc<str>) -> Self {
         let namespace_id = identify::id_of(&namespace.serial());
-        Self { id, namespace, nqn, namespace_id, configuration: AtomicU32::new(0) }
+        Self {
+            id,
+            namespace,
+            nqn,
+            namespace_id,
+            configuration: AtomicU32::new(0),
+            queues: Mutex::new(Some(BTreeMap::new())),
+            seated: AtomicBool::new(false),
+            own: AtomicBool::new(false),
+            keep_alive: AtomicU32::new(0),
+            made: Instant::now(),
+            busy: AtomicUsize::new(0),
+            heard: AtomicU64::new(0),
+        }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, Option<BTreeMap<u16, Arc<dyn Host>>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a connection the queue of that number, unless there is one, or the controller has ended.
+    pub(super) fn take_queue(&self, number: u16, host: &Arc<dyn Host>) -> bool {
+        let mut queues = self.queues();
+        match queues.as_mut().map(|queues| queues.entry(number)) {
+            Some(Entry::Vacant(free)) => {
+                free.insert(host.clone());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The connection that was that queue has ended.
+    pub(super) fn leave_queue(&self, number: u16) {
+        if let Some(queues) = &mut *self.queues() {
+            queues.remove(&number);
+        }
+    }
+
+    /// Hangs up on all its queues, for good.
+    pub(super) fn end(&self) {
+        for host in self.queues().take().into_iter().flat_map(BTreeMap::into_values) {
+            host.hang_up();
+        }
+    }
+
+    pub(super) fn take_place(&self, own: bool) {
+        self.own.store(own, Ordering::Release);
+        self.seated.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_seated(&self) -> bool {
+        self.seated.load(Ordering::Acquire)
+    }
+
+    pub(super) fn is_own(&self) -> bool {
+        self.own.load(Ordering::Acquire)
+    }
+
+    /// The host lives.
+    pub(super) fn hear(&self) {
+        let now = u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.heard.fetch_max(now, Ordering::AcqRel);
+    }
+
+    pub(super) fn busy(&self) -> Busy<'_> {
+        self.busy.fetch_add(1, Ordering::AcqRel);
+        Busy(self)
+    }
+
+    /// How long nothing has been heard of the host; nothing while a command of its is under way.
+    pub(super) fn silent(&self) -> Option<Duration> {
+        let heard = Duration::from_millis(self.heard.load(Ordering::Acquire));
+        (self.busy.load(Ordering::Acquire) == 0).then(|| self.made.elapsed().saturating_sub(heard))
+    }
+
+    /// How long the host will be silent at most, in milliseconds; 0: for ever.
+    pub(super) fn promise(&self, milliseconds: u32) {
+        // Rounded up to what the controller says that it counts in (Base 1.4, 5.21.1.15).
+        let unit = u32::from(identify::KEEP_ALIVE_UNIT) * 100;
+        self.keep_alive.store(milliseconds.div_ceil(unit).saturating_mul(unit), Ordering::Release);
+        self.hear();
+    }
+
+    /// How long until it has been silent for longer than it promised; none where it promised nothing.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        let promised = self.keep_alive.load(Ordering::Acquire);
+        (promised > 0).then(|| {
+            let promised = Duration::from_millis(promised.into());
+            self.silent().map_or(promised, |silent| promised.saturating_sub(silent))
+        })
     }
 
     /// Ready while enabled; "shutdown complete" once it was asked for.
@@ -104,13 +219,18 @@ impl Controller {
             }
             opcode::SET_FEATURES => match command.dword(10) & 0xff {
                 feature::QUEUES => Ok(Answer::number(queues())),
-                feature::ASYNC_EVENTS | feature::KEEP_ALIVE => Ok(Answer::NOTHING),
+                feature::ASYNC_EVENTS => Ok(Answer::NOTHING),
+                feature::KEEP_ALIVE => {
+                    self.promise(command.dword(11));
+                    Ok(Answer::NOTHING)
+                }
                 _ => Err(Status::INVALID_FIELD),
             },
             opcode::GET_FEATURES => match command.dword(10) & 0xff {
                 feature::QUEUES => Ok(Answer::number(queues())),
                 feature::VOLATILE_CACHE => Ok(Answer::number(1)),
-                feature::ASYNC_EVENTS | feature::KEEP_ALIVE => Ok(Answer::NOTHING),
+                feature::ASYNC_EVENTS => Ok(Answer::NOTHING),
+                feature::KEEP_ALIVE => Ok(Answer::number(self.keep_alive.load(Ordering::Acquire).into())),
                 _ => Err(Status::INVALID_FIELD),
             },
             // 1: it was not aborted. Commands are done before an abort can come.

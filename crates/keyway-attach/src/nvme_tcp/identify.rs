@@ -12,6 +12,8 @@ const MDTS: u8 = 8;
 pub(super) const IO_QUEUES: u16 = 4;
 /// Async events that a host may wait for, less one.
 pub(super) const ASYNC_EVENTS: u8 = 3;
+/// What keep-alive timeouts are counted in, in units of 100 ms.
+pub(super) const KEEP_ALIVE_UNIT: u16 = 10;
 /// Version 1.4.0.
 pub(super) const VERSION: u32 = 0x0001_0400;
 /// The only namespace.
@@ -49,8 +51,7 @@ pub(super) fn controller(namespace: &dyn Namespace, nqn: &str, id: u16) -> Vec<u
     f.put(111, &[1]);
     f.put(256, &u16::from(namespace.has_security()).to_le_bytes());
     f.put(258, &[3, ASYNC_EVENTS]);
-    // Keep alive in units of 100 ms: to the second.
-    f.put(320, &10u16.to_le_bytes());
+    f.put(320, &KEEP_ALIVE_UNIT.to_le_bytes());
     // Entries of 64 and 16 bytes.
     f.put(512, &[0x66, 0x44]);
     f.put(514, &QUEUE_ENTRIES.to_le_bytes());

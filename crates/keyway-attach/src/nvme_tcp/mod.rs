@@ -7,94 +7,40 @@
 //!
 //! Sources: NVM Express Base Specification 1.4, NVMe over Fabrics 1.1, NVMe/TCP Transport Specification 1.0.
 //!
-//! Who may connect: everybody, or with [`Options::credentials`] who proves to know a secret (see `auth`). What is
+//! Who may connect: with [`Options::credentials`] who proves to know a secret (see `auth`). What is
 //! not there: discovery controllers, digests and TLS. So without credentials it is bound to loopback addresses only,
-//! unless [`Options::allow_remote`] says otherwise, and even there every user of the machine may connect; with them,
-//! what is read and written still crosses the network as it is.
+//! unless [`Options::allow_remote`] says otherwise, and there the kernel is asked whose the connection is: the serving
+//! user and root come in, unless [`Options::users`] lets in all. With credentials, what is read and written still
+//! crosses the network as it is.
 //!
-//! Limits, so that no host can take what it likes: 64 connections, 12 controllers of 4 I/O queues with 128
-//! entries, 1 MiB in one command, 8 writes at once on each connection.
+//! Limits, so that no host can take what it likes: 12 controllers (16 of the serving user's) of 4 I/O queues with 128
+//! entries, each queue one connection, and 32 connections that wait to be let in; 1 MiB in one command, 4 MiB of writes
+//! on their way on each connection; 10 seconds to be let in, 60 in the middle of a message in which nothing moves, and
+//! between two messages what the host promised (KATO).
 
 mod auth;
+mod breach;
 mod command;
 mod controller;
+mod host;
 mod identify;
-mod namespace;
 mod pdu;
 mod queue;
 mod server;
+mod stream;
+mod subsystem;
 
+pub use crate::NvmeError;
+pub use crate::namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
 pub use auth::{AuthSecret, Credentials, SecretFault};
-pub use namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
+pub use breach::{Breach, ConnectionError};
 pub use server::{Options, Server};
 
-use std::io::{self, Read, Write};
-use std::net::SocketAddr;
+use host::Host;
+use std::io::{Read, Write};
 use std::sync::Arc;
-
-/// Why a server could not listen, or had to give up.
-#[derive(Debug, thiserror::Error)]
-pub enum NvmeError {
-    /// An address other machines reach, without leave.
-    #[error(
-        "{0} can be reached from other machines and nothing here asks for a password; use a loopback address, or have hosts prove a secret"
-    )]
-    Remote(SocketAddr),
-    /// Not a name for a subsystem.
-    #[error("{0:?} is no NVMe qualified name; write nqn.YEAR-MONTH.DOMAIN:NAME")]
-    Name(String),
-    /// The system said no.
-    #[error("could not {doing} {at}: {source}")]
-    System {
-        /// What was tried.
-        doing: &'static str,
-        /// The address.
-        at: SocketAddr,
-        /// The system's reason.
-        #[source]
-        source: io::Error,
-    },
-}
-
-/// What the host did that the transport forbids, or that is not spoken here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Breach {
-    /// A PDU that a host does not send, or not now.
-    #[error("the host sent a PDU of type {0:#04x}")]
-    PduType(u8),
-    /// Lengths that do not fit.
-    #[error("the host sent a PDU of {0} bytes, which does not fit its type")]
-    PduLength(usize),
-    /// A PDU format of the future.
-    #[error("the host speaks PDU format {0}")]
-    Format(u16),
-    /// Data that must be aligned.
-    #[error("the host wants its data aligned")]
-    Alignment,
-    /// The host gave up.
-    #[error("the host ended the connection with an error")]
-    Terminated,
-    /// Two commands of the same identifier, or data for none.
-    #[error("command identifier {0:#06x} does not belong to a command that waits for data")]
-    Identifier(u16),
-    /// Who did not prove to know the secret.
-    #[error("the host did not prove that it knows the secret")]
-    Unproved,
-    /// Data that is not what was asked for.
-    #[error("the host sent data for offset {0}, which was not asked for")]
-    DataOffset(u32),
-}
-
-/// Why a connection ended. The server goes on.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectionError {
-    /// The host broke the protocol.
-    #[error(transparent)]
-    Host(#[from] Breach),
-    /// The stream failed or ended.
-    #[error("the connection was lost: {0}")]
-    Wire(#[from] io::Error),
-}
+use std::time::Duration;
+use subsystem::Subsystem;
 
 /// Serves one connection to a namespace of its own controller, until its end: for tests and fuzzing.
 ///
@@ -106,5 +52,11 @@ pub fn serve_connection(
     from: impl Read,
     to: impl Write,
 ) -> Result<(), ConnectionError> {
-    queue::serve(&server::Subsystem::new(namespace, nqn, None), from, to, || {})
+    let subsystem = Subsystem::new(namespace, nqn, None, Duration::MAX);
+    queue::serve(&subsystem, from, to, &(Arc::new(Alone) as Arc<dyn Host>))
 }
+
+/// The host of a connection that nothing ends but its stream.
+struct Alone;
+
+impl Host for Alone {}

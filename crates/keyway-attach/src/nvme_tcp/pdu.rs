@@ -2,7 +2,7 @@
 //!
 //! Integers are little-endian. Digests are never agreed to, so header and data follow each other.
 
-use super::{Breach, ConnectionError};
+use super::breach::{Breach, ConnectionError};
 use std::io::{Read, Write};
 
 /// PDU types (3.6.1).
@@ -30,6 +30,8 @@ const FORMAT: u16 = 0;
 pub(super) const MAX_IN_CAPSULE: usize = 8192;
 /// Bytes of one H2CData PDU that we ask for at most.
 pub(super) const MAX_H2C_DATA: usize = 128 * 1024;
+/// Bytes of the largest PDU of a host, with the most padding.
+pub(super) const LARGEST: usize = DATA_HEADER + 256 + MAX_H2C_DATA;
 
 /// What a host sends.
 pub(super) enum FromHost {

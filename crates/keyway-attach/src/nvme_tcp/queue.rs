@@ -1,19 +1,24 @@
 //! One connection: a queue, from its first PDU to its end.
 
 use super::auth::Exchange;
+use super::breach::{Breach, ConnectionError};
 use super::command::{Command, Status, completion, fabrics, opcode};
 use super::controller::{Answer, Controller};
+use super::host::Host;
 use super::identify::{ASYNC_EVENTS, IO_QUEUES, MAX_TRANSFER, QUEUE_ENTRIES};
 use super::pdu::{self, FromHost, MAX_IN_CAPSULE};
-use super::server::Subsystem;
-use super::{Breach, ConnectionError};
+use super::stream::{Input, Output};
+use super::subsystem::Subsystem;
+use crate::pace::{deadline, not_after};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
+use std::time::Instant;
 use zeroize::Zeroize;
 
-/// Writes whose data may be on its way at a time: 8 times 1 MiB of memory.
+/// Writes whose data may be on its way at a time, and its bytes.
 const TRANSFERS: usize = 8;
+const TRANSFER_BYTES: usize = 4 << 20;
 /// Bytes of Connect's data (NVMe over Fabrics 1.1, 3.3).
 const CONNECT_BYTES: usize = 1024;
 
@@ -25,14 +30,19 @@ const AUTHENTICATION: [u8; 3] = [1, 1, 0xe9];
 /// A write that waits for its data.
 struct Transfer {
     command: Command,
+    /// What has come of it.
     bytes: Vec<u8>,
-    received: usize,
+    len: usize,
+    deadline: Instant,
 }
 
 struct Queue<'s, W: Write> {
     subsystem: &'s Subsystem,
-    to: BufWriter<W>,
+    host: &'s Arc<dyn Host>,
+    to: BufWriter<Output<W>>,
     controller: Option<Arc<Controller>>,
+    /// Whether it is one of the controller's queues.
+    seated: bool,
     id: u16,
     entries: u16,
     head: u16,
@@ -44,18 +54,20 @@ struct Queue<'s, W: Write> {
     exchange: Option<Exchange>,
 }
 
-/// Serves a connection until it ends or fails; tells once its Connect has been accepted, and its host has proved
+/// Serves a connection until it ends or fails; tells the host once its Connect has been accepted, and it has proved
 /// itself where it must.
 pub(super) fn serve(
     subsystem: &Subsystem,
-    mut from: impl Read,
+    from: impl Read,
     to: impl Write,
-    connected: impl FnOnce(),
+    host: &Arc<dyn Host>,
 ) -> Result<(), ConnectionError> {
     let mut queue = Queue {
         subsystem,
-        to: BufWriter::with_capacity(64 * 1024, to),
+        host,
+        to: BufWriter::with_capacity(64 * 1024, Output::new(to)),
         controller: None,
+        seated: false,
         id: 0,
         entries: QUEUE_ENTRIES,
         head: 0,
@@ -64,31 +76,33 @@ pub(super) fn serve(
         async_events: Vec::new(),
         exchange: None,
     };
-    let served = queue.run(&mut from, connected);
-    // The admin queue's end is the controller's.
-    if let Some(controller) = queue.controller.take()
-        && queue.id == 0
-    {
-        subsystem.forget(controller.id);
+    let served = queue.run(&mut Input::new(from));
+    match queue.controller.take() {
+        // The admin queue's end is the controller's.
+        Some(controller) if queue.id == 0 => subsystem.end(&controller),
+        Some(controller) if queue.seated => controller.leave_queue(queue.id),
+        _ => {}
     }
     served
 }
 
 impl<W: Write> Queue<'_, W> {
-    fn run(&mut self, from: &mut impl Read, connected: impl FnOnce()) -> Result<(), ConnectionError> {
+    fn run(&mut self, from: &mut Input<impl Read>) -> Result<(), ConnectionError> {
+        from.wait(false, pdu::LARGEST)?;
         pdu::handshake(from, &mut self.to)?;
-        let mut connected = Some(connected);
         loop {
             self.to.flush()?;
             if self.exchange.as_ref().is_some_and(Exchange::is_over) {
                 return Err(Breach::Unproved.into());
             }
-            if self.controller.is_some()
+            if !self.seated
                 && self.is_let_in()
-                && let Some(tell) = connected.take()
+                && let Some(controller) = self.controller.clone()
             {
-                tell();
+                self.take_seat(&controller).map_err(|_| Breach::NoPlace)?;
             }
+            // Between two commands a host may be silent, if it is one.
+            from.wait(self.seated && self.transfers.is_empty(), pdu::LARGEST)?;
             match pdu::receive(from)? {
                 FromHost::Command(entry, data) => self.command(Command::new(entry), data)?,
                 FromHost::Data { cid, tag, offset, mut bytes } => {
@@ -97,6 +111,20 @@ impl<W: Write> Queue<'_, W> {
                 }
             }
         }
+    }
+
+    /// Makes this connection a queue of its controller's.
+    fn take_seat(&mut self, controller: &Arc<Controller>) -> Result<(), Status> {
+        if !controller.take_queue(self.id, self.host) {
+            return Err(Status::SEQUENCE);
+        }
+        if self.id == 0 && !self.subsystem.seat(controller, self.host.is_own()) {
+            controller.leave_queue(0);
+            return Err(Status::CONNECT_BUSY);
+        }
+        self.seated = true;
+        self.host.let_in();
+        Ok(())
     }
 
     /// Whether the host may do more than prove itself.
@@ -134,14 +162,22 @@ impl<W: Write> Queue<'_, W> {
 
     /// Asks for the data of the next writes, as far as there is room.
     fn ask(&mut self) -> Result<(), ConnectionError> {
+        let on_their_way =
+            |transfers: &HashMap<u16, Transfer>| transfers.values().map(|t| t.len).sum::<usize>();
         while self.transfers.len() < TRANSFERS
+            && let Some(next) = self.waiting.front()
+            && (self.transfers.is_empty()
+                || on_their_way(&self.transfers).saturating_add(next.data_len()) <= TRANSFER_BYTES)
             && let Some(command) = self.waiting.pop_front()
         {
             let (cid, len) = (command.cid(), command.data_len());
             if self.transfers.contains_key(&cid) {
                 return Err(Breach::Identifier(cid).into());
             }
-            self.transfers.insert(cid, Transfer { command, bytes: vec![0; len], received: 0 });
+            // Nothing is there of this memory before the data is.
+            let bytes = Vec::with_capacity(len);
+            self.transfers.insert(cid, Transfer { command, bytes, len, deadline: deadline(TRANSFER_BYTES) });
+            self.to.get_mut().begin(0);
             pdu::ask_for_data(&mut self.to, cid, cid, len as u32)?;
         }
         Ok(())
@@ -150,18 +186,16 @@ impl<W: Write> Queue<'_, W> {
     fn data(&mut self, cid: u16, tag: u16, offset: u32, bytes: &[u8]) -> Result<(), ConnectionError> {
         let wrong = Breach::Identifier(cid);
         let transfer = self.transfers.get_mut(&cid).filter(|_| tag == cid).ok_or(wrong)?;
+        not_after(transfer.deadline)?;
         // In order, as the transport demands (3.6.2.6).
-        if offset as usize != transfer.received {
+        if offset as usize != transfer.bytes.len() || bytes.len() > transfer.len - transfer.bytes.len() {
             return Err(Breach::DataOffset(offset).into());
         }
-        let end = transfer.received + bytes.len();
-        transfer
-            .bytes
-            .get_mut(transfer.received..end)
-            .ok_or(Breach::DataOffset(offset))?
-            .copy_from_slice(bytes);
-        transfer.received = end;
-        if end < transfer.bytes.len() {
+        transfer.bytes.extend_from_slice(bytes);
+        if transfer.bytes.len() < transfer.len {
+            if let Some(controller) = &self.controller {
+                controller.hear();
+            }
             return Ok(());
         }
         let Some(mut transfer) = self.transfers.remove(&cid) else { return Err(wrong.into()) };
@@ -179,6 +213,7 @@ impl<W: Write> Queue<'_, W> {
             let connects = command.opcode() == opcode::FABRICS && command.fabrics_type() == fabrics::CONNECT;
             return Some(if connects { self.connect(command, data) } else { Err(Status::SEQUENCE) });
         };
+        let _busy = controller.busy();
         if let Some(exchange) = &mut self.exchange {
             if command.opcode() == opcode::FABRICS
                 && matches!(
@@ -232,24 +267,34 @@ impl<W: Write> Queue<'_, W> {
             if wanted != 0xffff {
                 return Err(Status::CONNECT_INVALID);
             }
-            self.subsystem.admit().ok_or(Status::CONNECT_BUSY)?
+            let controller = self.subsystem.make().ok_or(Status::CONNECT_BUSY)?;
+            // KATO (Fabrics 1.1, 3.3).
+            controller.promise(command.u32_at(48));
+            controller
         } else {
             self.subsystem.find(wanted).ok_or(Status::CONNECT_INVALID)?
         };
         self.id = queue;
         self.entries = entries.saturating_add(1);
         let mut result = u64::from(controller.id);
-        self.controller = Some(controller);
         if let Some(credentials) = &self.subsystem.credentials {
+            // Its place is found when it has proved itself.
             self.exchange = Some(Exchange::new(credentials.clone(), text(512), self.subsystem.nqn.clone()));
             result |= AUTHENTICATE;
+        } else if let Err(refusal) = self.take_seat(&controller) {
+            if queue == 0 {
+                self.subsystem.end(&controller);
+            }
+            return Err(refusal);
         }
+        self.controller = Some(controller);
         Ok(Answer { result, data: Vec::new() })
     }
 
     fn finish(&mut self, command: &Command, done: Result<Answer, Status>) -> Result<(), ConnectionError> {
         self.head = (self.head + 1) % self.entries.max(1);
         let cid = command.cid();
+        self.to.get_mut().begin(command.data_len());
         let (result, status) = match done {
             Ok(answer) => {
                 let data = answer.data.get(..command.data_len()).unwrap_or(&answer.data);

@@ -1,31 +1,26 @@
 //! Listens, gives every connection its thread, and hangs up on all of them when it is time to stop.
 
-use super::controller::Controller;
+use super::host::Host;
+use super::subsystem::Subsystem;
 use super::{Credentials, Namespace, NvmeError, queue};
 use crate::Stop;
-use rustix::event::{PollFd, PollFlags, poll};
+use crate::pace::{Waiting, first_to_leave};
+use crate::peer::{LocalUsers, Origin, Refusals, may_enter, origin};
+use crate::peer::{PROBE_AFTER, PROBE_EVERY};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt;
-use std::collections::BTreeMap;
-use std::io::BufReader;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Connections at a time: a controller has up to five.
-const MAX_CONNECTIONS: usize = 64;
-/// Controllers at a time.
-const MAX_CONTROLLERS: usize = 12;
-/// How long a host may be silent before it has connected a queue. After that it may be for ever: Linux sends a
-/// keep-alive every 5 s on the admin queue, but nothing on the others.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// A host that vanished is found out by TCP's own probes: the first after so long a silence, and so long between
-/// two of them.
-const PROBE_AFTER: Duration = Duration::from_secs(30);
-const PROBE_EVERY: Duration = Duration::from_secs(10);
+/// Connections that may wait to be let in.
+const WAITING: usize = 32;
+/// How often those who are connected are looked at: one may have promised something since.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How to serve.
 #[derive(Clone)]
@@ -34,56 +29,34 @@ pub struct Options {
     pub nqn: String,
     /// Whether an address that other machines reach may be used.
     pub allow_remote: bool,
-    /// What a host must prove to know; nothing lets everybody in.
+    /// What a host must prove to know; without it, whose the connection is decides.
     pub credentials: Option<Arc<Credentials>>,
+    /// Time a host has from connecting until it has a queue, and has proved itself where it must. After that it may
+    /// be silent for as long as it promised, which is for ever where it promised nothing: Linux sends a keep-alive
+    /// every few seconds on the admin queue, but nothing on the others.
+    pub handshake: Duration,
+    /// How long nothing may move in the middle of a message.
+    pub stall: Duration,
+    /// How long a host must have been silent to lose its place to another one.
+    pub idle: Duration,
+    /// Who of this machine may connect without credentials.
+    pub users: LocalUsers,
+    /// Who was refused.
+    pub refusals: Arc<Refusals>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { nqn: "nqn.2026-11.keyway:drive".into(), allow_remote: false, credentials: None }
-    }
-}
-
-/// What hosts connect to: one namespace, and the controllers that they have been given.
-pub(super) struct Subsystem {
-    pub(super) nqn: Arc<str>,
-    pub(super) credentials: Option<Arc<Credentials>>,
-    namespace: Arc<dyn Namespace>,
-    controllers: Mutex<(u16, BTreeMap<u16, Arc<Controller>>)>,
-}
-
-impl Subsystem {
-    pub(super) fn new(
-        namespace: Arc<dyn Namespace>,
-        nqn: &str,
-        credentials: Option<Arc<Credentials>>,
-    ) -> Self {
-        Self { nqn: nqn.into(), credentials, namespace, controllers: Mutex::default() }
-    }
-
-    /// A new controller, if there is room.
-    pub(super) fn admit(&self) -> Option<Arc<Controller>> {
-        let mut controllers = self.controllers.lock().unwrap_or_else(PoisonError::into_inner);
-        let (last, all) = &mut *controllers;
-        if all.len() >= MAX_CONTROLLERS {
-            return None;
+        Self {
+            nqn: "nqn.2026-11.keyway:drive".into(),
+            allow_remote: false,
+            credentials: None,
+            handshake: Duration::from_secs(10),
+            stall: Duration::from_secs(60),
+            idle: Duration::from_secs(60),
+            users: LocalUsers::default(),
+            refusals: Arc::default(),
         }
-        // Identifiers above 0xffef are reserved (Fabrics 1.1, 4.2).
-        let id = (1..=u16::MAX)
-            .map(|n| last.wrapping_add(n) % 0xfff0)
-            .find(|id| *id > 0 && !all.contains_key(id))?;
-        *last = id;
-        let controller = Arc::new(Controller::new(id, self.namespace.clone(), self.nqn.clone()));
-        all.insert(id, controller.clone());
-        Some(controller)
-    }
-
-    pub(super) fn find(&self, id: u16) -> Option<Arc<Controller>> {
-        self.controllers.lock().unwrap_or_else(PoisonError::into_inner).1.get(&id).cloned()
-    }
-
-    pub(super) fn forget(&self, id: u16) {
-        self.controllers.lock().unwrap_or_else(PoisonError::into_inner).1.remove(&id);
     }
 }
 
@@ -92,11 +65,48 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     subsystem: Subsystem,
+    handshake: Duration,
+    stall: Duration,
+    /// Where it is not everybody who may connect: who did, and was refused.
+    refusals: Option<Arc<Refusals>>,
 }
 
 struct Client {
     stream: TcpStream,
+    origin: Origin,
+    since: Instant,
+    let_in: AtomicBool,
     gone: AtomicBool,
+}
+
+impl Client {
+    fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
+
+    fn waits(&self) -> bool {
+        !self.is_gone() && !self.let_in.load(Ordering::Acquire)
+    }
+
+    fn leave(&self) {
+        self.hang_up();
+        self.gone.store(true, Ordering::Release);
+    }
+}
+
+impl Host for Client {
+    fn let_in(&self) {
+        self.let_in.store(true, Ordering::Release);
+    }
+
+    fn is_own(&self) -> bool {
+        self.origin == Origin::Own
+    }
+
+    fn hang_up(&self) {
+        // Fails only on a socket that is already down.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
 }
 
 impl Server {
@@ -120,10 +130,14 @@ impl Server {
         let fail = |source| NvmeError::System { doing: "listen on", at: address, source };
         let listener = TcpListener::bind(address).map_err(fail)?;
         let address = listener.local_addr().map_err(fail)?;
+        let refusals = (!guarded && options.users == LocalUsers::Own).then(|| Arc::clone(&options.refusals));
         Ok(Self {
+            refusals,
             listener,
             address,
-            subsystem: Subsystem::new(namespace, &options.nqn, options.credentials.clone()),
+            subsystem: Subsystem::new(namespace, &options.nqn, options.credentials.clone(), options.idle),
+            handshake: options.handshake,
+            stall: options.stall,
         })
     }
 
@@ -150,14 +164,13 @@ impl Server {
                     PollFd::new(&self.listener, PollFlags::IN),
                     PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN),
                 ];
-                match poll(&mut ready, None) {
+                match poll(&mut ready, self.see_to(&mut clients).as_ref()) {
                     Ok(_) | Err(Errno::INTR) => {}
                     Err(e) => break Err(fail(e.into())),
                 }
                 if stop.is_requested() {
                     break Ok(());
                 }
-                clients.retain(|client| !client.gone.load(Ordering::Acquire));
                 if ready.first().is_none_or(|fd| fd.revents().is_empty()) {
                     continue;
                 }
@@ -166,40 +179,76 @@ impl Server {
                     std::thread::sleep(Duration::from_millis(20));
                     continue;
                 };
-                if clients.len() >= MAX_CONNECTIONS {
-                    continue;
-                }
-                // They only make it faster, and find out about hosts that vanished.
-                let _ = stream.set_nodelay(true);
-                let _ = sockopt::set_socket_keepalive(&stream, true);
-                let _ = sockopt::set_tcp_keepidle(&stream, PROBE_AFTER);
-                let _ = sockopt::set_tcp_keepintvl(&stream, PROBE_EVERY);
-                let client = Arc::new(Client { stream, gone: AtomicBool::new(false) });
+                let Some(client) = self.admit(stream, &clients) else { continue };
                 let guest = client.clone();
                 let spawned = Builder::new().name("nvme-tcp".into()).spawn_scoped(scope, move || {
-                    self.attend(&guest.stream);
-                    let _ = guest.stream.shutdown(Shutdown::Both);
-                    guest.gone.store(true, Ordering::Release);
+                    self.attend(&guest);
+                    guest.leave();
                 });
                 if spawned.is_ok() {
                     clients.push(client);
                 }
             };
             for client in &clients {
-                // Fails only on a socket that is already down.
-                let _ = client.stream.shutdown(Shutdown::Both);
+                client.hang_up();
             }
             result
         })
     }
 
-    fn attend(&self, stream: &TcpStream) {
-        // Who connects and says nothing does not stay.
-        let _ = stream.set_read_timeout(Some(HANDSHAKE));
-        let from = BufReader::with_capacity(64 * 1024, stream);
+    /// Hangs up on those whose time is over; says when to look again.
+    fn see_to(&self, clients: &mut Vec<Arc<Client>>) -> Option<Timespec> {
+        clients.retain(|client| !client.is_gone());
+        let mut next = self.subsystem.end_the_silent();
+        for client in clients.iter().filter(|client| client.waits()) {
+            let left = self.handshake.saturating_sub(client.since.elapsed());
+            if left.is_zero() {
+                client.hang_up();
+            } else {
+                next = Some(next.map_or(left, |next| next.min(left)));
+            }
+        }
+        // Rounded up, so that it is over when poll returns.
+        let next = next.map(|next| (next + Duration::from_millis(1)).min(LOOK));
+        let next = next.or((!clients.is_empty()).then_some(LOOK))?;
+        Timespec::try_from(next).ok()
+    }
+
+    /// A connection in the waiting room, unless whoever made it may not come in: then nothing is said.
+    fn admit(&self, stream: TcpStream, clients: &[Arc<Client>]) -> Option<Arc<Client>> {
+        let origin = match &self.refusals {
+            Some(refusals) if !may_enter(&stream, refusals) => return None,
+            Some(_) => Origin::Own,
+            None => origin(&stream),
+        };
+        let waiting: Vec<_> = clients.iter().filter(|client| client.waits()).collect();
+        if waiting.len() >= WAITING {
+            let seen: Vec<_> =
+                waiting.iter().map(|client| Waiting { origin: client.origin, proved: false }).collect();
+            if let Some(first) = first_to_leave(&seen).and_then(|at| waiting.get(at)) {
+                first.leave();
+            }
+        }
+        // They only make it faster, and find out about hosts that vanished.
+        let _ = stream.set_nodelay(true);
+        let _ = sockopt::set_socket_keepalive(&stream, true);
+        let _ = sockopt::set_tcp_keepidle(&stream, PROBE_AFTER);
+        let _ = sockopt::set_tcp_keepintvl(&stream, PROBE_EVERY);
+        // Fail only for times that are no times.
+        let _ = stream.set_read_timeout(Some(self.stall));
+        let _ = stream.set_write_timeout(Some(self.stall));
+        Some(Arc::new(Client {
+            stream,
+            origin,
+            since: Instant::now(),
+            let_in: AtomicBool::new(false),
+            gone: AtomicBool::new(false),
+        }))
+    }
+
+    fn attend(&self, client: &Arc<Client>) {
         // How it ended is the host's affair: it has been told, or is gone.
-        let _ = queue::serve(&self.subsystem, from, stream, || {
-            let _ = stream.set_read_timeout(None);
-        });
+        let host = client.clone() as Arc<dyn Host>;
+        let _ = queue::serve(&self.subsystem, &client.stream, &client.stream, &host);
     }
 }

@@ -1,47 +1,44 @@
-//! One process at a time: the volume's own file is locked for as long as it is served.
+//! One process at a time: the volume's own file is locked for as long as it is served, and so are its bytes by other
+//! names.
 
 use crate::AttachError;
+use keyway_store::{Elsewhere, InUse, OpenMode, patiently};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::path::Path;
-use std::time::Duration;
-
-/// udev takes the same lock on block devices for a moment, whenever one changes
-/// (systemd's `BLOCK_DEVICE_LOCKING`); and the kernel may keep a file open for a moment whose process has ended, with a
-/// ring of transfers that are to be cleared away.
-const TRIES: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// A served volume. The lock goes with the process, however it ends, and holds for every user and
 /// every runtime folder.
 pub(super) struct Claim {
+    #[cfg_attr(not(feature = "dm-crypt"), allow(dead_code, reason = "held for its lock"))]
     file: File,
+    _elsewhere: Elsewhere,
 }
 
 impl Claim {
     /// Locks the volume's file, opened as `writable` says.
     pub(super) fn new(volume: &Path, writable: bool) -> Result<Self, AttachError> {
-        let doing = || format!("lock {}", volume.display());
-        let open = OpenOptions::new().read(true).write(writable).open(volume);
-        let file = open.map_err(|e| AttachError::io(doing(), e))?;
-        let mut tries = TRIES;
-        loop {
-            tries -= 1;
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Self { file }),
-                Err(Errno::WOULDBLOCK) if tries > 0 => std::thread::sleep(PAUSE),
-                Err(Errno::WOULDBLOCK) => {
-                    return Err(AttachError::AlreadyOpen { volume: volume.display().to_string() });
-                }
-                // Some network file systems have no locks for files opened to read.
-                Err(_) => return Ok(Self { file }),
+        let mode = if writable { OpenMode::ReadWrite } else { OpenMode::ReadOnly };
+        let open = OpenOptions::new().read(true).write(writable).clone();
+        let claimed = patiently(volume, || {
+            let file = open.open(volume)?;
+            // Some network file systems have no locks for files opened to read.
+            if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+                return Err(io::ErrorKind::ResourceBusy.into());
             }
-        }
+            Ok(Self { file, _elsewhere: Elsewhere::claim(volume, mode)? })
+        });
+        claimed.map_err(|e| match e.get_ref().and_then(|inner| inner.downcast_ref::<InUse>()) {
+            Some(by) => AttachError::Taken { volume: volume.to_owned(), by: by.clone() },
+            None => AttachError::io(format!("lock {}", volume.display()), e),
+        })
     }
 
     /// The file. Whatever keeps it open keeps the lock, too: a loop device does, when this process is long
     /// gone.
+    #[cfg_attr(not(feature = "dm-crypt"), allow(dead_code, reason = "only dm-crypt takes it"))]
     pub(super) fn file(&self) -> &File {
         &self.file
     }

@@ -1,24 +1,33 @@
 //! The control socket: one JSON line asks, one JSON line answers.
 
-use super::state::SessionStatus;
+use super::patience::Patience;
+use super::state::{SessionState, SessionStatus};
 use crate::{AttachError, User};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest line either side reads, in bytes.
-const LONGEST: u64 = 1 << 20;
-/// How long a client may take to say what it wants, and a server to tell its state.
+const LONGEST: usize = 1 << 20;
+/// How long a client may take to say what it wants, and either side to take what it is sent.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Whoever waits looks so often whether that is still worth it.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// What can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub(super) enum Request {
     /// Flush, unmount, detach, end.
-    Close,
+    Close {
+        /// Also where the volume's file was deleted, and what is in it goes with that.
+        #[serde(default)]
+        deleted: bool,
+    },
     /// Tell the state.
     Status,
     /// Begin to take down requests.
@@ -33,6 +42,8 @@ pub(super) enum Request {
 pub(super) enum Answer {
     /// All is gone.
     Closed,
+    /// It is still served: its file was deleted, and closing would destroy what is in it.
+    Deleted,
     /// The state.
     Status(Box<SessionStatus>),
     /// Requests are taken down from now on.
@@ -53,20 +64,39 @@ pub(super) enum Answer {
     },
 }
 
-/// Asks a serving process. `Close` takes as long as flushing does; the end of the process ends
-/// the wait.
-pub(super) fn ask(socket: &Path, volume: &Path, request: Request) -> Result<Answer, AttachError> {
-    let fail =
-        |e: io::Error| AttachError::NoAnswer { volume: volume.display().to_string(), reason: e.to_string() };
-    let ask = || {
-        let mut stream = UnixStream::connect(socket)?;
-        if request == Request::Status {
-            stream.set_read_timeout(Some(PATIENCE))?;
-        }
+/// Asks a serving process, for as long as the patience lasts; the end of the process ends the wait.
+pub(super) fn ask(
+    socket: &Path,
+    state: &SessionState,
+    request: Request,
+    mut patience: Patience<'_>,
+) -> Result<Answer, AttachError> {
+    let mut ask = || {
+        let mut stream = reach(socket, &mut patience)?;
+        stream.set_write_timeout(Some(PATIENCE))?;
         send(&mut stream, &request)?;
-        receive(&stream)
+        receive(&stream, || patience.goes_on())
     };
-    ask().map_err(fail)
+    ask().map_err(|e: io::Error| match e.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => patience.is_over(),
+        _ => AttachError::NoAnswer { volume: state.volume.display().to_string(), reason: e.to_string() },
+    })
+}
+
+/// Connects. Where a server does not answer, those who asked before and have gone away may still stand in line for
+/// it, and a line has an end.
+fn reach(socket: &Path, patience: &mut Patience<'_>) -> io::Result<UnixStream> {
+    let address = SocketAddrUnix::new(socket)?;
+    loop {
+        let stream = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        set_socket_timeout(&stream, Timeout::Send, Some(LOOK))?;
+        match connect(&stream, &address) {
+            Ok(()) => return Ok(UnixStream::from(stream)),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) if patience.goes_on() => {}
+            Err(rustix::io::Errno::INTR) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(e) => return Err(e.into()),
+        }
+    }
 }
 
 /// Reads what a client wants; only the user who opened the volume, and root, may want anything.
@@ -75,9 +105,9 @@ pub(super) fn hear(stream: &UnixStream) -> io::Result<Request> {
     if !peer.uid.is_root() && peer.uid != rustix::process::geteuid() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    receive(stream)
+    let began = Instant::now();
+    receive(stream, || began.elapsed() < PATIENCE)
 }
 
 /// Writes one line.
@@ -87,11 +117,90 @@ pub(super) fn send(stream: &mut UnixStream, value: &impl Serialize) -> io::Resul
     stream.write_all(&line)
 }
 
-fn receive<T: for<'de> Deserialize<'de>>(stream: &UnixStream) -> io::Result<T> {
-    let mut line = String::new();
-    BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
-    if line.is_empty() {
-        return Err(io::ErrorKind::UnexpectedEof.into());
+/// Reads one line, while `goes_on` says that it is worth waiting for.
+fn receive<T: for<'de> Deserialize<'de>>(
+    mut stream: &UnixStream,
+    mut goes_on: impl FnMut() -> bool,
+) -> io::Result<T> {
+    stream.set_read_timeout(Some(LOOK))?;
+    let (mut line, mut piece) = (Vec::new(), [0; 4096]);
+    while !line.ends_with(b"\n") && line.len() < LONGEST {
+        match stream.read(&mut piece) {
+            Ok(0) if line.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(0) => break,
+            Ok(read) => line.extend(piece.get(..read).unwrap_or_default()),
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(e) => return Err(e),
+        }
+        // Who sends a byte now and then does not keep us either.
+        if !line.ends_with(b"\n") && !goes_on() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
     }
-    Ok(serde_json::from_str(&line)?)
+    Ok(serde_json::from_slice(&line)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::patience::Until;
+    use keyway_testkit::PATIENCE as TEST_PATIENCE;
+    use rustix::net::{bind, listen};
+    use std::os::unix::net::UnixListener;
+
+    fn state(volume: &Path) -> SessionState {
+        let state = serde_json::json!({
+            "id": "00000000", "volume": volume, "attachment": "nbd", "device": null, "file": null, "socket": null,
+            "mountpoint": null, "filesystem": null, "pid": std::process::id(), "pid_started": 0, "opened": 0,
+            "size_bytes": 512, "sector_bytes": 512, "read_only": false, "transport": "nbd", "details": null,
+        });
+        serde_json::from_value(state).expect("a state")
+    }
+
+    fn silent(socket: &Path) {
+        let state = state(socket);
+        let patience = Patience::new(&state, Until::Passed(Duration::from_millis(300)), &|_| ());
+        let began = Instant::now();
+        let asked = ask(socket, &state, Request::Status, patience);
+        assert!(matches!(asked, Err(AttachError::Silent { .. })), "{asked:?}");
+        assert!(began.elapsed() < TEST_PATIENCE);
+    }
+
+    #[test]
+    fn nobody_is_waited_for_in_a_line_that_is_full() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("control");
+        let address = SocketAddrUnix::new(&path).expect("short");
+        let new =
+            |flags| socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).expect("a socket");
+        let listener = new(SocketFlags::CLOEXEC);
+        bind(&listener, &address).expect("a new path");
+        listen(&listener, 1).expect("bound");
+        // Those who asked, and whom nobody answers.
+        let mut line = Vec::new();
+        loop {
+            let one = new(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK);
+            if connect(&one, &address).is_err() {
+                break;
+            }
+            line.push(one);
+        }
+        assert!(!line.is_empty());
+        silent(&path);
+    }
+
+    #[test]
+    fn who_answers_a_byte_now_and_then_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("control");
+        let listener = UnixListener::bind(&path).expect("a new path");
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("somebody asks");
+            while stream.write_all(b" ").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        silent(&path);
+        server.join().expect("it hears that nobody listens any more");
+    }
 }

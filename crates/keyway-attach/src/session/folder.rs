@@ -1,11 +1,14 @@
 //! The runtime folder, and a session's own folder in it.
 
-use crate::AttachError;
+use super::patience::FIRST_WORD;
+use crate::{AttachError, User};
 use rustix::fs::{FlockOperation, Mode, flock};
-use std::fs::{File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Overrides the place of the runtime folder: several independent sets of sessions for one user,
 /// as tests want them.
@@ -16,28 +19,79 @@ const PRIVATE: u32 = 0o700;
 /// A file that only its owner can use.
 const PRIVATE_FILE: u32 = 0o600;
 
+/// Whoever clears away what killed processes left may have a file system to write out first.
+const LOCK_PATIENCE: Duration = Duration::from_secs(60);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
 /// Where this user's sessions are: `$KEYWAY_RUNTIME_DIR`, else `/run/keyway` for root, else
-/// `$XDG_RUNTIME_DIR/keyway`, else `/tmp/keyway-UID`. Made if it is not there; refused if anybody
+/// `$XDG_RUNTIME_DIR/keyway` where that is this user's own, else a folder for this machine in `$XDG_STATE_HOME/keyway` or
+/// `~/.local/state/keyway`: nobody else can be there first. Made if it is not there; refused if anybody
 /// else could have put things into it.
 pub fn runtime_folder() -> Result<PathBuf, AttachError> {
     let user = rustix::process::geteuid();
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let path = if let Some(path) = absolute(RUNTIME_VARIABLE) {
-        path
-    } else if user.is_root() {
-        PathBuf::from("/run/keyway")
-    } else if let Some(base) = absolute("XDG_RUNTIME_DIR") {
-        base.join("keyway")
-    } else {
-        PathBuf::from(format!("/tmp/keyway-{}", user.as_raw()))
-    };
+    let home = std::env::home_dir().filter(|home| home.is_dir());
+    // What `su` leaves in the environment is another user's.
+    let own = |path: &Path| path.metadata().is_ok_and(|meta| meta.is_dir() && meta.uid() == user.as_raw());
+    match place(user.is_root(), |name| std::env::var_os(name), own, home) {
+        Some(Place::Here(path)) => private(path),
+        Some(Place::AtHome(base)) => {
+            let made = DirBuilder::new().recursive(true).mode(PRIVATE).create(&base);
+            made.map_err(|e| AttachError::io(format!("make {}", base.display()), e))?;
+            private(private(base.join("keyway"))?.join(machine()))
+        }
+        None => Err(AttachError::Missing {
+            what: "a folder for what this user has open".into(),
+            hint: "set XDG_RUNTIME_DIR or HOME to a folder of this user's alone",
+        }),
+    }
+}
+
+/// Where the runtime folder is wanted.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// Below a folder that is there.
+    Here(PathBuf),
+    /// In this folder of the user's home, which may have to be made.
+    AtHome(PathBuf),
+}
+
+fn place(
+    root: bool,
+    variable: impl Fn(&str) -> Option<OsString>,
+    own: impl Fn(&Path) -> bool,
+    home: Option<PathBuf>,
+) -> Option<Place> {
+    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(path) = absolute(RUNTIME_VARIABLE) {
+        return Some(Place::Here(path));
+    }
+    if root {
+        return Some(Place::Here(PathBuf::from("/run/keyway")));
+    }
+    if let Some(base) = absolute("XDG_RUNTIME_DIR").filter(|base| own(base)) {
+        return Some(Place::Here(base.join("keyway")));
+    }
+    let state = || Some(home.filter(|home| home.is_absolute())?.join(".local/state"));
+    absolute("XDG_STATE_HOME").or_else(state).map(Place::AtHome)
+}
+
+/// A name for this machine: several may share a home, and one can't tell what lives on another.
+fn machine() -> String {
+    let mut hash = crc32fast::Hasher::new();
+    hash.update(&std::fs::read("/etc/machine-id").unwrap_or_default());
+    hash.update(rustix::system::uname().nodename().to_bytes());
+    format!("{:08x}", hash.finalize())
+}
+
+/// Makes the folder, if it is not there, and refuses one that anybody else could have put things into.
+fn private(path: PathBuf) -> Result<PathBuf, AttachError> {
     match rustix::fs::mkdir(&path, Mode::from_raw_mode(PRIVATE)) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}
         Err(e) => return Err(AttachError::io(format!("make {}", path.display()), e)),
     }
     let meta = std::fs::symlink_metadata(&path)
         .map_err(|e| AttachError::io(format!("look at {}", path.display()), e))?;
-    if !meta.is_dir() || meta.uid() != user.as_raw() || meta.mode() & 0o077 != 0 {
+    if !meta.is_dir() || meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o077 != 0 {
         return Err(AttachError::UnsafeFolder(path));
     }
     Ok(path)
@@ -70,6 +124,7 @@ impl SessionFolder {
         self.path.join("mnt")
     }
 
+    #[cfg(feature = "vhost-user")]
     pub(super) fn vhost_user(&self) -> PathBuf {
         self.path.join("vhost-user")
     }
@@ -131,9 +186,25 @@ pub(super) fn session_folders(runtime: &Path) -> Vec<SessionFolder> {
 /// Held while session folders are made or dead ones removed.
 pub(super) fn lock_runtime(runtime: &Path) -> Result<File, AttachError> {
     let doing = || format!("lock {}", runtime.display());
-    let lock = open_lock(&runtime.join("lock"), true).map_err(|e| AttachError::io(doing(), e))?;
-    flock(&lock, FlockOperation::LockExclusive).map_err(|e| AttachError::io(doing(), e))?;
-    Ok(lock)
+    let path = runtime.join("lock");
+    let lock = open_lock(&path, true).map_err(|e| AttachError::io(doing(), e))?;
+    let (began, mut told) = (Instant::now(), false);
+    loop {
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(lock),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(AttachError::io(doing(), e)),
+        }
+        let busy = || AttachError::Busy { what: path.display().to_string(), users: User::of_lock(&lock) };
+        if began.elapsed() >= LOCK_PATIENCE {
+            return Err(busy());
+        }
+        if !told && began.elapsed() >= FIRST_WORD {
+            told = true;
+            eprintln!("keyway: waiting: {}", busy());
+        }
+        std::thread::sleep(LOCK_PAUSE);
+    }
 }
 
 fn open_lock(path: &Path, create: bool) -> io::Result<File> {
@@ -146,5 +217,62 @@ fn remove(done: io::Result<()>, folder: &Path) -> Result<(), AttachError> {
             Err(AttachError::io(format!("remove {}", folder.display()), e))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_where_anybody_could_have_been_first() {
+        let given = |pairs: &'static [(&str, &str)]| {
+            move |name: &str| {
+                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+            }
+        };
+        let home = || Some(PathBuf::from("/home/u"));
+        let here = |path: &str| Some(Place::Here(path.into()));
+        let at_home = |path: &str| Some(Place::AtHome(path.into()));
+        let own = |path: &Path| path != Path::new("/tmp");
+        let place = |root, variables, home| place(root, given(variables), own, home);
+        assert_eq!(place(true, &[], home()), here("/run/keyway"));
+        assert_eq!(place(false, &[("XDG_RUNTIME_DIR", "/run/user/7")], home()), here("/run/user/7/keyway"));
+        let all: &[_] = &[(RUNTIME_VARIABLE, "/r"), ("XDG_RUNTIME_DIR", "/run/user/7")];
+        assert_eq!(place(false, all, home()), here("/r"));
+        assert_eq!(place(false, &[], home()), at_home("/home/u/.local/state"));
+        assert_eq!(place(false, &[("XDG_RUNTIME_DIR", "")], home()), at_home("/home/u/.local/state"));
+        assert_eq!(place(false, &[("XDG_RUNTIME_DIR", "/tmp")], home()), at_home("/home/u/.local/state"));
+        assert_eq!(place(false, &[("XDG_STATE_HOME", "/s")], home()), at_home("/s"));
+        assert_eq!(place(false, &[("XDG_STATE_HOME", "s")], home()), at_home("/home/u/.local/state"));
+        assert_eq!(place(false, &[], None), None);
+        assert_eq!(place(false, &[], Some("relative".into())), None);
+    }
+
+    #[test]
+    fn a_folder_that_others_may_use_is_refused() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        assert_eq!(private(at("new")).expect("it is made"), at("new"));
+        let mode = at("new").metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert!(private(at("new")).is_ok());
+        symlink(at("new"), at("link")).expect("room");
+        assert!(matches!(private(at("link")), Err(AttachError::UnsafeFolder(_))));
+        std::fs::set_permissions(at("new"), std::fs::Permissions::from_mode(0o750)).expect("ours");
+        assert!(matches!(private(at("new")), Err(AttachError::UnsafeFolder(_))));
+        std::fs::write(at("file"), "").expect("room");
+        assert!(matches!(private(at("file")), Err(AttachError::UnsafeFolder(_))));
+    }
+
+    #[test]
+    fn who_holds_the_lock_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let held = lock_runtime(folder.path()).expect("nobody has it");
+        let users = User::of_lock(&held);
+        assert_eq!(users.iter().map(|user| user.pid).collect::<Vec<_>>(), [std::process::id()]);
+        drop(held);
+        drop(lock_runtime(folder.path()).expect("nobody has it"));
     }
 }

@@ -18,54 +18,71 @@
 //! A ublk device waits for another process: while somebody has use for it, it stays; [`run`] takes it over, used or
 //! not, [`close`] gives it up.
 
+mod attachment;
 mod claim;
 mod control;
 mod folder;
+mod found;
 mod latency;
+mod medium;
+mod name;
+mod patience;
 mod plan;
+mod process;
 mod serve;
 mod served;
+mod serving;
+mod stale;
 mod state;
 
 pub use folder::{RUNTIME_VARIABLE, runtime_folder};
 pub use latency::{Latencies, Latency, Times};
+pub use medium::Inode;
 pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
+pub use process::started;
 pub use serve::{hand_over, run};
+pub use stale::{clean_stale, clean_stale_before, waiting, waiting_named};
 pub use state::{SessionState, SessionStatus};
 
-use crate::ublk::UblkError;
-use crate::{AttachError, dmcrypt, fuse, loopdev, mount, ublk};
+use crate::AttachError;
 use control::{Answer, Request, ask};
-use folder::{SessionFolder, lock_runtime, session_folders};
-use keyway_store::trace::Trace;
+use folder::{SessionFolder, lock_runtime};
+use found::{Found, found_in};
+use keyway_model::trace::Trace;
+use name::Name;
+use patience::{Patience, Until};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use std::path::Path;
+use stale::take_away;
 use std::time::Duration;
 
 /// How long a process may take to end after it has said that all is down: it wipes its keys.
 const LAST_BREATH: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
+/// How long a serving process may take to tell its state or to begin a recording,
+const ANSWER: Duration = Duration::from_secs(5);
+/// and to write one down.
+const RECORDING: Duration = Duration::from_secs(60);
+
 /// Every open volume of this user.
 pub fn list() -> Result<Vec<SessionState>, AttachError> {
-    let runtime = runtime_folder()?;
-    let alive = session_folders(&runtime).into_iter().filter(SessionFolder::is_alive);
-    Ok(alive.filter_map(|folder| SessionState::read(&folder.state())).collect())
+    let found = found_in(&runtime_folder()?).into_iter();
+    Ok(found.filter(|session| session.alive).map(|session| session.state).collect())
 }
 
 /// The open volume that `what` names: a session's id, or the path of a volume, device, file,
 /// socket or mount point.
 pub fn find(what: &str) -> Result<Option<SessionState>, AttachError> {
-    Ok(list()?.into_iter().find(|state| state.is_named(what)))
+    Ok(alive(what)?.map(|(_, state)| state))
 }
 
 /// The state of an open volume as its serving process tells it.
 ///
 /// # Errors
-/// [`AttachError::NotOpen`], or [`AttachError::NoAnswer`] when the process hangs.
+/// [`AttachError::NotOpen`], or [`AttachError::Silent`] when the process hangs.
 pub fn status(what: &str) -> Result<SessionStatus, AttachError> {
     let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
-    match ask(&folder.control(), &state.volume, Request::Status)? {
+    match ask_within(&folder, &state, Request::Status, ANSWER)? {
         Answer::Status(status) => Ok(*status),
         other => Err(no_answer(&state, other)),
     }
@@ -74,10 +91,11 @@ pub fn status(what: &str) -> Result<SessionStatus, AttachError> {
 /// Has the serving process take down every request from now on: where, how long and when.
 ///
 /// # Errors
-/// [`AttachError::NotOpen`]; [`AttachError::NoAnswer`] when the process hangs, or records already.
+/// [`AttachError::NotOpen`]; [`AttachError::Silent`] when the process hangs, [`AttachError::NoAnswer`] when it records
+/// already.
 pub fn start_recording(what: &str) -> Result<SessionState, AttachError> {
     let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
-    match ask(&folder.control(), &state.volume, Request::Record)? {
+    match ask_within(&folder, &state, Request::Record, ANSWER)? {
         Answer::Recording => Ok(state),
         other => Err(not_recorded(&state, other)),
     }
@@ -90,7 +108,7 @@ pub fn start_recording(what: &str) -> Result<SessionState, AttachError> {
 /// when nothing was recorded, or it can't be read.
 pub fn end_recording(what: &str) -> Result<Trace, AttachError> {
     let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
-    match ask(&folder.control(), &state.volume, Request::EndRecording)? {
+    match ask_within(&folder, &state, Request::EndRecording, RECORDING)? {
         Answer::Recorded => {}
         other => return Err(not_recorded(&state, other)),
     }
@@ -114,35 +132,53 @@ pub struct Closed {
     pub killed: bool,
 }
 
+/// How a volume is closed.
+pub struct Closing<'a> {
+    /// Also where its file was deleted while it was open, so that what is in it goes.
+    pub deleted: bool,
+    /// Hears whom it waits for, where that takes long.
+    pub tell: &'a (dyn Fn(&str) + Sync),
+}
+
 /// Flushes, unmounts, detaches and ends what `what` names, and waits until its process is gone.
 /// What a killed process left behind is taken away. Returns what was closed.
 ///
 /// # Errors
-/// [`AttachError::Busy`] when somebody uses it (it is still served then),
-/// [`AttachError::NotOpen`], or what went wrong while closing.
+/// [`AttachError::Busy`] when somebody uses it (it is still served then), [`AttachError::Deleted`] when that
+/// destroyed what is in it, [`AttachError::NotOpen`], or what went wrong while closing.
 pub fn close(what: &str) -> Result<Closed, AttachError> {
-    // Whoever else looks for sessions at the same time may clear a dead one away before we do.
-    let seen = session_folders(&runtime_folder()?).into_iter().find_map(|folder| {
-        let state = SessionState::read(&folder.state()).filter(|state| state.is_named(what))?;
-        Some(Closed { state, killed: !folder.is_alive() })
-    });
-    let Some((folder, state)) = alive(what)? else {
-        if let Some(Closed { state, killed: true }) = &seen {
-            // What works without its process must not go while somebody uses it; say so.
-            let _alone = lock_runtime(&runtime_folder()?)?;
-            take_away(state, true)?;
-        }
-        let cleared = clean_stale()?.into_iter().find(|state| state.is_named(what));
-        let cleared = cleared.map(|state| Closed { state, killed: true });
-        return cleared.or(seen).ok_or_else(|| AttachError::NotOpen(what.to_owned()));
+    close_so(what, &Closing { deleted: false, tell: &|_| () })
+}
+
+/// As [`close`], in that way.
+///
+/// # Errors
+/// As [`close`]; [`AttachError::Silent`] when its process does nothing for too long. It closes when it goes on.
+pub fn close_so(what: &str, how: &Closing<'_>) -> Result<Closed, AttachError> {
+    let runtime = runtime_folder()?;
+    let mut named = Name::pick(what, found_in(&runtime));
+    named.sort_by_key(|session| !session.alive);
+    let Some(Found { folder, state, alive }) = named.into_iter().next() else {
+        return Err(AttachError::NotOpen(what.to_owned()));
     };
-    let answer = ask(&folder.control(), &state.volume, Request::Close);
+    if !alive {
+        // What works without its process must not go while somebody uses it; say so.
+        let lock = lock_runtime(&runtime)?;
+        take_away(&state, true)?;
+        drop(lock);
+        // Whoever else looks for sessions at the same time may have cleared it away.
+        clean_stale()?;
+        return Ok(Closed { state, killed: true });
+    }
+    let patience = Patience::new(&state, Until::Done, how.tell);
+    let answer = ask(&folder.control(), &state, Request::Close { deleted: how.deleted }, patience);
     match answer {
         Ok(Answer::Closed) => {
             wait_for_end(&state);
             Ok(Closed { state, killed: false })
         }
         Ok(Answer::Busy { what, users }) => Err(AttachError::Busy { what, users }),
+        Ok(Answer::Deleted) => Err(AttachError::Deleted { volume: state.volume.display().to_string() }),
         Ok(other) => {
             wait_for_end(&state);
             Err(no_answer(&state, other))
@@ -158,146 +194,21 @@ pub fn close(what: &str) -> Result<Closed, AttachError> {
     }
 }
 
-/// Takes away what killed processes left: mounts, loop devices, files. Returns their states as far
-/// as they can be read.
-pub fn clean_stale() -> Result<Vec<SessionState>, AttachError> {
-    clean_stale_in(&runtime_folder()?, None)
-}
-
-/// The same for whoever is about to [`run`] `volume`: a block device of it that waits for a server is left to that
-/// one to take over, whether or not somebody uses it at this moment.
-pub fn clean_stale_before(volume: &Path) -> Result<Vec<SessionState>, AttachError> {
-    clean_stale_in(&runtime_folder()?, volume.canonicalize().ok().as_deref())
-}
-
-/// What waits for another server of the volume `spared` is left alone.
-fn clean_stale_in(runtime: &Path, spared: Option<&Path>) -> Result<Vec<SessionState>, AttachError> {
-    let _alone = lock_runtime(runtime)?;
-    let mut cleaned = Vec::new();
-    for folder in session_folders(runtime) {
-        if folder.is_alive() {
-            continue;
-        }
-        let state = SessionState::read(&folder.state());
-        let gone = match &state {
-            Some(state)
-                if spared == Some(&*state.volume) && waiting_device(state, ublk::CLEAN_UP).is_some() =>
-            {
-                continue;
-            }
-            Some(state) => take_away(state, false),
-            None => dmcrypt::remove_stale(&folder.id()),
-        };
-        match gone {
-            // It works without its process, or waits for another, and only `close` may unmount it; or udev must
-            // hand it over first.
-            Err(AttachError::Busy { .. } | AttachError::Ublk(UblkError::NotHandedOver { .. })) => continue,
-            done => done?,
-        }
-        cleaned.extend(state);
-        let at = folder.mount_point();
-        for below in loopdev::devices_on(&at.join(fuse::FILE_NAME)) {
-            for device in loopdev::devices_on(&below).iter().chain([&below]) {
-                mount::abandon(device);
-                loopdev::abandon(device)?;
-            }
-        }
-        if fuse::is_mounted(&at) {
-            fuse::disconnect(&at, true)?;
-        }
-        folder.remove()?;
-    }
-    Ok(cleaned)
-}
-
-/// Removes what a dead session left in the kernel: in use only where told to.
-fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
-    match waiting_device(state, ublk::CLEAN_UP) {
-        Some(device) if !in_use && device.is_in_use() => {
-            Err(AttachError::Busy { what: device.device().display().to_string(), users: Vec::new() })
-        }
-        Some(device) => device.give_up(),
-        None => {
-            if let Some(device) = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT) {
-                ublk::clear(device, &state.volume, state.pid)?;
-            }
-            take_away_mapping(state, in_use)
-        }
-    }
-}
-
-/// The ublk device of a dead session, if it still is there.
-fn waiting_device(state: &SessionState, patience: Duration) -> Option<ublk::Waiting> {
-    let device = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT)?;
-    ublk::waiting(device, &state.volume, state.pid, patience)
-}
-
-/// The block device of this volume that waits for a server, because its own was killed; [`run`] takes it over
-/// where the plan is [`Attachment::Ublk`], and refuses to attach the volume otherwise.
-pub fn waiting(volume: &Path) -> Result<Option<SessionState>, AttachError> {
-    let Ok(volume) = volume.canonicalize() else { return Ok(None) };
-    let found = waiting_in(&runtime_folder()?, &volume).into_iter().next();
-    Ok(found.map(|(_, state)| state))
-}
-
-/// What waits as [`waiting`] says, of every volume, or of the one that `what` names as in [`find`].
-pub fn waiting_named(what: Option<&str>) -> Result<Vec<SessionState>, AttachError> {
-    let named = |state: &SessionState| what.is_none_or(|what| state.is_named(what));
-    // Whoever only looks waits for nothing.
-    Ok(all_waiting(&runtime_folder()?, Duration::ZERO, named).into_iter().map(|(_, state)| state).collect())
-}
-
-/// The dead sessions of the volume that have left a ublk device.
-fn waiting_in(runtime: &Path, volume: &Path) -> Vec<(SessionFolder, SessionState)> {
-    all_waiting(runtime, ublk::CLEAN_UP, |state| state.volume == volume)
-}
-
-/// What dead sessions of ublk said of themselves.
-fn dead_states(runtime: &Path) -> Vec<SessionState> {
-    let dead = session_folders(runtime).into_iter().filter(|folder| !folder.is_alive());
-    let states = dead.filter_map(|folder| SessionState::read(&folder.state()));
-    states.filter(|state| state.attachment == ublk::ATTACHMENT).collect()
-}
-
-fn all_waiting(
-    runtime: &Path,
-    patience: Duration,
-    wanted: impl Fn(&SessionState) -> bool,
-) -> Vec<(SessionFolder, SessionState)> {
-    let dead = session_folders(runtime).into_iter().filter(|folder| !folder.is_alive());
-    dead.filter_map(|folder| {
-        let state = SessionState::read(&folder.state()).filter(&wanted)?;
-        waiting_device(&state, patience).is_some().then_some((folder, state))
-    })
-    .collect()
-}
-
-/// Removes the kernel's mapping of a dead session, in good order; unmounts it before that only where told to.
-fn take_away_mapping(state: &SessionState, unmount: bool) -> Result<(), AttachError> {
-    if state.attachment != dmcrypt::ATTACHMENT {
-        return Ok(());
-    }
-    let mounted = keyway_sys::mounts().unwrap_or_default();
-    // Only where it is still this device's: somebody else may use the folder by now.
-    if let (true, Some(device), Some(at)) = (unmount, &state.device, &state.mountpoint)
-        && mounted.iter().any(|mount| mount.at == *at && mount.source == *device)
-    {
-        mount::unmount(at)?;
-    }
-    dmcrypt::remove_stale(&state.id)
-}
-
 fn alive(what: &str) -> Result<Option<(SessionFolder, SessionState)>, AttachError> {
-    let runtime = runtime_folder()?;
-    for folder in session_folders(&runtime) {
-        if let Some(state) = SessionState::read(&folder.state())
-            && state.is_named(what)
-            && folder.is_alive()
-        {
-            return Ok(Some((folder, state)));
-        }
-    }
-    Ok(None)
+    let mut sessions = found_in(&runtime_folder()?);
+    sessions.retain(|session| session.alive);
+    let named = Name::pick(what, sessions).into_iter().next();
+    Ok(named.map(|session| (session.folder, session.state)))
+}
+
+/// Asks a serving process; it gets so long to answer.
+fn ask_within(
+    folder: &SessionFolder,
+    state: &SessionState,
+    request: Request,
+    limit: Duration,
+) -> Result<Answer, AttachError> {
+    ask(&folder.control(), state, request, Patience::new(state, Until::Passed(limit), &|_| ()))
 }
 
 fn no_answer(state: &SessionState, answer: Answer) -> AttachError {

@@ -1,5 +1,6 @@
 //! What a serving process is told to do.
 
+use crate::LocalUsers;
 use crate::nvme_tcp::Credentials;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,6 +15,8 @@ pub struct AttachPlan {
     pub attachment: Attachment,
     /// What hosts must prove before an NVMe/TCP controller serves them; without it, it listens on loopback alone.
     pub credentials: Option<Arc<Credentials>>,
+    /// Which users of this machine may connect to a TCP port where nobody must prove anything.
+    pub users: LocalUsers,
     /// The loop device of [`Attachment::Fuse`] goes through the page cache of another one.
     pub cache: bool,
     /// Where the file system inside shall be mounted, if anywhere. Needs root and a loop device.
@@ -43,6 +46,20 @@ pub enum Attachment {
     DmCrypt,
     /// A block device of the kernel's ublk driver; one whose server was killed is taken over.
     Ublk,
+}
+
+impl Attachment {
+    /// What a session's state calls it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Fuse { .. } => "fuse",
+            Self::Nbd(_) => "nbd",
+            Self::VhostUser(_) => "vhost-user",
+            Self::NvmeTcp(_) => "nvme-tcp",
+            Self::DmCrypt => "dm-crypt",
+            Self::Ublk => "ublk",
+        }
+    }
 }
 
 /// Where NBD clients connect.

@@ -1,35 +1,39 @@
 //! The serving process: attach, wait, take everything down again.
 
+use super::attachment::{self, Attached};
 use super::claim::Claim;
 use super::control::{self, Answer, Request};
 use super::folder::{SessionFolder, runtime_folder};
 use super::latency::KernelStat;
-use super::plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
+use super::medium::{Fate, Medium};
+use super::plan::{AttachPlan, Attachment};
+use super::process::started;
 use super::served::Served;
+use super::serving::{Serving, keep_first};
+use super::stale::{clean_stale_in, waiting_in};
 use super::state::{SessionState, SessionStatus};
-use crate::fuse::{FuseMount, Options, Transport};
-use crate::nbd::{self, Listen, Server};
-use crate::ublk::{self, UblkError, UblkVolume};
-use crate::vhost_user::VhostServer;
-use crate::{AttachError, Stop, dmcrypt, loopdev, mount, nvme_tcp};
+use crate::{AttachError, Stop, UblkError, mount};
 use keyway_engine::{Device, HandOver};
+use keyway_model::trace::TraceRecorder;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+};
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Set to `dev` to do without io_uring, where it causes trouble.
-const TRANSPORT_VARIABLE: &str = "KEYWAY_FUSE";
-
-/// SIGHUP, SIGINT and SIGTERM (`asm-generic/signal.h`): asked to end.
-const SIGNALS: [i32; 3] = [1, 2, 15];
+/// SIGSTKFLT and SIGPWR (`asm-generic/signal.h`).
+const OTHERS: [i32; 2] = [16, 30];
+/// All signals that would end this process at once, and are no fault of its own: asked to end, it does so in good order,
+/// with what is cached written and the file system inside unmounted.
+const SIGNALS: [i32; 11] =
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU];
 
 /// How often an end that was asked for by a signal is tried again while somebody uses the volume.
 const RETRY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
@@ -38,8 +42,8 @@ const RETRY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 /// [`close`](super::close), by a signal, or because its FUSE file system was unmounted. Then
 /// flushes, takes everything down and returns.
 ///
-/// A process calls this once, before it has started other threads; it answers to SIGHUP, SIGINT
-/// and SIGTERM from then on.
+/// A process calls this once, before it has started other threads; it answers to the signals that ask to end
+/// (SIGTERM, SIGINT, SIGQUIT and others) from then on.
 ///
 /// # Errors
 /// [`AttachError::AlreadyOpen`] when another process serves the volume; whatever kept it from
@@ -66,6 +70,7 @@ pub fn hand_over(
 }
 
 fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) -> Result<(), AttachError> {
+    let attached = attachment::of(&plan.attachment)?;
     let volume = plan
         .volume
         .canonicalize()
@@ -77,18 +82,18 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
         false => Some(Claim::new(&volume, hands_over && !served.is_read_only())?),
     };
     let by_ublk = plan.attachment == Attachment::Ublk;
-    super::clean_stale_in(&runtime, by_ublk.then_some(&*volume))?;
-    if !by_ublk && let Some((_, dead)) = super::waiting_in(&runtime, &volume).first() {
+    clean_stale_in(&runtime, by_ublk.then_some(&*volume))?;
+    if !by_ublk && let Some((_, dead)) = waiting_in(&runtime, &volume).first() {
         // Two would write to it.
         let device = dead.device.as_ref().map_or_else(String::new, |device| device.display().to_string());
         return Err(UblkError::Waiting { volume: volume.display().to_string(), device }.into());
     }
     let signals = signals().map_err(|e| AttachError::io("watch for signals", e))?;
     let (folder, lock) = SessionFolder::create(&runtime)?;
-    let mut session = Session::new(served, folder, lock, &plan, &volume)?;
+    let mut session = Session::new(served, (folder, lock), attached, &plan, &volume)?;
     let done = match session.start(&plan, claim.as_ref()) {
         Ok(listener) => {
-            ready(&session.state);
+            ready(&session.on.state);
             session.serve(&listener, signals)
         }
         Err(e) => {
@@ -102,51 +107,42 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
         }
     };
     // Whatever was still in use when its file system went away under it.
-    super::clean_stale_in(&runtime, None)?;
+    clean_stale_in(&runtime, None)?;
     done
 }
 
-/// Everything that is attached, in the order in which it was.
+/// A volume that is served, and how.
 struct Session {
-    served: Served,
-    folder: SessionFolder,
+    on: Serving,
     /// Held until the folder is gone.
     _lock: File,
-    state: SessionState,
-    /// What the block device had counted when it became ours.
-    counted_before: KernelStat,
-    gone: Arc<Stop>,
-    fuse: Option<FuseMount>,
-    ublk: Option<UblkVolume>,
-    server: Option<JoinHandle<Result<(), AttachError>>>,
+    medium: Option<Medium>,
+    attached: Box<dyn Attached>,
+    /// Takes the device's requests down while somebody wants a trace.
+    recorder: Option<Arc<TraceRecorder>>,
 }
 
 impl Session {
     fn new(
         served: Served,
-        folder: SessionFolder,
-        lock: File,
+        (folder, lock): (SessionFolder, File),
+        attached: Box<dyn Attached>,
         plan: &AttachPlan,
         volume: &Path,
     ) -> Result<Self, AttachError> {
+        let medium = Medium::watch(volume);
         let state = SessionState {
             id: folder.id(),
             volume: volume.to_owned(),
-            attachment: match plan.attachment {
-                Attachment::Fuse { .. } => "fuse".into(),
-                Attachment::Nbd(_) => "nbd".into(),
-                Attachment::VhostUser(_) => "vhost-user".into(),
-                Attachment::NvmeTcp(_) => "nvme-tcp".into(),
-                Attachment::DmCrypt => dmcrypt::ATTACHMENT.into(),
-                Attachment::Ublk => ublk::ATTACHMENT.into(),
-            },
+            inode: medium.as_ref().and_then(Medium::inode),
+            attachment: plan.attachment.name().into(),
             device: None,
             file: None,
             socket: None,
             mountpoint: None,
             filesystem: None,
             pid: std::process::id(),
-            pid_started: super::state::started(std::process::id()).unwrap_or_default(),
+            pid_started: started(std::process::id()).unwrap_or_default(),
             opened: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()),
             size_bytes: served.size(),
             sector_bytes: served.sector_bytes(),
@@ -158,20 +154,23 @@ impl Session {
         };
         let gone = Stop::new().map_err(|e| AttachError::io("make an event", e))?;
         Ok(Self {
-            served,
-            folder,
+            on: Serving {
+                served,
+                folder,
+                state,
+                counted_before: KernelStat::default(),
+                gone: Arc::new(gone),
+                refusals: Arc::default(),
+            },
             _lock: lock,
-            state,
-            counted_before: KernelStat::default(),
-            gone: Arc::new(gone),
-            fuse: None,
-            ublk: None,
-            server: None,
+            medium,
+            attached,
+            recorder: None,
         })
     }
 
     fn start(&mut self, plan: &AttachPlan, claim: Option<&Claim>) -> Result<UnixListener, AttachError> {
-        let control = self.folder.control();
+        let control = self.on.folder.control();
         let listener = UnixListener::bind(&control)
             .and_then(|listener| {
                 std::fs::set_permissions(&control, std::fs::Permissions::from_mode(0o600))?;
@@ -179,203 +178,17 @@ impl Session {
             })
             .map_err(|e| AttachError::io(format!("make {}", control.display()), e))?;
         // Written before anything is attached: whoever finds us killed knows whose remains it sees.
-        self.state.write(&self.folder.state())?;
-        match &plan.attachment {
-            Attachment::Fuse { loop_device } => self.start_fuse(plan, *loop_device)?,
-            Attachment::Nbd(address) => self.start_nbd(address)?,
-            Attachment::VhostUser(path) => self.start_vhost_user(path.as_deref())?,
-            Attachment::NvmeTcp(address) => self.start_nvme_tcp(*address, plan.credentials.clone())?,
-            Attachment::DmCrypt => self.start_dm_crypt(plan, claim)?,
-            Attachment::Ublk => self.start_ublk(plan)?,
-        }
-        self.state.write(&self.folder.state())?;
+        self.on.state.write(&self.on.folder.state())?;
+        self.attached.prepare(&mut self.on, plan)?;
+        self.attached.serve(&mut self.on, plan, claim)?;
+        self.on.state.write(&self.on.folder.state())?;
         Ok(listener)
-    }
-
-    fn start_fuse(&mut self, plan: &AttachPlan, loop_device: bool) -> Result<(), AttachError> {
-        // Memory that we need must not wait for pages that only we can write out. Needs root;
-        // without root there is no loop device whose pages could wait.
-        let _ = rustix::process::configure_io_flusher_behavior(true);
-        let transport =
-            (std::env::var_os(TRANSPORT_VARIABLE).is_some_and(|v| v == "dev")).then_some(Transport::Device);
-        let at = self.folder.mount_point();
-        let options = Options { transport, cached: plan.cache };
-        let fuse = FuseMount::serve(Arc::clone(self.served.device()?), &at, options, Arc::clone(&self.gone))?;
-        let file = fuse.file();
-        self.state.transport = fuse.transport().to_string();
-        self.state.file = Some(file.clone());
-        self.fuse = Some(fuse);
-        if loop_device || plan.mount.is_some() {
-            let (sector_bytes, read_only) = (self.served.sector_bytes(), self.served.is_read_only());
-            let device = loopdev::attach(&file, sector_bytes, read_only)?;
-            if self.served.device()?.passes_discards()
-                && self.fuse.as_ref().is_some_and(|fuse| !fuse.pass_discards(&device))
-            {
-                eprintln!(
-                    "keyway: warning: this kernel's loop devices can't tell discards from zeroing, so none are passed on"
-                );
-            }
-            let device = match plan.cache {
-                false => device,
-                true => {
-                    let below = self.state.cache.insert(device);
-                    loopdev::cache(below, sector_bytes, read_only)?
-                }
-            };
-            self.mount(device, plan.mount.as_ref())?;
-        }
-        Ok(())
-    }
-
-    fn start_dm_crypt(&mut self, plan: &AttachPlan, claim: Option<&Claim>) -> Result<(), AttachError> {
-        let mapping = self.served.hand_over(claim.map(Claim::file), &self.state)?;
-        self.state.transport = mapping.name().to_owned();
-        let device = mapping.device().to_owned();
-        self.mount(device, plan.mount.as_ref())
-    }
-
-    fn start_ublk(&mut self, plan: &AttachPlan) -> Result<(), AttachError> {
-        self.state.transport = ublk::ATTACHMENT.into();
-        let engine = Arc::clone(self.served.device()?);
-        let runtime = runtime_folder()?;
-        let dead = super::waiting_in(&runtime, &self.state.volume);
-        let found =
-            dead.first().and_then(|(_, state)| Some((state, super::waiting_device(state, ublk::CLEAN_UP)?)));
-        let Some((old, waiting)) = found else { return self.new_ublk(&engine, plan) };
-        let protected = |details: &serde_json::Value| details["hidden_protected"] == true;
-        let unprotected = dead.iter().any(|(_, old)| protected(&old.details)) && !protected(&plan.details);
-        if (unprotected || !waiting.is_like(&engine)) && !waiting.is_in_use() {
-            // Nobody has seen the old one who would see the new one.
-            super::clean_stale_in(&runtime, None)?;
-            // Unless somebody has opened it at this moment: then it still waits.
-            if super::waiting_in(&runtime, &self.state.volume).is_empty() {
-                return self.new_ublk(&engine, plan);
-            }
-        }
-        if unprotected {
-            return Err(UblkError::Unprotected(waiting.device().display().to_string()).into());
-        }
-        let taken_over = UblkVolume::recover(&waiting, &engine, &self.gone)?;
-        let device = self.ublk.insert(taken_over).device().to_owned();
-        // What was mounted still is.
-        let mounted = keyway_sys::mounts().unwrap_or_default();
-        let still = |at: &PathBuf| mounted.iter().any(|mount| mount.at == *at && mount.source == device);
-        let old_mount = old.mountpoint.clone().filter(still);
-        let wanted = plan.mount.as_ref().filter(|wanted| {
-            let at = wanted.at.canonicalize().ok();
-            at.is_none_or(|at| old_mount.as_ref() != Some(&at))
-        });
-        self.state.mountpoint = old_mount;
-        self.state.filesystem = old.filesystem.clone();
-        self.mount(device, wanted)?;
-        self.state.write(&self.folder.state())?;
-        for (folder, _) in dead {
-            folder.remove()?;
-        }
-        Ok(())
-    }
-
-    fn new_ublk(&mut self, engine: &Arc<Device>, plan: &AttachPlan) -> Result<(), AttachError> {
-        // Each try would leave another one.
-        let theirs = |state: &SessionState| ublk::not_handed_over(state.device.as_ref()?);
-        if let Some(node) = super::dead_states(&runtime_folder()?).iter().find_map(theirs) {
-            return Err(UblkError::NotHandedOver { node: node.display().to_string() }.into());
-        }
-        let (state, path) = (&mut self.state, self.folder.state());
-        let volume = state.volume.clone();
-        let made = UblkVolume::new(engine, &volume, &self.gone, |device| {
-            state.device = Some(device.to_owned());
-            state.write(&path)
-        })?;
-        let device = self.ublk.insert(made).device().to_owned();
-        self.mount(device, plan.mount.as_ref())
-    }
-
-    /// The volume is this block device; its file system is mounted where one wants it.
-    fn mount(&mut self, device: PathBuf, wanted: Option<&MountPlan>) -> Result<(), AttachError> {
-        self.counted_before = KernelStat::of_device(&device).unwrap_or_default();
-        self.state.device = Some(device.clone());
-        let Some(wanted) = wanted else { return Ok(()) };
-        let find = |e| AttachError::io(format!("find {}", wanted.at.display()), e);
-        let at = wanted.at.canonicalize().map_err(find)?;
-        let name = mount::mount(&device, &at, wanted.filesystem.as_deref(), self.served.is_read_only())?;
-        self.state.filesystem = Some(name);
-        self.state.mountpoint = Some(at);
-        Ok(())
-    }
-
-    fn start_nbd(&mut self, address: &NbdAddress) -> Result<(), AttachError> {
-        let (address, tls) = match address {
-            NbdAddress::Tls { at, certificates } => {
-                (&**at, Some(nbd::Certificates::from_folder(certificates)?))
-            }
-            plain => (plain, None),
-        };
-        let listen = match address {
-            NbdAddress::Unix(path) => Listen::Unix(path.clone()),
-            NbdAddress::Tcp(address) => Listen::Tcp(*address),
-            NbdAddress::Session | NbdAddress::Tls { .. } => Listen::Unix(self.folder.nbd()),
-        };
-        let server = Server::bind(&listen, nbd::Options { tls, ..nbd::Options::default() })?;
-        self.state.transport = "nbd".into();
-        self.state.socket = Some(match server.address() {
-            Listen::Unix(path) => path.display().to_string(),
-            Listen::Tcp(address) => address.to_string(),
-        });
-        self.start_server("keyway-nbd", move |device, gone| Ok(server.run(device, gone)?))
-    }
-
-    fn start_vhost_user(&mut self, path: Option<&Path>) -> Result<(), AttachError> {
-        let own = self.folder.vhost_user();
-        let server = VhostServer::bind(path.unwrap_or(&own))?;
-        self.state.transport = "vhost-user".into();
-        self.state.socket = Some(server.path().display().to_string());
-        self.start_server("keyway-vhost", move |device, gone| Ok(server.run(&device, gone)?))
-    }
-
-    fn start_nvme_tcp(
-        &mut self,
-        address: SocketAddr,
-        credentials: Option<Arc<nvme_tcp::Credentials>>,
-    ) -> Result<(), AttachError> {
-        // The session's name is the volume's: the same volume is the same disk.
-        let serial = self.state.id.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
-        let namespace = nvme_tcp::VolumeNamespace::new(Arc::clone(self.served.device()?), serial);
-        let options = nvme_tcp::Options {
-            nqn: "nqn.2026-11.keyway:volume".into(),
-            credentials,
-            ..nvme_tcp::Options::default()
-        };
-        let server = nvme_tcp::Server::bind(address, Arc::new(namespace), &options)?;
-        self.state.transport = "nvme-tcp".into();
-        self.state.socket = Some(server.address().to_string());
-        self.start_server("keyway-nvme", move |_, gone| Ok(server.run(gone)?))
-    }
-
-    /// Serves in a thread until the session's end; where it ends by itself, the session does.
-    fn start_server(
-        &mut self,
-        name: &str,
-        run: impl FnOnce(Arc<Device>, &Stop) -> Result<(), AttachError> + Send + 'static,
-    ) -> Result<(), AttachError> {
-        let (device, gone) = (Arc::clone(self.served.device()?), Arc::clone(&self.gone));
-        let thread = std::thread::Builder::new()
-            .name(name.into())
-            .spawn(move || {
-                let result = run(device, &gone);
-                // However it ended, it is over.
-                gone.request();
-                result
-            })
-            .map_err(|e| AttachError::io("start a thread", e))?;
-        self.server = Some(thread);
-        Ok(())
     }
 
     fn serve(mut self, listener: &UnixListener, mut signals: UnixStream) -> Result<(), AttachError> {
         let mut ending = false;
         loop {
-            let gone = self.gone.is_requested();
+            let gone = self.on.gone.is_requested();
             if ending || gone {
                 match self.take_down() {
                     Err(AttachError::Busy { .. }) if !gone => {}
@@ -385,7 +198,7 @@ impl Session {
             let mut ready = [
                 PollFd::new(listener, PollFlags::IN),
                 PollFd::new(&signals, PollFlags::IN),
-                PollFd::new(&*self.gone, PollFlags::IN),
+                PollFd::new(&*self.on.gone, PollFlags::IN),
             ];
             match poll(&mut ready, ending.then_some(&RETRY)) {
                 Ok(_) | Err(Errno::INTR) => {}
@@ -394,6 +207,12 @@ impl Session {
             let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
             let (asked, signalled) = (is_ready(&ready[0]), is_ready(&ready[1]));
             if signalled {
+                if self.fate() == Fate::Deleted {
+                    eprintln!(
+                        "keyway: warning: {} was deleted while it was open, and what is in it goes now",
+                        self.on.state.volume.display()
+                    );
+                }
                 // One byte per signal; what matters is that there was one.
                 let _ = signals.read(&mut [0; 16]);
                 ending = true;
@@ -410,7 +229,7 @@ impl Session {
                     }
                     Request::Record => {
                         let refuse = |reason: &str| Answer::Failed { reason: reason.into() };
-                        let answer = match self.served.device().map(|device| device.start_recording()) {
+                        let answer = match self.start_recording() {
                             Ok(true) => Answer::Recording,
                             Ok(false) => refuse("a recording is under way already"),
                             Err(_) => refuse("the kernel serves it, and nothing passes through here"),
@@ -420,7 +239,10 @@ impl Session {
                     Request::EndRecording => {
                         let _ = control::send(&mut stream, &self.end_recording());
                     }
-                    Request::Close => {
+                    Request::Close { deleted: false } if self.fate() == Fate::Deleted => {
+                        let _ = control::send(&mut stream, &Answer::Deleted);
+                    }
+                    Request::Close { .. } => {
                         let done = self.take_down();
                         let answer = match &done {
                             Ok(()) => Answer::Closed,
@@ -444,82 +266,73 @@ impl Session {
     /// rest still serving; any other error is told at the end, with everything gone.
     fn take_down(&mut self) -> Result<(), AttachError> {
         let mut first = Ok(());
-        // Found out only below the other loop device, it would come when that one is gone already.
-        if let Some(below) = &self.state.cache
-            && !self.gone.is_requested()
-        {
-            loopdev::refuse_while_open(below)?;
+        if !self.on.gone.is_requested() {
+            self.attached.drain(&self.on)?;
         }
-        if let Some(at) = &self.state.mountpoint {
+        if let Some(at) = &self.on.state.mountpoint {
             keep_first(&mut first, mount::unmount(at))?;
-            self.state.mountpoint = None;
-            self.state.filesystem = None;
+            self.on.state.mountpoint = None;
+            self.on.state.filesystem = None;
         }
-        keep_first(&mut first, self.served.take_back())?;
-        if let Some(ublk) = &mut self.ublk {
-            keep_first(&mut first, ublk.remove())?;
-            self.ublk = None;
-        }
-        if let Some(device) = &self.state.device {
-            if self.fuse.is_some() {
-                keep_first(&mut first, loopdev::detach(device))?;
-            }
-            self.state.device = None;
-        }
-        if let Some(below) = &self.state.cache {
-            keep_first(&mut first, loopdev::detach(below))?;
-            self.state.cache = None;
-        }
-        if let Some(fuse) = &mut self.fuse {
-            keep_first(&mut first, fuse.unmount())?;
-            self.fuse = None;
-        }
-        if let Some(server) = self.server.take() {
-            self.gone.request();
-            let panicked = || Err(AttachError::io("serve", io::Error::other("the server's thread panicked")));
-            keep_first(&mut first, server.join().unwrap_or_else(|_| panicked()))?;
-        }
-        keep_first(&mut first, self.served.flush().map_err(AttachError::from))?;
-        keep_first(&mut first, self.folder.remove())?;
+        keep_first(&mut first, self.attached.tear_down(&mut self.on))?;
+        self.on.state.device = None;
+        keep_first(&mut first, self.on.served.flush().map_err(AttachError::from))?;
+        keep_first(&mut first, self.on.folder.remove())?;
         first
     }
 
+    /// Begins to take down every request; false where that is under way already.
+    fn start_recording(&mut self) -> Result<bool, AttachError> {
+        let device = self.on.served.device()?;
+        let recorder = Arc::new(TraceRecorder::new(device.size()));
+        let notes = Arc::clone(&recorder);
+        let new = device
+            .observe(Arc::new(move |action, offset, len, start| notes.note(action, offset, len, start)));
+        if new {
+            self.recorder = Some(recorder);
+        }
+        Ok(new)
+    }
+
     /// Writes the recording into the session's folder, where only this user can read it.
-    fn end_recording(&self) -> Answer {
-        let trace = self.served.device().ok().and_then(|device| device.end_recording());
-        let Some(trace) = trace else {
+    fn end_recording(&mut self) -> Answer {
+        let Some(recorder) = self.recorder.take() else {
             return Answer::Failed { reason: "no recording is under way".into() };
         };
-        match std::fs::write(self.folder.trace(), trace.to_bytes()) {
+        if let Ok(device) = self.on.served.device() {
+            device.end_observation();
+        }
+        match std::fs::write(self.on.folder.trace(), recorder.take().to_bytes()) {
             Ok(()) => Answer::Recorded,
             Err(e) => Answer::Failed { reason: format!("the recording could not be written: {e}") },
         }
     }
 
+    /// What has become of the volume's file.
+    fn fate(&self) -> Fate {
+        self.medium.as_ref().map_or(Fate::Kept, |medium| medium.fate(&self.on.state.volume))
+    }
+
     fn status(&self) -> SessionStatus {
-        let counters = self.served.counters();
+        let (counters, fate, guard_hit) =
+            (self.on.served.counters(), self.fate(), self.on.served.guard_hit());
         SessionStatus {
-            state: self.state.clone(),
+            state: SessionState { read_only: self.on.state.read_only || guard_hit, ..self.on.state.clone() },
             reads: counters.reads,
             bytes_read: counters.bytes_read,
             writes: counters.writes,
             bytes_written: counters.bytes_written,
             flushes: counters.flushes,
-            latency: self.served.latencies(self.state.device.as_deref(), &self.counted_before),
-            guard_hit: self.served.guard_hit(),
+            writes_refused: counters.writes_refused,
+            latency: self.on.served.latencies(self.on.state.device.as_deref(), &self.on.counted_before),
+            guard_hit,
+            deleted: fate == Fate::Deleted,
+            moved_to: match fate {
+                Fate::Moved(path) => Some(path),
+                Fate::Kept | Fate::Deleted => None,
+            },
+            refused: self.on.refusals.counts(),
         }
-    }
-}
-
-/// Lets [`AttachError::Busy`] through; keeps the first of any other errors in `first`.
-fn keep_first(first: &mut Result<(), AttachError>, done: Result<(), AttachError>) -> Result<(), AttachError> {
-    match done {
-        Err(e @ AttachError::Busy { .. }) => Err(e),
-        Err(e) if first.is_ok() => {
-            *first = Err(e);
-            Ok(())
-        }
-        _ => Ok(()),
     }
 }
 
@@ -527,8 +340,10 @@ fn keep_first(first: &mut Result<(), AttachError>, done: Result<(), AttachError>
 fn signals() -> io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    for signal in SIGNALS {
+    for signal in SIGNALS.into_iter().chain(OTHERS) {
         signal_hook::low_level::pipe::register(signal, theirs.try_clone()?)?;
     }
+    // A write beyond the largest file that this user may make is an error of that write, not our end.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(ours)
 }

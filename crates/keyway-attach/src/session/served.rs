@@ -74,6 +74,7 @@ impl Served {
     }
 
     /// Gives the keys to the kernel, and the volume's open file; the block device that it makes of them.
+    #[cfg_attr(not(feature = "dm-crypt"), allow(dead_code, reason = "nothing is handed over then"))]
     pub(super) fn hand_over(
         &mut self,
         file: Option<&File>,
@@ -94,6 +95,7 @@ impl Served {
     }
 
     /// Takes the kernel's mapping away, and its keys.
+    #[cfg_attr(not(feature = "dm-crypt"), allow(dead_code, reason = "nothing is handed over then"))]
     pub(super) fn take_back(&mut self) -> Result<(), AttachError> {
         let Self::Kernel(Kernel { mapping, .. }) = self else { return Ok(()) };
         let Some(loaded) = &mapping else { return Ok(()) };
@@ -126,6 +128,7 @@ impl Served {
                     writes: stat.writes,
                     bytes_written: stat.written_sectors.saturating_mul(512),
                     flushes: stat.flushes,
+                    writes_refused: 0,
                 }
             }
         }

@@ -1,7 +1,9 @@
 //! What a serving process says about itself.
 
 use super::latency::Latencies;
-use crate::AttachError;
+use super::medium::Inode;
+use super::process::started;
+use crate::{AttachError, Refused};
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -13,8 +15,11 @@ use std::path::{Path, PathBuf};
 pub struct SessionState {
     /// Names the session and its folder; 8 hexadecimal digits.
     pub id: String,
-    /// Canonical path of the volume.
+    /// Canonical path of the volume when it was opened.
     pub volume: PathBuf,
+    /// The file or device that this path led to.
+    #[serde(default)]
+    pub inode: Option<Inode>,
     /// "fuse", "nbd", "vhost-user", "nvme-tcp", "ublk" or "dm-crypt".
     pub attachment: String,
     /// The loop device, dm-crypt's or ublk's.
@@ -37,7 +42,7 @@ pub struct SessionState {
     pub size_bytes: u64,
     /// The volume's sector size in bytes.
     pub sector_bytes: u32,
-    /// Whether it was opened for reading only.
+    /// Whether it is for reading only: opened so, or because it takes no more writes since its guard refused one.
     pub read_only: bool,
     /// How requests reach the serving process: "/dev/fuse", "fuse over io_uring", "nbd", "ublk"; "dm-crypt" where
     /// they do not, because the kernel does the work.
@@ -68,11 +73,23 @@ pub struct SessionStatus {
     pub bytes_written: u64,
     /// Flushes so far.
     pub flushes: u64,
+    /// Write requests so far of which bytes were refused that belong to the volume's metadata.
+    #[serde(default)]
+    pub writes_refused: u64,
     /// How long they took, by layer.
     pub latency: Latencies,
     /// Whether a write was refused because it would have damaged the hidden volume; the volume
     /// takes no more writes since then.
     pub guard_hit: bool,
+    /// Whether the volume's file was deleted: what is in it goes when it is closed.
+    #[serde(default)]
+    pub deleted: bool,
+    /// Where the volume's file is, if it was moved since it was opened.
+    #[serde(default)]
+    pub moved_to: Option<PathBuf>,
+    /// Connections of other users of this machine that were refused.
+    #[serde(default)]
+    pub refused: Vec<Refused>,
 }
 
 impl SessionState {
@@ -94,30 +111,25 @@ impl SessionState {
         serde_json::from_slice(&std::fs::read(path).ok()?).ok()
     }
 
-    /// Whether `what` names this session: its id, or the path of its volume, device, file, socket
-    /// or mount point.
-    pub(super) fn is_named(&self, what: &str) -> bool {
-        let given = Path::new(what);
-        let real = given.canonicalize();
-        let is = |path: &Path| path == given || real.as_ref().is_ok_and(|real| path == real);
-        let others = [&self.device, &self.cache, &self.file, &self.mountpoint];
-        let paths = others.into_iter().flatten().chain([&self.volume]);
+    /// The paths that a user has of it, the volume's left out.
+    pub(super) fn places(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.device, &self.cache, &self.file, &self.mountpoint].into_iter().flatten()
+    }
+
+    /// Whether it says `what` of itself: its id, or a path, the volume's left out.
+    pub(super) fn is_called(&self, what: &str) -> bool {
         self.id == what
-            || self.socket.as_ref().is_some_and(|socket| socket == what || is(Path::new(socket)))
-            || paths.into_iter().any(|path| is(path))
+            || self.socket.as_deref() == Some(what)
+            || self.places().any(|path| path == Path::new(what))
+    }
+
+    /// Whether it is of that volume, which has this path now, and is this file.
+    pub(super) fn is_of(&self, volume: &Path, inode: Option<&Inode>) -> bool {
+        self.volume == volume && inode.zip(self.inode.as_ref()).is_none_or(|(found, open)| found.was(open))
     }
 
     /// Whether the serving process, the very one, still exists.
     pub(super) fn process_exists(&self) -> bool {
         started(self.pid) == Some(self.pid_started)
     }
-}
-
-/// When a process started, in clock ticks since boot: field 22 of `/proc/PID/stat` (proc(5)).
-pub(super) fn started(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the name in parentheses, which may hold anything.
-    let (_, fields) = stat.rsplit_once(')')?;
-    // `fields` starts with field 3.
-    fields.split_ascii_whitespace().nth(22 - 3)?.parse().ok()
 }

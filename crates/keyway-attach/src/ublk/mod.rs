@@ -5,16 +5,21 @@
 //! one had. What had been flushed is on the medium, what had been written and answered is there as far as the
 //! medium's cache in this machine is: a process's death takes nothing from that.
 //!
-//! Without root there are devices, too, where udev hands the nodes out (`docs/attaching.md`). The kernel doesn't let
+//! Without root there are devices, too, where udev hands the nodes out (`docs/reference/attachments.md`). The kernel doesn't let
 //! these outlive their server: when that is killed, they fail, and `clear` deletes what is left.
 
-mod left;
+mod control;
+mod orphan;
 mod queue;
 
-pub use left::{Waiting, waiting};
-pub(crate) use left::{clear, not_handed_over};
+pub use crate::UblkError;
+pub(crate) use control::CLEAN_UP;
+pub use control::{available, outlives_its_server, owner};
+pub use orphan::{Waiting, waiting};
+pub(crate) use orphan::{clear, not_handed_over};
 
 use crate::{AttachError, Stop, loopdev};
+use control::{control, is_ours, path_of, tag};
 use keyway_engine::Device;
 use keyway_sys::{NewUblk, UblkControl, UblkDevice, UblkParameters, ublk_character};
 use std::fs::{File, OpenOptions};
@@ -35,9 +40,6 @@ const MOST_QUEUES: usize = 16;
 /// The largest request, in bytes: this much stays in a core's own cache from the medium through the cipher to the
 /// kernel.
 const MAX_IO: u32 = 256 << 10;
-/// How long the kernel may need to clean up after a dead server: it looks for requests that nobody answers
-/// every 30 seconds (the block layer's default time-out), so one may be twice as old when it is found.
-pub(crate) const CLEAN_UP: Duration = Duration::from_secs(90);
 /// How long udev may take to make a device's node, on a machine that is busy.
 const NODE: Duration = Duration::from_secs(30);
 /// How long it may take to hand one to its owner.
@@ -46,102 +48,6 @@ const HAND_OVER: Duration = Duration::from_secs(20);
 const DEVICES: &str = "/sys/class/ublk-char";
 /// Devices that there can be: `UBLK_MINORS` is more, and nobody has so many.
 const MOST_DEVICES: u32 = 1 << 16;
-
-/// ublk can't be used.
-#[derive(Debug, thiserror::Error)]
-pub enum UblkError {
-    /// There is no driver, or not for this user.
-    #[error(
-        "ublk can't be used: {0}; `keyway doctor` tells more, and the other ways to attach work without it"
-    )]
-    Missing(String),
-    /// Nobody has handed this user the node of a device of its own.
-    #[error(
-        "{node} belongs to root and not to who made its device; a udev rule must hand it over, and docs/attaching.md has it"
-    )]
-    NotHandedOver {
-        /// The node.
-        node: String,
-    },
-    /// The volume is attached already, by a server that was killed.
-    #[error(
-        "{volume} is still {device}, whose server was killed; serve it again: keyway open {volume} --attach ublk, or give it up: keyway close {volume}"
-    )]
-    Waiting {
-        /// The volume.
-        volume: String,
-        /// The block device.
-        device: String,
-    },
-    /// Another volume than the one that was served.
-    #[error(
-        "{device} was {size} bytes in sectors of {sector_bytes} bytes, and this volume is not: it is not the one that was attached"
-    )]
-    Another {
-        /// The block device.
-        device: String,
-        /// Its size.
-        size: u64,
-        /// Its sectors'.
-        sector_bytes: u32,
-    },
-    /// A hidden volume was protected.
-    #[error(
-        "{0} protected a hidden volume, and would not any more; open it with --protect-hidden, or give it up with `keyway close`"
-    )]
-    Unprotected(String),
-}
-
-impl UblkError {
-    /// The exit code that stands for this error.
-    pub(crate) fn exit_code(&self) -> u8 {
-        match self {
-            Self::Missing(_) | Self::NotHandedOver { .. } => 5,
-            Self::Waiting { .. } => 6,
-            Self::Another { .. } | Self::Unprotected(_) => 1,
-        }
-    }
-}
-
-/// Whether this kernel has the driver, and this user may use it; or what is missing.
-///
-/// # Errors
-/// [`UblkError::Missing`].
-pub fn available() -> Result<(), UblkError> {
-    control().map(drop)
-}
-
-fn control() -> Result<UblkControl, UblkError> {
-    UblkControl::open().map_err(|e| {
-        UblkError::Missing(match e.kind() {
-            io::ErrorKind::NotFound => format!(
-                "{} is missing: the kernel has no ublk, or has not loaded it (modprobe ublk_drv)",
-                keyway_sys::UBLK_CONTROL
-            ),
-            io::ErrorKind::Unsupported => {
-                "the kernel's driver is too old; Linux 6.5 has what is needed".to_owned()
-            }
-            io::ErrorKind::PermissionDenied => format!(
-                "only root may open {}: users can where udev rules hand it to them (docs/attaching.md has them)",
-                keyway_sys::UBLK_CONTROL
-            ),
-            _ => format!("{}: {e}", keyway_sys::UBLK_CONTROL),
-        })
-    })
-}
-
-/// Whether this user's devices outlive their server.
-pub fn outlives_its_server() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-/// Whose a device is that was made without root, as user and group: for udev, which asks for `name` ("ublkb0",
-/// "ublkc0") when that appears. `None` for root's, and what is none.
-pub fn owner(name: &str) -> Option<(u32, u32)> {
-    let id = name.strip_prefix("ublkb").or_else(|| name.strip_prefix("ublkc"))?.parse().ok()?;
-    let info = control().ok()?.look(id).ok()?;
-    info.unprivileged.then_some(info.owner)
-}
 
 /// A volume as a block device. Dropped without [`UblkVolume::remove`], it stays for another server.
 pub struct UblkVolume {
@@ -335,19 +241,10 @@ impl UblkVolume {
     }
 }
 
-fn path_of(id: u32) -> PathBuf {
-    PathBuf::from(format!("/dev/ublkb{id}"))
-}
-
-/// The number of a block device of the driver's.
-fn number(device: &Path) -> Option<u32> {
-    device.file_name()?.to_str()?.strip_prefix("ublkb")?.parse().ok()
-}
-
 /// Waits until udev has handed a node to this user.
 fn wait_for_hand_over(node: &Path) -> Result<(), AttachError> {
     let until = Instant::now() + HAND_OVER;
-    while !left::is_ours(node) {
+    while !is_ours(node) {
         if Instant::now() > until {
             return Err(UblkError::NotHandedOver { node: node.display().to_string() }.into());
         }
@@ -372,26 +269,5 @@ fn open_character(id: u32) -> Result<File, AttachError> {
             }
             Err(e) => return Err(AttachError::io(format!("open {path}"), e)),
         }
-    }
-}
-
-/// By this the kernel's device is known as the volume's: FNV-1a of its path.
-fn tag(volume: &Path) -> u64 {
-    let bytes = volume.as_os_str().as_encoded_bytes();
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_tell_volumes_apart() {
-        // FNV-1a's own vectors.
-        assert_eq!(tag(Path::new("")), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(tag(Path::new("a")), 0xaf63_dc4c_8601_ec8c);
-        assert_ne!(tag(Path::new("/dev/sdb1")), tag(Path::new("/dev/sdb2")));
     }
 }

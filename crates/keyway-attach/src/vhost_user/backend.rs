@@ -259,6 +259,10 @@ impl VhostUserBackend for Backend {
         self.shared.front.features() | INDIRECT | EVENT_INDEX | PROTOCOL_FEATURES | VERSION_1
     }
 
+    fn acked_features(&self, features: u64) {
+        self.shared.front.accepted(features);
+    }
+
     fn protocol_features(&self) -> VhostUserProtocolFeatures {
         VhostUserProtocolFeatures::CONFIG
             | VhostUserProtocolFeatures::MQ

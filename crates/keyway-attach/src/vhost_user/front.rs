@@ -46,6 +46,9 @@ pub(super) trait Front: Send + Sync {
     /// A machine has come: to it, the device has just been switched on.
     fn connected(&self) {}
 
+    /// The machine's driver knows these of the features that were offered, and no others.
+    fn accepted(&self, _features: u64) {}
+
     /// What requests on that queue have to do with those on others.
     fn role(&self, _queue: usize) -> Role {
         Role::Plain

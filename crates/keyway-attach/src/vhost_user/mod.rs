@@ -19,4 +19,5 @@ mod scsi;
 mod server;
 mod under_way;
 
-pub use server::{VhostError, VhostServer};
+pub use crate::VhostError;
+pub use server::VhostServer;

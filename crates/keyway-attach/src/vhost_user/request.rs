@@ -2,7 +2,7 @@
 
 use super::config::SECTOR;
 use super::front::PIECE;
-use keyway_engine::Device;
+use keyway_engine::{Device, DeviceError};
 use keyway_store::AlignedBuf;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -37,16 +37,18 @@ impl From<io::Error> for Status {
     }
 }
 
-impl From<keyway_engine::DeviceError> for Status {
-    fn from(_: keyway_engine::DeviceError) -> Self {
+impl From<DeviceError> for Status {
+    fn from(_: DeviceError) -> Self {
         Self::Failed
     }
 }
 
 /// Carries out the request that `chain` describes; how many bytes of the guest's memory were written.
-/// A chain that is no request gets no answer but its return (0).
+/// A chain that is no request gets no answer but its return (0). With `through`, what is written is on the medium
+/// before it is answered.
 pub(super) fn serve(
     device: &Device,
+    through: bool,
     memory: &GuestMemoryMmap,
     chain: DescriptorChain<Arc<GuestMemoryMmap>>,
     buffer: &mut AlignedBuf,
@@ -56,7 +58,7 @@ pub(super) fn serve(
     // The status is the last byte that we may write.
     let Some(room) = data.available_bytes().checked_sub(1) else { return 0 };
     let Ok(mut status) = data.split_at(room) else { return 0 };
-    let answer = match carry_out(device, &mut from, &mut data, buffer) {
+    let answer = match carry_out(device, through, &mut from, &mut data, buffer) {
         Ok(()) => Status::Done,
         Err(status) => status,
     };
@@ -68,6 +70,7 @@ pub(super) fn serve(
 
 fn carry_out(
     device: &Device,
+    through: bool,
     from: &mut Reader<'_>,
     to: &mut Writer<'_>,
     buffer: &mut AlignedBuf,
@@ -88,12 +91,18 @@ fn carry_out(
         }
         kind::OUT => {
             let mut at = Place::new(device, sector, from.available_bytes())?;
+            let mut refused = Ok(());
             while let Some(len) = at.next() {
                 let piece = buffer.get_mut(..len).ok_or(Status::Failed)?;
                 from.read_exact(piece)?;
-                device.write_and_spoil(piece, at.offset)?;
+                match device.write_and_spoil(piece, at.offset) {
+                    // Told when the other pieces are written.
+                    Err(DeviceError::Metadata(_)) => refused = Err(Status::Failed),
+                    done => done?,
+                }
                 at.done(len);
             }
+            refused?;
         }
         kind::FLUSH => device.flush()?,
         kind::GET_ID => {
@@ -118,6 +127,9 @@ fn carry_out(
             }
         }
         _ => return Err(Status::Unknown),
+    }
+    if through && matches!(kind, kind::OUT | kind::WRITE_ZEROES) {
+        device.flush()?;
     }
     Ok(())
 }
@@ -181,6 +193,28 @@ mod tests {
     const NEXT: u16 = 1;
     const WRITE: u16 = 2;
 
+    /// What a guest asks for in one request is one request here, too, however many pieces it is carried out in.
+    #[test]
+    fn metadata_in_one_piece_does_not_keep_the_others_from_being_written() {
+        const PIECES: u64 = 3;
+        let piece = PIECE as u64;
+        let plain = |start, len| Segment { start, len, mapping: Mapping::Plain { store_offset: start } };
+        let metadata = Segment { start: 512, len: 512, mapping: Mapping::Zero };
+        let layout = vec![plain(0, 512), metadata, plain(1024, PIECES * piece - 1024)];
+        let layout = Layout::new(512, layout).expect("whole");
+        let store = MemStore::new((PIECES * piece) as usize);
+        let device = Device::new(Box::new(store), layout, Access::ReadWrite).expect("a device");
+        let guest = Guest::new();
+        let len = (PIECES * piece) as usize;
+        guest.0.write_slice(&vec![9; len], GuestAddress(DATA)).expect("inside");
+        let out = (DATA, len as u32, 0);
+        assert_eq!(guest.ask(&device, &[guest.head(kind::OUT, 0), out, END]).1, 1);
+        let mut found = vec![7; len];
+        device.read_at(&mut found, 0).expect("inside");
+        let zero: Vec<usize> = (0..len).filter(|at| found[*at] == 0).collect();
+        assert!(zero.iter().copied().eq(512..1024) && found.iter().all(|byte| [0, 9].contains(byte)));
+    }
+
     fn device(access: Access) -> Device {
         let mapping = Mapping::Plain { store_offset: 0 };
         let layout = Layout::new(512, vec![Segment { start: 0, len: SIZE, mapping }]).expect("whole");
@@ -213,7 +247,7 @@ mod tests {
             let mut queue: Queue = mock.create_queue().expect("a queue");
             let mut chains = queue.iter(Arc::clone(&self.0)).expect("ready");
             let chain = chains.next().expect("one request");
-            let written = serve(device, &self.0, chain, &mut buffer());
+            let written = serve(device, false, &self.0, chain, &mut buffer());
             (written, self.0.read_obj(GuestAddress(STATUS)).expect("inside"))
         }
 

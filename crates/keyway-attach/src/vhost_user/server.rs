@@ -4,9 +4,8 @@ use super::backend::Backend;
 use super::block::Block;
 use super::front::Front;
 use super::scsi::Scsi;
-use crate::Stop;
-use crate::nbd::{Listen, NbdError};
-use crate::nvme_tcp::Namespace;
+use crate::address::Listen;
+use crate::{Namespace, Stop, VhostError};
 use keyway_engine::Device;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -18,23 +17,6 @@ use std::sync::Arc;
 use vhost::vhost_user::Listener as Connections;
 use vhost_user_backend::VhostUserDaemon;
 use vm_memory::{GuestMemoryAtomic, GuestMemoryMmap};
-
-/// A vhost-user server that could not be made or go on.
-#[derive(Debug, thiserror::Error)]
-pub enum VhostError {
-    /// The socket.
-    #[error(transparent)]
-    Socket(#[from] NbdError),
-    /// Anything else the system said.
-    #[error("could not serve virtual machines on {}: {source}", .at.display())]
-    System {
-        /// The socket.
-        at: PathBuf,
-        /// The system's reason.
-        #[source]
-        source: io::Error,
-    },
-}
 
 /// A bound server.
 pub struct VhostServer {

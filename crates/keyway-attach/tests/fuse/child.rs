@@ -1,8 +1,8 @@
 //! A process of its own for what has to be killed or asked: this very program, started again.
 
 use crate::rig::device;
-use keyway_attach::AttachError;
 use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan, NbdAddress};
+use keyway_attach::{AttachError, LocalUsers};
 use keyway_engine::Access;
 use keyway_store::{Caching, FileStore, OpenMode, StoreError};
 use std::io::ErrorKind;
@@ -54,6 +54,7 @@ fn print(value: &impl serde::Serialize) {
 
 fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), AttachError> {
     let plan = AttachPlan {
+        users: LocalUsers::Own,
         credentials: None,
         cache: way == "cached",
         volume: file.to_owned(),

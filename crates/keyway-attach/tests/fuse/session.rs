@@ -120,6 +120,65 @@ fn a_signal_and_an_unmount_end_it_in_good_order() {
     sessions.assert_clean();
 }
 
+#[test]
+fn every_signal_that_could_end_it_does_so_in_good_order() {
+    if !can_mount() {
+        return;
+    }
+    let sessions = Sessions::new();
+    let volume = sessions.volume(SIZE);
+    let send = |serving: &crate::rig::Serving, signal: i32| {
+        let pid = rustix::process::Pid::from_child(&serving.process);
+        let signal = rustix::process::Signal::from_named_raw(signal).expect("it has a name");
+        rustix::process::kill_process(pid, signal).expect("ours");
+    };
+    let signals = [
+        libc::SIGHUP,
+        libc::SIGINT,
+        libc::SIGQUIT,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+        libc::SIGALRM,
+        libc::SIGTERM,
+        libc::SIGSTKFLT,
+        libc::SIGVTALRM,
+        libc::SIGPROF,
+        libc::SIGIO,
+        libc::SIGPWR,
+        libc::SIGXCPU,
+    ];
+    for signal in signals {
+        let mut serving = sessions.serve(&volume, "fuse", None);
+        send(&serving, signal);
+        assert!(serving.process.wait().expect("ours").success(), "{signal}");
+        sessions.assert_clean();
+    }
+    let serving = sessions.serve(&volume, "fuse", None);
+    send(&serving, libc::SIGXFSZ);
+    assert!(
+        sessions.ask(&["close", text(&volume)]).status.success(),
+        "a file that is too large ends nothing"
+    );
+    sessions.assert_clean();
+
+    let Some(mkfs) = keyway_testkit::is_root().then(|| require_tool("mkfs.ext4")).flatten() else { return };
+    let serving = sessions.serve(&volume, "loop", None);
+    let device = serving.state.device.clone().expect("a loop device");
+    assert!(Command::new(mkfs).arg("-q").arg(&device).status().expect("installed").success());
+    assert!(sessions.ask(&["close", text(&volume)]).status.success());
+    let at = sessions.path().join("inside");
+    std::fs::create_dir(&at).expect("room");
+    let mut serving = sessions.serve(&volume, "fuse", Some(&at));
+    std::fs::write(at.join("cached"), "not flushed by anybody").expect("room");
+    send(&serving, libc::SIGQUIT);
+    assert!(serving.process.wait().expect("ours").success());
+    sessions.assert_clean();
+    let _serving = sessions.serve(&volume, "fuse", Some(&at));
+    assert_eq!(std::fs::read(at.join("cached")).expect("it is there"), b"not flushed by anybody");
+    assert!(sessions.ask(&["close", text(&volume)]).status.success());
+    sessions.assert_clean();
+}
+
 /// Every record is flushed before the next is written; after SIGKILL at a random moment all but
 /// the last are there, and closing leaves nothing behind.
 #[test]

@@ -12,6 +12,8 @@ mod connections;
 mod durable;
 mod holes;
 mod hostile;
+mod limits;
 mod rig;
 mod tls;
+mod tls_limits;
 mod tools;

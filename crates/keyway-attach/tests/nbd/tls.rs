@@ -16,7 +16,7 @@ const SIZE: usize = 9 << 20;
 
 /// A certification authority in a folder, with certificates of a server and of a client in the layout of
 /// QEMU and nbdkit.
-fn certificates(folder: &Path) -> Option<()> {
+pub(crate) fn certificates(folder: &Path) -> Option<()> {
     let openssl = require_tool("openssl")?;
     let run = |words: &str| {
         let done =
@@ -40,18 +40,22 @@ fn certificates(folder: &Path) -> Option<()> {
 }
 
 /// A server with TLS on a TCP port of this machine.
-struct Served {
-    port: u16,
-    uri: String,
+pub(crate) struct Served {
+    pub(crate) port: u16,
+    pub(crate) uri: String,
     stop: Arc<Stop>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Served {
     fn new(folder: &Path) -> Self {
+        Self::with(folder, Options::default())
+    }
+
+    pub(crate) fn with(folder: &Path, options: Options) -> Self {
         let tls = Some(Certificates::from_folder(folder).unwrap());
         let at = Listen::Tcp("127.0.0.1:0".parse().unwrap());
-        let server = Server::bind(&at, Options { tls, ..Options::default() }).unwrap();
+        let server = Server::bind(&at, Options { tls, ..options }).unwrap();
         let Listen::Tcp(address) = *server.address() else { panic!("a TCP address") };
         assert!(server.uri().starts_with("nbds://"));
         let uri = format!("nbds://localhost:{}?tls-certificates={}", address.port(), folder.display());
@@ -76,7 +80,7 @@ fn run(program: &Path, arguments: &[&str]) -> Output {
     Command::new("timeout").arg("60").arg(program).args(arguments).output().unwrap()
 }
 
-fn must(program: &Path, arguments: &[&str]) -> String {
+pub(crate) fn must(program: &Path, arguments: &[&str]) -> String {
     let done = run(program, arguments);
     let err = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{} {arguments:?}: {err}", program.display());

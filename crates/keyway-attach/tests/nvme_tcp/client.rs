@@ -1,6 +1,6 @@
 //! A host that does one command at a time.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 pub(crate) const NQN: &str = "nqn.2026-11.keyway:drive";
@@ -53,10 +53,16 @@ pub(crate) fn ic_req() -> Vec<u8> {
 }
 
 pub(crate) fn connect(queue: u16, controller: u16, nqn: &str) -> Vec<u8> {
+    connect_for(queue, controller, nqn, 0)
+}
+
+/// A Connect that promises to be heard of every so many milliseconds (KATO; 0: never).
+pub(crate) fn connect_for(queue: u16, controller: u16, nqn: &str, keep_alive: u32) -> Vec<u8> {
     let mut data = vec![0; 1024];
     data[16..18].copy_from_slice(&controller.to_le_bytes());
     data[256..256 + nqn.len()].copy_from_slice(nqn.as_bytes());
-    let fields: [(usize, &[u8]); 3] = [(4, &[1]), (42, &queue.to_le_bytes()), (44, &31u16.to_le_bytes())];
+    let fields: [(usize, &[u8]); 4] =
+        [(4, &[1]), (42, &queue.to_le_bytes()), (44, &31u16.to_le_bytes()), (48, &keep_alive.to_le_bytes())];
     capsule(&entry(0x7f, 0, 1024, true, &fields), &data)
 }
 
@@ -74,8 +80,13 @@ impl Client {
 
     /// A controller that is enabled, and the client of its admin queue.
     pub(crate) fn admin(address: SocketAddr) -> (Self, u16) {
+        Self::admin_for(address, 0)
+    }
+
+    /// As [`Client::admin`], with a promise to be heard of.
+    pub(crate) fn admin_for(address: SocketAddr, keep_alive: u32) -> (Self, u16) {
         let mut client = Self::new(address);
-        let done = client.send(connect(0, 0xffff, NQN), &[]);
+        let done = client.send(connect_for(0, 0xffff, NQN, keep_alive), &[]);
         assert_eq!(done.status, 0);
         let enable: [(usize, &[u8]); 3] =
             [(4, &[0]), (44, &0x14u32.to_le_bytes()), (48, &0x0046_0001u64.to_le_bytes())];
@@ -92,10 +103,11 @@ impl Client {
     /// Whether the other side hangs up before that.
     pub(crate) fn ended_within(&mut self, limit: std::time::Duration) -> bool {
         self.stream.set_read_timeout(Some(limit)).unwrap();
-        matches!(self.stream.read(&mut [0]), Ok(0))
+        // With what was sent and not taken, it is a reset.
+        self.stream.read(&mut [0]).map_or_else(|e| e.kind() == ErrorKind::ConnectionReset, |n| n == 0)
     }
 
-    fn pdu(&mut self) -> (u8, Vec<u8>, Vec<u8>) {
+    pub(crate) fn pdu(&mut self) -> (u8, Vec<u8>, Vec<u8>) {
         let mut common = [0; 8];
         self.stream.read_exact(&mut common).unwrap();
         let (head, whole) =

@@ -2,10 +2,11 @@
 
 use crate::client::{Client, NQN, capsule, connect, entry, ic_req};
 use crate::namespace::Memory;
-use keyway_attach::nvme_tcp::{Breach, ConnectionError, serve_connection};
-use keyway_testkit::{PATIENCE, leave_out};
+use keyway_attach::nvme_tcp::{Breach, ConnectionError, Options, serve_connection};
+use keyway_testkit::PATIENCE;
 use proptest::prelude::*;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn serve(bytes: &[u8]) -> (ConnectionError, usize) {
     let mut out = Vec::new();
@@ -52,11 +53,8 @@ fn what_a_host_must_not_do() {
 /// Whoever connects and does not become a queue's host is hung up on; a host may be silent.
 #[test]
 fn who_says_too_little_does_not_stay() {
-    if std::env::var_os("KEYWAY_SLOW").is_none() {
-        leave_out("waits 11 s; set KEYWAY_SLOW=1");
-        return;
-    }
-    crate::protocol::served(|address, _| {
+    let options = Options { handshake: Duration::from_millis(500), ..Options::default() };
+    crate::protocol::served_as(&options, |address, _| {
         let mut silent = Client::new(address);
         let (mut admin, _) = Client::admin(address);
         let ended = silent.ended_within(PATIENCE);

@@ -3,5 +3,7 @@
 
 mod client;
 mod hostile;
+mod limits;
 mod namespace;
+mod promise;
 mod protocol;

@@ -1,7 +1,7 @@
 //! Ciphers in the processor's own vectors: one folder for each architecture, one file for each cipher
 //! and instruction set.
 //!
-//! A kernel is asked through a [`Ready`] token, which exists only for kernels that were found at
+//! A kernel is asked through a [`Ready`](crate::pass::Ready) token, which exists only for kernels that were found at
 //! run time, and answers false where it does nothing for a cipher; then `portable` does.
 
 #[cfg(target_arch = "x86_64")]
@@ -13,57 +13,3 @@ pub(crate) use x86_64::{aes, aes_cbc, camellia, elephant, kuznyechik, serpent, t
 mod none;
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use none::{aes, aes_cbc, camellia, elephant, kuznyechik, serpent, twofish, xor_multiples};
-
-use crate::Kernel;
-use crate::cipher::Direction;
-
-/// A kernel that this machine was found to have.
-#[derive(Clone, Copy)]
-pub(crate) struct Ready(Kernel);
-
-impl Ready {
-    /// None when this machine can't run it.
-    pub(crate) fn new(kernel: Kernel) -> Option<Self> {
-        Kernel::available().contains(&kernel).then_some(Self(kernel))
-    }
-
-    pub(crate) fn kernel(self) -> Kernel {
-        self.0
-    }
-}
-
-/// What is asked of a kernel: one pass over whole blocks, in place.
-pub(crate) struct Pass<'a> {
-    pub(crate) direction: Direction,
-    pub(crate) blocks: &'a mut [[u8; 16]],
-    pub(crate) work: Work<'a>,
-}
-
-/// What is done with the blocks of a pass.
-#[derive(Clone, Copy)]
-pub(crate) enum Work<'a> {
-    /// Each block stands alone.
-    Blocks,
-    /// The blocks become numbers from this one on before they pass, as IEEE 1619 makes first tweaks
-    /// of units' numbers: after [`u64::MAX`] comes 0.
-    Numbers(u64),
-    Xts(Xts<'a>),
-}
-
-/// The tweaks of a run of units.
-#[derive(Clone, Copy)]
-pub(crate) struct Xts<'a> {
-    /// Each unit's first tweak.
-    pub(crate) first_tweaks: &'a [[u8; 16]],
-    /// Blocks in a unit.
-    pub(crate) unit_blocks: usize,
-}
-
-/// The IVs of a run of units in CBC.
-#[derive(Clone, Copy)]
-pub(crate) struct Cbc<'a> {
-    /// Each unit's.
-    pub(crate) ivs: &'a [[u8; 16]],
-    /// Blocks in a unit.
-    pub(crate) unit_blocks: usize,
-}

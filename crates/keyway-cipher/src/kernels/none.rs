@@ -1,8 +1,7 @@
 //! No kernels of our own for this architecture.
 
-use super::{Cbc, Pass, Ready};
-use crate::cipher::Direction;
 use crate::elephant::SectorKey;
+use crate::pass::{Cbc, Direction, Pass, Ready};
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
 
 pub(crate) fn aes<const R: usize>(_: Ready, _: &AesKeys<R>, _: Pass<'_>) -> bool {
@@ -40,5 +39,5 @@ pub(crate) fn twofish(_: Ready, _: &Twofish, _: Pass<'_>) -> bool {
 }
 
 pub(crate) fn xor_multiples(_: Ready, blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &[u8; 16]) {
-    crate::lrw::xor_multiples(blocks, multiples, base);
+    crate::portable::xor_multiples(blocks, multiples, base);
 }

@@ -5,7 +5,7 @@
 //! "constant-time AES" for 64-bit words; the S-box is the circuit of Boyar and Peralta, "A depth-16
 //! circuit for the AES S-box", 2011.
 
-use crate::cipher::Direction;
+use crate::pass::Direction;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Eight words: bit i of every byte of four blocks in word i.

@@ -3,7 +3,7 @@
 //! S-boxes and the P function are combined in tables, looked up at secret indices: not constant
 //! time.
 
-use crate::cipher::Direction;
+use crate::pass::Direction;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// SBOX1 (RFC 3713, 2.4.1); the other three are made from it by rotations.

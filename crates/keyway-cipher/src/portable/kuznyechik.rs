@@ -1,7 +1,7 @@
 //! Kuznyechik (GOST R 34.12-2015; RFC 7801, whose names these are): its round keys for byte-sliced
 //! kernels, beside the tables of the `kuznyechik` crate for machines without one.
 
-use crate::cipher::Direction;
+use crate::pass::Direction;
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 

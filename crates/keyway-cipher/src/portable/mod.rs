@@ -7,6 +7,7 @@
 mod aes;
 mod camellia;
 mod kuznyechik;
+mod lrw;
 pub(crate) mod serpent;
 mod twofish;
 
@@ -16,6 +17,7 @@ pub(crate) use kuznyechik::{
     Kuznyechik, PI as KUZNYECHIK_PI, PI_INVERSE as KUZNYECHIK_PI_INVERSE, linear as kuznyechik_linear,
     times as kuznyechik_times,
 };
+pub(crate) use lrw::xor_multiples;
 pub(crate) use serpent::Serpent;
 pub(crate) use twofish::Twofish;
 

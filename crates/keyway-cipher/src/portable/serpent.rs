@@ -5,7 +5,7 @@
 //! the Linux kernel. The S-box circuits are those of Osvik, "Speeding up Serpent", 2000, written
 //! for any [`Word`]: one block at a time, or as many as a vector has lanes.
 
-use crate::cipher::Direction;
+use crate::pass::Direction;
 use std::ops::{BitAndAssign, BitOrAssign, BitXorAssign, Not};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 

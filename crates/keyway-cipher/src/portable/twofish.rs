@@ -4,7 +4,7 @@
 //! matrix in 4.3.2, the RS matrix in 4.3, rotations and whitening in 4.1. Tables are looked up at
 //! secret indices: not constant time.
 
-use crate::cipher::Direction;
+use crate::pass::Direction;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The four 4-bit tables t0..t3 of q0 and of q1.

@@ -5,12 +5,12 @@
 //! A cut before the metadata moves leaves clusters that are marked and belong to nobody; one after it leaves the old
 //! ones so. The file system's own records of them are written without a journal, as its own tools do.
 
-use super::map;
+use super::metadata_space::map;
 use crate::ConvertError;
 use crate::inside::Inside;
 use keyway_engine::Access;
+use keyway_fs::allocation::{Allocation, AllocationError};
 use keyway_store::Store;
-use keyway_volume::allocation::{Allocation, AllocationError};
 use keyway_volume::bitlocker::{Places, Resizable, SPARE_BYTES};
 use std::ops::Range;
 use std::sync::Arc;
@@ -53,6 +53,19 @@ pub fn relocate_below(store: &Arc<dyn Store>, volume: &mut Resizable, end: u64) 
         map.release(&after, &old)?;
     }
     Ok(after.flush()?)
+}
+
+/// Makes an NTFS's mirror agree with its MFT, where a cut of [`relocate_below`] has left it behind: its own tools refuse it
+/// otherwise. Says whether it did.
+///
+/// # Errors
+/// The file system's map can't be read; or the medium failed.
+pub fn mend(store: &Arc<dyn Store>, volume: &Resizable) -> Result<bool, ConvertError> {
+    let inside = inside(store, volume, Access::ReadWrite)?;
+    let Some(map) = map(&inside)? else { return Ok(false) };
+    let mended = map.mend(&inside)?;
+    inside.flush()?;
+    Ok(mended)
 }
 
 fn inside(store: &Arc<dyn Store>, volume: &Resizable, access: Access) -> Result<Inside, ConvertError> {

@@ -1,9 +1,10 @@
 //! The steps of a run, in order; see the module above.
 
-use super::mark::{Mark, PAGE, POINTER_AT, POINTER_BYTES, Work};
-use crate::marker::{JournalPlace, Kind};
-use crate::step::{Keyed, Move, Side, Small, Step, Wipe};
-use crate::veracrypt::FreeSpace;
+use super::bad_clusters::{self, Kept};
+use super::marker::{Marker, PAGE, POINTER_AT, POINTER_BYTES, Work};
+use crate::free_space::FreeSpace;
+use crate::marker::{ConversionKind, JournalLocation};
+use crate::step::{Keyed, Move, Side, Small, Step, Wipe, carry_out};
 use keyway_cipher::SectorCipher;
 use keyway_store::AlignedBuf;
 use keyway_volume::bitlocker::HEAD_BYTES;
@@ -31,7 +32,7 @@ pub(super) struct Beginnings {
     pub(super) pages: Vec<Vec<u8>>,
 }
 
-impl Mark {
+impl Marker {
     /// The step that ends what can't be paused: the marker is in front, and the file system is kept off the
     /// metadata.
     pub(super) fn marking(work: &Work) -> u32 {
@@ -47,7 +48,7 @@ impl Mark {
     pub(super) fn stretch<'a>(&self, work: &'a Work, step: u32) -> Option<&'a Range<u64>> {
         let index = (step as usize).checked_sub(self.before(work))?;
         match self.kind {
-            Kind::Decryption => work.ranges.iter().rev().nth(index),
+            ConversionKind::Decryption => work.ranges.iter().rev().nth(index),
             _ => work.ranges.get(index),
         }
     }
@@ -58,13 +59,14 @@ impl Mark {
     }
 
     /// All steps. Without ciphers they can only be counted. `head` is the metadata of the volume in its new
-    /// state.
+    /// state; `kept` is told why clusters could not be given back.
     pub(super) fn steps(
         &self,
         work: &Work,
         beginnings: &Beginnings,
         ciphers: &Ciphers,
         head: Option<&AlignedBuf>,
+        kept: &Kept,
     ) -> Vec<Step> {
         let mut steps = vec![self.first(beginnings), Step::Put(vec![(0, self.to_bytes())])];
         for (i, target) in (0..).zip(&work.pages) {
@@ -80,12 +82,15 @@ impl Mark {
             FreeSpace::Trim => steps.push(Step::Trim(self.free_ranges(work))),
         }
         let stretches: Vec<&Range<u64>> = match self.kind {
-            Kind::Decryption => work.ranges.iter().rev().collect(),
+            ConversionKind::Decryption => work.ranges.iter().rev().collect(),
             _ => work.ranges.iter().collect(),
         };
         steps.extend(stretches.into_iter().map(|range| self.convert(range, ciphers)));
         match self.kind {
-            Kind::Decryption => steps.extend([self.file_system(), Step::Small(self.forget())]),
+            ConversionKind::Decryption => {
+                steps.extend(bad_clusters::steps(self, kept));
+                steps.extend([self.file_system(), Step::Small(self.forget())]);
+            }
             _ => steps.extend([Step::Small(self.volume(head)), Step::Small(self.leave())]),
         }
         steps
@@ -114,7 +119,7 @@ impl Mark {
             })
         };
         let side = |cipher| Side { offset: range.start, key: key(cipher) };
-        let (len, from_end) = (range.end - range.start, self.kind == Kind::Decryption);
+        let (len, from_end) = (range.end - range.start, self.kind == ConversionKind::Decryption);
         let (from, to) = (side(&ciphers.from), side(&ciphers.to));
         Step::Move(Move { logical: self.logical(range.start), from, to, len, from_end })
     }
@@ -128,7 +133,7 @@ impl Mark {
     /// first sectors back in their place can't: somebody might write to them meanwhile.
     pub(super) fn steps_in_use(&self, work: &Work) -> usize {
         let stretches = self.before(work) + work.ranges.len();
-        if self.kind == Kind::Decryption { stretches } else { stretches + 2 }
+        if self.kind == ConversionKind::Decryption { stretches } else { stretches + 2 }
     }
 
     /// The volume is there, in the state that its metadata says.
@@ -146,12 +151,16 @@ impl Mark {
         writes
     }
 
-    /// The file system is there.
+    /// The file system is there: with its first sector, the last to be written, so that nobody mounts it while that
+    /// may still be done again.
     fn file_system(&self) -> Step {
-        let len = self.boot.end - self.boot.start;
-        let rest = Small::Copy { from: self.boot.start + PAGE, to: PAGE, len: len - PAGE, patch: None };
-        let patch = Some((POINTER_AT, self.pointer()));
-        Step::Small(vec![rest, Small::Copy { from: self.boot.start, to: 0, len: PAGE, patch }])
+        let (from, len, pointer) = (self.boot.start, self.boot.end - self.boot.start, self.pointer());
+        Step::Act(Arc::new(move |store| {
+            let first = u64::from(store.sector_bytes()).min(PAGE);
+            let rest = Small::Copy { from: from + first, to: first, len: len - first, patch: None };
+            let patch = Some((POINTER_AT, pointer.clone()));
+            carry_out(store, vec![rest, Small::Copy { from, to: 0, len: first, patch }])
+        }))
     }
 
     /// What the conversion left on a volume goes; last the pointer and the marker it points to.
@@ -189,7 +198,7 @@ impl Mark {
 
     /// The journal's segments among free bytes.
     fn segments(&self, noise: bool) -> Vec<Small> {
-        if self.journal != JournalPlace::OnMedium
+        if self.journal != JournalLocation::OnMedium
             || self.place.slots == Self::small_journal(self.copies).slots
         {
             return vec![];

@@ -15,11 +15,11 @@
 //! In between they are parked in another 128 KiB, in front of the parked first 128 KiB. Of stretches that are less than
 //! that apart one is made.
 
-use super::steps::moving;
-use super::{HEAD, Plan, room};
-use crate::mover::Reached;
-use crate::step::Step;
-use crate::veracrypt::FreeSpace;
+use super::areas::{HEAD, room};
+use super::plan::Plan;
+use crate::free_space::FreeSpace;
+use crate::mover::Checkpoint;
+use crate::step::{Step, moving};
 use crate::{Conversion, ConvertError, Live};
 use keyway_store::Store;
 use keyway_volume::veracrypt::HEADERS_BYTES;
@@ -30,25 +30,6 @@ use std::sync::Arc;
 /// in use.
 pub fn room_in_use(store_bytes: u64, on_medium: bool) -> u64 {
     room(store_bytes, on_medium).saturating_sub(HEAD)
-}
-
-/// The same ranges, in order; those with less than 128 KiB between them are one, and so are those first 128 KiB with
-/// what begins so near behind them.
-pub(super) fn far_apart(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
-    let mut apart: Vec<Range<u64>> = Vec::new();
-    for mut range in ranges {
-        match apart.last_mut() {
-            Some(last) if range.start - last.end < HEAD => last.end = range.end,
-            Some(_) => apart.push(range),
-            None => {
-                if range.start < 2 * HEAD {
-                    range.start = HEAD;
-                }
-                apart.push(range);
-            }
-        }
-    }
-    apart
 }
 
 impl Plan {
@@ -90,7 +71,7 @@ impl Plan {
         &self,
         conversion: &Conversion<'_>,
         store: Arc<dyn Store>,
-    ) -> Result<(Live, Reached), ConvertError> {
+    ) -> Result<(Live, Checkpoint), ConvertError> {
         self.can_be_used()?;
         conversion.in_use_of(store, None, self.free_there())
     }
@@ -248,17 +229,6 @@ mod tests {
             assert!(done.iter().all(|(content, place)| content.start + HEADERS_BYTES == place.start));
         }
         assert!(moments > 3000 && stretches_moved > 200, "{moments}, {stretches_moved}");
-    }
-
-    #[test]
-    fn stretches_that_are_near_are_one() {
-        let pages = |pages: &[Range<u64>]| {
-            let bytes = pages.iter().map(|pages| pages.start * PAGE..pages.end * PAGE);
-            let apart = far_apart(bytes).into_iter();
-            apart.map(|range| range.start / PAGE..range.end / PAGE).collect::<Vec<_>>()
-        };
-        assert_eq!(pages(&[40..41, 72..73, 105..106]), [32..73, 105..106]);
-        assert_eq!(pages(&[64..65, 97..98, 129..130]), [64..65, 97..130]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Conversions that were begun before: the headers in their markers open again, and how far they are.
 
-use super::used::read_list;
-use super::{Keys, Plan, key_of};
+use super::opened::key_of;
+use super::plan::{Keys, Plan};
+use super::used_space::read_list;
 use crate::ConvertError;
-use crate::marker::{Found, Kind};
+use crate::marker::{ConversionKind, Found};
 use crate::step::Keyed;
 use keyway_store::{Store, StoreError};
 use keyway_volume::Secrets;
@@ -38,9 +39,9 @@ impl Plan {
         let [primary, _] = &found.new;
         let new = secrets.new.unwrap_or(secrets.old);
         let keys = match found.kind {
-            Kind::Encryption => Keys { old: None, new: Some(open(primary, secrets.old)?) },
-            Kind::Decryption => Keys { old: Some(open(&found.old, secrets.old)?), new: None },
-            Kind::Reencryption => {
+            ConversionKind::Encryption => Keys { old: None, new: Some(open(primary, secrets.old)?) },
+            ConversionKind::Decryption => Keys { old: Some(open(&found.old, secrets.old)?), new: None },
+            ConversionKind::Reencryption => {
                 Keys { old: Some(open(&found.old, secrets.old)?), new: Some(open(primary, new)?) }
             }
         };

@@ -1,11 +1,12 @@
 //! The steps of each conversion, in order.
 
-use super::used::{Rest, list_at};
-use super::{HEAD, PAGE, Plan, end_group, first_record};
+use super::areas::{HEAD, PAGE, end_group, first_record, header_page, list_at, noise};
+use super::plan::Plan;
+use super::used_space::Rest;
 use crate::ConvertError;
-use crate::marker::{Kind, tail};
-use crate::step::{Keyed, Move, Side, Step, Wipe};
-use keyway_volume::veracrypt::{HEADERS_BYTES, Noise, SealedHeader};
+use crate::marker::{ConversionKind, tail};
+use crate::step::{Keyed, Step, moving, wiping};
+use keyway_volume::veracrypt::HEADERS_BYTES;
 use std::ops::Range;
 
 impl Plan {
@@ -69,25 +70,27 @@ impl Plan {
         Ok(Step::Put(vec![(end, group), (0, header_page(primary, PAGE)?)]))
     }
 
-    /// What is left of the conversion: the journal's records, what they need, and last the marker by which all of
-    /// it is found.
+    /// What is left of the conversion: the journal's records, their heads, what they need, and last the marker by which all
+    /// of it is found.
     fn last(&self, noise: bool) -> Step {
         let size = self.marker.size;
         let traces = match self.marker.kind {
-            Kind::Decryption => end_group(size)..tail(size),
+            ConversionKind::Decryption => end_group(size)..tail(size),
             _ => self.traces(),
         };
         let records = first_record(size).max(traces.start)..tail(size);
-        let others = traces.start..records.start;
-        wiping([records, others, tail(size)..size].into_iter().filter(|range| !range.is_empty()), noise)
+        let list = traces.start.max(list_at(size)).min(records.start);
+        let (heads, list) = (traces.start..list, list..records.start);
+        wiping([records, heads, list, tail(size)..size].into_iter().filter(|range| !range.is_empty()), noise)
     }
 
-    /// Where a conversion into a volume keeps what it needs until the headers are there: the journal's records, and
-    /// before them the list of what is moved, where there is one.
+    /// Where a conversion into a volume keeps what it needs until the headers are there: the journal's records, before them
+    /// the list of what is moved, where there is one, and before that the heads, where they are not among the records.
     fn traces(&self) -> Range<u64> {
         let size = self.marker.size;
-        let start = if self.marker.used.is_some() { list_at(size) } else { first_record(size) };
-        start..tail(size)
+        let list = if self.marker.used.is_some() { list_at(size) } else { first_record(size) };
+        let heads = self.marker.place.heads.first().copied().unwrap_or(list);
+        list.min(heads)..tail(size)
     }
 
     fn old_key(&self, at: u64) -> Option<Keyed> {
@@ -97,37 +100,4 @@ impl Plan {
     pub(super) fn new_key(&self, at: u64) -> Option<Keyed> {
         self.keys.new.as_ref().map(|key| key.from(at))
     }
-}
-
-impl Keyed {
-    /// For a side that begins that many bytes later.
-    pub(crate) fn from(&self, at: u64) -> Self {
-        let units = at / u64::from(self.cipher.unit_bytes());
-        Self { cipher: self.cipher.clone(), first_unit: self.first_unit + units }
-    }
-}
-
-pub(super) fn moving(logical: u64, from: (u64, Option<Keyed>), to: (u64, Option<Keyed>), len: u64) -> Step {
-    let from_end = to.0 > from.0;
-    let side = |(offset, key)| Side { offset, key };
-    Step::Move(Move { logical, from: side(from), to: side(to), len, from_end })
-}
-
-pub(crate) fn wiping(ranges: impl IntoIterator<Item = Range<u64>>, noise: bool) -> Step {
-    Step::Wipe(Wipe { ranges: ranges.into_iter().collect(), noise })
-}
-
-/// A header with noise behind it.
-pub(crate) fn header_page(header: &SealedHeader, len: u64) -> Result<Vec<u8>, ConvertError> {
-    let mut page = noise(len)?;
-    for (to, from) in page.iter_mut().zip(header.bytes()) {
-        *to = *from;
-    }
-    Ok(page)
-}
-
-pub(crate) fn noise(len: u64) -> Result<Vec<u8>, ConvertError> {
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
-    Noise::new()?.fill(&mut bytes);
-    Ok(bytes)
 }

@@ -1,8 +1,11 @@
 //! A conversion of a small volume: what it begins with, and how its end is judged.
 
 use super::{Damage, Medium, Part};
-use keyway_convert::veracrypt::{self, FreeSpace, Plan};
-use keyway_convert::{ConvertError, Journal, JournalPlace, Kind, Marker, Place, Slot, Stopped, find};
+use keyway_convert::FreeSpace;
+use keyway_convert::veracrypt::{self, Plan};
+use keyway_convert::{
+    ConversionKind, ConvertError, Journal, JournalLocation, Marker, Slot, SlotTable, Stopped, find,
+};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
@@ -45,24 +48,24 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: ConversionKind) -> Self {
         Self::of_kind(kind, None)
     }
 
-    fn of_kind(kind: Kind, file: Option<PathBuf>) -> Self {
+    fn of_kind(kind: ConversionKind, file: Option<PathBuf>) -> Self {
         let mut case = match kind {
-            Kind::Encryption => Self::encryption(file.clone(), SIZE, 0),
-            Kind::Decryption => {
+            ConversionKind::Encryption => Self::encryption(file.clone(), SIZE, 0),
+            ConversionKind::Decryption => {
                 Self::of_a_volume(SIZE, |store, opened| veracrypt::decryption(store, opened, file.clone()))
             }
-            Kind::Reencryption => Self::of_a_volume(SIZE, |store, opened| {
+            ConversionKind::Reencryption => Self::of_a_volume(SIZE, |store, opened| {
                 let new = secrets(NEW);
                 veracrypt::reencryption(store, opened, &wish(&new, "serpent"), file.clone())
             }),
         };
         // Small segments, so that there are many of them.
         if file.is_some() {
-            case.plan.marker.place = Place::in_a_file(48 << 10);
+            case.plan.marker.place = SlotTable { heads: case.heads(), ..SlotTable::in_a_file(48 << 10) };
         }
         case.plan.marker.place.segment_bytes = 48 << 10;
         case.name = format!("{kind:?}");
@@ -72,7 +75,7 @@ impl Case {
     /// An encryption of used space only: stretches with large, small and no gaps, which begin and end in the first
     /// 128 KiB, after them and at the end.
     pub(crate) fn used_only(free: FreeSpace) -> Self {
-        let Self { plan, image, plain, .. } = Self::new(Kind::Encryption);
+        let Self { plan, image, plain, .. } = Self::new(ConversionKind::Encryption);
         let end = plan.marker.moved;
         let used: Vec<Range<u64>> = [0..8, 25..45, 46..50, 52..53]
             .map(|pages| pages.start << 12..pages.end << 12)
@@ -124,20 +127,20 @@ impl Case {
         let Marker { kind, place, moved, .. } = &self.plan.marker;
         let area = match kind {
             // What is moved first, and last, lies with the marker.
-            Kind::Encryption => 2 * HEADERS_BYTES..HEADERS_BYTES + moved,
-            Kind::Decryption => HEADERS_BYTES..*moved,
-            Kind::Reencryption => HEADERS_BYTES..HEADERS_BYTES + moved,
+            ConversionKind::Encryption => 2 * HEADERS_BYTES..HEADERS_BYTES + moved,
+            ConversionKind::Decryption => HEADERS_BYTES..*moved,
+            ConversionKind::Reencryption => HEADERS_BYTES..HEADERS_BYTES + moved,
         };
         let area = std::iter::once(area).collect();
         match kind {
-            Kind::Reencryption if !place.whole => Damage { in_place: area, garbage: vec![] },
+            ConversionKind::Reencryption if !place.whole => Damage { in_place: area, garbage: vec![] },
             _ => Damage { in_place: vec![], garbage: area },
         }
     }
 
     /// With the journal in a file: what is flushed there says nothing of the medium, and the other way round. Both
     /// lose their power at once.
-    pub(crate) fn with_a_file(kind: Kind) -> Self {
+    pub(crate) fn with_a_file(kind: ConversionKind) -> Self {
         let mut case = Self::of_kind(kind, Some("the journal".into()));
         case.name += ", the journal in a file";
         case.image.resize(SIZE + case.plan.marker.place.file_bytes() as usize, 0);
@@ -145,19 +148,20 @@ impl Case {
     }
 
     /// What is shifted, large enough for the journal to keep an eighth of it: the least slots that have room for that.
-    pub(crate) fn shifted(kind: Kind, in_a_file: bool) -> Self {
+    pub(crate) fn shifted(kind: ConversionKind, in_a_file: bool) -> Self {
         const SIZE: usize = 3 << 20;
         const SLOT: u64 = 136 << 10;
         let file = || in_a_file.then(|| PathBuf::from("the journal"));
         let mut case = match kind {
-            Kind::Encryption => {
+            ConversionKind::Encryption => {
                 let mut case = Self::encryption(file(), SIZE, 4 * SLOT);
                 let marker = &mut case.plan.marker;
                 if !in_a_file {
                     let Slot { record, segment } = marker.place.slots[0];
                     let first = segment + 4 * marker.place.segment_bytes - 4 * SLOT;
                     marker.park -= segment - first;
-                    marker.place = Place::in_a_row(record, first, SLOT);
+                    let heads = std::mem::take(&mut marker.place.heads);
+                    marker.place = SlotTable { heads, ..SlotTable::in_a_row(record, first, SLOT) };
                 }
                 case
             }
@@ -165,7 +169,7 @@ impl Case {
         };
         case.name = format!("{kind:?}, an eighth kept");
         if in_a_file {
-            case.plan.marker.place = Place::in_a_file(SLOT);
+            case.plan.marker.place = SlotTable { heads: case.heads(), ..SlotTable::in_a_file(SLOT) };
             case.name += ", the journal in a file";
             case.image.resize(SIZE + case.plan.marker.place.file_bytes() as usize, 0);
         }
@@ -174,17 +178,23 @@ impl Case {
 
     /// All conversions.
     pub(crate) fn all() -> Vec<Self> {
-        let whole = [Self::new(Kind::Reencryption), Self::with_a_file(Kind::Reencryption)].map(|case| Self {
-            name: case.name + ", kept whole",
-            plan: case.plan.kept_whole(),
-            ..case
-        });
-        let shifted = [(Kind::Encryption, false), (Kind::Encryption, true), (Kind::Decryption, true)];
+        let whole =
+            [Self::new(ConversionKind::Reencryption), Self::with_a_file(ConversionKind::Reencryption)]
+                .map(|case| Self { name: case.name + ", kept whole", plan: case.plan.kept_whole(), ..case });
+        let shifted = [
+            (ConversionKind::Encryption, false),
+            (ConversionKind::Encryption, true),
+            (ConversionKind::Decryption, true),
+        ];
         let shifted = shifted.map(|(kind, in_a_file)| Self::shifted(kind, in_a_file));
         let free = [FreeSpace::Leave, FreeSpace::Fill, FreeSpace::Trim];
         let on_medium = KINDS.map(Self::new).into_iter().chain(free.map(Self::used_only));
         let all = on_medium.chain(Self::used_in_use()).chain(KINDS.map(Self::with_a_file));
         all.chain(whole).chain(shifted).collect()
+    }
+
+    fn heads(&self) -> Vec<u64> {
+        self.plan.marker.place.heads.clone()
     }
 
     fn size(&self) -> u64 {
@@ -195,7 +205,7 @@ impl Case {
     fn parts<'a>(&self, medium: &'a dyn Medium) -> (Part<'a>, Option<Part<'a>>) {
         let part = |range| Part { medium, range };
         let file = part(self.size()..medium.size());
-        (part(0..self.size()), (self.plan.marker.journal != JournalPlace::OnMedium).then_some(file))
+        (part(0..self.size()), (self.plan.marker.journal != JournalLocation::OnMedium).then_some(file))
     }
 
     /// Whether the conversion is found on it.
@@ -247,11 +257,13 @@ impl Case {
         };
         assert_eq!(found.marker.to_bytes(), self.plan.marker.to_bytes());
         let place = self.plan.marker.place.clone();
-        let records = Journal::new(journal.unwrap_or(&store), place, self.plan.marker.id);
+        let records = Journal::new(journal.unwrap_or(&store), &store, place, self.plan.marker.id);
         let is_begun = records.read().map(|held| held.is_some());
         if found.in_front || is_begun.unwrap_or(true) {
             // What tells how far it is tells what is left to be done, too: the list must be there as long as a record.
-            veracrypt::how_far(&found, &store, journal).expect("the journal and its list are whole");
+            if let Err(e) = veracrypt::how_far(&found, &store, journal) {
+                return Some(Err(e));
+            }
         }
         let conversion = self.plan.conversion(&store, journal).expect("random");
         Some(conversion.run(found.in_front, &()))
@@ -261,9 +273,9 @@ impl Case {
     pub(crate) fn is_untouched(&self, medium: &[u8]) -> bool {
         // What the journal is in was nobody's: padding, or behind the file system.
         let kept = match self.plan.marker.kind {
-            Kind::Encryption => 0..self.plain.len(),
-            Kind::Decryption => 0..self.size() as usize - 131_072 + 512,
-            Kind::Reencryption => HEADERS_BYTES as usize..self.size() as usize - 131_072 + 512,
+            ConversionKind::Encryption => 0..self.plain.len(),
+            ConversionKind::Decryption => 0..self.size() as usize - 131_072 + 512,
+            ConversionKind::Reencryption => HEADERS_BYTES as usize..self.size() as usize - 131_072 + 512,
         };
         medium[kept.clone()] == self.image[kept] && medium[..512] == self.image[..512]
     }
@@ -289,7 +301,7 @@ impl Case {
     pub(crate) fn is_clean(&self, medium: &[u8]) -> Result<(), String> {
         let Marker { kind, new, .. } = &self.plan.marker;
         let check = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
-        if *kind == Kind::Decryption {
+        if *kind == ConversionKind::Decryption {
             let (_, rest) = medium[..self.size() as usize].split_at(self.plain.len());
             let (rest, last) = rest.split_at(rest.len() - 4096);
             check(rest.iter().all(|byte| *byte == 0), "something is left behind the content")?;
@@ -327,4 +339,5 @@ impl Case {
     }
 }
 
-pub(crate) const KINDS: [Kind; 3] = [Kind::Encryption, Kind::Decryption, Kind::Reencryption];
+pub(crate) const KINDS: [ConversionKind; 3] =
+    [ConversionKind::Encryption, ConversionKind::Decryption, ConversionKind::Reencryption];

@@ -1,10 +1,11 @@
 //! A medium whose power fails: what was flushed stays, of the rest each sector is old, new or torn.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-pub(crate) mod between;
 pub(crate) mod bitlocker;
 pub(crate) mod case;
+pub(crate) mod cross_format;
 pub(crate) mod cuts;
+pub(crate) mod faults;
 pub(crate) mod user;
 
 use keyway_store::{FaultStore, MemStore, Operation, Store, StoreError};
@@ -40,6 +41,16 @@ struct State {
     fronts_left: Option<u64>,
     /// What becomes of unflushed sectors besides.
     damage: Damage,
+    bad: Option<Bad>,
+    /// Before which write or flush the medium is looked at, and what it is then.
+    photo: (Option<u64>, Option<Vec<u8>>),
+}
+
+/// Bytes that can't be read, so many times.
+#[derive(Debug, Clone)]
+pub(crate) struct Bad {
+    pub(crate) range: Range<u64>,
+    pub(crate) times: u64,
 }
 
 /// Where a loss of power does other things to sectors than to tear them.
@@ -74,6 +85,8 @@ impl Power {
             dead: false,
             fronts_left: None,
             damage: Damage::default(),
+            bad: None,
+            photo: (None, None),
         };
         Self { state: Mutex::new(state), size }
     }
@@ -86,6 +99,33 @@ impl Power {
     pub(crate) fn with(self, damage: Damage) -> Self {
         self.harm(damage);
         self
+    }
+
+    /// The same, of which those bytes can't be read.
+    pub(crate) fn failing(self, bad: Option<Bad>) -> Self {
+        self.lock().bad = bad;
+        self
+    }
+
+    /// The same, which is looked at before that write or flush.
+    pub(crate) fn seen_at(self, step: u64) -> Self {
+        self.lock().photo.0 = Some(step);
+        self
+    }
+
+    /// What a reader would find now, also where nothing can be read.
+    pub(crate) fn seen(&self) -> Vec<u8> {
+        let state = self.lock();
+        let mut medium = state.medium.clone();
+        for (number, versions) in &state.pending {
+            medium[number * SECTOR..][..SECTOR].copy_from_slice(versions.last().expect("written"));
+        }
+        medium
+    }
+
+    /// What was on the medium then.
+    pub(crate) fn photo(&self) -> Option<Vec<u8>> {
+        self.lock().photo.1.take()
     }
 
     /// From now on unflushed sectors come to other harm.
@@ -189,6 +229,9 @@ fn gone(op: Operation) -> StoreError {
 
 impl State {
     fn step(&mut self, op: Operation) -> Result<(), StoreError> {
+        if self.photo.0 == Some(self.steps) {
+            self.photo.1 = Some(self.medium.clone());
+        }
         if self.dies_at == Some(self.steps) {
             self.dead = true;
         }
@@ -264,8 +307,14 @@ impl Store for Part<'_> {
 
 impl Store for Power {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        let state = self.lock();
+        let mut state = self.lock();
         if state.dead {
+            return Err(gone(Operation::Read));
+        }
+        let end = offset + buf.len() as u64;
+        let met = |bad: &&mut Bad| bad.times > 0 && bad.range.start < end && offset < bad.range.end;
+        if let Some(bad) = state.bad.as_mut().filter(met) {
+            bad.times -= 1;
             return Err(gone(Operation::Read));
         }
         let at = offset as usize;
@@ -281,6 +330,9 @@ impl Store for Power {
     fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
         let mut state = self.lock();
         state.step(Operation::Write)?;
+        // What is written anew can be read again.
+        let end = offset + buf.len() as u64;
+        state.bad.take_if(|bad| offset <= bad.range.start && bad.range.end <= end);
         assert!(offset.is_multiple_of(SECTOR as u64) && offset + buf.len() as u64 <= self.size);
         let (sectors, odd) = buf.as_chunks::<SECTOR>();
         assert!(odd.is_empty(), "whole sectors only");

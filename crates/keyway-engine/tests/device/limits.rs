@@ -74,7 +74,103 @@ fn requests_at_the_end_of_the_number_range_do_not_wrap() {
     }
     device.read_at(&mut [], size).unwrap();
     assert!(matches!(device.write_at(&[1], size - 1), Err(DeviceError::Metadata(_))));
+    device.write_at(&[0], size - 1).unwrap();
     device.discard(size - 700, 700).unwrap();
+}
+
+/// A write through all of a volume whose middle is nobody's to write, by each way that there is: what may be written is,
+/// zeros are what is there already, and anything else is refused alone and counted.
+#[test]
+fn what_may_not_be_written_takes_nothing_else_with_it() {
+    const LEN: usize = 20 << 10;
+    let zeros = 6 << 10..13 << 10;
+    // Whole requests and such as begin and end within a unit.
+    for (from, to) in
+        [(0, LEN), (100, LEN - 100), (6 << 10, LEN), (0, 7 << 10), ((6 << 10) + 3, (6 << 10) + 5)]
+    {
+        for spoils in [false, true] {
+            for stain in [None, Some(zeros.start + 10), Some(zeros.end - 1)] {
+                let plan = [plain(0, 6 << 10, 9 << 10), zero(6 << 10, 7 << 10), plain(13 << 10, 7 << 10, 0)];
+                let layout = Layout::new(512, plan.to_vec()).unwrap();
+                let device =
+                    Device::new(Box::new(MemStore::new(16 << 10)), layout, Access::ReadWrite).unwrap();
+                let stain = stain.filter(|stain| (from..to).contains(stain));
+                let mut new: Vec<u8> = vec![0xa5; to - from];
+                for at in zeros.clone().filter(|at| (from..to).contains(at)) {
+                    new[at - from] = 0;
+                }
+                if let Some(stain) = stain {
+                    new[stain - from] = 1;
+                }
+                let mut buf = new.clone();
+                let done = match spoils {
+                    true => device.write_and_spoil(&mut buf, from as u64),
+                    false => device.write_at(&new, from as u64),
+                };
+                match stain {
+                    None => done.unwrap(),
+                    Some(stain) => {
+                        let refused = done.unwrap_err();
+                        assert!(
+                            matches!(refused, DeviceError::Metadata(at) if at == stain as u64),
+                            "{refused}"
+                        );
+                        assert_eq!(refused.errno(), 1);
+                    }
+                }
+                assert_eq!(device.counters().writes_refused, u64::from(stain.is_some()));
+                let mut all = vec![7; LEN];
+                device.read_at(&mut all, 0).unwrap();
+                let wanted = |at| if (from..to).contains(&at) && !zeros.contains(&at) { 0xa5 } else { 0 };
+                assert!(
+                    all.iter().enumerate().all(|(at, byte)| *byte == wanted(at)),
+                    "{from}..{to}, {stain:?}"
+                );
+            }
+        }
+    }
+    let layout = Layout::new(512, vec![plain(0, 4096, 0), zero(4096, 4096)]).unwrap();
+    let device = Device::new(Box::new(MemStore::from_vec(vec![9; 4096])), layout, Access::ReadWrite).unwrap();
+    device.write_zeroes(0, 8192).unwrap();
+    let mut all = [7; 8192];
+    device.read_at(&mut all, 0).unwrap();
+    assert!(all == [0; 8192]);
+    assert_eq!(device.counters().writes_refused, 0);
+}
+
+/// A store of its own kind may refuse bytes for the same reason.
+#[test]
+fn what_the_store_may_not_write_is_refused_as_the_devices_own() {
+    struct Picky(MemStore);
+    impl Store for Picky {
+        fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+            self.0.read_at(buf, offset)
+        }
+        fn write_at(&self, _: &[u8], offset: u64) -> Result<(), StoreError> {
+            Err(StoreError::reserved("a store", offset + 100, 1))
+        }
+        fn flush(&self) -> Result<(), StoreError> {
+            Ok(())
+        }
+        fn discard(&self, _: u64, _: u64) -> Result<(), StoreError> {
+            Ok(())
+        }
+        fn size(&self) -> u64 {
+            self.0.size()
+        }
+        fn sector_bytes(&self) -> u32 {
+            512
+        }
+        fn is_read_only(&self) -> bool {
+            false
+        }
+    }
+    assert_eq!(StoreError::reserved("a store", 100, 1).errno(), 1);
+    let layout = Layout::new(512, vec![plain(0, 512, 4096), plain(512, 1024, 0)]).unwrap();
+    let device = Device::new(Box::new(Picky(MemStore::new(8192))), layout, Access::ReadWrite).unwrap();
+    let refused = device.write_at(&[1; 512], 1024).unwrap_err();
+    assert!(matches!(refused, DeviceError::Metadata(1124)), "{refused}");
+    assert_eq!(device.counters().writes_refused, 1);
 }
 
 /// Memory that notes what is discarded and what is written.

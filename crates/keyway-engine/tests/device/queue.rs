@@ -2,7 +2,7 @@
 
 use crate::cipher;
 use keyway_engine::{Access, Device, Layout, LayoutQueue, Mapping, Segment};
-use keyway_store::model::{Clock, DriveModel, ModelDrive};
+use keyway_model::{Clock, DriveModel, ModelDrive};
 use keyway_store::{Action, AlignedBuf, Queue, Request};
 use std::sync::Arc;
 

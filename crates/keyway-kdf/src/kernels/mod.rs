@@ -21,6 +21,10 @@ mod gfni;
 #[cfg(target_arch = "x86_64")]
 mod gfni_pairs;
 mod lanes;
+#[cfg(not(target_os = "linux"))]
+#[path = "heap.rs"]
+pub(crate) mod memory;
+#[cfg(target_os = "linux")]
 pub(crate) mod memory;
 mod portable;
 mod ripemd160;

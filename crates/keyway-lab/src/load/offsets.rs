@@ -1,29 +1,8 @@
 //! Which block comes next.
 
 use crate::{Cell, Direction, Mix, Pattern};
+pub(crate) use keyway_store::SplitMix64 as Rng;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// SplitMix64 (Steele, Lea, Flood 2014): fast, and good enough for addresses and filling.
-#[derive(Clone)]
-pub(crate) struct Rng(u64);
-
-impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Any of `0..n`, each as likely as the others to within `n / 2^64`.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
-    }
-}
 
 /// The next block of a queue in order, shared by whoever keeps that queue up.
 pub(super) struct Cursor(AtomicU64);

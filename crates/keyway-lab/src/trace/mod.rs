@@ -13,7 +13,7 @@ mod shipped;
 mod threads;
 
 pub use encrypted::{encrypted, layout};
-pub use keyway_store::trace::{Trace, TraceRecord};
+pub use keyway_model::trace::{Trace, TraceRecord};
 pub use read::{TraceError, parse, read};
 pub use replay::{Replay, Replayed, Think};
 pub use shipped::{Mix, mix, mixes, named, names};

@@ -1,7 +1,7 @@
 //! Reads a trace from a file, whichever of the known kinds it is.
 
 use super::{Trace, blkparse, fio_log};
-use keyway_store::trace::{LONGEST_FILE, MOST_RECORDS, TraceFormatError};
+use keyway_model::trace::{LONGEST_FILE, MOST_RECORDS, TraceFormatError};
 use std::io::Read;
 use std::path::Path;
 

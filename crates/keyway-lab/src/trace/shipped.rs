@@ -3,7 +3,7 @@
 use super::{Trace, TraceRecord};
 use serde::Deserialize;
 
-/// Recorded by `keyway lab record` while the work was done on ext4; docs/lab-models.md says how.
+/// Recorded by `keyway lab record` while the work was done on ext4; docs/reference/drive-models.md says how.
 const TRACES: [(&str, &[u8]); 8] = [
     ("boot", include_bytes!("../../traces/boot.kwtrace")),
     ("install", include_bytes!("../../traces/install.kwtrace")),

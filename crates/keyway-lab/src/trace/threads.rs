@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Requests in flight on [`Sectors`], each on a thread of its own. What hands a request over and back
 /// costs some 10 µs; modelled drives have a queue without that
-/// ([`ModelDrive::queue`](keyway_store::model::ModelDrive::queue)).
+/// ([`ModelDrive::queue`](keyway_model::ModelDrive::queue)).
 pub struct ThreadQueue {
     began: Instant,
     /// `None` once the threads shall end.

@@ -1,5 +1,7 @@
 //! Sizes as workloads write them: `512`, `4KiB`, `1MiB`, `107GB`.
 
+use keyway_store::size;
+
 /// Parses a size in bytes: `KiB`, `MiB`, `GiB`, `TiB` are powers of 1024 and so are `K`, `M`, `G`,
 /// `T`; `kB`, `MB`, `GB`, `TB` are powers of 1000.
 ///
@@ -8,21 +10,13 @@
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size; write one such as 4KiB, 1MiB, 5GB");
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor: u64 = match unit.trim() {
-        "" | "B" => 1,
-        "K" | "KiB" => 1 << 10,
-        "M" | "MiB" => 1 << 20,
-        "G" | "GiB" => 1 << 30,
-        "T" | "TiB" => 1 << 40,
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    number.checked_mul(factor).ok_or_else(wrong)
+    let (_, unit) = text.split_at(digits);
+    // A workload's file is read by more than this program: whole numbers, and units in one spelling.
+    match unit.trim() {
+        "" | "B" | "K" | "KiB" | "M" | "MiB" | "G" | "GiB" | "T" | "TiB" | "kB" | "KB" | "MB" | "GB"
+        | "TB" => size::parse(text).map_err(|_| wrong()),
+        _ => Err(wrong()),
+    }
 }
 
 /// The short form in a cell's name: `512`, `4K`, `1M`.

@@ -1,6 +1,7 @@
 //! What tokens are written with.
 
-use super::{Token, Value};
+use super::tokens::Token;
+use super::value::Value;
 use zeroize::Zeroize;
 
 /// Writes tokens in their shortest form; wiped when dropped, for PINs travel in it.

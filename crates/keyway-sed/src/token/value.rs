@@ -1,6 +1,6 @@
 //! Values, and how they are read from tokens with a limit to their number and depth.
 
-use super::{MAX_DEPTH, MAX_VALUES, Token, Tokens};
+use super::tokens::{MAX_DEPTH, MAX_VALUES, Token, Tokens};
 use crate::CodecError;
 
 /// A value: an atom, a list, or a name with a value. Byte strings stay where they were received.
@@ -60,18 +60,25 @@ impl<'a> Value<'a> {
 }
 
 /// Counts values and levels while a message is parsed.
-pub(crate) struct Budget {
+pub struct Budget {
     values: usize,
     limit: usize,
 }
 
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Budget {
-    pub(crate) const fn new() -> Self {
+    /// What a message may have: [`MAX_VALUES`].
+    pub const fn new() -> Self {
         Self::of(MAX_VALUES)
     }
 
     /// Another number of values, for what is no message.
-    pub(crate) const fn of(values: usize) -> Self {
+    pub const fn of(values: usize) -> Self {
         Self { values, limit: values }
     }
 
@@ -81,7 +88,10 @@ impl Budget {
     }
 
     /// Reads the values up to EndList, which is taken too.
-    pub(crate) fn list<'a>(&mut self, tokens: &mut Tokens<'a>) -> Result<Vec<Value<'a>>, CodecError> {
+    ///
+    /// # Errors
+    /// Bytes that are none, more values than there may be, or too deep in each other.
+    pub fn list<'a>(&mut self, tokens: &mut Tokens<'a>) -> Result<Vec<Value<'a>>, CodecError> {
         self.list_at(tokens, 1)
     }
 

@@ -2,8 +2,9 @@
 //! drives behind bridges.
 
 use super::ata::{self, Form};
+use super::identity::Identity;
 use super::scsi::{self, ILLEGAL_REQUEST, SERIAL_PAGE, Sense, UNIT_ATTENTION};
-use super::{Identity, NoSecurity, Refusal, SecurityTransport, TransportError, sorted};
+use super::security::{NoSecurity, Refusal, SecurityTransport, TransportError, sorted};
 use crate::protocols;
 use keyway_sys::{ScsiData, ScsiDone, scsi_command};
 use std::fs::File;

@@ -264,7 +264,7 @@ impl HeaderBackup {
 
 impl OpenedKeys {
     /// Writes the copies of the metadata that are damaged or older than the one that counts anew
-    /// from that one, and the first sector where it names other places. Where that is lost it alone is written: what
+    /// from that one, and the first sector where it is not what it must be. Where that is lost it alone is written: what
     /// lies where the copies should be may be somebody's, until it is seen that the volume is the right one.
     ///
     /// # Errors
@@ -273,7 +273,8 @@ impl OpenedKeys {
         let block = self.metadata.block();
         if self.metadata.lost_boot.is_some() {
             let this = block.dataset.volume;
-            if let Some(other) = search::another_volume(store, this) {
+            let other = (!self.metadata.lost_in_part).then(|| search::another_volume(store, this)).flatten();
+            if let Some(other) = other {
                 return Err(BackupError::Remains { this, other });
             }
             let first = self.metadata.first_sector(store).map_err(BackupError::FirstSector)?;
@@ -287,10 +288,9 @@ impl OpenedKeys {
             let Some(offset) = block.copies.get(*i) else { continue };
             write_copies(store, &region, [*offset])?;
         }
-        let first_sector = !self.metadata.first_sector_is_good();
+        let first_sector = !self.metadata.first_sector_is_good(store);
         if first_sector {
-            let mut first = self.metadata.first_sector(store).map_err(BackupError::FirstSector)?;
-            self.metadata.boot.put_copies(block.copies, &mut first);
+            let first = self.metadata.first_sector(store).map_err(BackupError::FirstSector)?;
             write_first(store, &first)?;
         }
         Ok(Repaired { first_sector, copies: bad.into_iter().map(|i| i + 1).collect() })

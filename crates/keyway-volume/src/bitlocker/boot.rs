@@ -22,6 +22,7 @@
 //! GUIDs anywhere in the sector, as Windows' driver does; checked with the volumes that Windows
 //! made.
 
+use super::create_boot::has_windows_loader;
 use super::guid::Guid;
 use super::reader::Reader;
 
@@ -46,6 +47,9 @@ pub const GUID_AT: usize = 160;
 
 /// Where a To Go drive has it.
 pub const GUID_AT_TO_GO: usize = 424;
+
+/// What Windows Vista's begins with; those of others jump further.
+const VISTA_JUMP: [u8; 3] = [0xeb, 0x52, 0x90];
 
 /// Where Windows Vista puts the metadata's cluster.
 const VISTA_CLUSTER_AT: usize = 56;
@@ -101,6 +105,7 @@ impl BootSector {
     /// Whether this could be a BitLocker volume's first sector, damaged or not.
     pub fn is_candidate(bytes: &[u8]) -> bool {
         bytes.get(3..11) == Some(&OEM)
+            || has_windows_loader(bytes)
             || find(bytes, &INFORMATION.0).is_some()
             || find(bytes, &INFORMATION_EOW.0).is_some()
     }
@@ -120,7 +125,13 @@ impl BootSector {
         }
         let sector_bytes = u32::from(sector);
         let cluster_bytes = sector_bytes * u32::from(per_cluster.max(1));
-        let kind = if bytes.get(3..11) == Some(&OEM) { BootKind::Windows7 } else { BootKind::ToGo };
+        // One name may be damaged; the GUID's place tells the same.
+        let to_go_guid = || find(bytes, &INFORMATION.0) == Some(GUID_AT_TO_GO);
+        let kind = match bytes.get(3..11) {
+            Some(name) if name == OEM => BootKind::Windows7,
+            Some(name) if name == OEM_TO_GO || to_go_guid() => BootKind::ToGo,
+            _ => BootKind::Windows7,
+        };
         let offsets = |at: usize| Reader(bytes.get(at + 16..).unwrap_or_default());
         let sector =
             |kind, copies, eow| Self { bytes: *bytes, kind, sector_bytes, cluster_bytes, copies, eow };
@@ -134,6 +145,9 @@ impl BootSector {
             let mut r = offsets(at);
             let mut three = || Some([r.u64()?, r.u64()?, r.u64()?]);
             return Ok(sector(kind, three().ok_or(BootFault::Short)?, None));
+        }
+        if !bytes.starts_with(&VISTA_JUMP) {
+            return Err(BootFault::NoPlaces);
         }
         let cluster =
             Reader(bytes.get(VISTA_CLUSTER_AT..).unwrap_or_default()).u64().ok_or(BootFault::Short)?;

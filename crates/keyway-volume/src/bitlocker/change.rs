@@ -54,11 +54,14 @@ pub enum ChangeError {
     #[error("the volume has a {} protector already; change that one, or remove it first", .0.name())]
     HasOne(Protection),
     /// Nothing would open the volume any more.
-    #[error(
-        "{0} is the last protector that opens this volume: without it nobody can ever open it again; \
-         add another one first"
-    )]
+    #[error("{0} is the last protector that opens this volume: without it nobody can ever open it again")]
     LastProtector(Guid),
+    /// Only the clear key would open the volume any more.
+    #[error(
+        "{0} is the last protector but the clear key of the suspended protection: without it the volume stays open to \
+         everybody"
+    )]
+    LastSecret(Guid),
     /// Protection is not suspended.
     #[error("the volume's protection is not suspended")]
     NotSuspended,
@@ -84,6 +87,8 @@ impl ChangeError {
             Self::Make(ProtectError::PasswordLength(_) | ProtectError::PasswordText)
             | Self::NoSuchProtector(_)
             | Self::HasOne(_)
+            | Self::LastProtector(_)
+            | Self::LastSecret(_)
             | Self::OtherKind { .. } => 2,
             _ => 1,
         }
@@ -120,6 +125,20 @@ impl NewProtector<'_> {
 /// least Windows, can use, and no clear key.
 fn opens(protector: &Protector) -> bool {
     !matches!(protector.protection, Protection::ClearKey | Protection::Other(_))
+}
+
+/// Whether a protector gives the master key to whoever has its secret here, or to everybody: a certificate's and the
+/// network's need a Windows that is set up for them, and one of which a part is missing gives nothing.
+fn gives_the_key(protector: &Protector) -> bool {
+    let entries = &protector.entries;
+    let sealed = entries.sealed(role::PROPERTY).is_some();
+    match protector.protection {
+        Protection::Password | Protection::RecoveryPassword => sealed && entries.stretch_key().is_some(),
+        Protection::StartupKey => sealed,
+        Protection::ClearKey => sealed && entries.key().is_some(),
+        Protection::Certificate | Protection::TpmNetwork | Protection::Other(_) => false,
+        _ => true,
+    }
 }
 
 fn protector_of(entry: &Entry) -> Option<&Protector> {
@@ -180,7 +199,7 @@ impl OpenedKeys {
     /// Takes a protector away.
     ///
     /// # Errors
-    /// See [`ChangeError`].
+    /// See [`ChangeError`]; the last one that can be used goes only if `last` says so.
     pub fn remove_protector(
         &mut self,
         store: &dyn Store,
@@ -190,9 +209,15 @@ impl OpenedKeys {
         let mut block = self.metadata.block().clone();
         let entries = &mut block.dataset.entries;
         let removed = entries.protectors().find(|p| p.id == id).ok_or(ChangeError::NoSuchProtector(id))?;
-        let others = entries.protectors().any(|p| p.id != id && opens(p));
-        if opens(removed) && !others && last == LastProtector::Keep {
-            return Err(ChangeError::LastProtector(id));
+        let left: Vec<_> =
+            entries.protectors().filter(|p| p.id != id && gives_the_key(p)).map(|p| p.protection).collect();
+        if gives_the_key(removed) && last == LastProtector::Keep {
+            if left.is_empty() {
+                return Err(ChangeError::LastProtector(id));
+            }
+            if left.iter().all(|protection| *protection == Protection::ClearKey) {
+                return Err(ChangeError::LastSecret(id));
+            }
         }
         entries.list.retain(|entry| protector_of(entry).is_none_or(|p| p.id != id));
         self.write(store, block)

@@ -15,7 +15,7 @@
 //!   33 MiB). Each has 64 KiB. Right behind the first copy lie the moved first sectors (8 KiB) and
 //!   64 KiB more that the metadata names. Here: the same, rounded up to 4 KiB.
 //! - **Room in the file system.** Windows makes files in `System Volume Information` that own these
-//!   bytes. Here their clusters are marked as bad ([`crate::allocation`]).
+//!   bytes. Here their clusters are marked as bad ([`keyway_fs::allocation`]).
 //! - **First sectors.** 16 of 512 bytes or 2 of 4,096 lie elsewhere. Of a To Go drive it is more: all
 //!   that the decoy file system needs ([`super::create_decoy`]).
 //! - **Boot sector.** A FAT32 one whose loader says "Remove disks or other media", made from one
@@ -38,11 +38,11 @@ use super::create_place::{BOOT_BYTES, Places};
 use super::data_key::cipher;
 use super::error::BitLockerError;
 use super::map::Map;
-use crate::allocation::Allocation;
-use crate::mkfs::{self, FileSystem};
 use crate::veracrypt::random::Noise;
 use crate::{Progress, Stage};
 use keyway_engine::{Access, Device, Layout};
+use keyway_fs::allocation::Allocation;
+use keyway_fs::mkfs::{self, FileSystem};
 use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Store};
 use std::fmt;
 use std::fs::File;
@@ -140,9 +140,10 @@ pub fn create(
     check(new, size, sector_bytes)?;
     let decoy = new.to_go.then(|| Decoy::new(size, sector_bytes)).transpose()?;
     let boot_bytes = decoy.as_ref().map_or(BOOT_BYTES, Decoy::bytes);
+    let formatting = |done, total| progress.at(Stage::FileSystem, done, total);
     let image = new
         .filesystem
-        .map(|(fs, label)| mkfs::image(fs, size, sector_bytes, label, progress).map(|image| (image, fs)))
+        .map(|(fs, label)| mkfs::image(fs, size, sector_bytes, label, &formatting).map(|image| (image, fs)))
         .transpose()?;
     let places = if let Some((image, _)) = &image {
         let image = image_store(image)?;
@@ -176,7 +177,7 @@ pub fn create(
     }
     if let Some((image, fs)) = &image {
         let device = Device::new(Box::new(Arc::clone(store)), layout.clone(), Access::ReadWrite)?;
-        mkfs::copy_into(image, &device, *fs, progress)?;
+        mkfs::copy_into(image, &device, *fs, &formatting)?;
     }
     let region = block.region()?;
     for at in block.copies {

@@ -4,6 +4,7 @@
 //! that Windows made, which differ only in the fields named here.
 
 use super::boot::{BOOT_SECTOR_BYTES, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW, OEM, OEM_TO_GO};
+use std::ops::Range;
 
 /// The template up to the boot loader's end; the OEM name (at 3) and the file system's fields are put
 /// over it. The loader prints the messages below and waits for a key.
@@ -20,7 +21,7 @@ const MESSAGES_AT: usize = 0x100;
 const MESSAGES: &[u8] =
     b"\r\nRemove disks or other media.\xff\r\nDisk error\xff\r\nPress any key to restart\r\n";
 
-/// What Windows leaves where a To Go drive has its offsets, and after it.
+/// What Windows leaves where a To Go drive has its offsets, and after it; in the copy of that drive's sector, too.
 const PLACEHOLDER_AT: usize = 0x198;
 const PLACEHOLDER_END: usize = 0x1e8;
 /// All ones up to the offsets of the loader's messages.
@@ -66,6 +67,25 @@ pub(super) fn to_go_boot_sector(bpb: &[u8], serial: [u8; 4], copies: &[u64; 3]) 
     put(&mut sector, GUID_AT_TO_GO, &INFORMATION.0);
     put_offsets(&mut sector, GUID_AT_TO_GO + 16, copies);
     put(&mut sector, TO_GO_TAIL_AT, &TO_GO_TAIL);
+    sector
+}
+
+/// The loader's code behind the fields, and its messages.
+const LOADER: [Range<usize>; 2] = [90..TEMPLATE.len(), MESSAGES_AT..MESSAGES_AT + MESSAGES.len()];
+
+/// Bytes of the loader that may differ, and it still is this one.
+const FEW: usize = 4;
+
+/// Whether the sector has the loader that those of BitLocker volumes have, and no other sector.
+pub(super) fn has_windows_loader(sector: &[u8]) -> bool {
+    let template = template();
+    let differs = |at: &usize| sector.get(*at) != template.get(*at);
+    LOADER.into_iter().flatten().filter(differs).count() <= FEW
+}
+
+/// The copy of a To Go drive's first sector that FAT32 wants: it names no places.
+pub(super) fn to_go_backup(mut sector: [u8; BOOT_SECTOR_BYTES]) -> [u8; BOOT_SECTOR_BYTES] {
+    put(&mut sector, GUID_AT_TO_GO, &[b'x'; TO_GO_TAIL_AT + TO_GO_TAIL.len() - GUID_AT_TO_GO]);
     sector
 }
 

@@ -10,7 +10,7 @@
 //! Go volume that Windows made.
 
 use super::boot::BOOT_SECTOR_BYTES;
-use super::create_boot::to_go_boot_sector;
+use super::create_boot::{to_go_backup, to_go_boot_sector};
 use super::create_error::CreateError;
 
 /// Sectors before the table.
@@ -19,7 +19,10 @@ const RESERVED: u64 = 33;
 const FEWEST_CLUSTERS: u64 = 65_525;
 /// Where the sector with the count of free clusters is, and the copy of the boot sector.
 const INFORMATION_SECTOR: u64 = 1;
-const BACKUP_SECTOR: u64 = 6;
+pub(super) const BACKUP_SECTOR: u64 = 6;
+
+/// Bytes of the fields that describe a FAT32.
+const BPB_BYTES: usize = 53;
 
 /// Entries of the table: the media's, a file's end, a bad cluster.
 const MEDIA: u32 = 0x0fff_fff8;
@@ -89,7 +92,12 @@ impl Decoy {
 
     /// The first 512 bytes.
     pub(super) fn boot_sector(&self, copies: &[u64; 3]) -> [u8; BOOT_SECTOR_BYTES] {
-        let mut bpb = Vec::with_capacity(53);
+        to_go_boot_sector(&self.bpb(), self.serial, copies)
+    }
+
+    /// The fields that describe it, from byte 11 on.
+    pub(super) fn bpb(&self) -> [u8; BPB_BYTES] {
+        let mut bpb = Vec::with_capacity(BPB_BYTES);
         bpb.extend((self.sector as u16).to_le_bytes());
         bpb.push(self.cluster_sectors as u8);
         bpb.extend((RESERVED as u16).to_le_bytes());
@@ -102,7 +110,7 @@ impl Decoy {
         bpb.extend((INFORMATION_SECTOR as u16).to_le_bytes());
         bpb.extend((BACKUP_SECTOR as u16).to_le_bytes());
         bpb.extend([0; 12]);
-        to_go_boot_sector(&bpb, self.serial, copies)
+        bpb.first_chunk().copied().unwrap_or([0; BPB_BYTES])
     }
 
     /// Everything behind the first sector.
@@ -116,6 +124,10 @@ impl Decoy {
         put(&mut out, information + 488, &0u32.to_le_bytes());
         put(&mut out, information + 492, &u32::MAX.to_le_bytes());
         put(&mut out, information + 510, &[0x55, 0xaa]);
+        // Their copies, of which the first sector's tells what the decoy is like if that is damaged.
+        let backup = BACKUP_SECTOR as usize * sector;
+        put(&mut out, backup, &to_go_backup(self.boot_sector(&[0; 3])));
+        out.copy_within(information..information + sector, backup + sector);
         let table = RESERVED as usize * sector;
         let note_end = ROOT + 1 + self.note_clusters as u32;
         for cluster in 0..self.clusters as u32 + 2 {

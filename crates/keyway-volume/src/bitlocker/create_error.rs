@@ -3,11 +3,11 @@
 use super::entry::EntryTooLong;
 use super::error::BitLockerError;
 use super::protect::ProtectError;
-use crate::allocation::AllocationError;
-use crate::mkfs::{FileSystem, MkfsError};
 use crate::veracrypt::RandomError;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
+use keyway_fs::allocation::AllocationError;
+use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_store::StoreError;
 
 /// A BitLocker volume that could not be made.

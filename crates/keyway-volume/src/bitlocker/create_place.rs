@@ -3,7 +3,7 @@
 //! Source of the distances: the volumes that Windows 10 and 11 made (see [`super::create`]).
 
 use super::block::REGION_BYTES;
-use crate::allocation::{Allocation, AllocationError};
+use keyway_fs::allocation::{Allocation, AllocationError};
 
 /// Bytes of the first sectors that lie elsewhere, where there is no decoy file system.
 pub const BOOT_BYTES: u64 = 8192;

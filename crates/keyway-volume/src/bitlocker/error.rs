@@ -19,7 +19,10 @@ pub enum BitLockerError {
     #[error("this is not a BitLocker volume: {0}")]
     NotBitLocker(BootFault),
     /// Its first sector is damaged.
-    #[error("the volume's first sector is damaged: {0}; restore it from a backup of the volume's headers")]
+    #[error(
+        "the volume's first sector is damaged: {0}; it is written anew from the metadata by: \
+         keyway header repair VOLUME --format bitlocker"
+    )]
     BootSector(BootFault),
     /// Its first sector was lost while it was being converted.
     #[error(
@@ -195,7 +198,10 @@ pub enum Impossible {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// Windows Vista.
-    #[error("this volume was made by Windows Vista; Windows 7 and later can convert it")]
+    #[error(
+        "this volume was made by Windows Vista, or its first sector is damaged; Windows 7 and later can convert it, \
+         and what is damaged is written anew by: keyway header repair VOLUME --format bitlocker"
+    )]
     Vista,
     /// An encryption method that isn't known.
     #[error("the encryption method {0:#06x} is not known; look for a newer release")]

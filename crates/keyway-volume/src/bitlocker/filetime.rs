@@ -31,22 +31,12 @@ impl FileTime {
 /// between 1970 and 9999.
 impl fmt::Display for FileTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let last_year = 253_402_300_800;
-        let Some(seconds) = self.unix_seconds().filter(|s| *s < last_year) else {
-            return write!(f, "{:#x}", self.0);
-        };
-        let (days, second) = (seconds / 86_400, seconds % 86_400);
-        // Civil date from a day count, in years that begin in March.
-        let shifted = days + 719_468;
-        let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year + year / 4 - year / 100);
-        let part = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * part + 2) / 5 + 1;
-        let month = if part < 10 { part + 3 } else { part - 9 };
-        let year = year + era * 400 + u64::from(month <= 2);
-        let (hour, minute) = (second / 3600, second / 60 % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}Z", second % 60)
+        // Years have four digits there.
+        let seconds = self.unix_seconds().and_then(|s| i64::try_from(s).ok());
+        match seconds.and_then(keyway_fs::calendar::utc) {
+            Some(date) => f.write_str(&date),
+            None => write!(f, "{:#x}", self.0),
+        }
     }
 }
 

@@ -133,8 +133,10 @@ pub enum Warning {
     /// A copy is older than the others: a change of the metadata was interrupted.
     #[error("copy {0} of the metadata is older than the newest: a change was interrupted, repair it soon")]
     OlderCopy(usize),
-    /// The boot sector and the metadata name different places.
-    #[error("the first sector names other places for the metadata than the metadata itself; repair it soon")]
+    /// The boot sector is not what it must be.
+    #[error(
+        "the first sector is damaged, and other programs may not know the volume by it: `keyway header repair` mends it"
+    )]
     BootSector,
     /// The boot sector is not there any more; the metadata was looked for.
     #[error("the first sector is lost ({0}); the metadata was found by looking for it")]

@@ -7,7 +7,7 @@
 use super::block::{Block, REGION_BYTES};
 use super::boot::{BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector};
 use super::error::{BitLockerError, CopyFault, Unsupported};
-use super::search;
+use super::{first_sector, search};
 use keyway_store::{Store, StoreError};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -22,6 +22,8 @@ pub struct Metadata {
     pub boot: BootSector,
     /// Why that is not what lies there but was made up from the metadata: the real one is lost.
     pub lost_boot: Option<BootFault>,
+    /// Whether what lies there nevertheless is this volume's own, damaged, and nobody else's.
+    pub lost_in_part: bool,
     /// The copies, in the boot sector's order.
     pub copies: [MetadataCopy; COPIES],
     /// Which of them counts: the newest good one.
@@ -75,7 +77,7 @@ impl Metadata {
         if boot.kind == BootKind::Vista {
             return Err(BitLockerError::Unsupported(Unsupported::Vista));
         }
-        Self::read_by(store, boot, None)
+        Self::read_by(store, boot, None, false)
     }
 
     /// The same also where the boot sector is lost: then all of the store is looked through for the
@@ -89,9 +91,11 @@ impl Metadata {
             Err(BitLockerError::Unsupported(Unsupported::Vista)) => BootFault::NoPlaces,
             read => return read,
         };
-        match search::find_boot(store) {
+        let there = read_first(store)?;
+        match search::find_boot(store, &there) {
             Some(boot) => {
-                let found = Self::read_by(store, boot, Some(lost))?;
+                let in_part = first_sector::resembles(&there, boot.bytes());
+                let found = Self::read_by(store, boot, Some(lost), in_part)?;
                 // Then nothing of the metadata says what is encrypted.
                 if search::is_half_converted(store, found.block()) {
                     return Err(BitLockerError::HalfConverted);
@@ -107,6 +111,7 @@ impl Metadata {
         store: &dyn Store,
         boot: BootSector,
         lost_boot: Option<BootFault>,
+        lost_in_part: bool,
     ) -> Result<Self, BitLockerError> {
         let mut copies = [0, 1, 2].map(|i| read_copy(store, &boot, &boot.copies, i));
         // The boot sector is nobody's secret, and a copy knows where the others are, too.
@@ -118,12 +123,12 @@ impl Metadata {
                 }
             }
         }
-        Self::choose(boot, lost_boot, copies)
+        Self::choose(boot, (lost_boot, lost_in_part), copies)
     }
 
     fn choose(
         boot: BootSector,
-        lost_boot: Option<BootFault>,
+        (lost_boot, lost_in_part): (Option<BootFault>, bool),
         mut copies: [MetadataCopy; COPIES],
     ) -> Result<Self, BitLockerError> {
         let volume = copies.iter().find_map(|copy| Some(copy.block.as_ref().ok()?.dataset.volume));
@@ -145,7 +150,7 @@ impl Metadata {
             let fault = |copy: MetadataCopy| copy.block.err().unwrap_or(CopyFault::Place(copy.offset));
             return Err(BitLockerError::NoMetadata(Box::new(copies.map(fault))));
         };
-        Ok(Self { boot, lost_boot, copies, chosen, block })
+        Ok(Self { boot, lost_boot, lost_in_part, copies, chosen, block })
     }
 
     /// The same with one copy out of the running; `None` when no other is good.
@@ -153,25 +158,38 @@ impl Metadata {
         if let Some(copy) = self.copies.get_mut(self.chosen) {
             copy.block = Err(fault);
         }
-        Self::choose(self.boot, self.lost_boot, self.copies).ok()
+        Self::choose(self.boot, (self.lost_boot, self.lost_in_part), self.copies).ok()
     }
 
-    /// The volume's first sector, whole: as it lies there, or as it is made up where it is lost.
+    /// The volume's first sector, whole: as it must be, and behind what is known of it as it lies there.
     ///
     /// # Errors
     /// The medium failed.
     pub(crate) fn first_sector(&self, store: &dyn Store) -> Result<Vec<u8>, StoreError> {
         let mut sector = vec![0; self.boot.sector_bytes as usize];
-        if self.lost_boot.is_none() {
+        if self.lost_boot.is_none() || self.lost_in_part {
             store.read_at(&mut sector, 0)?;
-        } else {
-            sector.iter_mut().zip(self.boot.bytes()).for_each(|(slot, byte)| *slot = *byte);
         }
+        sector.iter_mut().zip(self.wanted(store)).for_each(|(slot, byte)| *slot = byte);
         Ok(sector)
     }
 
+    /// What the first sector's known bytes must be.
+    fn wanted(&self, store: &dyn Store) -> [u8; BOOT_SECTOR_BYTES] {
+        let boot = &self.boot;
+        if self.lost_boot.is_some() {
+            return *boot.bytes();
+        }
+        first_sector::wanted(store, boot.bytes(), &self.block, boot.sector_bytes, boot.eow, Some(boot.kind))
+    }
+
+    /// Whether the first sector is there, and all that is known of it is as it must be.
+    pub fn first_sector_is_good(&self, store: &dyn Store) -> bool {
+        self.lost_boot.is_none() && *self.boot.bytes() == self.wanted(store)
+    }
+
     /// Whether the first sector is there and names the places that the metadata does.
-    pub fn first_sector_is_good(&self) -> bool {
+    pub(crate) fn first_sector_names_the_places(&self) -> bool {
         self.lost_boot.is_none() && self.boot.copies == self.block.copies
     }
 
@@ -211,14 +229,18 @@ pub fn is_volume(store: &dyn Store) -> Result<bool, StoreError> {
     Ok(BootSector::is_candidate(&sector))
 }
 
-/// Reads and parses the first sector.
-pub(crate) fn read_boot(store: &dyn Store) -> Result<BootSector, BitLockerError> {
+fn read_first(store: &dyn Store) -> Result<[u8; BOOT_SECTOR_BYTES], BitLockerError> {
     if store.size() < BOOT_SECTOR_BYTES as u64 {
         return Err(BitLockerError::NotBitLocker(BootFault::NotBitLocker));
     }
     let mut sector = [0; BOOT_SECTOR_BYTES];
     store.read_at(&mut sector, 0)?;
-    BootSector::parse(&sector).map_err(|fault| match fault {
+    Ok(sector)
+}
+
+/// Reads and parses the first sector.
+pub(crate) fn read_boot(store: &dyn Store) -> Result<BootSector, BitLockerError> {
+    BootSector::parse(&read_first(store)?).map_err(|fault| match fault {
         BootFault::NotBitLocker => BitLockerError::NotBitLocker(fault),
         BootFault::Nowhere | BootFault::SectorBytes(_) | BootFault::NoPlaces | BootFault::Short => {
             BitLockerError::BootSector(fault)

@@ -2,7 +2,7 @@
 //!
 //! Sources: libbde's *BitLocker Drive Encryption (BDE) format*, dissect.fve's behaviour (states,
 //! encrypt-on-write), cryptsetup's BITLK documentation. Every constant is checked by volumes that
-//! Windows made. `docs/formats/bitlocker.md` tells the whole.
+//! Windows made. `docs/reference/formats/bitlocker.md` tells the whole.
 //!
 //! From outside in: a [`BootSector`] says where the three copies of the metadata are. Each is a
 //! [`Block`] made of [`Entries`]. A secret opens one of the protectors among them, which gives the
@@ -25,6 +25,7 @@ mod entry;
 mod eow;
 mod error;
 mod filetime;
+mod first_sector;
 mod guid;
 mod info;
 mod map;

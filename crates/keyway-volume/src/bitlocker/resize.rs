@@ -115,7 +115,7 @@ impl Resizable {
                 "it is not encrypted throughout; finish its conversion first, here or in Windows",
             );
         }
-        if !opened.metadata.first_sector_is_good() {
+        if !opened.metadata.first_sector_names_the_places() {
             return refused(
                 "its first sector names other places than its metadata; mend that first: `keyway header repair`",
             );

@@ -7,8 +7,8 @@
 use super::block::{Block, REGION_BYTES, SIGNATURE};
 use super::boot::{BOOT_SECTOR_BYTES, BootSector};
 use super::conversion::HEAD_BYTES;
-use super::create_boot::boot_sector;
 use super::eow;
+use super::first_sector::{named_places, wanted};
 use super::guid::Guid;
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
@@ -36,17 +36,20 @@ const MOVED_BYTES: u64 = 8192;
 /// Looks through all of the store for a copy of the metadata that lies where it says, and makes the
 /// first sector that names it. `None` where there is none.
 /// The first that is found counts, whosever it is: what it leads to can only be read.
-pub(super) fn find_boot(store: &dyn Store) -> Option<BootSector> {
+/// Where the damaged sector `there` still names one, that is the one.
+pub(super) fn find_boot(store: &dyn Store, there: &[u8; BOOT_SECTOR_BYTES]) -> Option<BootSector> {
     let size = store.size();
     let tail = size.saturating_sub(TAIL) / BOOT_SECTOR_BYTES as u64 * BOOT_SECTOR_BYTES as u64;
-    let (at, block) = first_copy(store, tail..size).or_else(|| first_copy(store, 0..tail))?;
+    let named = named_places(there).into_iter().find_map(|at| Some((at, copy_at(store, at)?)));
+    let found = named.or_else(|| first_copy(store, tail..size)).or_else(|| first_copy(store, 0..tail));
+    let (at, block) = found?;
     let sector_bytes = sector_bytes(&block)?;
     let mut places = None;
     each_match(store, at..at.saturating_add(BEHIND).min(size), eow::INFORMATION, |at, bytes| {
         places = eow::places(bytes).filter(|places| places.contains(&at));
         places.is_some()
     });
-    BootSector::parse(&boot_sector(sector_bytes, &block.copies, places)).ok()
+    BootSector::parse(&wanted(store, there, &block, sector_bytes, places, None)).ok()
 }
 
 /// Looks through all of the store for metadata of another volume than that one: remains of what it once was.
@@ -80,8 +83,10 @@ fn copy_at(store: &dyn Store, at: u64) -> Option<Block> {
 pub(super) fn is_half_converted(store: &dyn Store, block: &Block) -> bool {
     let [_, _, third] = block.copies;
     let mut mark = AlignedBuf::zeroed(BOOT_SECTOR_BYTES);
-    let Some(at) = third.checked_add(HEAD_BYTES as u64) else { return false };
-    store.read_at(&mut mark, at).is_ok()
+    let at = third.saturating_add(HEAD_BYTES as u64);
+    let inside = at.checked_add(BOOT_SECTOR_BYTES as u64).is_some_and(|end| end <= store.size());
+    inside
+        && store.read_at(&mut mark, at).is_ok()
         && mark.get(16..).is_some_and(|payload| payload.starts_with(&CONVERSION_MARK))
 }
 

@@ -133,7 +133,8 @@ fn see(store: &dyn Store, metadata: Metadata) -> Result<Seen, BitLockerError> {
     let map = Map::new(block, eow.as_ref(), sector_bytes, store.size())?;
     let info = BitLockerInfo::new(&metadata, method, &map);
     let read_only = read_only(&metadata, eow.as_ref(), &map);
-    let warnings = warnings(&metadata, &info, eow.as_ref(), read_only);
+    let first_sector_is_good = metadata.first_sector_is_good(store);
+    let warnings = warnings(&metadata, first_sector_is_good, &info, eow.as_ref(), read_only);
     Ok(Seen { info, warnings, metadata, read_only, map })
 }
 
@@ -149,6 +150,7 @@ fn read_only(metadata: &Metadata, eow: Option<&EncryptOnWrite>, map: &Map) -> Op
 
 fn warnings(
     metadata: &Metadata,
+    first_sector_is_good: bool,
     info: &BitLockerInfo,
     eow: Option<&EncryptOnWrite>,
     read_only: Option<ReadOnly>,
@@ -164,7 +166,7 @@ fn warnings(
     let block = metadata.block();
     if let Some(fault) = metadata.lost_boot {
         warnings.push(Warning::LostBootSector(fault));
-    } else if !metadata.first_sector_is_good() {
+    } else if !first_sector_is_good {
         warnings.push(Warning::BootSector);
     }
     if info.protection_suspended {

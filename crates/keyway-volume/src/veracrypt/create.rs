@@ -90,6 +90,8 @@ pub struct Created {
 pub enum Note {
     /// The data area was not filled.
     Quick,
+    /// The data area of a hidden volume was not filled.
+    QuickHidden,
     /// A short password with few iterations.
     SmallPim,
     /// The outer volume was not opened, so nothing about it could be checked.
@@ -107,6 +109,10 @@ impl fmt::Display for Note {
                 "the data area was not filled with random bytes: how much of the volume is used can be seen, \
                  old data on the medium stays readable until it is overwritten, and a hidden volume inside \
                  could be told from free space"
+            }
+            Self::QuickHidden => {
+                "the hidden volume's place was not filled with random bytes: where the outer volume was not either, \
+                 the hidden one can be told from free space"
             }
             Self::SmallPim => {
                 "a password of less than 20 bytes with a PIM below 485 is easier to guess; take a longer one"
@@ -326,8 +332,8 @@ pub(super) fn created(
     let damaged = |fault| VolumeError::DamagedHeader { place, fault };
     let area = Area::of(header, place, suite.mode, store.size()).map_err(damaged)?;
     let mut notes = Vec::new();
-    if new.fill == Fill::Quick && !hidden {
-        notes.push(Note::Quick);
+    if new.fill == Fill::Quick {
+        notes.push(if hidden { Note::QuickHidden } else { Note::Quick });
     }
     let pim = new.secrets.pim.filter(|pim| *pim > 0).unwrap_or(DEFAULT_PIM);
     if pim < DEFAULT_PIM && new.secrets.password.len() < LONG_PASSWORD && new.hash != HashName::Argon2id {

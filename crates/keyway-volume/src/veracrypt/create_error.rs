@@ -3,9 +3,9 @@
 use super::params::HashName;
 use super::random::RandomError;
 use crate::VolumeError;
-use crate::mkfs::MkfsError;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
+use keyway_fs::mkfs::MkfsError;
 use keyway_store::StoreError;
 use keyway_sys::Use;
 use std::fmt::Write as _;
@@ -178,6 +178,7 @@ impl CreateError {
             Self::FileSystem(MkfsError::Unknown(_) | MkfsError::SectorSize { .. }) => 2,
             Self::FileSystem(MkfsError::Missing(_)) => 5,
             Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
+            Self::Store(e) if e.source.kind() == std::io::ErrorKind::ResourceBusy => 6,
             _ => 1,
         }
     }

@@ -174,10 +174,7 @@ fn refuse_in_use(path: &Path) -> Result<(), CreateError> {
 
 /// Opens what exists for writing, unless somebody else has.
 fn claimed(path: &Path, caching: Caching) -> Result<FileStore, CreateError> {
-    FileStore::open(path, OpenMode::ReadWrite, caching).map_err(|e| match e.source.kind() {
-        io::ErrorKind::ResourceBusy => CreateError::InUse { path: path.to_owned(), uses: vec![] },
-        _ => e.into(),
-    })
+    Ok(FileStore::open(path, OpenMode::ReadWrite, caching)?)
 }
 
 fn open_failed(path: &Path, e: io::Error) -> CreateError {

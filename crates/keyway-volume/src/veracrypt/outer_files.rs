@@ -5,6 +5,7 @@
 //! file systems spread their files and metadata over the whole volume: no answer for them.
 
 use keyway_engine::{Layout, Mapping};
+use keyway_fs::{Kind, Superblock};
 use keyway_store::{AlignedBuf, Store, StoreError};
 
 /// Bytes of the table looked at at a time.
@@ -31,11 +32,13 @@ struct Fat {
 /// The medium failed.
 pub(super) fn files_end(store: &dyn Store, layout: &Layout) -> Result<Option<u64>, StoreError> {
     let size = layout.size();
-    let mut boot = AlignedBuf::zeroed(512);
-    if size < 512 || !read(store, layout, &mut boot, 0)? {
+    let mut head = AlignedBuf::zeroed(4096);
+    if size < 4096 || !read(store, layout, &mut head, 0)? {
         return Ok(None);
     }
-    let Some(fat) = Fat::parse(&boot).filter(|fat| fat.clusters_start <= size) else { return Ok(None) };
+    let is_fat = Superblock::of_first_page(&head, size).is_some_and(|found| found.kind == Kind::Fat);
+    let boot = head.get(..512).filter(|_| is_fat).unwrap_or_default();
+    let Some(fat) = Fat::parse(boot).filter(|fat| fat.clusters_start <= size) else { return Ok(None) };
     let mut end = fat.bytes;
     let mut piece = AlignedBuf::zeroed(0);
     while end > 0 {
@@ -63,6 +66,10 @@ impl Fat {
             (_, b"FAT32") => 32,
             _ => return None,
         };
+        // Where one of FAT32's tables counts alone it need not be the first.
+        if entry_bits == 32 && u16_at(40)? & 0x80 != 0 {
+            return None;
+        }
         let sector = u16_at(11).filter(|n| matches!(n, 512 | 1024 | 2048 | 4096))?;
         let cluster_bytes = u64::from(*boot.get(13)?).checked_mul(sector).filter(|n| *n > 0)?;
         let tables = u64::from(*boot.get(16)?);
@@ -133,6 +140,9 @@ mod tests {
         assert_eq!(fat.clusters_start, 512 + 2 * 100 * 512);
         assert_eq!(fat.used_until(11), fat.clusters_start + 2048);
         assert_eq!(fat.used_until(3), fat.clusters_start);
+        let mut second_counts = boot(b"FAT32", 82);
+        second_counts[40] = 0x81;
+        assert_eq!(Fat::parse(&second_counts), None);
     }
 
     #[test]

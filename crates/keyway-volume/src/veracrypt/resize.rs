@@ -117,7 +117,7 @@ pub fn resize(
         }
     }
     let grows = after > before;
-    put_group(store, &backup, end, grows.then_some(old_end))?;
+    put_group(store, &backup, end, old_end)?;
     put(store, 0, &primary)?;
     if !grows {
         return Ok(done);
@@ -199,21 +199,16 @@ impl OpenedHeader {
 }
 
 /// The last 128 KiB of the new volume: its backup header, noise, and what was in the place of a hidden
-/// volume's backup header, whose volume stays where it is as long as the outer one gets larger.
-fn put_group(
-    store: &dyn Store,
-    backup: &SealedHeader,
-    end: u64,
-    hidden_of: Option<u64>,
-) -> Result<(), ResizeError> {
+/// volume's backup header: that volume stays where it is, whole unless it reaches behind the new end.
+fn put_group(store: &dyn Store, backup: &SealedHeader, end: u64, old_end: u64) -> Result<(), ResizeError> {
     let mut group = AlignedBuf::zeroed(BACKUP_GROUP_BYTES as usize);
     Noise::new()?.fill(&mut group);
     for (to, from) in group.iter_mut().zip(backup.bytes()) {
         *to = *from;
     }
-    if let Some(old_end) = hidden_of
-        && let Some(hidden) = group.get_mut(HEADER_SPACE_BYTES as usize..)
-    {
+    // A medium that ends before it has none.
+    let there = old_end.checked_add(BACKUP_GROUP_BYTES).is_some_and(|behind| behind <= store.size());
+    if there && let Some(hidden) = group.get_mut(HEADER_SPACE_BYTES as usize..) {
         store.read_at(hidden, old_end + HEADER_SPACE_BYTES)?;
     }
     store.write_at(&group, end)?;

@@ -145,7 +145,13 @@ impl<'a> Server<'a> {
         let fixed = fixed.get(..abi::fixed_len(header.opcode)).unwrap_or_default();
         let len = match header.opcode {
             op::READ | op::WRITE => {
-                abi::TransferIn::read_from_prefix(fixed).map_or(0, |(t, _)| t.size as usize)
+                let wanted = abi::TransferIn::read_from_prefix(fixed).ok().map(|(wanted, _)| wanted);
+                // It ends with a flush.
+                if header.opcode == op::WRITE && wanted.as_ref().is_some_and(abi::TransferIn::is_durable) {
+                    self.hand_over(vec![entry], CREW);
+                    return Ok(());
+                }
+                wanted.map_or(0, |wanted| wanted.size as usize)
             }
             // A flush, or a range of zeros.
             op::FSYNC | op::FALLOCATE => {

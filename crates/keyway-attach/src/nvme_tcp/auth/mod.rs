@@ -8,24 +8,11 @@
 //! secret is of 32 random bytes or more, which no listener guesses. It proves who connects; **it neither encrypts nor
 //! protects** what follows on the connection.
 
+mod credentials;
 mod exchange;
 mod message;
 mod secret;
 
+pub use credentials::Credentials;
 pub(super) use exchange::Exchange;
 pub use secret::{AuthSecret, SecretFault};
-
-/// What is needed to let hosts prove themselves.
-pub struct Credentials {
-    /// What a host must know.
-    pub host: AuthSecret,
-    /// What this side proves to know, to a host that asks for it.
-    pub controller: Option<AuthSecret>,
-}
-
-impl std::fmt::Debug for Credentials {
-    /// That there are some, and nothing of them.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").finish_non_exhaustive()
-    }
-}

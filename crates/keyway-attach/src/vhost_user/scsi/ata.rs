@@ -1,8 +1,8 @@
 //! ATA commands as a bridge passes them through (SAT-3, section 12.2): who the drive is, and TRUSTED SEND and RECEIVE.
 
-use super::cdb::{CDB_BYTES, opcode};
+use super::opcode::{self, CDB_BYTES};
 use super::sense::Sense;
-use crate::nvme_tcp::Namespace;
+use crate::Namespace;
 
 /// Bytes of a block of an ATA transfer.
 const BLOCK: usize = 512;

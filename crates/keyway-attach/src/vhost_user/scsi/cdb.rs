@@ -1,35 +1,8 @@
 //! SCSI commands, parsed once: what is behind this is one that there is, with its numbers.
 
 use super::ata::Task;
+use super::opcode::{self, CDB_BYTES};
 use super::sense::Sense;
-
-/// Bytes of the field that virtio has for a command.
-pub(super) const CDB_BYTES: usize = 32;
-
-/// Operation codes (SPC-4, table 14 and SBC-3, table 13).
-pub(super) mod opcode {
-    pub(crate) const TEST_UNIT_READY: u8 = 0x00;
-    pub(crate) const REQUEST_SENSE: u8 = 0x03;
-    pub(crate) const INQUIRY: u8 = 0x12;
-    pub(crate) const MODE_SENSE_6: u8 = 0x1A;
-    pub(crate) const START_STOP_UNIT: u8 = 0x1B;
-    pub(crate) const READ_CAPACITY_10: u8 = 0x25;
-    pub(crate) const READ_10: u8 = 0x28;
-    pub(crate) const WRITE_10: u8 = 0x2A;
-    pub(crate) const SYNCHRONIZE_CACHE_10: u8 = 0x35;
-    pub(crate) const UNMAP: u8 = 0x42;
-    pub(crate) const MODE_SENSE_10: u8 = 0x5A;
-    pub(crate) const ATA_PASS_THROUGH_16: u8 = 0x85;
-    pub(crate) const READ_16: u8 = 0x88;
-    pub(crate) const WRITE_16: u8 = 0x8A;
-    pub(crate) const SYNCHRONIZE_CACHE_16: u8 = 0x91;
-    pub(crate) const SERVICE_ACTION_IN_16: u8 = 0x9E;
-    pub(crate) const REPORT_LUNS: u8 = 0xA0;
-    pub(crate) const ATA_PASS_THROUGH_12: u8 = 0xA1;
-    pub(crate) const SECURITY_PROTOCOL_IN: u8 = 0xA2;
-    pub(crate) const MAINTENANCE_IN: u8 = 0xA3;
-    pub(crate) const SECURITY_PROTOCOL_OUT: u8 = 0xB5;
-}
 
 /// Service actions.
 pub(super) mod action {

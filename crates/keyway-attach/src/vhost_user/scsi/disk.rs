@@ -1,10 +1,11 @@
 //! The disk: carries out one command.
 
 use super::ata::{self, Act};
-use super::cdb::{CDB_BYTES, Command, Extent};
+use super::cdb::{Command, Extent};
+use super::opcode::CDB_BYTES;
 use super::pages::{self, UNMAP_RANGES};
 use super::sense::Sense;
-use crate::nvme_tcp::{Namespace, NamespaceError, SecurityRefusal};
+use crate::{Namespace, NamespaceError, SecurityRefusal};
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zeroize::Zeroize;

@@ -1,10 +1,10 @@
 //! What virtio puts around a command (VIRTIO 1.2, section 5.6.6): queues 0 for control, 1 for events, and the others for
 //! commands.
 
-use super::cdb::CDB_BYTES;
 use super::disk::{self, Data, Failed, Unit};
+use super::opcode::CDB_BYTES;
 use super::sense;
-use crate::nvme_tcp::Namespace;
+use crate::Namespace;
 use crate::vhost_user::front::{Front, MOST_QUEUES, Role};
 use keyway_store::AlignedBuf;
 use std::io::{Read, Write};

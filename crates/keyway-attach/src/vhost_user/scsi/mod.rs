@@ -11,6 +11,7 @@ mod ata;
 mod cdb;
 mod disk;
 mod frame;
+mod opcode;
 mod pages;
 mod sense;
 

@@ -1,8 +1,9 @@
 //! What the disk says of itself: INQUIRY, mode pages, capacity, which commands there are.
 
-use super::cdb::{Opcodes, Values, action, opcode as op};
+use super::cdb::{Opcodes, Values, action};
+use super::opcode as op;
 use super::sense::Sense;
-use crate::nvme_tcp::Namespace;
+use crate::Namespace;
 use crate::vhost_user::front::PIECE;
 
 /// Ranges that one UNMAP can name.

@@ -1,12 +1,13 @@
 //! The disk under ordinary and under hostile commands, and the frame around them in a guest's memory.
 
-use super::cdb::{CDB_BYTES, Command, opcode, padded};
+use super::cdb::{Command, padded};
 use super::disk::{Data, Failed, Unit, carry_out};
+use super::opcode::{self, CDB_BYTES};
 use super::pages::SUPPORTED;
 use super::sense::Sense;
 use super::*;
-use crate::nvme_tcp::{Namespace, NamespaceError, SecurityRefusal};
 use crate::vhost_user::front::{Front, PIECE, buffer};
+use crate::{Namespace, NamespaceError, SecurityRefusal};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

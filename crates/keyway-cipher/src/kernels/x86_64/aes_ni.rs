@@ -2,7 +2,7 @@
 //! seven cycles at one or two a cycle.
 
 use super::aes::{AesLanes, Decrypt, Encrypt, aes_lanes};
-use super::entry_point;
+use super::entry_point::entry_point;
 use crate::portable::AesKeys;
 use std::arch::x86_64::*;
 

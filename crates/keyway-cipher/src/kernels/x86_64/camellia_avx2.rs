@@ -2,7 +2,7 @@
 
 use super::camellia::Sliced;
 use super::camellia_aes::{AesBoxes, LastRound, with_aes_boxes};
-use super::entry_point;
+use super::entry_point::entry_point;
 use crate::portable::Camellia;
 use std::arch::x86_64::*;
 

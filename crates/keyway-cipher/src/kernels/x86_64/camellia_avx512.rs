@@ -3,7 +3,7 @@
 use super::bytes::Bytes;
 use super::camellia::{Boxes, Sliced, gfni::*, gfni_boxes};
 use super::eight::{key, lanes, spread, unspread};
-use super::entry_point;
+use super::entry_point::entry_point;
 use super::lanes::Lanes;
 use super::run::Rounds;
 use crate::portable::Camellia;

@@ -5,7 +5,7 @@
 use super::aes::{AesLanes, Decrypt, Encrypt};
 use super::lanes::Lanes;
 use super::run::Rounds;
-use crate::kernels::Cbc;
+use crate::pass::Cbc;
 use crate::portable::AesKeys;
 use std::arch::x86_64::*;
 
@@ -161,12 +161,12 @@ macro_rules! cbc_entry_point {
         #[target_feature(enable = $features)]
         pub(super) fn pass<const R: usize>(
             keys: &$crate::portable::AesKeys<R>,
-            direction: $crate::cipher::Direction,
+            direction: $crate::pass::Direction,
             blocks: &mut [[u8; 16]],
-            cbc: $crate::kernels::Cbc<'_>,
+            cbc: $crate::pass::Cbc<'_>,
         ) -> bool {
-            use $crate::cipher::Direction;
             use $crate::kernels::x86_64::cbc;
+            use $crate::pass::Direction;
             let fits = cbc.unit_blocks.is_multiple_of(cbc::UNIT_BLOCKS)
                 && cbc.unit_blocks.checked_mul(cbc.ivs.len()) == Some(blocks.len());
             if fits {

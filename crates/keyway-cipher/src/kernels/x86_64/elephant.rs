@@ -6,8 +6,8 @@
 
 use super::cbc::{Apart, UNIT_BLOCKS, places};
 use super::serpent::Words;
-use crate::cipher::Direction;
 use crate::elephant::{self, LARGEST_UNIT, SectorKey, Word};
+use crate::pass::Direction;
 
 /// Bytes of words that a group may have; 4096-byte units would have more in 16 lanes.
 const FIRST_CACHE: usize = 32 * 1024;
@@ -163,7 +163,7 @@ macro_rules! elephant_entry_point {
     ($features:literal, [$($lanes:ty),*], $last:ty) => {
         #[target_feature(enable = $features)]
         pub(super) fn pass(
-            direction: $crate::cipher::Direction,
+            direction: $crate::pass::Direction,
             mut units: $crate::kernels::x86_64::elephant::Units<'_>,
         ) {
             use $crate::kernels::x86_64::elephant::diffuse;

@@ -1,6 +1,6 @@
 //! Kuznyechik with AVX2: 32 blocks, a unit of 512 bytes, at a time.
 
-use super::entry_point;
+use super::entry_point::entry_point;
 use super::kuznyechik::{Decrypt, Encrypt, with_parts};
 use super::kuznyechik_shuffles::Shuffles;
 use crate::portable::Kuznyechik;

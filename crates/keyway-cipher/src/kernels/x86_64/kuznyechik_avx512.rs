@@ -2,7 +2,7 @@
 //! S-box lies in four registers and VBMI looks bytes up in them.
 
 use super::eight::{key, lanes, spread, unspread};
-use super::entry_point;
+use super::entry_point::entry_point;
 use super::kuznyechik::{Decrypt, Encrypt, Parts, gfni_sum, times, with_parts};
 use super::lanes::Lanes;
 use super::run::Rounds;

@@ -1,6 +1,6 @@
 //! Kuznyechik with SSE4.1: 16 blocks at a time.
 
-use super::entry_point;
+use super::entry_point::entry_point;
 use super::kuznyechik::{Decrypt, Encrypt, with_parts};
 use super::kuznyechik_shuffles::Shuffles;
 use crate::portable::Kuznyechik;

@@ -1,10 +1,10 @@
 //! LRW's tweaks on vectors: no more than exclusive or, as wide as it goes.
 
 use super::lanes::Lanes;
-use crate::lrw;
+use crate::portable;
 use std::arch::x86_64::*;
 
-/// As [`lrw::xor_multiples`].
+/// As [`portable::xor_multiples`].
 ///
 /// # Safety
 /// The caller has turned on what `L` needs.
@@ -22,7 +22,7 @@ unsafe fn xor<L: Lanes>(blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &
             L::load(group.as_ptr()).xor(tweaks).store(group.as_mut_ptr());
         }
     }
-    lrw::xor_multiples(rest, multiple_rest, base);
+    portable::xor_multiples(rest, multiple_rest, base);
 }
 
 #[target_feature(enable = "sse4.1")]

@@ -33,6 +33,7 @@ mod elephant;
 mod elephant_avx2;
 mod elephant_avx512;
 mod elephant_sse;
+mod entry_point;
 mod kuznyechik;
 mod kuznyechik_avx2;
 mod kuznyechik_avx2_gfni;
@@ -53,39 +54,15 @@ mod twofish;
 mod twofish_avx2;
 mod twofish_avx512;
 
-use super::{Cbc, Pass, Ready, Work, Xts};
 use crate::Kernel;
-use crate::cipher::Direction;
 use crate::elephant::SectorKey;
+use crate::pass::{Cbc, Direction, Pass, Ready};
 use crate::portable::{AesKeys, Camellia, Kuznyechik, Serpent, Twofish};
-
-/// Makes `pass`, a kernel's entry point: safe to call where the named features are present.
-macro_rules! entry_point {
-    ($features:literal, [$($generics:tt)*], $keys:ty, $lanes:ty, $width:literal, $few:literal, $encrypt:ident, $decrypt:ident) => {
-        #[target_feature(enable = $features)]
-        pub(super) fn pass<$($generics)*>(keys: &$keys, pass: $crate::kernels::Pass<'_>) {
-            use $crate::cipher::Direction;
-            // SAFETY: the features that the vectors and rounds need are on in this function.
-            unsafe {
-                match pass.direction {
-                    Direction::Encrypt => {
-                        $crate::kernels::x86_64::run::run::<$lanes, $width, $few, _>(pass, &$encrypt(keys));
-                    }
-                    // Tweaks are encrypted whichever way the data goes.
-                    Direction::Decrypt => {
-                        $crate::kernels::x86_64::run::run::<$lanes, $width, $width, _>(pass, &$decrypt(keys));
-                    }
-                }
-            }
-        }
-    };
-}
-use entry_point;
 
 /// AES with a vector kernel; false where there is none and nothing was done.
 #[inline]
 pub(crate) fn aes<const R: usize>(ready: Ready, keys: &AesKeys<R>, pass: Pass<'_>) -> bool {
-    match ready.0 {
+    match ready.kernel() {
         // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
         Kernel::Sse => unsafe { aes_ni::pass(keys, pass) },
         Kernel::Avx2 if std::arch::is_x86_feature_detected!("vaes") => {
@@ -104,7 +81,7 @@ pub(crate) fn aes<const R: usize>(ready: Ready, keys: &AesKeys<R>, pass: Pass<'_
 /// Serpent with a vector kernel; false where there is none and nothing was done.
 #[inline]
 pub(crate) fn serpent(ready: Ready, keys: &Serpent, pass: Pass<'_>) -> bool {
-    match ready.0 {
+    match ready.kernel() {
         // SAFETY: the token says that the processor has SSE4.1 and PCLMULQDQ.
         Kernel::Sse => unsafe { serpent_sse::pass(keys, pass) },
         // SAFETY: the token says that the processor has AVX2.
@@ -119,7 +96,7 @@ pub(crate) fn serpent(ready: Ready, keys: &Serpent, pass: Pass<'_>) -> bool {
 /// Camellia with a vector kernel; false where there is none and nothing was done.
 #[inline]
 pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
-    match ready.0 {
+    match ready.kernel() {
         // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
         Kernel::Sse => unsafe { camellia_sse::pass(keys, pass) },
         Kernel::Avx2 if std::arch::is_x86_feature_detected!("gfni") => {
@@ -143,7 +120,7 @@ pub(crate) fn aes_cbc<const R: usize>(
     blocks: &mut [[u8; 16]],
     cbc: Cbc<'_>,
 ) -> bool {
-    match ready.0 {
+    match ready.kernel() {
         // SAFETY: the token says that the processor has AES-NI, SSE4.1 and PCLMULQDQ.
         Kernel::Sse => unsafe { cbc_sse::pass(keys, direction, blocks, cbc) },
         Kernel::Avx2 if std::arch::is_x86_feature_detected!("vaes") => {
@@ -167,7 +144,7 @@ pub(crate) fn elephant(
     sector_keys: &[SectorKey],
 ) -> bool {
     let Some(units) = elephant::Units::new(units, unit_bytes, sector_keys) else { return false };
-    match ready.0 {
+    match ready.kernel() {
         // SAFETY: the token says that the processor has SSE4.1 and PCLMULQDQ.
         Kernel::Sse => unsafe { elephant_sse::pass(direction, units) },
         // SAFETY: the token says that the processor has AVX2.
@@ -179,23 +156,23 @@ pub(crate) fn elephant(
     true
 }
 
-/// Xors tweaks of LRW into blocks, as [`crate::lrw::xor_multiples`] does.
+/// Xors tweaks of LRW into blocks, as [`crate::portable::xor_multiples`] does.
 pub(crate) fn xor_multiples(ready: Ready, blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &[u8; 16]) {
-    match ready.0 {
+    match ready.kernel() {
         // SAFETY: the token says that the processor has SSE4.1.
         Kernel::Sse => unsafe { lrw::xor_sse(blocks, multiples, base) },
         // SAFETY: the token says that the processor has AVX2.
         Kernel::Avx2 => unsafe { lrw::xor_avx2(blocks, multiples, base) },
         // SAFETY: the token says that the processor has AVX-512.
         Kernel::Avx512 => unsafe { lrw::xor_avx512(blocks, multiples, base) },
-        Kernel::Portable | Kernel::Neon => crate::lrw::xor_multiples(blocks, multiples, base),
+        Kernel::Portable | Kernel::Neon => crate::portable::xor_multiples(blocks, multiples, base),
     }
 }
 
 /// Kuznyechik with a vector kernel; false where there is none and nothing was done.
 #[inline]
 pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> bool {
-    match ready.0 {
+    match ready.kernel() {
         Kernel::Avx2 if std::arch::is_x86_feature_detected!("gfni") => {
             // SAFETY: the token says that the processor has AVX2, and GFNI was just looked up.
             unsafe { kuznyechik_avx2_gfni::pass(keys, pass) }
@@ -214,7 +191,7 @@ pub(crate) fn kuznyechik(ready: Ready, keys: &Kuznyechik, pass: Pass<'_>) -> boo
 /// Twofish with a vector kernel; false where there is none and nothing was done.
 #[inline]
 pub(crate) fn twofish(ready: Ready, keys: &Twofish, pass: Pass<'_>) -> bool {
-    match ready.0 {
+    match ready.kernel() {
         // SAFETY: the token says that the processor has AVX2.
         Kernel::Avx2 => unsafe { twofish_avx2::pass(keys, pass) },
         // SAFETY: the token says that the processor has AVX-512 with VBMI, GFNI and VPCLMULQDQ.
@@ -228,6 +205,7 @@ pub(crate) fn twofish(ready: Ready, keys: &Twofish, pass: Pass<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pass::Work;
 
     /// Processors with AVX2 but neither VAES nor GFNI take kernels that are not chosen where those
     /// are; these run them all the same.

@@ -1,7 +1,7 @@
 //! Drives a cipher's rounds over runs of blocks, a fixed number of vectors at a time.
 
 use super::lanes::Lanes;
-use super::{Pass, Work, Xts};
+use crate::pass::{Pass, Work, Xts};
 use crate::xts::double;
 
 /// Most blocks that any kernel takes at a time.

@@ -1,7 +1,7 @@
 //! Serpent, four times sixteen blocks, with AVX-512: rotations are one instruction, and logic takes
 //! three operands.
 
-use super::entry_point;
+use super::entry_point::entry_point;
 use super::serpent::{Decrypt, Encrypt, Wide, Words};
 use super::serpent_ternary::*;
 use crate::portable::Serpent;

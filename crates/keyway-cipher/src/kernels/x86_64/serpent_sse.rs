@@ -1,6 +1,6 @@
 //! Serpent, four times four blocks, with SSE2 (the token asks for a little more).
 
-use super::entry_point;
+use super::entry_point::entry_point;
 use super::serpent::{Decrypt, Encrypt, Words};
 use crate::portable::Serpent;
 use std::arch::x86_64::*;

@@ -5,7 +5,7 @@
 //! entry m of the first n + 1 tables, and those hold differences. The other bytes do the same
 //! with their highest bit turned over.
 
-use super::entry_point;
+use super::entry_point::entry_point;
 use super::lanes::Lanes;
 use super::nibbles::{Nibbles, tables_of};
 use super::twofish::{BY_5B, BY_EF, Decrypt, Encrypt, Parts};

@@ -1,7 +1,7 @@
 //! Twofish on 512-bit vectors: 64 blocks, two units of 512 bytes, at a time. VBMI looks up the S-boxes
 //! in four registers, and GFNI multiplies.
 
-use super::entry_point;
+use super::entry_point::entry_point;
 use super::twofish::{BY_5B, BY_EF, Decrypt, Encrypt, Parts};
 use crate::portable::Twofish;
 use std::arch::x86_64::*;

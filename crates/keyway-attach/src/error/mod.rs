@@ -1,0 +1,242 @@
+//! What can go wrong while attaching, sorted by who can do something about it.
+
+mod dm_crypt;
+mod nbd;
+mod nvme_tcp;
+mod ublk;
+mod vhost_user;
+
+pub use dm_crypt::{DmCryptError, Unmappable};
+pub use nbd::NbdError;
+pub use nvme_tcp::NvmeError;
+pub use ublk::UblkError;
+pub use vhost_user::VhostError;
+
+use keyway_engine::DeviceError;
+use keyway_store::InUse;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// A process that keeps something busy.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct User {
+    /// Its process number.
+    pub pid: u32,
+    /// Its name, as `ps` shows it.
+    pub name: String,
+}
+
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.name, self.pid)
+    }
+}
+
+/// What a process that does not answer is at, as far as one can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silence {
+    /// It was stopped (SIGSTOP), or a debugger holds it.
+    Stopped,
+    /// It waits for a medium.
+    Medium,
+    /// Something else.
+    Busy,
+}
+
+impl Silence {
+    /// By its state, as `/proc/PID/stat` has it.
+    pub(crate) fn of(state: Option<char>) -> Self {
+        match state {
+            Some('T' | 't') => Self::Stopped,
+            Some('D') => Self::Medium,
+            _ => Self::Busy,
+        }
+    }
+
+    /// What to do about the process of that number.
+    pub(crate) fn advice(self, pid: u32) -> String {
+        match self {
+            Self::Stopped => format!("`kill -CONT {pid}` lets it go on"),
+            Self::Medium => {
+                "it goes on when the medium does; `dmesg` tells what is wrong with that".to_owned()
+            }
+            Self::Busy => "wait until what is cached is written, or look at what it does".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stopped => "it is stopped",
+            Self::Medium => "it waits for a medium",
+            Self::Busy => "it is busy",
+        })
+    }
+}
+
+/// An attachment that could not be made, used or undone.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// The volume is served by another process already.
+    #[error("{volume} is already open; close it first: keyway close {volume}")]
+    AlreadyOpen {
+        /// The volume.
+        volume: String,
+    },
+    /// Somebody has the volume's bytes, by its name or by another one.
+    #[error("could not open {}: {by}; {}", .volume.display(), .by.hint())]
+    Taken {
+        /// The volume.
+        volume: PathBuf,
+        /// Who.
+        by: InUse,
+    },
+    /// Something uses what should go away.
+    #[error("{what} is in use{}; close what uses it and try again", by(.users))]
+    Busy {
+        /// The mount point, device or file.
+        what: String,
+        /// Who uses it, as far as this user may see.
+        users: Vec<User>,
+    },
+    /// This user may not do it.
+    #[error("not permitted to {what}: {source}; {hint}")]
+    NotPermitted {
+        /// What was tried.
+        what: String,
+        /// What would help.
+        hint: &'static str,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// The machine lacks something.
+    #[error("{what} is missing; {hint}")]
+    Missing {
+        /// The device, program or kernel part.
+        what: String,
+        /// What would help.
+        hint: &'static str,
+    },
+    /// The volume's file system could not be mounted.
+    #[error("the volume holds {found}, and it could not be mounted at {at}: {source}")]
+    Mount {
+        /// The file system found, or "no file system we know".
+        found: String,
+        /// The mount point.
+        at: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// Nothing of that name is open.
+    #[error("{0} is not open; `keyway status` lists what is")]
+    NotOpen(String),
+    /// The runtime folder belongs to somebody else or others may write to it.
+    #[error("{0} is not a folder of this user's alone; remove it, or set XDG_RUNTIME_DIR to one")]
+    UnsafeFolder(PathBuf),
+    /// The serving process is there, and does not answer. What it was asked for is done when it goes on.
+    #[error("process {pid}, which serves {volume}, does not answer: {why}; {}", .why.advice(*.pid))]
+    Silent {
+        /// The volume.
+        volume: String,
+        /// The process.
+        pid: u32,
+        /// What it is at.
+        why: Silence,
+    },
+    /// The volume's file was deleted; it is still served.
+    #[error(
+        "{volume} was deleted while it was open, and what is in it goes when it is closed; copy what you need first"
+    )]
+    Deleted {
+        /// The volume.
+        volume: String,
+    },
+    /// The serving process did not answer as it should.
+    #[error("the process that serves {volume} did not answer: {reason}")]
+    NoAnswer {
+        /// The volume.
+        volume: String,
+        /// What happened instead.
+        reason: String,
+    },
+    /// It is closed and nothing is left, but something went wrong on the way.
+    #[error("{volume} is closed, but not cleanly: {reason}; check what was written last")]
+    ClosedBadly {
+        /// The volume.
+        volume: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The device itself failed, most often its last flush.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The hand-over to the kernel.
+    #[error(transparent)]
+    DmCrypt(#[from] DmCryptError),
+    /// The kernel's ublk driver.
+    #[error(transparent)]
+    Ublk(#[from] UblkError),
+    /// The NBD server.
+    #[error(transparent)]
+    Nbd(#[from] NbdError),
+    /// The server for virtual machines.
+    #[error(transparent)]
+    Vhost(#[from] VhostError),
+    /// The NVMe/TCP controller.
+    #[error(transparent)]
+    Nvme(#[from] NvmeError),
+    /// Anything else the system said.
+    #[error("could not {doing}: {source}")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl AttachError {
+    /// An I/O error with what was being done; lack of rights becomes [`AttachError::NotPermitted`].
+    pub fn io(doing: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        let (doing, source) = (doing.into(), source.into());
+        if source.kind() == io::ErrorKind::PermissionDenied {
+            return Self::NotPermitted { what: doing, hint: "try it as root", source };
+        }
+        Self::Io { doing, source }
+    }
+
+    /// The exit code that stands for this error (see the command line's documentation).
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::AlreadyOpen { .. }
+            | Self::Taken { .. }
+            | Self::Busy { .. }
+            | Self::Silent { .. }
+            | Self::Deleted { .. } => 6,
+            Self::Ublk(e) => e.exit_code(),
+            Self::NotPermitted { .. } | Self::Missing { .. } | Self::Mount { .. } | Self::DmCrypt(_) => 5,
+            Self::NotOpen(_)
+            | Self::UnsafeFolder(_)
+            | Self::NoAnswer { .. }
+            | Self::ClosedBadly { .. }
+            | Self::Device(_)
+            | Self::Nbd(_)
+            | Self::Vhost(_)
+            | Self::Nvme(_)
+            | Self::Io { .. } => 1,
+        }
+    }
+}
+
+fn by(users: &[User]) -> String {
+    if users.is_empty() {
+        return String::new();
+    }
+    let names: Vec<_> = users.iter().map(User::to_string).collect();
+    format!(" by {}", names.join(", "))
+}

@@ -1,0 +1,43 @@
+//! Why an NBD server could not listen, or had to give up.
+
+use crate::address::Listen;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why a server could not listen, or had to give up.
+#[derive(Debug, thiserror::Error)]
+pub enum NbdError {
+    /// An address other machines reach, without leave.
+    #[error(
+        "{0} can be reached from other machines and NBD asks for no password; use a loopback address, or TLS"
+    )]
+    Remote(SocketAddr),
+    /// No TLS with these.
+    #[error(
+        "{path} can't be used: {reason}; a folder of certificates has ca-cert.pem, server-cert.pem and server-key.pem"
+    )]
+    Certificates {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Somebody answers on this socket.
+    #[error("another server is listening on {0}; close it or choose another path")]
+    InUse(PathBuf),
+    /// Something else has this name.
+    #[error("{0} exists and is not a socket; choose another path")]
+    NotASocket(PathBuf),
+    /// The system said no.
+    #[error("could not {doing} {at}: {source}")]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// The address.
+        at: Listen,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+}

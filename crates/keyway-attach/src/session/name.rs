@@ -1,0 +1,67 @@
+//! What somebody calls a session: its id, or the path of its volume, device, file, socket or mount point.
+
+use super::found::Found;
+use super::medium::Inode;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// A file system that hangs is not waited for: then a path is what it looks like.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A name, looked up.
+pub(super) struct Name {
+    given: PathBuf,
+    /// From the root on, and without links where it exists.
+    real: PathBuf,
+    /// What is there.
+    inode: Option<Inode>,
+}
+
+impl Name {
+    /// Those of the sessions that `what` names.
+    pub(super) fn pick(what: &str, mut sessions: Vec<Found>) -> Vec<Found> {
+        // Files in a mount whose server hangs must not be looked at to know whose they are.
+        if sessions.iter().any(|session| session.state.is_called(what)) {
+            sessions.retain(|session| session.state.is_called(what));
+        } else if !sessions.is_empty() {
+            let name = Self::look_up(what);
+            sessions.retain(|session| name.is(session));
+        }
+        sessions
+    }
+
+    fn look_up(what: &str) -> Self {
+        let given = PathBuf::from(what);
+        let absolute = std::path::absolute(&given).unwrap_or_else(|_| given.clone());
+        let (found, looked) = channel();
+        let path = absolute.clone();
+        // It may never come back from there; then it ends with the process.
+        let looking = std::thread::Builder::new().spawn(move || {
+            let real = path.canonicalize().ok().or_else(|| {
+                // What is not there any more may have been below a link.
+                Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+            });
+            let _ = found.send((real, Inode::at(&path)));
+        });
+        let (real, inode) = match looking {
+            Ok(_) => looked.recv_timeout(PATIENCE).unwrap_or_default(),
+            Err(_) => (None, None),
+        };
+        Self { given, real: real.unwrap_or(absolute), inode }
+    }
+
+    /// Whether it names this session. An open volume is the file that is open, not another one that has its path
+    /// now.
+    fn is(&self, session: &Found) -> bool {
+        let state = &session.state;
+        let is = |path: &Path| path == self.given || path == self.real;
+        let volume = match (&self.inode, &state.inode) {
+            (Some(found), Some(open)) => found.is(open) || (!session.alive && is(&state.volume)),
+            _ => is(&state.volume),
+        };
+        volume
+            || state.places().any(|path| is(path))
+            || state.socket.as_ref().is_some_and(|socket| is(Path::new(socket)))
+    }
+}

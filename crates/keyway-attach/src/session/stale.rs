@@ -1,0 +1,142 @@
+//! What killed processes left: what waits for another process is handed on, the rest is taken away.
+
+use super::folder::{SessionFolder, lock_runtime, runtime_folder, session_folders};
+use super::found::found_in;
+use super::medium::Inode;
+use super::name::Name;
+use super::state::SessionState;
+use crate::ublk::{self, UblkError};
+use crate::{AttachError, dmcrypt, fuse, loopdev, mount};
+use std::path::Path;
+use std::time::Duration;
+
+/// Takes away what killed processes left: mounts, loop devices, files. Returns their states as far
+/// as they can be read.
+pub fn clean_stale() -> Result<Vec<SessionState>, AttachError> {
+    clean_stale_in(&runtime_folder()?, None)
+}
+
+/// The same for whoever is about to [`run`](super::run) `volume`: a block device of it that waits for a server is left to that
+/// one to take over, whether or not somebody uses it at this moment.
+pub fn clean_stale_before(volume: &Path) -> Result<Vec<SessionState>, AttachError> {
+    clean_stale_in(&runtime_folder()?, volume.canonicalize().ok().as_deref())
+}
+
+/// What waits for another server of the volume `spared` is left alone.
+pub(super) fn clean_stale_in(
+    runtime: &Path,
+    spared: Option<&Path>,
+) -> Result<Vec<SessionState>, AttachError> {
+    let _alone = lock_runtime(runtime)?;
+    let mut cleaned = Vec::new();
+    for folder in session_folders(runtime) {
+        if folder.is_alive() {
+            continue;
+        }
+        let state = SessionState::read(&folder.state());
+        let gone = match &state {
+            Some(state)
+                if spared.is_some_and(|volume| state.is_of(volume, Inode::at(volume).as_ref()))
+                    && waiting_device(state, ublk::CLEAN_UP).is_some() =>
+            {
+                continue;
+            }
+            Some(state) => take_away(state, false),
+            None => dmcrypt::remove_stale(&folder.id()),
+        };
+        match gone {
+            // It works without its process, or waits for another, and only `close` may unmount it; or udev must
+            // hand it over first.
+            Err(AttachError::Busy { .. } | AttachError::Ublk(UblkError::NotHandedOver { .. })) => continue,
+            done => done?,
+        }
+        cleaned.extend(state);
+        let at = folder.mount_point();
+        for below in loopdev::devices_on(&at.join(fuse::FILE_NAME)) {
+            for device in loopdev::devices_on(&below).iter().chain([&below]) {
+                mount::abandon(device);
+                loopdev::abandon(device)?;
+            }
+        }
+        if fuse::is_mounted(&at) {
+            fuse::disconnect(&at, true)?;
+        }
+        folder.remove()?;
+    }
+    Ok(cleaned)
+}
+
+/// Removes what a dead session left in the kernel: in use only where told to.
+pub(super) fn take_away(state: &SessionState, in_use: bool) -> Result<(), AttachError> {
+    match waiting_device(state, ublk::CLEAN_UP) {
+        Some(device) if !in_use && device.is_in_use() => {
+            Err(AttachError::Busy { what: device.device().display().to_string(), users: Vec::new() })
+        }
+        Some(device) => device.give_up(),
+        None => {
+            if let Some(device) = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT) {
+                ublk::clear(device, &state.volume, state.pid)?;
+            }
+            take_away_mapping(state, in_use)
+        }
+    }
+}
+
+/// The ublk device of a dead session, if it still is there.
+pub(super) fn waiting_device(state: &SessionState, patience: Duration) -> Option<ublk::Waiting> {
+    let device = state.device.as_ref().filter(|_| state.attachment == ublk::ATTACHMENT)?;
+    ublk::waiting(device, &state.volume, state.pid, patience)
+}
+
+/// The block device of this volume that waits for a server, because its own was killed; [`run`](super::run) takes it over
+/// where the plan is [`Attachment::Ublk`](super::Attachment::Ublk), and refuses to attach the volume otherwise.
+pub fn waiting(volume: &Path) -> Result<Option<SessionState>, AttachError> {
+    let Ok(volume) = volume.canonicalize() else { return Ok(None) };
+    let found = waiting_in(&runtime_folder()?, &volume).into_iter().next();
+    Ok(found.map(|(_, state)| state))
+}
+
+/// What waits as [`waiting`] says, of every volume, or of the one that `what` names as in [`find`](super::find).
+pub fn waiting_named(what: Option<&str>) -> Result<Vec<SessionState>, AttachError> {
+    let mut dead = found_in(&runtime_folder()?);
+    dead.retain(|session| !session.alive);
+    let named = match what {
+        None => dead,
+        Some(what) => Name::pick(what, dead),
+    };
+    // Whoever only looks waits for nothing.
+    let waits = |state: &SessionState| waiting_device(state, Duration::ZERO).is_some();
+    Ok(named.into_iter().map(|session| session.state).filter(waits).collect())
+}
+
+/// The dead sessions of the volume that have left a ublk device. Another file that has its path now is another volume.
+pub(super) fn waiting_in(runtime: &Path, volume: &Path) -> Vec<(SessionFolder, SessionState)> {
+    let inode = Inode::at(volume);
+    let dead = found_in(runtime).into_iter().filter(|session| !session.alive);
+    dead.filter(|session| session.state.is_of(volume, inode.as_ref()))
+        .filter(|session| waiting_device(&session.state, ublk::CLEAN_UP).is_some())
+        .map(|session| (session.folder, session.state))
+        .collect()
+}
+
+/// What dead sessions of ublk said of themselves.
+#[cfg(feature = "ublk")]
+pub(super) fn dead_states(runtime: &Path) -> Vec<SessionState> {
+    let dead = found_in(runtime).into_iter().filter(|session| !session.alive);
+    dead.map(|session| session.state).filter(|state| state.attachment == ublk::ATTACHMENT).collect()
+}
+
+/// Removes the kernel's mapping of a dead session, in good order; unmounts it before that only where told to.
+fn take_away_mapping(state: &SessionState, unmount: bool) -> Result<(), AttachError> {
+    if state.attachment != dmcrypt::ATTACHMENT {
+        return Ok(());
+    }
+    let mounted = keyway_sys::mounts().unwrap_or_default();
+    // Only where it is still this device's: somebody else may use the folder by now.
+    if let (true, Some(device), Some(at)) = (unmount, &state.device, &state.mountpoint)
+        && mounted.iter().any(|mount| mount.at == *at && mount.source == *device)
+    {
+        mount::unmount(at)?;
+    }
+    dmcrypt::remove_stale(&state.id)
+}

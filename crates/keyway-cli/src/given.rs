@@ -1,0 +1,138 @@
+//! What a person gives to open a volume of either family: VeraCrypt's one secret, or BitLocker's
+//! keys, of which it has several kinds.
+
+use crate::asking::Terminal;
+use crate::failure::Failure;
+use crate::narrow::NarrowArgs;
+use crate::searching::SearchBar;
+use crate::secrets_in::{SecretArgs, SecretSource};
+use crate::tpm_in::TpmArgs;
+use crate::volume::Which;
+use keyway::LockedVolume;
+use keyway::secrets::Sources;
+use keyway_volume::Secrets;
+use keyway_volume::bitlocker::{Secret, Seen};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub(crate) use keyway::unlock::{Family, Key as Given};
+
+/// The options of secrets that only BitLocker volumes have.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[command(next_help_heading = "BitLocker")]
+pub(crate) struct KeyArgs {
+    /// The recovery password: its 48 digits, or a file that holds it; `-` is standard input
+    #[arg(long, value_name = "TEXT-OR-FILE")]
+    recovery_password: Option<OsString>,
+    /// The startup key's file, or a folder in which the volume's one is looked for
+    #[arg(long, value_name = "FILE.BEK")]
+    startup_key: Option<PathBuf>,
+    #[command(flatten)]
+    tpm: TpmArgs,
+}
+
+/// A volume, what opens it, and what it is looked for as: what nearly every verb takes.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct VolumeArgs {
+    /// The volume's file or block device
+    pub(crate) volume: PathBuf,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+impl VolumeArgs {
+    /// Which volume is meant.
+    pub(crate) fn which(&self) -> Which {
+        Which::new(&self.volume, &self.narrow)
+    }
+
+    /// The same for the library, which asks on the terminal for what wasn't named.
+    pub(crate) fn locked<'a>(&self, bar: &'a SearchBar) -> Result<LockedVolume<'a>, Failure> {
+        let mut volume = LockedVolume::new(&self.volume, &Terminal);
+        volume.arguments = self.which().arguments();
+        volume.sources = self.keys.sources(&self.source())?;
+        volume.progress = bar;
+        Ok(volume)
+    }
+
+    /// Where its password and keyfiles come from.
+    pub(crate) fn source(&self) -> SecretSource {
+        self.secret.source()
+    }
+
+    /// Whether anything that opens it was named.
+    pub(crate) fn names_a_secret(&self) -> bool {
+        self.source().is_given() || self.keys.is_given()
+    }
+
+    /// Reads what opens it; asks on the terminal where nothing was named and it is needed.
+    pub(crate) fn given(&self) -> Result<Given, Failure> {
+        read(&self.which(), &self.source(), &self.keys)
+    }
+
+    /// The same of a volume that is known to be a BitLocker one.
+    pub(crate) fn bitlocker_secrets(&self) -> Result<Vec<Secret>, Failure> {
+        bitlocker_secrets(&self.which(), &self.source(), &self.keys)
+    }
+
+    /// The same of a volume that is known to be a VeraCrypt or TrueCrypt one.
+    pub(crate) fn veracrypt_secrets(&self) -> Result<Secrets, Failure> {
+        veracrypt_secrets(&self.which(), &self.source(), &self.keys)
+    }
+}
+
+impl KeyArgs {
+    /// Whether any was named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.recovery_password.is_some() || self.startup_key.is_some() || self.tpm.is_given()
+    }
+
+    /// What the options name, for the library.
+    pub(crate) fn sources(&self, source: &SecretSource) -> Result<Sources, Failure> {
+        let mut sources = Sources::new();
+        sources.password = source.named();
+        sources.recovery_password.clone_from(&self.recovery_password);
+        sources.startup_key.clone_from(&self.startup_key);
+        sources.tpm = self.tpm.source()?;
+        Ok(sources)
+    }
+}
+
+/// Reads what opens a volume; asks on the terminal where nothing was named and it is needed.
+pub(crate) fn read(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Result<Given, Failure> {
+    let sources = keys.sources(source)?;
+    Ok(sources.key(&which.path, &which.arguments(), &Terminal, &SearchBar::new())?)
+}
+
+/// Reads what opens a VeraCrypt or TrueCrypt volume; asks on the terminal where nothing was named.
+pub(crate) fn veracrypt_secrets(
+    which: &Which,
+    source: &SecretSource,
+    keys: &KeyArgs,
+) -> Result<Secrets, Failure> {
+    Ok(keys.sources(source)?.veracrypt_key(&which.path, &Terminal)?)
+}
+
+/// Reads what opens a BitLocker volume; asks on the terminal where nothing was named and it is needed.
+pub(crate) fn bitlocker_secrets(
+    which: &Which,
+    source: &SecretSource,
+    keys: &KeyArgs,
+) -> Result<Vec<Secret>, Failure> {
+    let sources = keys.sources(source)?;
+    Ok(sources.bitlocker_key(&which.path, &which.arguments(), &Terminal, &SearchBar::new())?)
+}
+
+/// The same of a volume whose metadata is found in another way.
+pub(crate) fn bitlocker_secrets_of(
+    which: &Which,
+    source: &SecretSource,
+    keys: &KeyArgs,
+    look: impl FnOnce() -> Result<Seen, Failure>,
+) -> Result<Vec<Secret>, Failure> {
+    keys.sources(source)?.bitlocker_key_of(&which.path, &Terminal, look)
+}

@@ -1,0 +1,176 @@
+//! Where results go: words or one JSON document to standard output, all else to standard error.
+
+use crate::failure::{Exit, Failure};
+use crate::prompt;
+use crate::shown::{self, line, lines};
+pub(crate) use keyway_store::size::words as bytes;
+use serde::Serialize;
+use serde_json::json;
+use std::io::{self, IsTerminal, Write};
+
+/// How a verb answers and asks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    /// One JSON document instead of words.
+    pub(crate) json: bool,
+    /// Questions whether to go on are answered already.
+    pub(crate) yes: bool,
+}
+
+impl Output {
+    /// Prints the result: the document with `--json`, else the words.
+    pub(crate) fn result(
+        self,
+        document: &impl Serialize,
+        words: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        let text = if self.json { document_text(document) } else { lines(&words()) };
+        print(&text)
+    }
+
+    /// Words for people while the work goes on; nothing with `--json`.
+    pub(crate) fn say(self, words: &str) -> Result<(), Failure> {
+        if self.json { Ok(()) } else { print(&lines(words)) }
+    }
+
+    /// A warning to standard error.
+    pub(crate) fn warn(self, words: &str) {
+        let _ = writeln!(io::stderr().lock(), "keyway: warning: {}", line(words));
+    }
+
+    /// What goes on, to standard error.
+    pub(crate) fn note(self, words: &str) {
+        let _ = writeln!(io::stderr().lock(), "keyway: {words}");
+    }
+
+    /// Asks before data is lost; fails unless the answer is yes.
+    pub(crate) fn confirm(self, what: &str) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        if !io::stdin().is_terminal() {
+            return Err(Failure::usage(
+                format!("nothing was done, because there is no terminal to ask this on: {what}"),
+                "add --yes if that is what you want",
+            ));
+        }
+        if prompt::confirm(what)? {
+            Ok(())
+        } else {
+            Err(Failure::new(
+                Exit::Failed,
+                "nothing was done",
+                "type the whole word `yes` to go on, or add --yes",
+            )
+            .kind(keyway_error::Kind::Declined))
+        }
+    }
+
+    /// Reports a failure: two lines on standard error, with `--json` the document as well.
+    pub(crate) fn failure(self, failure: &Failure) {
+        let mut err = io::stderr().lock();
+        let _ = writeln!(err, "keyway: {}", line(&failure.message));
+        if !failure.hint.is_empty() {
+            let _ = writeln!(err, "        {}", line(&failure.hint));
+        }
+        if self.json {
+            let _ = print(&document_text(&error_document(failure)));
+        }
+    }
+}
+
+/// The document that `--json` prints for a failure.
+pub(crate) fn error_document(failure: &Failure) -> serde_json::Value {
+    let error = json!({
+        "kind": failure.kind.word(),
+        "message": failure.message,
+        "hint": failure.hint,
+        "code": failure.exit as u8,
+    });
+    let mut document = failure.detail.as_object().cloned().unwrap_or_default();
+    document.insert("error".to_owned(), error);
+    document.into()
+}
+
+fn document_text(document: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(document)
+        .unwrap_or_else(|e| json!({"error": {"kind": "failed", "message": e.to_string()}}).to_string());
+    shown::json(&text)
+}
+
+/// Writes a text that ends with a line end; a reader that went away is not an error.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let written = write!(out, "{text}{end}").and_then(|()| out.flush());
+    match written {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::io("write to", std::path::Path::new("standard output"), &e))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether progress may be drawn.
+pub(crate) fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// A table without borders; the columns from `numbers_from` on are aligned right.
+pub(crate) fn table(
+    header: &[&str],
+    numbers_from: usize,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> String {
+    let mut all = vec![header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>()];
+    all.extend(rows.into_iter().map(|row| row.iter().map(|cell| line(cell)).collect()));
+    let width = |column: usize| {
+        all.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let mut text = String::new();
+    for row in &all {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column >= numbers_from { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// `label  value` lines, the labels padded to one width.
+pub(crate) fn pairs<L: AsRef<str>>(rows: &[(L, String)]) -> String {
+    let width = rows.iter().map(|(l, _)| line(l.as_ref()).chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (label, value) in rows {
+        let (label, value) = (line(label.as_ref()), line(value));
+        let pad = width.saturating_sub(label.chars().count());
+        text.push_str(&format!("{label}{:pad$}  {value}\n", ""));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_line_up() {
+        let rows = [vec!["aes".to_owned(), "9".to_owned()], vec!["x".to_owned(), "10".to_owned()]];
+        assert_eq!(table(&["name", "n"], 1, rows), "name   n\naes    9\nx     10\n");
+    }
+
+    #[test]
+    fn what_is_in_a_table_begins_no_line() {
+        let text = table(&["name"], 1, [vec!["a\nb\u{1b}[2J".to_owned()]]);
+        assert_eq!(text, "name\na\\nb\\u{1b}[2J\n");
+        assert_eq!(pairs(&[("a", "1\n  b  2".to_owned())]), "a  1\\n  b  2\n");
+    }
+
+    #[test]
+    fn pairs_line_up() {
+        let text = pairs(&[("a", "1".to_owned()), ("long", "2".to_owned())]);
+        assert_eq!(text, "a     1\nlong  2\n");
+    }
+}

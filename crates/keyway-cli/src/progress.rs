@@ -1,0 +1,77 @@
+//! A progress bar with speed and time left on standard error, drawn on a terminal only.
+
+use crate::failure::{Exit, Failure};
+use crate::output::stderr_is_terminal;
+use crate::shown::line;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use keyway_volume::Stage;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::flag;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Work that is counted in bytes.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Progress {
+    /// Starts drawing, where anybody watches; Ctrl-C stops the work in good order.
+    pub(crate) fn interruptible(label: &str) -> Result<Self, Failure> {
+        let bar = bar(label);
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            // The second one ends the process at once.
+            flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupted))
+                .and_then(|_| flag::register(signal, Arc::clone(&interrupted)))
+                .map_err(|e| Failure::new(Exit::Failed, format!("could not catch Ctrl-C: {e}"), ""))?;
+        }
+        Ok(Self { bar, interrupted })
+    }
+
+    /// What is being done now.
+    pub(crate) fn label(&self, label: &str) {
+        self.bar.set_message(line(label));
+        self.bar.reset();
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A bar for bytes, drawn where anybody watches.
+pub(crate) fn bar(label: &str) -> ProgressBar {
+    let target =
+        if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    let style = ProgressStyle::with_template(
+        "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes}  {binary_bytes_per_sec}  {eta} left",
+    );
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.set_message(line(label));
+    bar
+}
+
+impl keyway_volume::Progress for Progress {
+    fn at(&self, _stage: Stage, done: u64, total: u64) -> ControlFlow<()> {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.done();
+    }
+}

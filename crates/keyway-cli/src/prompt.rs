@@ -1,0 +1,150 @@
+//! A question on the terminal whose answer is not shown and goes straight into locked memory.
+
+use crate::failure::{Exit, Failure};
+use crate::shown::{line, lines};
+use keyway_secret::SecretBytes;
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, Read, Write};
+use std::path::Path;
+
+/// Longest line the prompt takes, in bytes.
+const LINE_LIMIT: usize = 1024;
+
+/// A terminal that gives each key as it comes and shows none, until it is dropped.
+struct Quiet {
+    terminal: File,
+    before: Termios,
+}
+
+impl Quiet {
+    fn open() -> io::Result<Self> {
+        let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+        let before = tcgetattr(&terminal)?;
+        let mut quiet = before.clone();
+        // Signals come as bytes too, so that an interrupt cannot leave the echo switched off.
+        quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG);
+        quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
+        quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(&terminal, OptionalActions::Flush, &quiet)?;
+        Ok(Self { terminal, before })
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        let _ = tcsetattr(&self.terminal, OptionalActions::Flush, &self.before);
+    }
+}
+
+/// What typing led to.
+enum Typed {
+    Line(SecretBytes),
+    Interrupted,
+    TooLong,
+}
+
+/// Asks for a password.
+pub(crate) fn password(question: &str) -> Result<SecretBytes, Failure> {
+    let tty = Path::new("/dev/tty");
+    let mut quiet = Quiet::open().map_err(|e| Failure::io("ask on", tty, &e))?;
+    write_line(&mut quiet.terminal, &line(question))?;
+    let mut keys = quiet.terminal.try_clone().map_err(|e| Failure::io("read", tty, &e))?;
+    let typed = read_line(&mut keys).map_err(|e| Failure::io("read", tty, &e))?;
+    write_line(&mut quiet.terminal, "\n")?;
+    match typed {
+        Typed::Line(line) => Ok(line),
+        Typed::Interrupted => {
+            Err(Failure::new(Exit::Failed, "interrupted", "").kind(keyway_error::Kind::Interrupted))
+        }
+        Typed::TooLong => Err(Failure::usage(
+            format!("a typed password can't be longer than {LINE_LIMIT} bytes"),
+            "use --password-file FILE",
+        )),
+    }
+}
+
+/// Asks whether to go on; only `yes` does.
+pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
+    let tty = Path::new("/dev/tty");
+    let mut terminal =
+        OpenOptions::new().read(true).write(true).open(tty).map_err(|e| Failure::io("ask on", tty, &e))?;
+    write_line(&mut terminal, &format!("{} Type `yes` to go on: ", lines(question)))?;
+    let mut answer = String::new();
+    io::BufReader::new(terminal).read_line(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
+    Ok(answer.trim() == "yes")
+}
+
+fn write_line(terminal: &mut File, text: &str) -> Result<(), Failure> {
+    terminal
+        .write_all(text.as_bytes())
+        .and_then(|()| terminal.flush())
+        .map_err(|e| Failure::io("write to", Path::new("/dev/tty"), &e))
+}
+
+/// Collects keys up to the end of the line; Backspace, Ctrl-U, Ctrl-C and Ctrl-D do as usual.
+fn read_line(keys: &mut impl Read) -> io::Result<Typed> {
+    let mut line = SecretBytes::zeroed(LINE_LIMIT);
+    let mut key = SecretBytes::zeroed(1);
+    let mut len = 0;
+    loop {
+        match keys.read(&mut key) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(e),
+        }
+        match key.first().copied().unwrap_or(0) {
+            b'\n' | b'\r' => break,
+            0x03 => return Ok(Typed::Interrupted),
+            0x04 => break,
+            0x08 | 0x7f => {
+                // One character back: over UTF-8's continuation bytes to its first byte.
+                while len > 0 {
+                    len -= 1;
+                    if line.get(len).is_none_or(|b| b & 0xc0 != 0x80) {
+                        break;
+                    }
+                }
+            }
+            0x15 => len = 0,
+            byte => match line.get_mut(len) {
+                Some(place) => {
+                    *place = byte;
+                    len += 1;
+                }
+                None => return Ok(Typed::TooLong),
+            },
+        }
+    }
+    line.truncate(len);
+    Ok(Typed::Line(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(keys: &[u8]) -> Option<Vec<u8>> {
+        match read_line(&mut &keys[..]).expect("memory reads") {
+            Typed::Line(line) => Some(line.to_vec()),
+            Typed::Interrupted | Typed::TooLong => None,
+        }
+    }
+
+    #[test]
+    fn editing_keys_edit() {
+        assert_eq!(typed(b"secret\nrest").as_deref(), Some(&b"secret"[..]));
+        assert_eq!(typed(b"secrex\x7ft\r").as_deref(), Some(&b"secret"[..]));
+        assert_eq!(typed(b"wrong\x15right\n").as_deref(), Some(&b"right"[..]));
+        assert_eq!(typed("aé\u{7f}b\n".as_bytes()).as_deref(), Some(&b"ab"[..]));
+        assert_eq!(typed(b"\x7f\x7f\n").as_deref(), Some(&b""[..]));
+        assert_eq!(typed(b"abc\x03"), None);
+    }
+
+    #[test]
+    fn a_line_has_an_end() {
+        assert!(typed(&[b'x'; LINE_LIMIT]).is_some());
+        assert!(typed(&[b'x'; LINE_LIMIT + 1]).is_none());
+    }
+}

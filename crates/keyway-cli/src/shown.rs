@@ -1,0 +1,104 @@
+//! Text that others wrote, made fit for a terminal: what would steer it is shown instead of done.
+//!
+//! A medium may hold anything: names of files, labels, descriptions, paths. [`shown`] is for such a text
+//! where it enters a sentence. [`line`] and [`lines`] stand where everything goes out, in case a text came
+//! by another way, out of an error of a crate below for one.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+
+/// Whether a character does something to a terminal, or to the order in which others are shown, instead
+/// of being shown: control characters of ASCII and of ISO 6429 (C1), Unicode's marks for the direction of
+/// writing (UAX #9 and their forerunners), its ends of lines.
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+}
+
+fn escaped(text: &mut String, c: char) {
+    text.extend(c.escape_default());
+}
+
+/// A text that somebody else wrote, in one line, so that what it was can be told from what is shown:
+/// `\n`, `\t`, `\r`, `\u{1b}`, `\xff` for a byte that is no text, and `\\` for the backslash itself.
+pub(crate) fn shown(text: impl AsRef<OsStr>) -> String {
+    let mut out = String::new();
+    for chunk in text.as_ref().as_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if steers(c) || c == '\\' { escaped(&mut out, c) } else { out.push(c) }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
+    }
+    out
+}
+
+/// A sentence of ours that stays in its line, whatever is in it.
+pub(crate) fn line(text: &str) -> String {
+    without(text, |_| false)
+}
+
+/// Text of ours of several lines; ends of lines and tabulators are kept.
+pub(crate) fn lines(text: &str) -> String {
+    without(text, |c| matches!(c, '\n' | '\t'))
+}
+
+fn without(text: &str, keep: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) && !keep(c) { escaped(&mut out, c) } else { out.push(c) }
+    }
+    out
+}
+
+/// A JSON document's text with what steers in it written as JSON's own escapes: no other parser reads it
+/// otherwise. Ends of lines stand between its parts alone.
+pub(crate) fn json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) && c != '\n' {
+            // All of them lie in Unicode's first plane.
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_steer_terminals() {
+        assert_eq!(shown("a\u{1b}[2Jb\n\t\r"), "a\\u{1b}[2Jb\\n\\t\\r");
+        assert_eq!(shown("gpj.\u{202e}exe"), "gpj.\\u{202e}exe");
+        assert_eq!(shown("\u{9b}2J\u{7f}\u{2066}\u{200f}"), "\\u{9b}2J\\u{7f}\\u{2066}\\u{200f}");
+        assert_eq!(shown("größe 漢字.txt"), "größe 漢字.txt");
+    }
+
+    #[test]
+    fn what_was_there_can_be_told() {
+        assert_eq!(shown(OsStr::from_bytes(b"a\xff\xc3")), "a\\xff\\xc3");
+        assert_eq!(shown("a\\n"), "a\\\\n");
+        assert_ne!(shown("\\u{1b}"), shown("\u{1b}"));
+    }
+
+    #[test]
+    fn sentences_stay_in_their_lines() {
+        assert_eq!(line("one\nkeyway: done"), "one\\nkeyway: done");
+        assert_eq!(lines("one\n\ttwo\u{1b}[2J\r"), "one\n\ttwo\\u{1b}[2J\\r");
+        assert_eq!(line("C:\\ and \\u{1b}"), "C:\\ and \\u{1b}");
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let value = serde_json::json!({"name": "a\u{1b}\u{9b}\u{7f}\u{202e}\n\u{2066}ü\\"});
+        let text = json(&serde_json::to_string_pretty(&value).unwrap_or_default());
+        assert!(text.chars().all(|c| c == '\n' || !steers(c)), "{text:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).ok(), Some(value));
+    }
+}

@@ -1,0 +1,197 @@
+//! `serve`: a volume for virtual machines and other programs, over NBD, vhost-user or NVMe/TCP.
+
+use super::open;
+use crate::failure::Failure;
+use crate::given::{self, KeyArgs};
+use crate::narrow::NarrowArgs;
+use crate::nvme_auth::AuthArgs;
+use crate::output::Output;
+use crate::secrets_in::SecretArgs;
+use crate::spawn::{self, ServeRequest, ServeSecrets};
+use crate::volume::{self, Which};
+use keyway_attach::AttachError;
+use keyway_attach::nbd::Certificates;
+use keyway_attach::session::{Attachment, NbdAddress};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Serve a volume to virtual machines or NBD clients until it is closed or Ctrl-C comes
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway serve secret.hc --nbd unix:/run/user/1000/secret.sock
+  $ keyway serve /dev/sdb1 --nbd tcp:127.0.0.1:10809 --read-only --password-file pw.txt
+  $ keyway serve secret.hc --nbd tcp:0.0.0.0:10809 --tls-certificates /etc/pki/keyway
+  $ keyway serve secret.hc --vhost-user /run/user/1000/disk.sock
+  $ keyway serve secret.hc --nvme-tcp 127.0.0.1:4420
+  $ keyway serve secret.hc --nvme-tcp 192.0.2.1:4420 --nvme-secret hosts.txt")]
+#[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user", "nvme_tcp"])]
+pub(crate) struct Args {
+    /// The volume's file or block device
+    volume: PathBuf,
+    /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT; with --tls-certificates any address
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    nbd: Option<NbdAddress>,
+    /// Speak TLS, with the certificates in this folder (ca-cert.pem, server-cert.pem, server-key.pem); clients show one, too
+    #[arg(long, value_name = "FOLDER", requires = "nbd")]
+    tls_certificates: Option<PathBuf>,
+    /// A disk for a virtual machine, on a unix socket at this path (vhost-user-blk)
+    #[arg(long, value_name = "PATH")]
+    vhost_user: Option<PathBuf>,
+    /// An NVMe drive for the kernel's own driver (NVMe/TCP): 127.0.0.1:PORT; with --nvme-secret any address
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
+    nvme_tcp: Option<SocketAddr>,
+    /// Let every user of this machine connect to a loopback port, who can then read the volume and write to it; without it
+    /// only you and root can
+    #[arg(long)]
+    any_local_user: bool,
+    /// Refuse every write
+    #[arg(long)]
+    read_only: bool,
+    /// Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused
+    #[arg(long, conflicts_with = "read_only")]
+    allow_discards: bool,
+    /// Return as soon as it serves, and serve on until `keyway close`
+    #[arg(long)]
+    background: bool,
+    #[command(flatten)]
+    hosts: AuthArgs,
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    narrow: NarrowArgs,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    // Clap asks for no option that another one rules out.
+    if (args.hosts.is_given() && args.nvme_tcp.is_none())
+        || (args.tls_certificates.is_some() && args.nbd.is_none())
+    {
+        return Err(Failure::usage(
+            "--nvme-secret goes with --nvme-tcp, and --tls-certificates with --nbd",
+            "leave it out, or serve the volume the other way",
+        ));
+    }
+    if args.any_local_user && !opens_a_loopback_port(args) {
+        return Err(Failure::usage(
+            "--any-local-user is for a loopback port at which nobody must prove anything",
+            "leave it out: unix sockets are their owner's, and TLS and --nvme-secret say who may connect",
+        ));
+    }
+    volume::must_exist(&args.volume)?;
+    if !args.read_only {
+        volume::must_be_writable(&args.volume)
+            .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
+    }
+    open::refuse_if_open(&args.volume, args.read_only)?;
+    let certificates = args.tls_certificates.as_deref().map(spawn::absolute).transpose()?;
+    if let Some(folder) = &certificates {
+        // Before anyone types a password.
+        Certificates::from_folder(folder).map_err(AttachError::from)?;
+    }
+    if let (Some(NbdAddress::Tcp(at)), None) = (&args.nbd, &certificates) {
+        on_this_machine(*at)
+            .map_err(|what| Failure::usage(what, "use a loopback address, or --tls-certificates FOLDER"))?;
+    }
+    if let Some(at) = args.nvme_tcp {
+        match on_this_machine(at) {
+            Err(what) if !args.hosts.is_given() => {
+                return Err(Failure::usage(what, "use a loopback address, or --nvme-secret FILE: it lets in only who proves a secret, and encrypts nothing"));
+            }
+            Err(_) => out.warn(
+                "hosts prove who they are, and what they read and write crosses the network as it is: keep it to a network \
+                 that you trust",
+            ),
+            Ok(()) => {}
+        }
+    }
+    if args.hosts.is_stdin() && args.secret.source().uses_stdin() {
+        return Err(Failure::usage(
+            "two secrets can't both come from standard input",
+            "give one of them with --password-fd N or in a file",
+        ));
+    }
+    let hosts = args.hosts.read()?;
+    let which = Which::new(&args.volume, &args.narrow).absolute()?;
+    let own = given::read(&which, &args.secret.source(), &args.keys)?;
+    let attachment = match (&args.nbd, &args.vhost_user, args.nvme_tcp) {
+        (_, _, Some(address)) => Attachment::NvmeTcp(address),
+        (_, Some(path), None) => Attachment::VhostUser(Some(spawn::absolute(path)?)),
+        (address, None, None) => {
+            let at = match address {
+                Some(NbdAddress::Unix(path)) => NbdAddress::Unix(spawn::absolute(path)?),
+                other => other.clone().unwrap_or(NbdAddress::Session),
+            };
+            Attachment::Nbd(match certificates {
+                Some(certificates) => NbdAddress::Tls { at: Box::new(at), certificates },
+                None => at,
+            })
+        }
+    };
+    let request = ServeRequest {
+        which,
+        read_only: args.read_only,
+        discards: args.allow_discards,
+        cache: false,
+        attachment,
+        chosen: None,
+        mountpoint: None,
+        any_local_user: args.any_local_user,
+    };
+    open::serve(&request, ServeSecrets { own, protect: None, hosts }, !args.background, out)
+}
+
+fn address(text: &str) -> Result<NbdAddress, String> {
+    if let Some(path) = text.strip_prefix("unix:")
+        && !path.is_empty()
+    {
+        return Ok(NbdAddress::Unix(path.into()));
+    }
+    let at = text.strip_prefix("tcp:").ok_or("write unix:PATH or tcp:127.0.0.1:PORT")?;
+    socket_address(at).map(NbdAddress::Tcp)
+}
+
+fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    text.replacen("localhost:", "127.0.0.1:", 1)
+        .parse()
+        .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())
+}
+
+/// Whether it is served where nothing but whose a connection is can keep others out.
+fn opens_a_loopback_port(args: &Args) -> bool {
+    let nbd = matches!(args.nbd, Some(NbdAddress::Tcp(_))) && args.tls_certificates.is_none();
+    nbd || (args.nvme_tcp.is_some() && !args.hosts.is_given())
+}
+
+/// Who can reach an address without proof can read and write what is served there.
+fn on_this_machine(at: SocketAddr) -> Result<(), String> {
+    if at.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "{} is not this machine's loopback; other machines could read the volume and write to it, and see what others do",
+        at.ip()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        assert_eq!(address("unix:/tmp/s"), Ok(NbdAddress::Unix("/tmp/s".into())));
+        let tcp = |text| address(text).map(|a| format!("{a:?}"));
+        assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
+        assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));
+        assert_eq!(tcp("tcp:[::1]:1"), Ok("Tcp([::1]:1)".to_owned()));
+        for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "/tmp/s"] {
+            assert!(address(text).is_err(), "{text}");
+        }
+        for text in ["0.0.0.0:1", "192.168.1.1:1", "[::]:1"] {
+            assert!(socket_address(text).and_then(on_this_machine).is_err(), "{text}");
+        }
+    }
+}

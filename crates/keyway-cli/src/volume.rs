@@ -1,0 +1,149 @@
+//! From words to an unlocked volume: what `cat`, `info`, `open` and the others have in common.
+
+use crate::failure::Failure;
+use crate::given::Family;
+use crate::narrow::{FormatArg, NarrowArgs};
+use crate::output::Output;
+use crate::searching::SearchBar;
+use crate::spawn;
+use keyway::unlock::{KeyRef, UnlockArguments};
+use keyway::{OpenOptions, SystemDrive, Volume, medium};
+use keyway_engine::Access;
+use keyway_store::{Caching, FileStore};
+use keyway_volume::{HashName, HeaderChoice, Secrets, UnlockRequest};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Which volume, and what it is looked for as.
+#[derive(Debug, Clone)]
+pub(crate) struct Which {
+    /// Its file or device.
+    pub(crate) path: PathBuf,
+    /// Only this format.
+    pub(crate) format: Option<FormatArg>,
+    /// Only this hash.
+    pub(crate) hash: Option<HashName>,
+    /// Which header.
+    pub(crate) header: HeaderChoice,
+    /// It is an encrypted system.
+    pub(crate) system: bool,
+    /// It is a partition of one, whose header lies in this drive or file.
+    pub(crate) system_header: Option<PathBuf>,
+}
+
+impl Which {
+    /// From the command line.
+    pub(crate) fn new(path: &Path, narrow: &NarrowArgs) -> Self {
+        Self {
+            path: path.to_owned(),
+            format: narrow.format(),
+            hash: narrow.hash(),
+            header: narrow.header(),
+            system: narrow.system(),
+            system_header: narrow.system_header().map(Path::to_owned),
+        }
+    }
+
+    /// The same by paths that a process in another folder finds.
+    pub(crate) fn absolute(self) -> Result<Self, Failure> {
+        let system_header = self.system_header.as_deref().map(spawn::absolute).transpose()?;
+        Ok(Self { path: spawn::absolute(&self.path)?, system_header, ..self })
+    }
+
+    /// The same for the library.
+    pub(crate) fn arguments(&self) -> UnlockArguments {
+        let mut arguments = UnlockArguments::new();
+        arguments.format = self.format.map(FormatArg::format);
+        arguments.hash = self.hash;
+        arguments.header = self.header;
+        arguments.system = self.system;
+        arguments.system_header.clone_from(&self.system_header);
+        arguments
+    }
+
+    /// The request for the format's own code. `drive` is where a system partition's header may be.
+    pub(crate) fn request<'a>(
+        &self,
+        secrets: &'a Secrets,
+        protect: Option<&'a Secrets>,
+        drive: Option<&'a SystemDrive>,
+    ) -> UnlockRequest<'a> {
+        self.arguments().veracrypt_request(secrets, protect, drive)
+    }
+}
+
+/// Opens the file or device; a volume in use elsewhere is refused for writing.
+pub(crate) fn store(path: &Path, access: Access, caching: Caching) -> Result<FileStore, Failure> {
+    Ok(medium::open(path, access, caching)?)
+}
+
+/// Unlocks a volume and puts its layout over the store.
+pub(crate) fn open<'a>(
+    which: &Which,
+    access: Access,
+    caching: Caching,
+    key: impl Into<KeyRef<'a>>,
+    protect: Option<&Secrets>,
+) -> Result<Volume, Failure> {
+    let bar = SearchBar::new();
+    let options = OpenOptions::new().arguments(which.arguments()).access(access).caching(caching);
+    Ok(options.protect_hidden(protect).progress(&bar).open_with(&which.path, key)?)
+}
+
+/// Looks at what somebody else may be at work on, and again where it got shorter meanwhile: resize2fs, which makes room for
+/// an encryption, cuts an image file for a moment.
+pub(crate) fn look<T>(look: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
+    const MORE_LOOKS: usize = 9;
+    for _ in 0..MORE_LOOKS {
+        match look() {
+            Err(failure) if failure.is_shorter() => {}
+            seen => return seen,
+        }
+    }
+    look()
+}
+
+/// Which formats' code is to look at a volume: the one that was named, else what its first sector
+/// says.
+pub(crate) fn family(which: &Which) -> Result<Family, Failure> {
+    Ok(keyway::detect::family(&which.path, &which.arguments())?)
+}
+
+/// Tells the warnings of unlocking, and that memory could not be locked.
+pub(crate) fn warn(out: Output, warnings: &[String]) {
+    for warning in warnings {
+        out.warn(warning);
+    }
+    if !keyway_secret::all_locked() {
+        out.warn("keys could not be locked in memory and may be swapped out: raise `ulimit -l`");
+    }
+}
+
+/// An error of a format's code in words that name the volume.
+pub(crate) fn about(path: &Path, error: impl Into<Failure>) -> Failure {
+    named(path, error.into())
+}
+
+fn named(path: &Path, mut failure: Failure) -> Failure {
+    let name = path.display().to_string();
+    if !failure.message.contains(&name) {
+        failure.message = format!("{name}: {}", failure.message);
+    }
+    failure
+}
+
+/// The protector that a VeraCrypt volume's secret is, for `status` and `protector list`.
+pub(crate) fn protector_of(secrets: &Secrets) -> Value {
+    let kind = if secrets.password.is_empty() { "keyfiles" } else { "password" };
+    json!({"id": "0", "kind": kind, "keyfiles": secrets.keyfiles.len(), "pim": secrets.pim})
+}
+
+/// The volume must be there and readable before anyone is asked for a password.
+pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
+    Ok(medium::must_exist(path)?)
+}
+
+/// So must be the right to write to it.
+pub(crate) fn must_be_writable(path: &Path) -> Result<(), Failure> {
+    Ok(medium::must_be_writable(path)?)
+}

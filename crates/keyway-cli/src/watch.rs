@@ -1,0 +1,249 @@
+//! How far a conversion is: shown, told to whoever asks, and stopped when they wish.
+//!
+//! A process that converts keeps a small file in the runtime folder, locked, with its number and how
+//! far it is: `status` reads it, `pause` asks that process to stop.
+
+use crate::conversion;
+use crate::failure::Failure;
+use crate::progress;
+use keyway_attach::session;
+use keyway_convert::{ConversionKind, ConvertError, Progress, Stopped};
+use keyway_volume::Stage;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, Metadata, OpenOptions};
+use std::ops::ControlFlow;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How much a conversion may be ahead of its limit's even pace.
+const MOST_AHEAD: Duration = Duration::from_secs(1);
+
+/// How often one that waits for that looks whether it shall stop.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// How often the state file is written.
+const TELL_EVERY: Duration = Duration::from_millis(500);
+
+/// What the names of state files begin with.
+const STATE: &str = "converting-";
+
+/// What a converting process says of itself.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Telling {
+    pub(crate) pid: i32,
+    /// When that process started: with the pid it names one process.
+    #[serde(default)]
+    pid_started: u64,
+    pub(crate) volume: PathBuf,
+    /// The file that its journal is in.
+    #[serde(default)]
+    pub(crate) journal: Option<PathBuf>,
+    pub(crate) done_bytes: u64,
+    pub(crate) total_bytes: u64,
+    pub(crate) bytes_per_second: u64,
+    pub(crate) seconds_left: u64,
+}
+
+impl Telling {
+    fn is_alive(&self) -> bool {
+        u32::try_from(self.pid).is_ok_and(|pid| session::started(pid) == Some(self.pid_started))
+    }
+}
+
+/// A conversion that is carried out, and all who want to know about it.
+pub(crate) struct Watch<'a> {
+    /// `None` while the volume is in use: then the session answers to signals.
+    bar: Option<progress::Progress>,
+    state: Mutex<State>,
+    path: &'a Path,
+    journal: Option<&'a Path>,
+    /// Bytes a second.
+    limit: Option<u64>,
+    stopped: AtomicBool,
+}
+
+struct State {
+    file: Option<(File, PathBuf)>,
+    began: Instant,
+    /// Bytes that were done before.
+    from: Option<u64>,
+    told: Option<Instant>,
+    /// Bytes that were done when it was last held up to its limit, and from when on it may go on.
+    paced: u64,
+    free: Instant,
+}
+
+impl<'a> Watch<'a> {
+    /// Begins to tell of the conversion of that file or device, which this process has claimed, with its journal where
+    /// that is in a file.
+    pub(crate) fn new(
+        (path, journal): (&'a Path, Option<&'a Path>),
+        bar: Option<progress::Progress>,
+        limit: Option<u64>,
+    ) -> Result<Self, Failure> {
+        let state_path = state_path(path)?;
+        let file = loop {
+            let file =
+                OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&state_path);
+            let file = file.map_err(|e| Failure::io("make", &state_path, &e))?;
+            // Only somebody who looks at it at this instant can have it, and lets go of it at once.
+            flock(&file, FlockOperation::LockExclusive)
+                .map_err(|e| Failure::io("lock", &state_path, &e.into()))?;
+            // Who took it for a killed one's has removed it meanwhile.
+            if is_at(&file, &state_path) {
+                break file;
+            }
+        };
+        let state = State {
+            file: Some((file, state_path)),
+            began: Instant::now(),
+            from: None,
+            told: None,
+            paced: 0,
+            free: Instant::now(),
+        };
+        Ok(Self { bar, state: Mutex::new(state), path, journal, limit, stopped: AtomicBool::new(false) })
+    }
+
+    /// Has the conversion pause.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    fn tell(&self, state: &mut State, done: u64, total: u64) {
+        let speed = speed(done.saturating_sub(state.from.unwrap_or(done)), state.began.elapsed());
+        let telling = Telling {
+            pid: rustix::process::getpid().as_raw_nonzero().get(),
+            pid_started: session::started(std::process::id()).unwrap_or_default(),
+            volume: self.path.to_owned(),
+            journal: self.journal.map(Path::to_owned),
+            done_bytes: done,
+            total_bytes: total,
+            bytes_per_second: speed,
+            seconds_left: total.saturating_sub(done).checked_div(speed).unwrap_or_default(),
+        };
+        if let Some((file, _)) = &mut state.file
+            && let Ok(text) = serde_json::to_vec(&telling)
+        {
+            use std::os::unix::fs::FileExt;
+            // Whoever reads it at this instant reads again; how far it is matters to nobody else.
+            let _ = file.set_len(text.len() as u64).and_then(|()| file.write_all_at(&text, 0));
+        }
+        state.told = Some(Instant::now());
+    }
+}
+
+pub(crate) fn speed(bytes: u64, time: Duration) -> u64 {
+    (bytes as f64 / time.as_secs_f64().max(0.001)) as u64
+}
+
+impl Progress for Watch<'_> {
+    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let from = *state.from.get_or_insert(done);
+        if state.told.is_none_or(|told| told.elapsed() > TELL_EVERY) {
+            self.tell(&mut state, done, total);
+        }
+        let asked = || match &self.bar {
+            Some(bar) => keyway_volume::Progress::at(bar, Stage::Fill, done, total),
+            None if self.stopped.load(Ordering::Acquire) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        };
+        let mut wish = asked();
+        if let (Some(limit), ControlFlow::Continue(())) = (self.limit, wish) {
+            let bytes = done.saturating_sub(std::mem::replace(&mut state.paced, done).max(from));
+            let now = Instant::now();
+            // What a machine that slept or was busy has not done is not made up for at once.
+            let since = state.free.max(now.checked_sub(MOST_AHEAD).unwrap_or(now));
+            state.free = since + Duration::from_secs_f64(bytes as f64 / limit as f64);
+            while wish.is_continue() && state.free > Instant::now() {
+                std::thread::sleep(state.free.saturating_duration_since(Instant::now()).min(LOOK_EVERY));
+                wish = asked();
+            }
+        }
+        wish
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.done();
+        }
+        let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, path)) = state.file.take() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// The state file of conversions of that file or device.
+fn state_path(path: &Path) -> Result<PathBuf, Failure> {
+    let full = path.canonicalize().map_err(|e| Failure::io("find", path, &e))?;
+    use std::os::unix::ffi::OsStrExt;
+    let name: String = full.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    // A name has 255 bytes; of longer paths the end tells more.
+    let name = name.get(name.len().saturating_sub(200)..).unwrap_or(&name);
+    Ok(session::runtime_folder()?.join(format!("{STATE}{name}")))
+}
+
+/// Whether a file is still the one at its path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |one: Metadata, other: Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
+    file.metadata().is_ok_and(|file| path.symlink_metadata().is_ok_and(|there| same(file, there)))
+}
+
+/// Removes what converting processes have left that were killed: whoever converts holds a lock on its state file, and the
+/// kernel gives that back whatever ends it.
+pub(crate) fn clean_stale() {
+    let Ok(folder) = session::runtime_folder() else { return };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if !entry.file_name().to_string_lossy().starts_with(STATE) {
+            continue;
+        }
+        if let Ok(file) = File::open(&path)
+            && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && is_at(&file, &path)
+        {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// What the process says that is converting this file or device; `None` where none is.
+pub(crate) fn running(path: &Path) -> Result<Option<Telling>, Failure> {
+    let Ok(file) = File::open(state_path(path)?) else { return Ok(None) };
+    if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+        return Ok(None);
+    }
+    for _ in 0..50 {
+        if let Ok(telling) = std::fs::read(state_path(path)?).map(|text| serde_json::from_slice(&text))
+            && let Ok(telling) = telling
+        {
+            // Who removes a killed one's state file has the lock for a moment, too.
+            return Ok(Some(telling).filter(Telling::is_alive));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(None)
+}
+
+/// Has a conversion run while it is shown, told to whoever asks, and may be stopped; how it ended, and after
+/// how long.
+pub(crate) fn watched(
+    (path, journal): (&Path, Option<&Path>),
+    kind: ConversionKind,
+    limit: Option<u64>,
+    run: impl FnOnce(&dyn Progress) -> Result<Stopped, ConvertError>,
+) -> Result<(Stopped, Duration), Failure> {
+    let watch = Watch::new((path, journal), Some(progress::Progress::interruptible(kind.name())?), limit)?;
+    let began = Instant::now();
+    let stopped = run(&watch);
+    drop(watch);
+    Ok((stopped.map_err(|e| conversion::stopped(path, e))?, began.elapsed()))
+}

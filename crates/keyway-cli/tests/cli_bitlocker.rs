@@ -1,0 +1,402 @@
+//! What can be done to a BitLocker volume from the command line, and that others open it afterwards.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, damage, two_lines};
+use keyway_testkit::{
+    BitLockerSecret, dislocker_sha256, dissect_sha256, libbde_sha256, require_tool, sha256_of,
+};
+use serde_json::Value;
+use std::os::unix::fs::FileExt;
+
+/// A volume with a password and a recovery password, and its decrypted bytes' hash.
+struct Volume {
+    cli: Cli,
+    recovery: String,
+    sha256: String,
+}
+
+impl Volume {
+    fn new() -> Self {
+        let cli = Cli::new();
+        cli.keyway.secret("pw", PASSWORD);
+        // libbde wants a file system to know the volume's size by.
+        let fs = if require_tool("mkfs.ntfs").is_some() { "--filesystem ntfs" } else { "--filesystem none" };
+        let made =
+            cli.json(0, &format!("create @v --format bitlocker --size 64M --quick {fs} --password-file @pw"));
+        let recovery = made["recovery_password"].as_str().expect("a recovery password").to_owned();
+        let mut volume = Self { cli, recovery, sha256: String::new() };
+        volume.sha256 = volume.hash("--password-file @pw");
+        volume
+    }
+
+    fn hash(&self, secret: &str) -> String {
+        sha256_of(self.cli.ends(0, &format!("cat @v {secret}")).stdout.as_slice())
+    }
+
+    fn opens(&self, secret: &str) {
+        assert_eq!(self.hash(secret), self.sha256, "{secret}");
+    }
+
+    fn ids(&self, kind: &str) -> Vec<String> {
+        let list = self.cli.json(0, "protector list @v");
+        let protectors = list["key_protectors"].as_array().expect("a list").iter();
+        let of_kind = protectors.filter(|p| p["kind"] == kind);
+        of_kind.map(|p| p["id"].as_str().expect("an id").to_owned()).collect()
+    }
+
+    /// All three other readers give the same bytes: dissect.fve, which is slow, of the first ones.
+    fn judges_agree(&self) {
+        let (image, secret) = (self.cli.path("v"), BitLockerSecret::Recovery(&self.recovery));
+        // None: the program is not here, which was said.
+        let agrees = |found: Option<String>, with: &str| assert!(found.is_none_or(|found| found == with));
+        agrees(dislocker_sha256(&image, secret), &self.sha256);
+        agrees(libbde_sha256(&image, secret), &self.sha256);
+        let start = self.cli.ends(0, &format!("cat @v --length 65536 --recovery-password {}", self.recovery));
+        agrees(
+            dissect_sha256(&image, secret, std::slice::from_ref(&(0..65_536))),
+            &sha256_of(start.stdout.as_slice()),
+        );
+    }
+}
+
+#[test]
+fn protectors_come_go_and_change() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    // A second recovery password, printed; another one, into a file.
+    let added = cli.json(0, "protector add @v recovery-password --password-file @pw");
+    let second = added["recovery_password"].as_str().expect("printed").to_owned();
+    assert_ne!(second, volume.recovery);
+    volume.opens(&format!("--recovery-password {second}"));
+    cli.ends(0, "protector add @v recovery-password --password-file @pw --to @third.txt");
+    volume.opens("--recovery-password @third.txt");
+    cli.ends(1, "protector add @v recovery-password --password-file @pw --to @third.txt");
+    assert_eq!(volume.ids("recovery-password").len(), 3);
+    // A startup key.
+    std::fs::create_dir(cli.path("usb")).expect("a folder");
+    cli.refused(
+        "usage",
+        "name one on another drive: --to FOLDER",
+        "protector add @v startup-key --password-file @pw",
+    );
+    cli.ends(0, "protector add @v startup-key --password-file @pw --to @usb");
+    volume.opens("--startup-key @usb");
+    // One password is all there can be; it changes.
+    cli.keyway.secret("new", "another passwörd €");
+    cli.refused(
+        "exists",
+        "change that one, or remove it first",
+        "protector add @v password --password-file @pw --new-password-file @new",
+    );
+    cli.ends(0, "protector change @v --password-file @pw --new-password-file @new");
+    volume.opens("--password-file @new");
+    cli.ends(3, "cat @v --length 512 --password-file @pw");
+    // Rotated, the old recovery password opens nothing any more, and keeps its identifier.
+    let id = added["id"].as_str().expect("an id");
+    let rotated = cli.json(0, &format!("protector change @v --id {id} --password-file @new"));
+    assert_eq!(rotated["id"], id);
+    cli.ends(3, &format!("cat @v --length 512 --recovery-password {second}"));
+    let third = rotated["recovery_password"].as_str().expect("printed").to_owned();
+    volume.opens(&format!("--recovery-password {third}"));
+    // It can be printed and saved again by whoever opens the volume.
+    let printed = cli.json(0, "protector recovery @v --startup-key @usb");
+    let printed = printed["recovery_passwords"].as_array().expect("a list").clone();
+    assert!(printed.iter().any(|p| p["recovery_password"] == Value::String(third.clone())));
+    assert!(printed.iter().any(|p| p["recovery_password"] == Value::String(volume.recovery.clone())));
+    cli.refused(
+        "usage",
+        "name one of them with --id; `keyway protector list` shows",
+        "protector recovery @v --startup-key @usb --to @all.txt",
+    );
+    cli.ends(0, &format!("protector recovery @v --id {id} --startup-key @usb --to @one.txt"));
+    volume.opens("--recovery-password @one.txt");
+    volume.judges_agree();
+    // Away with them. The last one only when it is asked for.
+    let kinds = ["password", "startup-key", "recovery-password"];
+    let ids: Vec<String> = kinds.iter().flat_map(|kind| volume.ids(kind)).collect();
+    let (last, others) = ids.split_last().expect("some");
+    for id in others {
+        cli.ends(0, &format!("protector remove @v {id} --recovery-password @third.txt"));
+    }
+    volume.opens("--recovery-password @third.txt");
+    let remove_last = format!("protector remove @v {last} --recovery-password @third.txt");
+    for word in ["", " --yes", " --last"] {
+        let refused = cli.ends(2, &format!("{remove_last}{word}"));
+        assert!(two_lines(&refused).0.contains("last protector"), "{refused:?}");
+        volume.opens("--recovery-password @third.txt");
+    }
+    cli.refused(
+        "no-such-protector",
+        "`keyway protector list` tells which it has",
+        "protector remove @v 00000000-1111-2222-3333-444444444444 --recovery-password @third.txt",
+    );
+    cli.ends(0, &format!("{remove_last} --yes --last"));
+    cli.ends(3, "cat @v --length 512 --recovery-password @third.txt");
+    assert_eq!(cli.json(0, "protector list @v")["key_protectors"], Value::Array(vec![]));
+}
+
+/// A first sector that others don't know any more is called damaged and mended; what can't be opened for it says how.
+#[test]
+fn a_damaged_first_sector_is_told_and_mended() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    let path = cli.path("v");
+    let before = std::fs::read(&path).expect("its bytes")[..512].to_vec();
+    let file = std::fs::File::options().write(true).open(&path).expect("it opens");
+    // A byte of the name, a bit of the GUID, of the size of a sector, of the loader.
+    for (at, byte, opens) in
+        [(5, b'X', true), (165, before[165] ^ 1, false), (11, 4, false), (120, 0xff, true)]
+    {
+        file.write_all_at(&[byte], at).expect("room");
+        let command = "keyway header repair";
+        if opens {
+            let info = cli.json(0, "info @v");
+            let warnings = info["warnings"].as_array().expect("a list");
+            assert!(warnings.iter().any(|w| w.as_str().is_some_and(|w| w.contains(command))), "{at}: {info}");
+        } else {
+            for verb in ["info @v", "cat @v --length 512 --password-file @pw", "protector list @v"] {
+                let told = two_lines(&cli.ends(4, verb)).1;
+                assert!(told.contains("keyway header repair VOLUME --format bitlocker"), "{at}: {told}");
+            }
+        }
+        let damaged = cli.json(4, "header check @v");
+        assert_eq!(damaged["first_sector"], false, "{at}");
+        assert!(damaged["error"]["hint"].as_str().is_some_and(|hint| hint.contains(command)), "{damaged}");
+        // A backup holds it as it should be.
+        if opens {
+            cli.ends(0, "header backup @v @b");
+            assert!(std::fs::read(cli.path("b")).expect("its bytes")[32..544] == before, "{at}");
+            std::fs::remove_file(cli.path("b")).expect("it is there");
+        }
+        let mended = cli.json(0, "header repair @v --format bitlocker --password-file @pw --yes");
+        assert_eq!(mended["first_sector"], true, "{at}");
+        assert_eq!(std::fs::read(&path).expect("its bytes")[..512], before, "{at}");
+        cli.ends(0, "header check @v");
+    }
+    volume.opens("--password-file @pw");
+    volume.judges_agree();
+}
+
+/// The medium takes two copies of the metadata and not the third: what the new copies ask for is in
+/// force, so whoever asked for it must have it.
+#[test]
+fn a_secret_that_not_every_copy_got_is_handed_over() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let with = "--password-file @pw";
+    cli.ends(0, &format!("create @v --format bitlocker --size 64M --quick --filesystem none {with}"));
+    let check = cli.json(0, "header check @v");
+    let copies = check["metadata_copies"].as_array().expect("copies").iter();
+    let last = copies.map(|copy| copy["offset"].as_u64().expect("an offset")).max().expect("three");
+    let file = std::fs::File::options().write(true).open(cli.path("v")).expect("the volume");
+    file.set_len(last).expect("cut off");
+    drop(file);
+    std::fs::create_dir(cli.path("usb")).expect("a folder");
+    let warned = |words: &str| {
+        let done = cli.ends(0, &format!("{words} --json"));
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(errors.contains("not in all of the three copies"), "{words}: {errors}");
+        serde_json::from_slice::<Value>(&done.stdout).expect("JSON")
+    };
+    let added = warned(&format!("protector add @v recovery-password {with}"));
+    let digits = added["recovery_password"].as_str().expect("printed");
+    cli.ends(0, &format!("cat @v --length 512 --recovery-password {digits}"));
+    let added = warned(&format!("protector add @v startup-key --to @usb {with}"));
+    assert!(added["file"].as_str().is_some_and(|file| std::path::Path::new(file).exists()), "{added}");
+    cli.ends(0, "cat @v --length 512 --startup-key @usb");
+    let id = added["id"].as_str().expect("an id");
+    let rotated = warned(&format!("protector change @v --id {id} --to @usb {with}"));
+    assert_ne!(rotated["id"], added["id"]);
+    let file = rotated["file"].as_str().expect("a file");
+    cli.ends(0, &format!("cat @v --length 512 --startup-key {file}"));
+    // What takes something away is not done until all copies say so.
+    cli.ends(1, &format!("protector suspend @v {with} --yes"));
+}
+
+#[test]
+fn protection_is_suspended_and_resumed() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    let status = cli.json(0, "status @v");
+    assert_eq!(status["protection_status"], "Protection On");
+    assert_eq!(status["encryption_method"], "XTS-AES 128");
+    assert_eq!(status["lock_status"], "Locked");
+    assert_eq!(status["percentage_encrypted"], 100.0);
+    cli.ends(1, "protector resume @v");
+    cli.refused(
+        "usage",
+        "will be able to read it until its protection is resumed",
+        "protector suspend @v --password-file @pw",
+    );
+    cli.ends(0, "protector suspend @v --password-file @pw --yes");
+    assert_eq!(cli.json(0, "status @v")["protection_status"], "Protection Off");
+    volume.opens("");
+    cli.ends(0, "protector resume @v");
+    cli.refused("no-secret", "use --password-file FILE, --recovery-password", "cat @v --length 512");
+    volume.opens("--password-file @pw");
+    let told = String::from_utf8_lossy(&cli.ends(0, "status @v").stdout).into_owned();
+    for words in [
+        "Size:",
+        "BitLocker Version:     2.0",
+        "Conversion Status:",
+        "Percentage Encrypted:  100.0%",
+        "Encryption Method:     XTS-AES 128",
+        "Protection Status:     Protection On",
+        "Lock Status:           Locked",
+        "Identification Field:",
+        "Key Protectors:        Password",
+        "Numerical Password",
+    ] {
+        assert!(told.contains(words), "{words} is missing in\n{told}");
+    }
+    volume.judges_agree();
+}
+
+#[test]
+fn metadata_is_checked_repaired_backed_up_and_restored() {
+    let volume = Volume::new();
+    let (cli, image) = (&volume.cli, volume.cli.path("v"));
+    assert_eq!(cli.json(0, "header check @v")["good"], true);
+    assert_eq!(cli.json(0, "header check @v --password-file @pw")["authentic"], true);
+    cli.ends(0, "header backup @v @backup");
+    cli.ends(1, "header backup @v @backup");
+    let copies: Vec<usize> = cli.json(0, "info @v")["metadata_copies"]
+        .as_array()
+        .expect("three")
+        .iter()
+        .map(|copy| copy["offset"].as_u64().expect("a number") as usize)
+        .collect();
+    let region = |i: usize| copies[i]..copies[i] + 1024;
+    // One copy, then two.
+    damage(&image, region(1));
+    volume.opens("--password-file @pw");
+    assert_eq!(cli.json(4, "header check @v")["good"], false);
+    let before = std::fs::read(&image).expect("the image");
+    cli.ends(3, &format!("header repair @v --recovery-password {}", "000000-".repeat(7) + "000000"));
+    assert!(std::fs::read(&image).expect("the image") == before, "a wrong secret writes nothing");
+    damage(&image, region(0));
+    let repaired = cli.json(0, "header repair @v --password-file @pw");
+    assert_eq!(repaired["repaired"], serde_json::json!([1, 2]));
+    cli.ends(0, "header check @v");
+    volume.judges_agree();
+    // All three and the first sector.
+    (0..3).for_each(|i| damage(&image, region(i)));
+    cli.ends(4, "cat @v --length 512 --password-file @pw");
+    damage(&image, 0..512);
+    cli.ends(3, "header restore @v @backup --format bitlocker --yes --recovery-password 000000-000000-000000-000000-000000-000000-000000-000000");
+    cli.ends(0, "header restore @v @backup --format bitlocker --password-file @pw --yes");
+    volume.opens("--password-file @pw");
+    volume.judges_agree();
+    // Another volume's backup is refused.
+    cli.ends(0, "create @w --format bitlocker --size 64M --quick --filesystem none --password-file @pw");
+    let refused = cli.json(1, "header restore @w @backup --password-file @pw --yes");
+    assert_eq!(refused["error"]["kind"], "other-volume");
+    cli.ends(0, "cat @w --length 512 --password-file @pw");
+    cli.ends(4, "header restore @w @pw --password-file @pw --yes");
+}
+
+#[test]
+fn an_erased_volume_opens_by_nothing() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    cli.refused("usage", "will be lost for ever, whatever passwords anyone knows", "erase @v");
+    volume.opens("--password-file @pw");
+    cli.ends(0, "erase @v --yes");
+    cli.ends(4, "cat @v --length 512 --password-file @pw");
+    cli.ends(4, &format!("cat @v --length 512 --recovery-password {}", volume.recovery));
+    // A VeraCrypt volume must open first.
+    cli.volume("vc");
+    cli.keyway.secret("wrong", "not this one at all");
+    cli.ends(3, "erase @vc --password-file @wrong --pim 1 --hash sha512 --yes");
+    cli.plain("vc");
+    cli.ends(0, "erase @vc --password-file @pw --pim 1 --yes");
+    cli.ends(3, "cat @vc --length 512 --password-file @pw --pim 1 --hash sha512");
+}
+
+#[test]
+fn what_is_not_for_these_volumes_says_so() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    cli.refused(
+        "usage",
+        "give a new password, or name another protector with --id",
+        "protector change @v --password-file @pw --new-hash sha256",
+    );
+    cli.refused(
+        "usage",
+        "give a password",
+        "protector change @v --password-file @pw --new-password-file @pw --new-pim 5",
+    );
+    cli.refused("usage", "leave out --hidden", "header backup @v @backup --hidden");
+    cli.refused(
+        "usage",
+        "name the file; from a copy on the volume itself: `keyway",
+        "header restore @v --password-file @pw --yes",
+    );
+    cli.volume("vc");
+    cli.refused(
+        "usage",
+        "use `keyway protector change` to give it another password",
+        "protector add @vc recovery-password --password-file @pw",
+    );
+    cli.refused(
+        "usage",
+        "use `keyway protector change` to give it another password",
+        "protector suspend @vc --password-file @pw --yes",
+    );
+    cli.refused(
+        "usage",
+        "if it is one whose first sector is lost, add --format",
+        "header repair @vc --password-file @pw",
+    );
+    cli.refused(
+        "usage",
+        "--id, --to, --recovery-password and --startup-key are for",
+        "protector change @vc --password-file @pw --id 00000000-1111-2222-3333-444444444444",
+    );
+}
+
+#[test]
+fn a_lost_first_sector_is_found_out_and_made_anew() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --format bitlocker --size 64M --quick --no-recovery-password --password-file @pw");
+    let whole = cli.ends(0, "cat @v --password-file @pw").stdout;
+    cli.keyway.secret("wrong", "twenty-characters-and-less");
+    let file = std::fs::File::options().write(true).open(cli.path("v")).expect("the volume");
+    file.write_all_at(&[0; 8192], 0).expect("written");
+    let error = &cli.json(4, "open @v --password-file @pw")["error"];
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("--format bitlocker")), "{error}");
+    cli.refused(
+        "usage",
+        "if it is one whose first sector is lost, add --format",
+        "header repair @v --password-file @pw",
+    );
+    // With the format named, everything that only reads works.
+    assert_eq!(cli.json(0, "info @v --format bitlocker")["metadata_copies"][2]["state"], "good");
+    assert!(cli.ends(0, "cat @v --format bitlocker --password-file @pw").stdout == whole);
+    let check = cli.json(4, "header check @v --format bitlocker");
+    assert_eq!((&check["first_sector"], &check["good"]), (&false.into(), &false.into()));
+    cli.ends(3, "header repair @v --format bitlocker --password-file @wrong --yes");
+    // A file system in front says that the metadata is only left over.
+    let mut ntfs = [0; 512];
+    ntfs[..11].copy_from_slice(b"\xeb\x52\x90NTFS    ");
+    ntfs[11..14].copy_from_slice(&[0, 2, 8]);
+    ntfs[40..48].copy_from_slice(&100_000u64.to_le_bytes());
+    ntfs[48..56].copy_from_slice(&4u64.to_le_bytes());
+    ntfs[64] = 0xf6;
+    ntfs[68] = 1;
+    ntfs[510..].copy_from_slice(&[0x55, 0xaa]);
+    file.write_all_at(&ntfs, 0).expect("written");
+    let refused = cli.json(1, "header repair @v --format bitlocker --password-file @pw --yes");
+    assert_eq!(refused["error"]["kind"], "has-a-file-system");
+    file.write_all_at(&[0; 512], 0).expect("written");
+    let done = cli.json(0, "header repair @v --format bitlocker --password-file @pw --yes");
+    assert_eq!((&done["first_sector"], &done["repaired"]), (&true.into(), &serde_json::json!([])));
+    // And then it is a volume like any other.
+    assert_eq!(cli.json(0, "header check @v")["good"], true);
+    assert!(cli.ends(0, "cat @v --password-file @pw").stdout == whole);
+    cli.ends(0, "header repair @v --password-file @pw");
+}

@@ -1,0 +1,492 @@
+//! `encrypt`, `decrypt`, `pause`, `resume`: whole conversions of real file systems, ended by SIGKILL
+//! again and again; afterwards the file systems' own checkers find nothing wrong.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
+
+mod cli_support;
+
+use cli_support::in_use::{start, written_while_converted};
+use cli_support::{Cli, PASSWORD, checked, ext4_bytes};
+use keyway_testkit::{Rng, require_root, require_tool, sha256_of_file};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const OTHER: &str = "another-twenty-characters-and-more";
+
+/// An image of so many mebibytes with a file system that holds a file of 6 MiB.
+struct Image {
+    cli: Cli,
+    big: Vec<u8>,
+}
+
+impl Image {
+    fn new() -> Self {
+        let cli = Cli::new();
+        cli.keyway.secret("pw", PASSWORD);
+        cli.keyway.secret("pw2", OTHER);
+        Self { cli, big: Rng::new(7).bytes(6 << 20) }
+    }
+
+    /// With ext4, made from a folder without mounting.
+    fn ext4(&self, name: &str) -> Option<()> {
+        let folder = self.cli.path("content");
+        std::fs::create_dir_all(&folder).expect("made");
+        std::fs::write(folder.join("big"), &self.big).expect("written");
+        self.cli.make(name, 32 << 20, "mkfs.ext4", &["-q", "-F", "-d", folder.to_str().expect("text")])
+    }
+
+    /// The ext4 on that file is clean and has its content.
+    fn ext4_is_whole(&self, name: &str) {
+        let path = self.cli.path(name);
+        checked(Command::new(require_tool("e2fsck").expect("with mkfs.ext4")).args(["-f", "-n"]).arg(&path));
+        let out = self.cli.path("dumped");
+        let dump = format!("dump /big {}", out.display());
+        checked(Command::new(require_tool("debugfs").expect("with it")).args(["-R", &dump]).arg(&path));
+        assert!(std::fs::read(out).expect("dumped") == self.big, "the file is another");
+    }
+
+    fn decrypted(&self, name: &str, secret: &str, to: &str) {
+        let done = self.cli.ends(0, &format!("cat @{name} {secret}"));
+        std::fs::write(self.cli.path(to), done.stdout).expect("written");
+    }
+
+    fn start(&self, words: &str) -> Child {
+        let mut command = self.cli.command(self.cli.words(words));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("keyway starts")
+    }
+}
+
+const SECRET: &str = "--password-file @pw --pim 1";
+const BOTH: &str = "--password-file @pw --pim 1 --new-password-file @pw2 --new-pim 1";
+const NEW: &str = "--password-file @pw2 --pim 1";
+
+#[test]
+fn a_file_system_becomes_a_volume_gets_new_keys_and_becomes_a_file_system_again() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let done = cli.json(0, &format!("encrypt @d {SECRET} --yes"));
+    assert_eq!((done["state"].as_str(), done["conversion"].as_str()), (Some("done"), Some("encryption")));
+    image.decrypted("d", SECRET, "plain");
+    image.ext4_is_whole("plain");
+    assert_eq!(cli.json(0, "header check @d --password-file @pw --pim 1")["copies"], Value::Null);
+
+    cli.ends(0, &format!("encrypt @d --reencrypt --cipher serpent-aes {BOTH} --yes"));
+    cli.ends(3, &format!("info @d {SECRET} --hash sha512"));
+    assert_eq!(cli.json(0, &format!("info @d {NEW}"))["cipher"], "serpent-aes");
+    image.decrypted("d", NEW, "plain2");
+    assert_eq!(sha256_of_file(&cli.path("plain")), sha256_of_file(&cli.path("plain2")));
+
+    cli.ends(0, &format!("decrypt @d {NEW} --yes"));
+    image.ext4_is_whole("d");
+    assert!(!cli.path("d.keyway-journal").exists());
+}
+
+#[test]
+fn other_file_systems_come_through_whole() {
+    let image = Image::new();
+    let cli = &image.cli;
+    type Words = &'static [&'static str];
+    let kinds: [(&str, Words, &str, Words, &str); 4] = [
+        ("mkfs.ntfs", &["-q", "-F"], "ntfsresize", &["--info", "--force", "--no-progress-bar"], ""),
+        ("mkfs.exfat", &[], "fsck.exfat", &["-n"], "--grow"),
+        ("mkfs.fat", &[], "fsck.fat", &["-n"], "--grow"),
+        ("mkfs.btrfs", &["-q"], "btrfs", &["check", "--readonly"], "--grow"),
+    ];
+    for (mkfs, arguments, checker, check, option) in kinds {
+        let size = if mkfs == "mkfs.btrfs" { 120 } else { 40 };
+        let Some(()) = cli.make("d", size << 20, mkfs, arguments) else { continue };
+        let Some(checker) = require_tool(checker) else { continue };
+        let check = |name: &str| checked(Command::new(&checker).args(check).arg(cli.path(name)));
+        check("d");
+        if !option.is_empty() {
+            let refused = cli.json(2, &format!("encrypt @d {SECRET} --yes"));
+            assert!(refused["missing_bytes"].as_u64().is_some_and(|n| n > 393_216), "{refused}");
+        }
+        cli.ends(0, &format!("encrypt @d {SECRET} {option} --yes"));
+        image.decrypted("d", SECRET, "plain");
+        check("plain");
+        cli.ends(0, &format!("decrypt @d {SECRET} --yes"));
+        check("d");
+    }
+}
+
+#[test]
+fn used_space_only_takes_as_long_as_what_is_used() {
+    let image = Image::new();
+    let cli = &image.cli;
+    type Words = &'static [&'static str];
+    let kinds: [(&str, Words, &str, Words, &str); 4] = [
+        ("mkfs.ext4", &["-q", "-F", "-N", "512", "-J", "size=4"], "e2fsck", &["-f", "-n"], ""),
+        ("mkfs.ntfs", &["-q", "-F", "-f"], "ntfsresize", &["--info", "--force", "--no-progress-bar"], ""),
+        ("mkfs.exfat", &[], "fsck.exfat", &["-n"], "--grow"),
+        ("mkfs.fat", &["-F", "32"], "fsck.fat", &["-n"], "--grow"),
+    ];
+    for (n, (mkfs, arguments, checker, check, option)) in kinds.into_iter().enumerate() {
+        let Some(()) = cli.make("d", 400 << 20, mkfs, arguments) else { continue };
+        let Some(checker) = require_tool(checker) else { continue };
+        let free = ["trim", "leave", "trim", "fill"][n];
+        let words = format!("encrypt @d {SECRET} {option} --used-space-only --free-space {free} --yes");
+        let done = cli.json(0, &words);
+        assert_eq!((&done["used_space_only"], &done["free_space"]), (&Value::Bool(true), &Value::from(free)));
+        let (written, held) = (done["total_bytes"].as_u64().expect("bytes"), allocated(&cli.path("d")));
+        if free == "fill" {
+            assert!(written > 390 << 20 && held > 390 << 20, "{mkfs}: {written} bytes, {held} on the disk");
+        } else {
+            assert!(written < 60 << 20 && held < 80 << 20, "{mkfs}: {written} bytes, {held} on the disk");
+        }
+        image.decrypted("d", SECRET, "plain");
+        checked(Command::new(&checker).args(check).arg(cli.path("plain")));
+    }
+}
+
+/// Bytes that a file takes of its disk.
+fn allocated(path: &Path) -> u64 {
+    std::os::unix::fs::MetadataExt::blocks(&path.metadata().expect("there")) * 512
+}
+
+/// Kills it at random moments until it is through; how often it was killed.
+fn killed(image: &Image, name: &str, begin: &str, resume: &str, rng: &mut Rng) -> u64 {
+    let (mut kills, mut words) = (0, begin.to_owned());
+    loop {
+        let mut child = image.start(&words);
+        // Later each time: however slow the machine is, it gets further than the last one.
+        let until = Instant::now() + Duration::from_millis(20 + rng.below(220) + 20 * kills);
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("waits") {
+                break Some(status);
+            }
+            if Instant::now() > until {
+                child.kill().expect("SIGKILL");
+                child.wait().expect("waits");
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        if let Some(status) = status {
+            // Killed before anything was found to resume: it begins again.
+            assert!(status.success(), "{words} ended with {status} after {kills} kills");
+            return kills;
+        }
+        kills += 1;
+        let tail = std::fs::read(image.cli.path(name)).expect("read");
+        let is_under_way = |page: &[u8]| page.windows(15).any(|w| w == b"KEYWAY-CONVERTS");
+        let under_way = is_under_way(&tail[..4096]) || is_under_way(&tail[tail.len() - 4096..]);
+        words = if under_way { resume.to_owned() } else { begin.to_owned() };
+        // A journal whose conversion never began.
+        if !under_way {
+            let _ = std::fs::remove_file(image.cli.path(&format!("{name}.keyway-journal")));
+            if image.cli.run(&format!("info @{name} {SECRET}")).status.success()
+                == begin.starts_with("encrypt @d -")
+            {
+                // It was through when it was killed.
+                return kills;
+            }
+        }
+    }
+}
+
+#[test]
+fn killing_it_at_any_moment_loses_nothing() {
+    let wanted = if std::env::var_os("KEYWAY_SLOW").is_some() { 1000 } else { 12 };
+    let image = Image::new();
+    let (mut kills, mut rounds, mut rng) = (0, 0, Rng::new(std::process::id().into()));
+    while kills < wanted {
+        let Some(()) = image.ext4("d") else { return };
+        let used = ["", "--used-space-only", "--used-space-only --free-space trim"][rounds % 3];
+        // Made small enough before, so that nothing but the conversion is killed.
+        let resize = require_tool("resize2fs").expect("with mkfs.ext4");
+        checked(Command::new(resize).arg(image.cli.path("d")).arg("28M"));
+        std::fs::File::options()
+            .write(true)
+            .open(image.cli.path("d"))
+            .expect("opens")
+            .set_len(32 << 20)
+            .expect("sized");
+        let slow = if rounds % 2 == 0 { "--limit 60" } else { "--limit 60 --full-journal" };
+        kills += killed(
+            &image,
+            "d",
+            &format!("encrypt @d {SECRET} --yes {slow} {used}"),
+            &format!("resume @d {SECRET} {slow}"),
+            &mut rng,
+        );
+        image.decrypted("d", SECRET, "plain");
+        image.ext4_is_whole("plain");
+        kills += killed(
+            &image,
+            "d",
+            &format!("decrypt @d {SECRET} --yes {slow}"),
+            &format!("resume @d {SECRET} {slow}"),
+            &mut rng,
+        );
+        image.ext4_is_whole("d");
+        rounds += 1;
+    }
+    eprintln!("{kills} kills in {rounds} rounds");
+}
+
+#[test]
+fn a_paused_volume_says_what_it_is_and_what_to_do() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let mut child = image.start(&format!("encrypt @d {SECRET} --yes --limit 1"));
+    let began = Instant::now();
+    let running = loop {
+        let status = cli.run("status @d --json");
+        let document: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+        if document["conversion_status"] == "Encryption in Progress"
+            && document["bytes_per_second"].as_u64() > Some(0)
+        {
+            break document;
+        }
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going: {document}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(running["seconds_left"].as_u64().is_some(), "{running}");
+    assert_eq!(cli.run(&format!("resume @d {SECRET}")).status.code(), Some(6), "it is busy");
+    let paused = cli.json(0, "pause @d");
+    assert_eq!(child.wait().expect("ends").code(), Some(1));
+    assert_eq!(paused["conversion_status"], "Encryption Paused");
+    let percentage = paused["percentage_encrypted"].as_f64().expect("a number");
+    assert!(percentage > 0.0 && percentage < 100.0, "{paused}");
+    assert_eq!(cli.json(0, "info @d")["conversion"], "encryption");
+    for words in [format!("open @d {SECRET}"), format!("cat @d {SECRET}"), "erase @d --yes".to_owned()] {
+        let refused = cli.json(1, &words);
+        assert_eq!(refused["error"]["kind"], "converting", "{words}: {refused}");
+        assert!(refused["error"]["hint"].as_str().is_some_and(|hint| hint.contains("keyway resume")));
+    }
+    cli.ends(2, &format!("encrypt @d {SECRET} --yes"));
+    cli.ends(3, &format!("resume @d {NEW}"));
+    cli.ends(0, &format!("resume @d {SECRET}"));
+    cli.ends(2, &format!("resume @d {SECRET}"));
+    image.decrypted("d", SECRET, "plain");
+    image.ext4_is_whole("plain");
+}
+
+/// The journal is on another drive, and that is not mounted when somebody goes on.
+#[test]
+fn a_journal_that_is_out_of_reach_is_asked_for() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    // Small enough before, so that only the conversion changes it.
+    checked(Command::new(require_tool("resize2fs").expect("with it")).arg(cli.path("d")).arg("28M"));
+    let file = std::fs::File::options().write(true).open(cli.path("d")).expect("opens");
+    file.set_len(32 << 20).expect("sized");
+    let before = std::fs::read(cli.path("d")).expect("read");
+    std::fs::create_dir(cli.path("away")).expect("made");
+    let mut child = image.start(&format!("encrypt @d {SECRET} --yes --limit 1 --journal @away/journal"));
+    let began = Instant::now();
+    loop {
+        let status = cli.run("status @d --json");
+        let document: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+        if document["bytes_per_second"].as_u64() > Some(0) {
+            break;
+        }
+        assert!(child.try_wait().expect("known").is_none(), "it has ended: {document}");
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going: {document}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    cli.ends(0, "pause @d");
+    child.wait().expect("ends");
+    let half = std::fs::read(cli.path("d")).expect("read");
+    // As it was found if the power had failed before the marker was in front: the last page alone tells of it.
+    let (mut not_begun, page) = (before, half.len() - 4096);
+    not_begun[page..].copy_from_slice(&half[page..]);
+    let resume = format!("resume @d {SECRET} --journal @away/journal");
+    cli.asks_for_its_journal("d", [&half, &not_begun], std::slice::from_ref(&resume));
+    std::fs::write(cli.path("d"), &half).expect("written");
+    cli.ends(0, &resume);
+    assert!(!cli.path("away/journal").exists());
+    image.decrypted("d", SECRET, "plain");
+    image.ext4_is_whole("plain");
+}
+
+#[test]
+fn a_volume_is_written_while_it_is_converted_and_keeps_what_was_written() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let resize = require_tool("resize2fs").expect("with mkfs.ext4");
+    checked(Command::new(resize).arg(cli.path("d")).arg("28M"));
+    let mut content = std::fs::read(cli.path("d")).expect("read");
+    std::fs::File::options()
+        .write(true)
+        .open(cli.path("d"))
+        .expect("opens")
+        .set_len(32 << 20)
+        .expect("sized");
+    let mut rng = Rng::new(5);
+    // On, closed in the middle, on again to the end; and off.
+    let slow = "--limit 2 --online --json";
+    let runs = [
+        (format!("encrypt @d {SECRET} --yes {slow}"), false),
+        (format!("resume @d {SECRET} --online --json"), true),
+        (format!("decrypt @d {SECRET} --yes {slow}"), false),
+        (format!("resume @d {SECRET} --online --json"), true),
+    ];
+    for (words, to_the_end) in runs {
+        let Some(status) = written_while_converted(cli, &words, to_the_end, &mut content, &mut rng) else {
+            return;
+        };
+        if !to_the_end {
+            assert!(status["resume_with"].is_string(), "{words} was through too early: {status}");
+            assert_eq!(cli.json(0, "status @d")["lock_status"], "Locked");
+        }
+    }
+    let medium = std::fs::read(cli.path("d")).expect("read");
+    assert!(medium[..content.len()] == content, "something else is on it than what was written");
+    assert!(!cli.path("d.keyway-journal").exists());
+}
+
+/// A file system gets files while the used space of it is converted: they lie where it was free. The process is killed
+/// after each, and what was flushed is there.
+#[test]
+fn files_put_into_free_space_while_used_space_is_converted_stay() {
+    let image = Image::new();
+    let cli = &image.cli;
+    let Some(debugfs) = require_tool("debugfs") else { return };
+    let e2fsck = require_tool("e2fsck").expect("with it");
+    let folder = cli.path("content");
+    std::fs::create_dir_all(&folder).expect("made");
+    std::fs::write(folder.join("big"), &image.big).expect("written");
+    // At 1 MB/s it takes longer than the three lives do on a busy machine.
+    std::fs::write(folder.join("ballast"), Rng::new(70).bytes(90 << 20)).expect("written");
+    let arguments = ["-q", "-F", "-N", "512", "-J", "size=4", "-d", folder.to_str().expect("text")];
+    let slow = "--online --limit 1 --json";
+    for online in [true, false] {
+        let Some(()) = cli.make("d", 400 << 20, "mkfs.ext4", &arguments) else { return };
+        let mut files: Vec<Vec<u8>> = Vec::new();
+        let mut words = format!("encrypt @d {SECRET} --used-space-only --yes {slow}");
+        for life in 0..3 {
+            let Some((mut child, plain)) = start(cli, &words) else { return };
+            for _ in 0..3 {
+                let n = files.len();
+                files.push(Rng::new(n as u64).bytes(2 << 20));
+                std::fs::write(cli.path("file"), &files[n]).expect("written");
+                let write = format!("write {} file{n}", cli.path("file").display());
+                checked(Command::new(&debugfs).args(["-w", "-R", &write]).arg(&plain));
+            }
+            let file = std::fs::File::options().write(true).open(&plain).expect("opens");
+            file.sync_all().expect("flushed");
+            drop(file);
+            let status = cli.json(0, "status @d");
+            let (total, percent) = (&status["total_bytes"], &status["percentage_done"]);
+            assert!(total.as_u64().is_some_and(|bytes| bytes < 150 << 20), "{status}");
+            assert!(percent.as_f64().is_some_and(|n| n < 100.0), "it was through too early: {status}");
+            if life < 2 {
+                child.kill().expect("SIGKILL");
+            } else {
+                cli.ends(0, "close @d");
+            }
+            child.wait().expect("ends");
+            assert_eq!(cli.json(1, &format!("cat @d {SECRET}"))["error"]["kind"], "converting");
+            words = format!("resume @d {SECRET} {slow}");
+        }
+        if online {
+            let (mut child, _) =
+                start(cli, &format!("resume @d {SECRET} --online --json")).expect("as before");
+            let began = Instant::now();
+            while cli.json(0, "status @d")["percentage_done"].as_f64().is_some_and(|n| n < 100.0) {
+                assert!(began.elapsed() < Duration::from_secs(300));
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            cli.ends(0, "close @d");
+            assert!(child.wait().expect("ends").success());
+        } else {
+            cli.ends(0, &format!("resume @d {SECRET}"));
+        }
+        cli.ends(2, &format!("resume @d {SECRET}"));
+        assert!(allocated(&cli.path("d")) < 210 << 20, "{} bytes on the disk", allocated(&cli.path("d")));
+        image.decrypted("d", SECRET, "plain");
+        image.ext4_is_whole("plain");
+        checked(Command::new(&e2fsck).args(["-f", "-n"]).arg(cli.path("plain")));
+        for (n, file) in files.iter().enumerate() {
+            let dump = format!("dump /file{n} {}", cli.path("file").display());
+            checked(Command::new(&debugfs).args(["-R", &dump]).arg(cli.path("plain")));
+            assert!(std::fs::read(cli.path("file")).expect("dumped") == *file, "file {n} is another");
+        }
+    }
+}
+
+/// With bytes at random places, of used and of free space alike, which the file system does not survive.
+#[test]
+fn used_space_is_converted_while_the_volume_is_written_everywhere() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let (mut content, mut rng) = (vec![0; 24 << 20], Rng::new(9));
+    let runs = [
+        (format!("encrypt @d {SECRET} --used-space-only --yes --limit 2 --online --json"), false),
+        (format!("resume @d {SECRET} --online --json"), true),
+    ];
+    for (words, to_the_end) in runs {
+        let Some(_) = written_while_converted(cli, &words, to_the_end, &mut content, &mut rng) else {
+            return;
+        };
+    }
+    image.decrypted("d", SECRET, "plain");
+    let plain = std::fs::read(cli.path("plain")).expect("read");
+    assert!(plain[..content.len()] == content, "something else is in it than what was written");
+    // What was begun without somebody who uses it goes on like that.
+    let Some(()) = image.ext4("d") else { return };
+    let mut child = image.start(&format!("encrypt @d {SECRET} --used-space-only --yes --limit 2"));
+    let began = Instant::now();
+    while cli.json(0, "status @d")["percentage_done"].as_f64().is_none_or(|n| n < 5.0) {
+        assert!(began.elapsed() < Duration::from_secs(100));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    cli.ends(0, "pause @d");
+    child.wait().expect("ends");
+    cli.ends(5, &format!("resume @d {SECRET} --online"));
+    cli.ends(0, &format!("resume @d {SECRET}"));
+    image.decrypted("d", SECRET, "plain");
+    image.ext4_is_whole("plain");
+}
+
+#[test]
+fn what_is_not_built_or_can_not_be_is_refused() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    let before = sha256_of_file(&cli.path("d"));
+    // A BitLocker volume has no PIM.
+    cli.ends(2, &format!("encrypt @d --format bitlocker {SECRET} --yes"));
+    cli.ends(2, &format!("encrypt @d {SECRET}"));
+    cli.ends(2, &format!("encrypt @d {SECRET} --cipher rot13 --yes"));
+    cli.ends(2, &format!("encrypt @d {SECRET} --free-space fill --yes"));
+    for free in ["fill", "trim"] {
+        cli.ends(2, &format!("encrypt @d {SECRET} --used-space-only --free-space {free} --online --yes"));
+    }
+    cli.ends(2, "pause @d");
+    cli.ends(2, &format!("resume @d {SECRET}"));
+    cli.ends(4, &format!("decrypt @d {SECRET} --yes"));
+    std::fs::write(cli.path("noise"), Rng::new(1).bytes(4 << 20)).expect("written");
+    cli.ends(4, &format!("encrypt @noise {SECRET} --yes"));
+    assert_eq!(sha256_of_file(&cli.path("d")), before, "something was changed");
+    // What is refused when the file system is small already makes it as large again.
+    std::fs::write(cli.path("journal"), "somebody's").expect("written");
+    cli.ends(1, &format!("encrypt @d --journal @journal {SECRET} --yes"));
+    image.ext4_is_whole("d");
+    let small = ext4_bytes(&cli.path("d"));
+    assert_eq!(small, 32 << 20, "the file system stayed smaller");
+    if require_root() {
+        let losetup = require_tool("losetup").expect("util-linux");
+        let made =
+            Command::new(&losetup).args(["--find", "--show"]).arg(cli.path("d")).output().expect("runs");
+        let device = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+        if made.status.success() {
+            let done = cli.run(&format!("encrypt @d {SECRET} --yes"));
+            checked(Command::new(&losetup).arg("--detach").arg(Path::new(&device)));
+            assert_eq!(done.status.code(), Some(6), "it is behind {device}");
+        }
+    }
+    // Damaged file systems are not touched.
+    let mut bytes = std::fs::read(cli.path("d")).expect("read");
+    bytes[4096..65_536].fill(0xee);
+    std::fs::write(cli.path("d"), bytes).expect("written");
+    assert_eq!(cli.json(1, &format!("encrypt @d {SECRET} --yes"))["error"]["kind"], "damaged-filesystem");
+}

@@ -1,0 +1,440 @@
+//! `keyway drive`: every verb against a virtual drive in the program's own process. Opening a virtual
+//! drive's file switches it on, so each run begins after a power cycle.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, two_lines};
+use keyway_store::{Caching, FileStore, OpenMode};
+use keyway_virtual_drive::Drive;
+use std::sync::Arc;
+
+/// A new virtual drive, `@drive`, its label's PSID and the passwords in files, and the program.
+fn made() -> Cli {
+    let cli = Cli::new();
+    let made = cli.json(0, "drive emulate @drive --size 32M");
+    for (name, secret) in [
+        ("pw", "user's password"),
+        ("admin", "owner's password"),
+        ("new", "another one"),
+        ("psid", made["psid"].as_str().expect("a label")),
+        ("serial", made["serial"].as_str().expect("a label")),
+    ] {
+        cli.keyway.secret(name, secret);
+    }
+    cli
+}
+
+/// The same, set up with passwords of our own.
+fn set_up() -> Cli {
+    let cli = made();
+    cli.ends(0, "drive setup @drive --password-file @pw --admin-password-file @admin");
+    cli
+}
+
+const ADMIN: &str = "--password-file @admin";
+const USER: &str = "--password-file @pw";
+
+#[test]
+fn one_command_from_the_factory_to_a_locked_drive() {
+    let cli = made();
+    let info = cli.json(0, "drive info @drive");
+    assert_eq!((&info["format"], &info["state"]), (&"opal".into(), &"factory".into()));
+    assert_eq!(info["encryption_method"], "Hardware Encryption");
+    let serial = std::fs::read_to_string(cli.path("serial")).expect("noted");
+    assert_eq!(info["serial"], serial);
+    assert_eq!(info["standards"][0], "Opal 2.0");
+    assert_eq!(
+        (&info["security_protocols"], &info["ieee_1667"]),
+        (&serde_json::json!(["0x00", "0x01", "0x02"]), &false.into())
+    );
+    assert!(info["features"].as_array().is_some_and(|f| f.len() >= 4), "{info}");
+
+    let done = cli.json(0, &format!("drive setup @drive {USER} --recovery-sheet @sheet"));
+    assert_eq!((&done["state"], &done["user"]), (&"locked".into(), &"user1".into()));
+    let info = cli.json(0, "drive info @drive");
+    assert_eq!((&info["state"], &info["limits"]["ranges"]), (&"locked".into(), &8.into()));
+    let sheet = std::fs::read_to_string(cli.path("sheet")).expect("the sheet");
+    assert!(sheet.contains("PSID") && sheet.contains(&serial), "{sheet}");
+    let mut lines = sheet.lines().skip_while(|line| !line.starts_with("The owner's secret"));
+    cli.keyway.secret("owner", lines.nth(2).expect("the secret").trim());
+    use std::os::unix::fs::PermissionsExt;
+    let mode = cli.path("sheet").metadata().expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let done = cli.json(0, &format!("drive unlock @drive {USER}"));
+    assert_eq!((&done["as"], &done["state"]), (&"user1".into(), &"unlocked".into()));
+    let done = cli.json(0, "drive unlock @drive --password-file @owner --read-only");
+    assert_eq!((&done["as"], &done["state"]), (&"admin1".into(), &"read-only".into()));
+    cli.json(0, &format!("drive lock @drive {USER}"));
+    assert!(String::from_utf8_lossy(&cli.ends(0, "drive info @drive").stdout).contains("locked"));
+
+    // A second set-up, and a sheet where something lies already.
+    assert_eq!(
+        cli.json(1, &format!("drive setup @drive {USER} --recovery-sheet @x"))["error"]["kind"],
+        "set-up-already"
+    );
+    assert!(!cli.path("x").exists());
+    let fresh = made();
+    fresh.keyway.secret("sheet", "mine");
+    fresh.ends(1, &format!("drive setup @drive {USER} --recovery-sheet @sheet"));
+    assert_eq!(fresh.json(0, "drive info @drive")["state"], "factory");
+    fresh.refused(
+        "usage",
+        "use --recovery-sheet FILE to have one made up, or",
+        &format!("drive setup @drive {USER}"),
+    );
+}
+
+#[test]
+fn status_and_info_say_hardware_encryption() {
+    let cli = set_up();
+    let status = cli.json(0, "status @drive");
+    assert_eq!(status["encryption_method"], "Hardware Encryption");
+    assert_eq!(
+        (&status["lock_status"], &status["protection_status"]),
+        (&"Locked".into(), &"Protection On".into())
+    );
+    assert_eq!(status["percentage_encrypted"], 100.0);
+    let info = cli.json(0, "info @drive");
+    assert_eq!(
+        (&info["format"], &info["encryption_method"]),
+        (&"opal".into(), &"Hardware Encryption".into())
+    );
+    let list = cli.json(0, "drive list @drive");
+    assert_eq!(list["drives"][0]["state"], "locked");
+    assert_eq!(list["drives"][0]["standards"][0], "Opal 2.0");
+}
+
+/// A drive of the size of today's, of which the file system has room for little: its file is mostly a hole.
+const LARGE: &str = "128G";
+
+#[test]
+fn encrypting_by_hardware_takes_seconds_and_keeps_everything() {
+    let cli = Cli::new();
+    cli.ends(0, &format!("drive emulate @drive --size {LARGE}"));
+    cli.keyway.secret("pw", "user's password");
+    cli.keyway.secret("wrong", "another one");
+    let powered = || {
+        // A program that another test starts just now has the file's lock until it runs.
+        loop {
+            match FileStore::open(&cli.path("drive"), OpenMode::ReadWrite, Caching::Buffered) {
+                Ok(store) => break Drive::open(Arc::new(store)).expect("a drive"),
+                Err(_) => std::thread::yield_now(),
+            }
+        }
+    };
+    let places = [0, 12_345_678, (128 << 21) - 8];
+    let drive = powered();
+    for lba in places {
+        drive.write(lba, &[lba as u8 | 1; 4096]).expect("unlocked");
+    }
+    drop(drive);
+
+    cli.refused(
+        "usage",
+        "use --recovery-sheet FILE to have one made up, or",
+        &format!("encrypt --hardware @drive {USER}"),
+    );
+    cli.refused(
+        "usage",
+        "with --hardware leave out --cipher, --hash, --reencrypt",
+        &format!("encrypt --hardware @drive {USER} --recovery-sheet @sheet --cipher aes"),
+    );
+    cli.refused(
+        "usage",
+        "add --hardware, or leave out --recovery-sheet",
+        &format!("encrypt @drive {USER} --recovery-sheet @sheet"),
+    );
+    assert_eq!(
+        cli.json(1, &format!("decrypt --hardware @drive {USER} --yes"))["error"]["kind"],
+        "not-set-up"
+    );
+    let done = cli.json(0, &format!("encrypt --hardware @drive {USER} --recovery-sheet @sheet"));
+    assert_eq!((&done["state"], &done["conversion"]), (&"done".into(), &"encryption".into()));
+    assert_eq!(
+        (&done["encryption_method"], &done["lock_status"]),
+        (&"Hardware Encryption".into(), &"Locked".into())
+    );
+    let seconds = done["seconds"].as_f64().expect("a time");
+    eprintln!("hardware encryption of a drive of {LARGE} was enabled in {seconds:.2} s");
+    let held = std::os::unix::fs::MetadataExt::blocks(&cli.path("drive").metadata().expect("there")) * 512;
+    assert!(held < 64 << 20, "{held} bytes of the drive's file were written");
+
+    let status = cli.json(0, "status @drive");
+    // The drive's bytes, not its file's, which holds more.
+    assert_eq!(status["size_bytes"], 128_u64 << 30);
+    assert_eq!(
+        (&status["encryption_method"], &status["percentage_encrypted"]),
+        (&"Hardware Encryption".into(), &100.0.into())
+    );
+    assert_eq!(
+        (&status["lock_status"], &status["protection_status"]),
+        (&"Locked".into(), &"Protection On".into())
+    );
+    assert_eq!(cli.json(0, "info @drive")["encryption_method"], "Hardware Encryption");
+    assert_eq!(cli.json(0, "drive list @drive")["drives"][0]["encryption_method"], "Hardware Encryption");
+    let drive = powered();
+    for lba in places {
+        assert!(drive.read(lba, &mut [0; 4096]).is_err(), "locked");
+    }
+    drop(drive);
+
+    let sheet = std::fs::read_to_string(cli.path("sheet")).expect("the sheet");
+    let mut lines = sheet.lines().skip_while(|line| !line.starts_with("The owner's secret"));
+    cli.keyway.secret("owner", lines.nth(2).expect("the secret").trim());
+    cli.refused(
+        "usage",
+        "will not be locked any more, and what is in ranges other",
+        "decrypt --hardware @drive --password-file @owner",
+    );
+    cli.ends(3, "decrypt --hardware @drive --password-file @wrong --yes");
+    let done = cli.json(0, "decrypt --hardware @drive --password-file @owner --yes");
+    eprintln!("and disabled in {:.2} s", done["seconds"].as_f64().expect("a time"));
+    assert_eq!(cli.json(0, "status @drive")["protection_status"], "Protection Off");
+    let drive = powered();
+    for lba in places {
+        let mut block = [0; 4096];
+        drive.read(lba, &mut block).expect("locks no more");
+        assert_eq!(block, [lba as u8 | 1; 4096]);
+    }
+}
+
+#[test]
+fn wrong_secrets_and_conventions_are_explained() {
+    let cli = set_up();
+    let wrong = cli.json(3, "drive unlock @drive --password-file @new");
+    assert_eq!(wrong["error"]["kind"], "wrong-secret");
+    let causes = wrong["causes"].to_string();
+    assert!(causes.contains("hashed it differently"), "{wrong}");
+    assert!(wrong["next"].as_str().is_some_and(|next| next.contains("--hash plain")), "{wrong}");
+    for hash in ["plain", "sedutil-sha512"] {
+        cli.ends(3, &format!("drive unlock @drive {USER} --hash {hash}"));
+    }
+    cli.refused(
+        "usage",
+        "invalid value 'md5' for '--hash <HOW>': one of sedutil",
+        &format!("drive unlock @drive {USER} --hash md5"),
+    );
+    let (what, next) = two_lines(&cli.ends(3, "drive unlock @drive --password-file @new --as user1"));
+    assert!(what.contains("user 1") && what.contains("NOT_AUTHORIZED"), "{what}");
+    assert!(next.contains("Next: "), "{next}");
+    // A user may not do what an administrator may.
+    let denied = cli.json(5, &format!("drive range enable @drive 1 {USER} --as user1"));
+    assert_eq!(denied["error"]["kind"], "not-allowed");
+    // Nobody has set this one up.
+    let fresh = made();
+    assert_eq!(fresh.json(1, &format!("drive unlock @drive {USER}"))["error"]["kind"], "not-set-up");
+    assert_eq!(fresh.json(4, "drive info @pw")["error"]["kind"], "not-a-drive");
+    fresh.ends(1, "drive info @nothing");
+    fresh.refused(
+        "usage",
+        "invalid value 'root' for '--as <WHO>': write sid, admin1",
+        "drive unlock @drive --as root",
+    );
+}
+
+#[test]
+fn a_drive_set_up_without_hashing() {
+    let cli = made();
+    cli.ends(
+        0,
+        "drive setup @drive --password-file @pw --admin-password-file @admin --hash plain --leave-unlocked",
+    );
+    cli.ends(3, &format!("drive unlock @drive {USER}"));
+    cli.ends(0, &format!("drive unlock @drive {USER} --hash plain"));
+}
+
+#[test]
+fn ranges() {
+    let cli = set_up();
+    let set = |code, words: &str| cli.ends(code, &format!("drive range set @drive {words} {ADMIN}"));
+    set(2, "1 --start 1M --length 4M");
+    set(0, "1 --start 1M --length 4M --yes");
+    set(1, "2 --start 2M --length 4M --yes");
+    set(1, "2 --start 1000 --length 4M --yes");
+    set(2, "0 --start 1M --length 4M --yes");
+    set(2, "2 --start 1M --length 0 --yes");
+    let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
+    assert_eq!(list["ranges"].as_array().map(Vec::len), Some(2));
+    let range = &list["ranges"][1];
+    assert_eq!((&range["start_bytes"], &range["length_bytes"]), (&(1 << 20).into(), &(4 << 20).into()));
+    assert_eq!((&range["state"], &range["locks_on_power_cycle"]), (&"locked".into(), &true.into()));
+    let text = cli.ends(0, &format!("drive range list @drive {ADMIN}")).stdout;
+    assert!(String::from_utf8_lossy(&text).contains("4 MiB"));
+    cli.ends(0, &format!("drive unlock @drive --range 0 --range 1 {ADMIN}"));
+    cli.ends(0, &format!("drive range disable @drive 1 {ADMIN}"));
+    let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
+    assert_eq!(list["ranges"][1]["state"], "never locks");
+    let open = cli.ends(1, &format!("drive lock @drive --range 1 {ADMIN}"));
+    assert!(two_lines(&open).1.contains("range enable"));
+    cli.ends(0, &format!("drive range enable @drive 1 {ADMIN}"));
+    cli.refused("usage", "Everything in range 1 of", &format!("drive erase @drive --range 1 {ADMIN}"));
+    cli.ends(0, &format!("drive erase @drive --range 1 {ADMIN} --yes"));
+    cli.ends(0, &format!("drive range remove @drive 1 {ADMIN} --yes"));
+    let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
+    assert_eq!(list["ranges"].as_array().map(Vec::len), Some(1));
+    cli.refused("usage", "name another", &format!("drive range remove @drive 0 {ADMIN} --yes"));
+}
+
+#[test]
+fn users() {
+    let cli = set_up();
+    let list = cli.json(0, &format!("drive user list @drive {ADMIN}"));
+    assert_eq!((&list["users"][0]["user"], &list["users"][0]["enabled"]), (&"user1".into(), &true.into()));
+    assert_eq!(list["users"][1]["enabled"], false);
+    cli.ends(3, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(0, &format!("drive user enable @drive user2 {ADMIN} --new-password-file @new"));
+    cli.ends(0, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(0, &format!("drive user forbid @drive user2 {ADMIN}"));
+    cli.ends(5, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(0, &format!("drive user allow @drive user2 {ADMIN}"));
+    cli.ends(0, "drive unlock @drive --as user2 --password-file @new");
+    cli.ends(0, &format!("drive user disable @drive user2 {ADMIN}"));
+    cli.ends(3, "drive unlock @drive --as user2 --password-file @new");
+    cli.refused("usage", "name one: user1, user2 …", &format!("drive user allow @drive admin1 {ADMIN}"));
+    // Passwords: one's own, another's by the administrator, the owner's.
+    cli.ends(0, &format!("drive user password @drive user1 {USER} --new-password-file @new"));
+    cli.ends(3, &format!("drive unlock @drive --as user1 {USER}"));
+    cli.ends(0, "drive unlock @drive --as user1 --password-file @new");
+    cli.ends(0, &format!("drive user password @drive user1 --as admin1 {ADMIN} --new-password-file @pw"));
+    cli.ends(0, &format!("drive unlock @drive --as user1 {USER}"));
+    cli.ends(0, &format!("drive user password @drive sid {ADMIN} --new-password-file @new"));
+    cli.ends(3, &format!("drive revert @drive {ADMIN} --yes"));
+    cli.refused(
+        "usage",
+        "change the owner's password as sid, the others' as admin1",
+        &format!("drive user password @drive sid --as admin1 {ADMIN} --new-password-file @new"),
+    );
+    cli.ends(0, "drive revert @drive --password-file @new --yes");
+}
+
+#[test]
+fn a_range_of_a_users_own() {
+    let cli = made();
+    cli.keyway.secret("owner", "owner's password");
+    let done = cli.json(0, &format!("drive setup @drive {USER} --admin-password-file @admin --single-user"));
+    assert_eq!(done["single_user"], true);
+    cli.ends(0, &format!("drive unlock @drive {USER}"));
+    cli.ends(5, &format!("drive unlock @drive --as admin1 {ADMIN}"));
+    // The owner may erase it, and another moves in.
+    cli.refused("usage", "Everything outside of other ranges of", &format!("drive erase @drive {ADMIN}"));
+    let erased = cli.ends(0, &format!("drive erase @drive {ADMIN} --yes"));
+    assert!(String::from_utf8_lossy(&erased.stdout).contains("move-in"));
+    cli.ends(3, &format!("drive unlock @drive --as user1 {USER}"));
+    cli.ends(0, "drive user move-in @drive --new-password-file @new");
+    cli.ends(3, "drive user move-in @drive --new-password-file @pw");
+    cli.ends(0, "drive unlock @drive --as user1 --password-file @new");
+
+    // Ranges are given away later, too.
+    let cli = set_up();
+    cli.ends(0, &format!("drive range set @drive 1 --start 1M --length 4M --yes {ADMIN}"));
+    let alone = format!("drive user alone @drive --range 1 {ADMIN} --new-password-file @new");
+    cli.refused("usage", "will be empty and no range will lock, but those that are", &alone);
+    assert_eq!(cli.json(0, &format!("{alone} --yes"))["users"][0], "user2");
+    cli.ends(5, &format!("drive unlock @drive --range 1 --as admin1 {ADMIN}"));
+    cli.ends(0, "drive unlock @drive --range 1 --as user2 --password-file @new");
+    let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));
+    assert_eq!(
+        (&list["ranges"][0]["state"], &list["ranges"][1]["state"]),
+        (&"never locks".into(), &"locked".into())
+    );
+    // Each run is a power cycle, so it is locked, and can't be taken from its user.
+    let kept = cli.json(1, &format!("drive user alone @drive {ADMIN} --yes"));
+    assert!(kept["next"].as_str().is_some_and(|next| next.contains("unlock it first")), "{kept}");
+}
+
+#[test]
+fn the_shadow_and_the_store() {
+    let cli = set_up();
+    let image = cli.keyway.secret("image", (0..100_000u32).map(|n| (n / 7) as u8).collect::<Vec<_>>());
+    let status = cli.json(0, &format!("drive mbr status @drive {ADMIN}"));
+    assert_eq!((&status["enabled"], &status["bytes"]), (&false.into(), &(128 << 20).into()));
+    cli.refused("usage", "What is in the MBR shadow of", &format!("drive mbr write @drive @image {ADMIN}"));
+    cli.ends(0, &format!("drive mbr write @drive @image {ADMIN} --yes"));
+    cli.ends(0, &format!("drive mbr read @drive @back --length 100000 {ADMIN}"));
+    assert!(std::fs::read(cli.path("back")).expect("read") == std::fs::read(&image).expect("read"));
+    cli.ends(1, &format!("drive mbr read @drive @back --length 4K {ADMIN}"));
+    assert_eq!(cli.json(0, &format!("drive mbr enable @drive {ADMIN}"))["enabled"], true);
+    let unlocked = cli.ends(0, &format!("drive unlock @drive {USER}"));
+    assert!(
+        unlocked.stderr.is_empty(),
+        "user 1 may lift the shadow: {}",
+        String::from_utf8_lossy(&unlocked.stderr)
+    );
+    assert_eq!(cli.json(0, &format!("drive mbr done @drive {ADMIN}"))["done"], true);
+    assert_eq!(cli.json(0, &format!("drive mbr undone @drive {ADMIN}"))["done"], false);
+    assert_eq!(cli.json(0, &format!("drive mbr disable @drive {ADMIN}"))["enabled"], false);
+    let large = std::fs::File::create_new(cli.path("large")).expect("a file");
+    large.set_len((128 << 20) + 1).expect("room");
+    cli.ends(1, &format!("drive mbr write @drive @large {ADMIN} --yes"));
+
+    cli.keyway.secret("notes", "notes for the host");
+    cli.refused(
+        "usage",
+        "there now will be overwritten",
+        &format!("drive store write @drive @notes --offset 1K {ADMIN}"),
+    );
+    cli.ends(0, &format!("drive store write @drive @notes --offset 1K {ADMIN} --yes"));
+    let read = cli.ends(0, &format!("drive store read @drive --offset 1K --length 18 {ADMIN}"));
+    assert_eq!(read.stdout, b"notes for the host");
+    let read = cli.json(0, &format!("drive store read @drive --offset 1K --length 5 {ADMIN}"));
+    assert_eq!(read["hex"], "6e6f746573");
+    cli.ends(1, &format!("drive store write @drive @notes --offset 10M {ADMIN} --yes"));
+    cli.ends(1, &format!("drive store read @drive --offset 11M {ADMIN}"));
+}
+
+#[test]
+fn back_to_the_factory() {
+    let cli = set_up();
+    cli.refused("usage", "will be lost for ever", &format!("drive revert @drive {ADMIN}"));
+    cli.ends(3, &format!("drive revert @drive {USER} --yes"));
+    let kept = cli.json(0, &format!("drive revert @drive --keep-data {ADMIN} --yes"));
+    assert_eq!((&kept["reverted"], &kept["data_kept"]), (&true.into(), &true.into()));
+    assert_eq!(cli.json(0, "drive info @drive")["state"], "factory");
+    // Nothing of the old owner is left: it can be set up again.
+    cli.ends(0, "drive setup @drive --password-file @pw --admin-password-file @admin");
+    let wrong = cli.json(3, "drive revert @drive --psid WRONGWRONGWRONGWRONGWRONGWRONG00 --yes");
+    assert!(wrong["error"]["hint"].as_str().is_some_and(|hint| hint.contains("label")), "{wrong}");
+    cli.refused(
+        "usage",
+        "read it from the drive's label again; --psid takes it, or a",
+        "drive revert @drive --psid ThisIsLongerThanAnyPSIDCouldEverBe --yes",
+    );
+    cli.ends(0, "drive revert @drive --psid @psid --yes");
+    assert_eq!(cli.json(0, "drive info @drive")["state"], "factory");
+    cli.ends(0, &format!("drive setup @drive {USER} --recovery-sheet @sheet"));
+    let psid = std::fs::read_to_string(cli.path("psid")).expect("noted");
+    cli.ends(0, &format!("drive revert @drive --psid {psid} --yes"));
+    cli.ends(0, "drive block @drive");
+    cli.ends(0, "drive reset @drive");
+}
+
+#[test]
+fn a_drive_that_has_an_owner_is_not_taken_over() {
+    let cli = made();
+    cli.ends(0, "drive setup @drive --password-file @pw --admin-password-file @admin");
+    // Locking is taken back, the owner stays.
+    let path = cli.path("drive");
+    let store = FileStore::open(&path, OpenMode::ReadWrite, Caching::Buffered).expect("a store");
+    let drive = Arc::new(Drive::open(Arc::new(store)).expect("a drive"));
+    let transport = keyway_virtual_drive::VirtualTransport::new(drive);
+    let mut host = keyway_sed::host::Host::open(Box::new(transport)).expect("discovery");
+    let serial = host.identity().serial_field;
+    let pin =
+        keyway_sed::password::PasswordHash::Sedutil.derive(b"owner's password", &serial).expect("short");
+    let authority = keyway_sed::uid::authority::admin(1);
+    host.revert_locking(keyway_sed::host::Credential { authority, pin: &pin }, false).expect("reverted");
+    drop(host);
+    // A program that another test starts just now has the file's lock until it runs.
+    let owned = loop {
+        let done = cli.run("drive setup @drive --password-file @pw --admin-password-file @admin --json");
+        if done.status.code() != Some(6) {
+            assert_eq!(done.status.code(), Some(5));
+            break serde_json::from_slice::<serde_json::Value>(&done.stdout).expect("JSON");
+        }
+    };
+    assert_eq!(owned["error"]["kind"], "not-allowed");
+    assert!(owned["error"]["message"].as_str().is_some_and(|m| m.contains("has an owner")), "{owned}");
+    assert!(owned["next"].as_str().is_some_and(|n| n.contains("psid")), "{owned}");
+}

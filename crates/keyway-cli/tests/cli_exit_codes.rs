@@ -1,0 +1,366 @@
+//! The exit code of each kind of failure, and that nothing is lost by one.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, damage};
+use keyway_testkit::{Rng, is_root, require_tool, wait_until};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+#[test]
+fn a_wrong_secret_is_3() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("wrong", "twenty-characters-and-less");
+    for verb in ["cat", "info", "protector list", "header check"] {
+        cli.ends(3, &format!("{verb} @v --password-file @wrong --pim 1 --hash sha512"));
+    }
+    let error = &cli.json(3, "open @v --password-file @wrong --pim 1 --hash sha512")["error"];
+    assert_eq!((error["code"].as_u64(), error["kind"].as_str()), (Some(3), Some("wrong-secret")), "{error}");
+    cli.ends(3, "open @v --password-file @pw --pim 2 --hash sha512");
+    cli.ends(3, "protector change @v --password-file @wrong --new-password-file @pw --pim 1 --hash sha512");
+    assert_eq!(cli.plain("v").len(), (1 << 20) - 262_144);
+}
+
+#[test]
+fn what_is_no_volume_is_4() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("empty", "");
+    cli.keyway.secret("zeros", [0; 400_000]);
+    cli.keyway.secret("text", "It was a dark and stormy night. ".repeat(20_000));
+    cli.keyway.secret("short", "sixteen bytes ..");
+    for file in ["empty", "zeros", "text", "short"] {
+        for verb in ["cat", "info", "open", "header check"] {
+            cli.ends(4, &format!("{verb} @{file} --password-file @pw --pim 1"));
+        }
+        cli.ends(4, &format!("info @{file}"));
+        assert_eq!(cli.json(4, &format!("info @{file}"))["error"]["code"], 4);
+    }
+}
+
+#[test]
+fn a_truncated_or_damaged_volume_is_told() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let whole = std::fs::read(cli.path("v")).expect("the volume");
+    std::fs::write(cli.path("cut"), &whole[..300_000]).expect("a file");
+    // The header opens, and says more bytes than there are.
+    let error = &cli.json(4, "cat @cut --password-file @pw --pim 1 --hash sha512")["error"];
+    assert_eq!(error["kind"], "damaged", "{error}");
+    // What it says helps: made as long as it was, a copy gives what is left.
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("truncate -s 1048576")), "{error}");
+    let longer = std::fs::OpenOptions::new().write(true).open(cli.path("cut")).expect("the file");
+    longer.set_len(1 << 20).expect("sized");
+    assert_eq!(cli.plain("cut")[..300_000 - 131_072], cli.plain("v")[..300_000 - 131_072]);
+    damage(&cli.path("v"), 0..512);
+    let done = cli.ends(0, "cat @v --password-file @pw --pim 1");
+    assert!(String::from_utf8_lossy(&done.stderr).contains("backup header"));
+    assert_eq!(done.stdout, {
+        std::fs::write(cli.path("v"), &whole).expect("a file");
+        cli.plain("v")
+    });
+}
+
+/// As resize2fs does with an image file, before it gets its old size again.
+#[test]
+fn what_is_cut_for_a_moment_is_looked_at_again() {
+    let cli = Cli::new();
+    cli.keyway.secret("d", Rng::new(3).bytes(2 << 20));
+    let (file, done) = (cli.path("d"), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = std::fs::File::options().write(true).open(&file).expect("opens");
+            while !done.load(Ordering::Relaxed) {
+                for size in [1 << 20, 2 << 20] {
+                    file.set_len(size).expect("sized");
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        });
+        let looks = (0..150).map(|_| [cli.run("status @d"), cli.run("info @d")]);
+        let failed = looks.flatten().find(|look| look.status.code() != Some(0));
+        done.store(true, Ordering::Relaxed);
+        assert!(failed.is_none(), "{failed:?}");
+    });
+}
+
+#[test]
+fn what_is_not_there_is_1_and_a_folder_too() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    for verb in ["cat", "info", "open", "status", "header check", "protector list"] {
+        assert_eq!(cli.json(1, &format!("{verb} @nothing"))["error"]["kind"], "not-found", "{verb}");
+    }
+    cli.ends(1, "info @");
+    cli.volume("v");
+    cli.ends(1, "cat @v --password-file @nothing");
+    cli.ends(1, "cat @v --password-file @pw --keyfile @nothing --hash sha512 --pim 1");
+    cli.ends(1, "close @v");
+    assert_eq!(cli.json(1, "close @v")["error"]["kind"], "not-open");
+}
+
+#[test]
+fn what_is_not_permitted_is_5() {
+    let cli = Cli::new();
+    cli.volume("v");
+    std::fs::set_permissions(cli.path("v"), std::fs::Permissions::from_mode(0o000)).expect("its mode");
+    let words = cli.words("info @v --json");
+    let done = if is_root() {
+        // Root may read everything; nobody may not.
+        let Some(setpriv) = require_tool("setpriv") else { return };
+        std::fs::set_permissions(cli.keyway.folder(), std::fs::Permissions::from_mode(0o755))
+            .expect("its mode");
+        let program = cli.path("keyway");
+        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), &program).expect("a copy");
+        let mut command = Command::new(setpriv);
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program).args(words);
+        command.output().expect("setpriv starts")
+    } else {
+        cli.command(words).output().expect("keyway starts")
+    };
+    assert_eq!(done.status.code(), Some(5), "{}", String::from_utf8_lossy(&done.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(document["error"]["kind"], "not-permitted");
+}
+
+#[test]
+fn wrong_usage_offers_no_hidden_verb() {
+    let cli = Cli::new();
+    let done = cli.command(cli.words("--json")).output().expect("keyway starts");
+    assert_eq!(done.status.code(), Some(2));
+    for told in [String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr)] {
+        assert!(
+            told.contains("doctor") && !told.contains("serve-volume") && !told.contains("owner"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_report_that_can_not_be_written_ends_the_tour_before_it_begins() {
+    let cli = Cli::new();
+    let document = cli.json(1, "demo --report @nowhere/report.html");
+    assert_eq!(document["error"]["kind"], "not-found");
+    assert!(document["error"]["hint"].as_str().expect("advice").contains("--report"), "{document}");
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("none", "\n");
+    cli.keyway.secret("long", "x".repeat(129));
+    // No password, and nobody to ask.
+    cli.refused("usage", "use --password-file FILE (`-` is standard input)", "cat @v");
+    cli.refused(
+        "usage",
+        "use --password-file FILE, --password-fd N or --keyfile PATH",
+        "cat @v --password-file @none",
+    );
+    cli.refused(
+        "usage",
+        "check that the file holds the password and nothing else",
+        "cat @v --password-file @long",
+    );
+    cli.refused(
+        "usage",
+        "the argument '--password-file <FILE>' cannot be used with",
+        "cat @v --password-file @pw --password-fd 3",
+    );
+    cli.refused("usage", "open it before: keyway … --password-fd 3 3<FILE", "cat @v --password-fd 77");
+    cli.refused(
+        "usage",
+        "ask for less; `keyway info` tells the volume's size",
+        "cat @v --offset 2M --password-file @pw --pim 1",
+    );
+    cli.refused("usage", "is not a size: write a number with K, M, G or T, such as", "cat @v --offset ten");
+    cli.refused("usage", "invalid value 'luks' for '--format <FORMAT>' [possible", "cat @v --format luks");
+    cli.refused(
+        "usage",
+        "give one of them with --…password-fd N or in a file",
+        "open @v --protect-hidden --password-file - --protect-password-file -",
+    );
+    cli.refused(
+        "usage",
+        "invalid value 'tape' for '--attach <ATTACH>' [possible",
+        "open @v --attach tape --password-file @pw",
+    );
+    cli.refused(
+        "usage",
+        "leave out --attach dm-crypt, or the --protect-… options",
+        "open @v --attach dm-crypt --protect-hidden --password-file @pw",
+    );
+    cli.refused(
+        "usage",
+        "leave out --attach, or the mount point",
+        "open @v @ --attach vhost-user --password-file @pw",
+    );
+    cli.refused(
+        "usage",
+        "use a loopback address, or --tls-certificates FOLDER",
+        "serve @v --nbd tcp:0.0.0.0:10809 --password-file @pw",
+    );
+    cli.refused(
+        "usage",
+        "the following required arguments were not provided: <--nbd",
+        "serve @v --password-file @pw",
+    );
+    cli.refused("usage", "will be overwritten", "header restore @v --password-file @pw --pim 1");
+    cli.refused(
+        "usage",
+        "invalid value 'rot13' for '--cipher <CIPHER>': there is no",
+        "bench --cipher rot13",
+    );
+    cli.refused("usage", "invalid value '100' for '--buffer <SIZES>': a buffer is a", "bench --buffer 100");
+    cli.refused("usage", "the following required arguments were not provided", "close");
+}
+
+#[test]
+fn creating_loses_nothing() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let before = std::fs::read(cli.path("v")).expect("the volume");
+    let with = "--password-file @pw --pim 1";
+    assert_eq!(cli.json(1, &format!("create @v --size 1M {with}"))["error"]["kind"], "exists");
+    cli.ends(1, &format!("create @v --size 1M --yes {with}"));
+    cli.refused(
+        "usage",
+        "add --size SIZE, such as --size 512M or --size 10G",
+        &format!("create @new {with}"),
+    );
+    cli.refused("usage", "a volume needs at least", &format!("create @new --size 1K {with}"));
+    cli.refused(
+        "usage",
+        "`keyway bench` lists the ciphers",
+        &format!("create @new --size 1M --cipher rot13 {with}"),
+    );
+    cli.refused(
+        "usage",
+        "take sha512, sha256, whirlpool, streebog, blake2s or",
+        &format!("create @new --size 1M --hash ripemd160 {with}"),
+    );
+    cli.refused(
+        "usage",
+        "invalid value 'minix' for '--filesystem <FS>': there is no",
+        &format!("create @new --size 1M --filesystem minix {with}"),
+    );
+    cli.refused(
+        "usage",
+        "add --hidden SIZE, or leave them out",
+        &format!("create @new --size 1M --hidden-password-file @pw {with}"),
+    );
+    cli.refused("usage", "use --password-file FILE (`-` is standard input)", "create @new --size 1M");
+    assert_eq!(cli.json(1, &format!("create @new --size 900T {with}"))["error"]["kind"], "no-space");
+    // Too small for the file system: what was half made is gone.
+    cli.ends(1, &format!("create @new --size 300K --filesystem btrfs {with}"));
+    assert!(!cli.path("new").exists());
+    assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);
+    cli.ends(0, &format!("create @v --size 1M --quick --force {with}"));
+    assert_ne!(std::fs::read(cli.path("v")).expect("the volume"), before);
+}
+
+#[test]
+fn hidden_volumes_ask_before_they_overwrite() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("hpw", "another-twenty-characters");
+    let with = "--hidden 256K --password-file @pw --pim 1 --hidden-password-file @hpw --hidden-pim 1";
+    let before = std::fs::read(cli.path("v")).expect("the volume");
+    cli.refused(
+        "usage",
+        "will be overwritten; files of the outer volume that lie",
+        &format!("create @v {with}"),
+    );
+    assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);
+    let made = cli.json(0, &format!("create @v {with} --yes"));
+    assert_eq!(
+        (made["hidden"].as_bool(), made["data_bytes"].as_u64().is_some()),
+        (Some(true), true),
+        "{made}"
+    );
+    assert_eq!(cli.json(0, "info @v --password-file @hpw --pim 1 --hash sha512")["hidden"], true);
+    assert_eq!(cli.json(0, "info @v --password-file @pw --pim 1 --hash sha512")["hidden"], false);
+    // Both at once; and the outer volume's secret is checked where it is given.
+    let both = with.replace("256K", "512K");
+    cli.ends(0, &format!("create @both --size 2M --quick {both}"));
+    assert_eq!(cli.json(0, "info @both --password-file @hpw --pim 1 --hash sha512")["hidden"], true);
+    cli.keyway.secret("wrong", "twenty-characters-and-less");
+    cli.ends(3, "create @v --yes --hidden 256K --password-file @wrong --pim 1 --hidden-password-file @hpw --hidden-pim 1");
+}
+
+#[test]
+fn an_interrupted_create_leaves_nothing() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let mut child = cli
+        .command(cli.words("create @v --size 1G --password-file @pw --pim 1 --json"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("keyway starts");
+    // The headers' noise is the first that is written; then the data area is filled.
+    let mut filled = || {
+        let mut inside = [0; 64];
+        let read =
+            std::fs::File::open(cli.path("v")).and_then(|file| file.read_exact_at(&mut inside, 1 << 20));
+        assert!(child.try_wait().expect("its state").is_none(), "it ended by itself; is the disk full?");
+        read.is_ok() && inside != [0; 64]
+    };
+    wait_until("it is in the middle of it", &mut filled);
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
+    let done = child.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(document["error"]["kind"], "interrupted");
+    assert!(!cli.path("v").exists());
+}
+
+#[test]
+fn what_would_wait_for_ever_is_refused() {
+    let cli = Cli::new();
+    rustix::fs::mknodat(rustix::fs::CWD, cli.path("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .expect("a pipe");
+    for verb in ["info", "open", "cat", "header check", "status"] {
+        assert_eq!(cli.json(1, &format!("{verb} @pipe"))["error"]["kind"], "not-suitable", "{verb}");
+    }
+}
+
+#[test]
+fn a_file_system_is_told_as_what_it_is() {
+    let cli = Cli::new();
+    if cli.make("plain", 8 << 20, "mkfs.ext4", &["-q", "-F"]).is_none() {
+        return;
+    }
+    let status = cli.json(0, "status @plain");
+    for (field, said) in [
+        ("conversion_status", "Fully Decrypted"),
+        ("encryption_method", "None"),
+        ("protection_status", "Protection Off"),
+        ("lock_status", "Unlocked"),
+    ] {
+        assert_eq!(status[field], said, "{field}");
+    }
+    assert_eq!(status["percentage_encrypted"], 0.0);
+}
+
+#[test]
+fn what_somebody_else_uses_is_not_made_larger_either() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    if cli.make("used", 8 << 20, "mkfs.ext4", &["-q", "-F"]).is_none() {
+        return;
+    }
+    let other = std::fs::File::open(cli.path("used")).expect("the file");
+    other.lock().expect("locked");
+    let before = std::fs::read(cli.path("used")).expect("the file");
+    for grow in ["", " --grow"] {
+        cli.ends(6, &format!("encrypt @used --password-file @pw --pim 1 --yes{grow}"));
+        assert!(std::fs::read(cli.path("used")).expect("the file") == before, "changed{grow}");
+    }
+}

@@ -1,0 +1,169 @@
+//! `ls`, `get` and `put`: the files in an encrypted volume, with no mount and no root.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, checked, has_fuse, two_lines};
+use keyway_testkit::{require_tool, unpack_xz, volumes};
+use std::fs;
+use std::process::Command;
+
+const OPEN: &str = "--password-file @pw --pim 1";
+
+/// A volume with a FAT file system, which `keyway create` makes.
+fn fat(cli: &Cli) {
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, &format!("create @volume --size 12M --quick --filesystem fat {OPEN}"));
+}
+
+#[test]
+fn what_is_put_is_listed_and_comes_back() {
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    fat(&cli);
+    let content: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
+    fs::write(cli.path("letter.bin"), &content).unwrap();
+    let put = cli.json(0, &format!("put @volume @letter.bin {OPEN}"));
+    assert_eq!((put["path"].as_str(), put["bytes"].as_u64()), (Some("/letter.bin"), Some(1_200_000)));
+    let listed = cli.json(0, &format!("ls @volume {OPEN}"));
+    let entry = &listed["entries"][0];
+    assert_eq!(listed["filesystem"], "vfat");
+    assert_eq!(listed["entries"].as_array().unwrap().len(), 1);
+    assert_eq!((entry["name"].as_str(), entry["kind"].as_str()), (Some("letter.bin"), Some("file")));
+    assert_eq!(entry["size_bytes"].as_u64(), Some(1_200_000));
+    let text = String::from_utf8(cli.ends(0, &format!("ls @volume / -r {OPEN}")).stdout).unwrap();
+    assert!(
+        text.lines().any(|line| line.starts_with("file") && line.ends_with("1200000  letter.bin")),
+        "{text}"
+    );
+    // To a new name, into a folder, to standard output.
+    let got = cli.json(0, &format!("get @volume /letter.bin @copy.bin {OPEN}"));
+    assert_eq!((got["files"].as_u64(), got["bytes"].as_u64()), (Some(1), Some(1_200_000)));
+    cli.ends(0, &format!("get @volume / @all {OPEN}"));
+    let piped = cli.ends(0, &format!("get @volume letter.bin - {OPEN}")).stdout;
+    assert!(fs::read(cli.path("copy.bin")).unwrap() == content);
+    assert!(fs::read(cli.path("all/letter.bin")).unwrap() == content && piped == content);
+    // An outside judge: mtools, on the decrypted bytes.
+    if require_tool("mtype").is_some() {
+        fs::write(cli.path("plain"), cli.ends(0, &format!("cat @volume {OPEN}")).stdout).unwrap();
+        let read =
+            Command::new("mtype").arg("-i").arg(cli.path("plain")).arg("::letter.bin").output().unwrap();
+        assert!(read.stdout == content);
+    }
+}
+
+#[test]
+fn refusals_have_their_exit_codes() {
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    fat(&cli);
+    fs::write(cli.path("file"), b"content").unwrap();
+    let kind = |code, words: &str| cli.json(code, &format!("{words} {OPEN}"))["error"]["kind"].clone();
+    assert_eq!(kind(0, "put @volume @file"), serde_json::Value::Null);
+    assert_eq!(kind(1, "put @volume @file"), "exists");
+    assert_eq!(kind(0, "put @volume @file / --force"), serde_json::Value::Null);
+    assert_eq!(kind(1, "get @volume /file @file"), "exists");
+    assert_eq!(kind(1, "get @volume /missing @new"), "not-found");
+    assert_eq!(kind(2, "get @volume /../file @new"), "usage");
+    assert_eq!(kind(2, "put @volume @file /a?b"), "usage");
+    assert_eq!(kind(1, "ls @volume /missing"), "not-found");
+    cli.keyway.secret("wrong", "another-password-entirely");
+    cli.ends(3, "ls @volume --password-file @wrong --pim 1");
+    // No file system that is known.
+    cli.ends(0, &format!("create @bare --size 1M --quick --filesystem none {OPEN}"));
+    assert_eq!(kind(4, "ls @bare"), "no-filesystem");
+    let done = cli.ends(4, &format!("get @bare / @new {OPEN}"));
+    assert!(two_lines(&done).1.contains("keyway open"), "{done:?}");
+}
+
+/// The outer volume's file system does not know of the hidden one.
+#[test]
+fn put_does_not_touch_a_protected_hidden_volume() {
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("hidden", "what-is-hidden-in-the-other-one");
+    let hidden = "--hidden-password-file @hidden --hidden-pim 1";
+    cli.ends(0, &format!("create @volume --size 12M --hidden 8M --quick --filesystem fat {OPEN} {hidden}"));
+    let inside = || cli.ends(0, "cat @volume --password-file @hidden --pim 1").stdout;
+    let before = inside();
+    fs::write(cli.path("large"), vec![7; 9 << 20]).unwrap();
+    let protect = "--protect-password-file @hidden --protect-pim 1";
+    let refused = cli.json(1, &format!("put @volume @large {OPEN} {protect}"));
+    assert_eq!(refused["error"]["kind"], "hidden-volume");
+    assert!(inside() == before, "the hidden volume was written to");
+}
+
+/// What of a file system can't be read is told, and the exit code says so: nobody takes a listing that lacks
+/// something, or a copy, for whole.
+#[test]
+fn what_is_damaged_is_told_and_the_rest_is_there() {
+    let (Some(mkfs), Some(debugfs)) = (require_tool("mkfs.ext4"), require_tool("debugfs")) else { return };
+    if !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let (content, image) = (cli.path("content"), cli.path("image"));
+    fs::create_dir_all(content.join("one/two")).unwrap();
+    fs::create_dir_all(content.join("gone")).unwrap();
+    for name in ["top", "one/first", "one/second", "one/two/deep", "gone/lost"] {
+        fs::write(content.join(name), name).unwrap();
+    }
+    fs::File::create(&image).unwrap().set_len(16 << 20).unwrap();
+    checked(Command::new(mkfs).args(["-q", "-F", "-d"]).arg(&content).arg(&image));
+    // Without an inode: one file, and one folder with what is in it.
+    for name in ["/one/first", "/gone"] {
+        checked(Command::new(&debugfs).args(["-w", "-R", &format!("clri {name}")]).arg(&image));
+    }
+    cli.ends(0, &format!("create @volume --size 20M --quick --filesystem none {OPEN}"));
+    let opened = cli.json(0, &format!("open @volume --attach fuse {OPEN}"));
+    let mut file = fs::OpenOptions::new().write(true).open(opened["file"].as_str().unwrap()).unwrap();
+    std::io::copy(&mut fs::File::open(&image).unwrap(), &mut file).unwrap();
+    file.sync_all().unwrap();
+    drop(file);
+    cli.ends(0, "close @volume");
+    let told = |document: &serde_json::Value| -> Vec<String> {
+        let all = document["failed"].as_array().unwrap().iter();
+        all.map(|one| one["path"].as_str().unwrap().to_owned()).collect()
+    };
+    let listed = cli.json(1, &format!("ls @volume / --recursive {OPEN}"));
+    assert_eq!(listed["error"]["kind"], "not-all-listed");
+    let names: Vec<_> =
+        listed["entries"].as_array().unwrap().iter().map(|e| e["path"].as_str().unwrap()).collect();
+    assert_eq!(names, ["lost+found", "one", "one/second", "one/two", "one/two/deep", "top"]);
+    assert_eq!(told(&listed), ["gone", "one/first"]);
+    let done = cli.ends(1, &format!("ls @volume / --recursive {OPEN}"));
+    assert!(String::from_utf8_lossy(&done.stdout).contains("one/two/deep"), "{done:?}");
+    assert!(String::from_utf8_lossy(&done.stderr).contains("warning: one/first: "), "{done:?}");
+    assert_eq!(told(&cli.json(1, &format!("ls @volume /one {OPEN}"))), ["first"]);
+    cli.ends(0, &format!("ls @volume /one/two {OPEN}"));
+    assert_eq!(cli.json(4, &format!("ls @volume /gone {OPEN}"))["error"]["kind"], "damaged-filesystem");
+    assert_eq!(
+        cli.json(4, &format!("get @volume /one/first @new {OPEN}"))["error"]["kind"],
+        "damaged-filesystem"
+    );
+    let got = cli.json(1, &format!("get @volume / @all {OPEN}"));
+    assert_eq!((got["error"]["kind"].as_str(), got["files"].as_u64()), (Some("not-all-copied"), Some(3)));
+    assert_eq!(told(&got).len(), 2, "{got}");
+    assert!(cli.path("all/one/two/deep").exists());
+}
+
+/// Foreign volumes had their unused blocks wiped, and with them what leads to the files: told as damage.
+#[test]
+fn wiped_foreign_volumes_are_told_as_damaged() {
+    let Some(folder) = volumes() else { return };
+    let cli = Cli::new();
+    cli.keyway.secret("pw", "anaconda");
+    let image = folder.join("bitlocker/bitlk-aes-xts-128.img.xz");
+    let Some(unpacked) = unpack_xz(&image) else { return };
+    fs::rename(unpacked.path(), cli.path("volume")).unwrap();
+    let error = &cli.json(4, "ls @volume --recursive --password-file @pw")["error"];
+    assert_eq!(error["kind"], "damaged-filesystem");
+}

@@ -1,0 +1,97 @@
+//! Changing what opens a volume; headers backed up, damaged, restored.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, damage};
+
+#[test]
+fn what_is_not_named_stays() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let before = cli.plain("v");
+    cli.keyway.secret("new", "yet-another-twenty-characters");
+    let changed = cli.json(0, "protector change @v --password-file @pw --pim 1 --new-password-file @new");
+    assert_eq!((changed["hash"].as_str(), changed["pim"].as_u64()), (Some("sha512"), Some(1)), "{changed}");
+    cli.ends(3, "cat @v --password-file @pw --pim 1 --hash sha512");
+    cli.ends(0, "protector change @v --password-file @new --pim 1 --new-hash blake2s --new-pim 2");
+    cli.keyway.secret("key", "a keyfile");
+    cli.ends(0, "protector change @v --password-file @new --pim 2 --new-keyfile @key");
+    let now = "--password-file @new --pim 2 --keyfile @key";
+    assert_eq!(cli.ends(0, &format!("cat @v {now}")).stdout, before);
+    let listed = &cli.json(0, &format!("protector list @v {now}"))["key_protectors"][0];
+    assert_eq!((listed["kind"].as_str(), listed["hash"].as_str()), (Some("password"), Some("blake2s")));
+    assert_eq!(listed["keyfiles"], 1);
+    cli.ends(0, &format!("protector change @v {now} --new-no-keyfiles"));
+    cli.ends(0, "info @v --password-file @new --pim 2");
+    assert_eq!(cli.json(0, "protector list @v")["key_protectors"][0]["kind"], "password");
+    cli.refused(
+        "usage",
+        "take sha512, sha256, whirlpool, streebog, blake2s or",
+        "protector change @v --password-file @new --pim 2 --new-hash ripemd160",
+    );
+    cli.refused(
+        "usage",
+        "use --password-file FILE (`-` is standard input)",
+        "protector change @v --password-file @new --pim 2",
+    );
+}
+
+#[test]
+fn a_damaged_header_is_found_and_repaired() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let with = "--password-file @pw --pim 1";
+    let before = cli.plain("v");
+    let good = cli.json(0, &format!("header check @v {with}"));
+    assert_eq!(good["good"], true);
+    assert_eq!(good["headers"].as_array().map(Vec::len), Some(2), "{good}");
+    damage(&cli.path("v"), 100..200);
+    let bad = cli.json(4, &format!("header check @v {with} --hash sha512"));
+    assert_eq!((bad["good"].as_bool(), bad["error"]["code"].as_u64()), (Some(false), Some(4)));
+    assert_eq!(bad["headers"][0]["state"], "does-not-open", "{bad}");
+    cli.ends(0, &format!("header restore @v {with} --hash sha512 --yes"));
+    assert_eq!(cli.json(0, &format!("header check @v {with}"))["good"], true);
+    assert_eq!(cli.plain("v"), before);
+}
+
+/// Nobody is sent to a copy that is damaged itself.
+#[test]
+fn advice_names_no_damaged_copy() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let with = "--password-file @pw --pim 1 --hash sha512";
+    let size = cli.path("v").metadata().expect("it is there").len() as usize;
+    // A reserved byte, so that it opens and its checksum is wrong.
+    damage(&cli.path("v"), size - 131_072 + 400..size - 131_072 + 401);
+    let hint = |words: &str| cli.json(4, words)["error"]["hint"].as_str().expect("a hint").to_owned();
+    let told = hint(&format!("header restore @v {with} --yes"));
+    assert!(told.contains("header backup") && !told.contains("volume's backup header"), "{told}");
+    let told = hint(&format!("header check @v {with}"));
+    assert!(!told.contains("copy at the end"), "{told}");
+    damage(&cli.path("v"), 400..401);
+    let told = hint(&format!("header check @v {with}"));
+    assert!(
+        told.contains("header restore VOLUME FILE") && !told.contains("volume's backup header"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_backup_file_opens_with_the_old_secret() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let with = "--password-file @pw --pim 1";
+    let before = cli.plain("v");
+    let made = cli.json(0, &format!("header backup @v @v.header {with}"));
+    assert_eq!((made["bytes"].as_u64(), made["hidden"].as_bool()), (Some(131_072), Some(false)));
+    cli.ends(1, &format!("header backup @v @v.header {with}"));
+    cli.keyway.secret("new", "yet-another-twenty-characters");
+    cli.ends(0, &format!("protector change @v {with} --new-password-file @new"));
+    cli.ends(0, &format!("header restore @v @v.header {with} --yes"));
+    assert_eq!(cli.plain("v"), before);
+    cli.keyway.secret("no-backup", [7; 1000]);
+    cli.ends(4, &format!("header restore @v @no-backup {with} --yes"));
+    cli.ends(1, &format!("header restore @v @nothing {with} --yes"));
+}

@@ -1,0 +1,132 @@
+//! The words of the command line: verbs, help with examples, wrong usage.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, two_lines};
+
+const VERBS: [&str; 23] = [
+    "demo",
+    "create",
+    "open",
+    "close",
+    "status",
+    "info",
+    "cat",
+    "ls",
+    "get",
+    "put",
+    "protector",
+    "header",
+    "erase",
+    "encrypt",
+    "decrypt",
+    "pause",
+    "resume",
+    "resize",
+    "serve",
+    "drive",
+    "bench",
+    "lab",
+    "doctor",
+];
+
+#[test]
+fn every_verb_has_help_with_two_examples() {
+    let cli = Cli::new();
+    let overview = String::from_utf8(cli.ends(0, "--help").stdout).expect("text");
+    for verb in VERBS {
+        assert!(overview.lines().any(|line| line.trim_start().starts_with(verb)), "{verb} in {overview}");
+        let help = String::from_utf8(cli.ends(0, &format!("{verb} --help")).stdout).expect("text");
+        let example = format!("keyway {verb}");
+        let examples = help.lines().filter(|l| l.trim_start().starts_with("$ ") && l.contains(&example));
+        assert!(examples.count() >= 2, "{help}");
+    }
+    assert!(!overview.contains("serve-volume"), "the inner verb is nobody's business");
+}
+
+#[test]
+fn options_of_secrets_are_explained() {
+    let cli = Cli::new();
+    let help = String::from_utf8(cli.ends(0, "open --help").stdout).expect("text");
+    for option in ["--password-file", "--password-fd", "--keyfile", "--pim", "--protect-password-file"] {
+        assert!(help.contains(option), "{option}");
+    }
+    let running: Vec<&str> = help.split_whitespace().collect();
+    assert!(running.join(" ").contains("One trailing newline is dropped"), "{help}");
+}
+
+#[test]
+fn a_verb_s_own_options_stand_under_no_group_s_heading() {
+    let cli = Cli::new();
+    let narrowing = ["--format", "--hash", "--header", "--system", "--system-header"];
+    for verb in
+        ["cat", "info", "ls", "get", "put", "header backup", "header restore", "resize", "serve", "erase"]
+    {
+        let help = String::from_utf8(cli.ends(0, &format!("{verb} --help")).stdout).expect("text");
+        let group = help.lines().skip_while(|line| *line != "Narrowing the search:").skip(1);
+        let options = group
+            .take_while(|line| line.is_empty() || line.starts_with(' '))
+            .filter_map(|line| line.split_whitespace().next().filter(|word| word.starts_with("--")));
+        assert_eq!(options.collect::<Vec<_>>(), narrowing, "{verb}");
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_wrong_usage() {
+    let cli = Cli::new();
+    cli.refused("usage", "'keyway' requires a subcommand but one was not provided", "");
+    cli.refused("usage", "unrecognized subcommand 'frobnicate'", "frobnicate");
+    for (verb, missing) in
+        [("encrypt", "<DEVICE>"), ("decrypt", "<VOLUME>"), ("resize", "<VOLUME>"), ("erase", "<VOLUME>")]
+    {
+        cli.refused("usage", &format!("required arguments were not provided: {missing}"), verb);
+    }
+    for verb in ["lab", "drive"] {
+        cli.refused("usage", "requires a subcommand", verb);
+    }
+    cli.refused("usage", "the following required arguments were not provided: <VOLUME>", "info");
+    cli.refused("usage", "unexpected argument '--frobnicate' found", "bench --frobnicate");
+    let error = &cli.json(2, "frobnicate")["error"];
+    assert_eq!(error["code"], 2);
+    assert_eq!(error["kind"], "usage");
+    assert!(error["message"].as_str().is_some_and(|m| m.contains("frobnicate")), "{error}");
+    assert!(error["hint"].is_string());
+}
+
+#[test]
+fn the_version_is_the_package_s() {
+    let said = String::from_utf8(Cli::new().ends(0, "--version").stdout).expect("text");
+    assert_eq!(said.trim(), format!("keyway {}", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn an_error_is_one_line_that_says_what_and_one_that_says_what_to_do() {
+    let cli = Cli::new();
+    let done = cli.ends(1, "info @nothing");
+    let (what, advice) = two_lines(&done);
+    assert!(what.starts_with("keyway: ") && what.contains("nothing"), "{what}");
+    assert!(advice.starts_with("        ") && advice.trim().len() > 5, "{advice}");
+    assert!(done.stdout.is_empty());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::io::Read;
+    use std::process::Stdio;
+    let cli = Cli::new();
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    cli.ends(0, "create @big --size 24M --quick --password-file @pw --pim 1");
+    let mut child = cli
+        .command(cli.words("cat @big --password-file @pw --pim 1"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("keyway starts");
+    let mut first = [0; 1000];
+    child.stdout.take().expect("piped").read_exact(&mut first).expect("bytes");
+    let done = child.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(0));
+    assert!(done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+}

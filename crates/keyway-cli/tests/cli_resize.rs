@@ -1,0 +1,262 @@
+//! `resize`: a container gets larger and smaller with ext4 or NTFS in it, which its own checker finds whole.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD};
+use keyway_testkit::{
+    BitLockerSecret, Rng, dislocker_sha256, dissect_sha256, libbde_sha256, require_fuse, require_tool,
+    sha256_of, sha256_of_file, unpack_xz, volumes,
+};
+use serde_json::{Value, json};
+use std::process::Command;
+
+const SECRET: &str = "--password-file @pw --pim 1";
+
+/// A volume of 16 MiB with a file system in it that holds `big`.
+fn volume(mkfs: &str, arguments: &[&str]) -> Option<(Cli, Vec<u8>)> {
+    let program = require_tool(mkfs).filter(|_| require_fuse())?;
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, &format!("create @v --size 16M --format veracrypt --filesystem none --quick {SECRET}"));
+    let big = Rng::new(5).bytes(3 << 20);
+    std::fs::create_dir(cli.path("in")).expect("created");
+    std::fs::write(cli.path("in/big"), &big).expect("written");
+    std::fs::File::create(cli.path("plain")).and_then(|f| f.set_len(INSIDE)).expect("created");
+    let done =
+        Command::new(program).args(arguments).arg(cli.path("plain")).current_dir(cli.path(".")).output();
+    assert!(done.expect("runs").status.success());
+    let open = cli.json(0, &format!("open @v {SECRET} --attach fuse"));
+    let place = open["device"].as_str().or(open["file"].as_str()).expect("somewhere");
+    let mut to = std::fs::OpenOptions::new().write(true).open(place).expect("opens");
+    std::io::copy(&mut std::fs::File::open(cli.path("plain")).expect("opens"), &mut to).expect("copied");
+    to.sync_all().expect("synced");
+    drop(to);
+    cli.ends(0, "close @v");
+    Some((cli, big))
+}
+
+/// What its own checker says of the file system in the volume: nothing. How large it is.
+fn check(cli: &Cli, checker: &str, arguments: &[&str]) -> Vec<u8> {
+    let content = cli.ends(0, &format!("cat @v {SECRET}")).stdout;
+    let path = cli.path("plain");
+    std::fs::write(&path, &content).expect("written");
+    let done =
+        Command::new(require_tool(checker).expect("with its mkfs")).args(arguments).arg(&path).output();
+    let done = done.expect("runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    content
+}
+
+/// Bytes of a volume of 16 MiB that are not its headers.
+const INSIDE: u64 = (16 << 20) - HEADERS;
+const HEADERS: u64 = 262_144;
+
+#[test]
+fn a_container_gets_larger_and_smaller_with_its_file_system() {
+    let Some((cli, big)) = volume("mkfs.ext4", &["-q", "-F", "-d", "in"]) else { return };
+    let check = || check(&cli, "e2fsck", &["-f", "-n"]);
+    let content = |at: &str| {
+        cli.ends(0, &format!("get @v /big @{at} {SECRET}"));
+        assert!(std::fs::read(cli.path(at)).expect("copied") == big);
+    };
+    let before = check();
+    // A hidden volume might suffer from a larger file system: it asks.
+    cli.refused(
+        "usage",
+        "gets larger too, with its own tools. Make a backup first. A",
+        &format!("resize @v --size 24M {SECRET}"),
+    );
+    let done = cli.json(0, &format!("resize @v --size 24M {SECRET} --keep-filesystem"));
+    assert_eq!(
+        (&done["data_bytes"], &done["filesystem_bytes"]),
+        (&json!((24 << 20) - HEADERS), &json!(INSIDE))
+    );
+    assert_eq!(cli.path("v").metadata().expect("there").len(), 24 << 20);
+    let larger = check();
+    assert!(larger.len() == (24 << 20) - 262_144 && larger[..before.len()] == before);
+    cli.ends(0, &format!("cat @v {SECRET} --header backup"));
+
+    let done = cli.json(0, &format!("resize @v --size 40M {SECRET} --yes"));
+    assert_eq!(
+        (&done["filesystem"], &done["filesystem_bytes"]),
+        (&json!("ext4"), &json!((40 << 20) - HEADERS))
+    );
+    check();
+    content("larger");
+
+    // Less than its content.
+    let refused = cli.json(1, &format!("resize @v --size 2M --yes {SECRET}"));
+    assert_eq!(refused["error"]["kind"], "no-room", "{refused}");
+    let refused = cli.json(2, &format!("resize @v --size 16M --yes --keep-filesystem {SECRET}"));
+    assert_eq!(refused["most_bytes"], INSIDE);
+    cli.refused(
+        "usage",
+        "gets 24 MiB smaller. Its ext4 file system is made 24 MiB",
+        &format!("resize @v --size 16M {SECRET}"),
+    );
+    cli.ends(3, "resize @v --size 16M --pim 2 --yes --password-file @pw --hash sha512");
+    assert_eq!(
+        cli.path("v").metadata().expect("there").len(),
+        40 << 20,
+        "refused, and something was changed"
+    );
+    let done = cli.json(0, &format!("resize @v --size 16M --yes {SECRET}"));
+    assert_eq!(done["filesystem_bytes"], INSIDE);
+    assert_eq!(cli.path("v").metadata().expect("there").len(), 16 << 20);
+    check();
+    content("smaller");
+    cli.ends(2, &format!("resize @v {SECRET}"));
+}
+
+#[test]
+fn ntfs_follows_too() {
+    let Some((cli, _)) = volume("mkfs.ntfs", &["-q", "-F", "-Q"]) else { return };
+    let check = || check(&cli, "ntfsresize", &["--info", "--force", "--no-progress-bar"]);
+    for (size, option) in [(24u64, ""), (16, ""), (20, "--quick")] {
+        let done = cli.json(0, &format!("resize @v --size {size}M --yes {option} {SECRET}"));
+        let bytes = done["filesystem_bytes"].as_u64().expect("a number");
+        assert!(((size << 20) - HEADERS).abs_diff(bytes) < 64 << 10, "{done}");
+        check();
+    }
+}
+
+/// A BitLocker volume of so many mebibytes that was a file system; what it says, and `big`, which is in it.
+fn bitlocker(mebibytes: u64, mkfs: &str, arguments: &[&str], options: &str) -> Option<(Cli, Vec<u8>)> {
+    let program = require_tool(mkfs).filter(|_| require_fuse())?;
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let big = Rng::new(5).bytes(3 << 20);
+    std::fs::create_dir(cli.path("in")).expect("created");
+    std::fs::write(cli.path("in/big"), &big).expect("written");
+    std::fs::File::create(cli.path("v")).and_then(|f| f.set_len(mebibytes << 20)).expect("created");
+    let done = Command::new(program).args(arguments).arg(cli.path("v")).current_dir(cli.path(".")).output();
+    assert!(done.expect("runs").status.success());
+    cli.ends(0, &format!("encrypt @v --format bitlocker --no-recovery-password {options} {PW} --yes"));
+    Some((cli, big))
+}
+
+const PW: &str = "--password-file @pw";
+
+/// What the file system's own checker says of what is in the volume: nothing. Others read the same.
+fn whole_for_others(cli: &Cli, checker: &str, arguments: &[&str], bytes: u64) {
+    let content = cli.ends(0, &format!("cat @v {PW}")).stdout;
+    let path = cli.path("plain");
+    std::fs::write(&path, &content).expect("written");
+    assert_eq!((content.len() as u64, cli.path("v").metadata().expect("there").len()), (bytes, bytes));
+    let done =
+        Command::new(require_tool(checker).expect("with its mkfs")).args(arguments).arg(&path).output();
+    let done = done.expect("runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    let secret = || BitLockerSecret::Password(PASSWORD);
+    if let Some(theirs) = dislocker_sha256(&cli.path("v"), secret()) {
+        assert_eq!(theirs, sha256_of(&content[..]));
+    }
+    // It takes the size that NTFS names, which is a sector less than NTFS has; and no ext4.
+    let sectors = content.get(40..48).and_then(|at| at.first_chunk()).map_or(0, |at| u64::from_le_bytes(*at));
+    if content.get(3..7) == Some(b"NTFS")
+        && let Some(theirs) = libbde_sha256(&cli.path("v"), secret())
+    {
+        assert_eq!(theirs, sha256_of(&content[..sectors as usize * 512]));
+    }
+    let info = cli.json(0, "info @v");
+    let good = |copy: &Value| copy["state"] == "good";
+    assert!(info["metadata_copies"].as_array().expect("three").iter().all(good), "{info}");
+    assert_eq!(
+        (&info["conversion_status"], &info["encrypted_bytes"]),
+        (&json!("Fully Encrypted"), &json!(bytes))
+    );
+}
+
+/// The metadata lies behind ext4, and goes with the end of the volume.
+#[test]
+fn a_bitlocker_volume_gets_larger_and_smaller_with_ext4() {
+    let Some((cli, big)) = bitlocker(80, "mkfs.ext4", &["-q", "-F", "-d", "in"], "") else { return };
+    for (mebibytes, options) in [(100u64, ""), (72, ""), (81, "--quick")] {
+        let done = cli.json(0, &format!("resize @v --size {mebibytes}M --yes {options} {PW}"));
+        let bytes = mebibytes << 20;
+        assert_eq!((&done["data_bytes"], &done["metadata_moved"]), (&json!(bytes), &json!(true)), "{done}");
+        assert_eq!(done["filled"], mebibytes == 100, "{done}");
+        let inside = done["filesystem_bytes"].as_u64().expect("ext4");
+        assert!((256 << 10..512 << 10).contains(&(bytes - inside)), "{done}");
+        whole_for_others(&cli, "e2fsck", &["-f", "-n"], bytes);
+        let got = format!("big{mebibytes}");
+        cli.ends(0, &format!("get @v /big @{got} {PW}"));
+        assert!(std::fs::read(cli.path(&got)).expect("copied") == big);
+    }
+    // What can't be, and what is not wanted.
+    let before = sha256_of_file(&cli.path("v"));
+    cli.refused("usage", "name it with --size, for instance --size 20G", &format!("resize @v {PW}"));
+    cli.refused("usage", "a BitLocker volume needs at least", &format!("resize @v --size 40M --yes {PW}"));
+    cli.refused("usage", "name another with --size", &format!("resize @v --size 84934657 --yes {PW}"));
+    cli.refused(
+        "usage",
+        "name another with --size",
+        &format!("resize @v --size {} --yes {PW}", (81 << 20) + 65_536),
+    );
+    cli.refused(
+        "usage",
+        "gets larger too, with its own tools. Make a backup first",
+        &format!("resize @v --size 100M {PW}"),
+    );
+    let refused = cli.json(2, &format!("resize @v --size 70M --yes --keep-filesystem {PW}"));
+    assert_eq!(refused["error"]["kind"], "no-room", "{refused}");
+    assert_eq!(sha256_of_file(&cli.path("v")), before, "refused, and something was changed");
+}
+
+/// The metadata lies within NTFS, and moves where that is to end before it.
+#[test]
+fn a_bitlocker_volume_gets_larger_and_smaller_with_ntfs() {
+    let Some((cli, _)) = bitlocker(200, "mkfs.ntfs", &["-q", "-F", "-Q"], "--used-space-only") else {
+        return;
+    };
+    let arguments = ["--info", "--force", "--bad-sectors", "--no-progress-bar"];
+    for (mebibytes, moved) in [(220u64, false), (70, true), (96, false)] {
+        let done = cli.json(0, &format!("resize @v --size {mebibytes}M --yes {PW}"));
+        let bytes = mebibytes << 20;
+        assert_eq!((&done["data_bytes"], &done["metadata_moved"]), (&json!(bytes), &json!(moved)), "{done}");
+        assert!(done["filesystem_bytes"].as_u64().is_some_and(|inside| bytes - inside < 64 << 10), "{done}");
+        whole_for_others(&cli, "ntfsresize", &arguments, bytes);
+    }
+    // And back: the clusters that were the metadata's are given back.
+    cli.ends(0, &format!("decrypt @v {PW} --yes"));
+    let program = require_tool("ntfsresize").expect("with mkfs.ntfs");
+    let done = Command::new(program).args(["--info", "--force"]).arg(cli.path("v")).output().expect("runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+}
+
+/// Windows' own volumes get larger; what is in them stays byte for byte, for dissect.fve too.
+#[test]
+fn volumes_of_windows_get_larger() {
+    let Some(folder) = volumes() else { return };
+    for name in ["aes-cbc-elephant-128", "aes-xts-128-4k", "aes-xts-256"] {
+        let cli = Cli::new();
+        cli.keyway.secret("pw", "anaconda");
+        let Some(image) = unpack_xz(&folder.join(format!("bitlocker/bitlk-{name}.img.xz"))) else { return };
+        std::fs::copy(image.path(), cli.path("v")).expect("copied");
+        let before = cli.path("v").metadata().expect("there").len();
+        let was = sha256_of(&cli.ends(0, &format!("cat @v {PW}")).stdout[..]);
+        let after = before + (16 << 20);
+        let done = cli.json(0, &format!("resize @v --size {after} --keep-filesystem {PW}"));
+        assert_eq!(done["data_bytes"], after, "{name}: {done}");
+        let content = cli.ends(0, &format!("cat @v {PW}")).stdout;
+        assert_eq!(sha256_of(&content[..before as usize]), was, "{name}");
+        let secret = || BitLockerSecret::Password("anaconda");
+        if let Some(theirs) = dissect_sha256(&cli.path("v"), secret(), std::slice::from_ref(&(0..before))) {
+            assert_eq!(theirs, was, "{name}");
+        }
+        if let Some(theirs) = dislocker_sha256(&cli.path("v"), secret()) {
+            assert_eq!(theirs, sha256_of(&content[..]), "{name}");
+        }
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", "anaconda");
+    for name in ["togo-aes-xts-128", "aes-xts-128-eow", "partially-encrypted-aes-cbc-128"] {
+        let Some(image) = unpack_xz(&folder.join(format!("bitlocker/bitlk-{name}.img.xz"))) else { return };
+        std::fs::copy(image.path(), cli.path("v")).expect("copied");
+        let before = sha256_of_file(&cli.path("v"));
+        let refused = cli.json(5, &format!("resize @v --size 200M --yes {PW}"));
+        assert_eq!(refused["error"]["kind"], "unsupported", "{name}: {refused}");
+        assert_eq!(sha256_of_file(&cli.path("v")), before, "{name}: refused, and something was changed");
+    }
+}

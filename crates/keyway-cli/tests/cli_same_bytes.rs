@@ -1,0 +1,126 @@
+//! The same bytes by two names: a volume's file, another name of it and loop devices on it are never open together,
+//! whichever comes first, and the refusal says who has them.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, two_lines};
+use keyway_testkit::{require_root, require_tool};
+use std::path::Path;
+use std::process::Command;
+
+const WITH: &str = "--attach nbd --password-file @pw --pim 1 --hash sha512";
+const NOBODY: u32 = 65534;
+
+/// A loop device, taken off when dropped.
+struct Loop(String);
+
+impl Loop {
+    fn on(what: &Path) -> Self {
+        let done = Command::new("losetup").args(["-f", "--show"]).arg(what).output().expect("losetup");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        Self(String::from_utf8_lossy(&done.stdout).trim().to_owned())
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.0]).status();
+    }
+}
+
+fn volume() -> Option<Cli> {
+    if !require_root() || require_tool("losetup").is_none() {
+        return None;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --size 4M --quick --filesystem none --password-file @pw --pim 1");
+    Some(cli)
+}
+
+#[test]
+fn what_is_open_by_one_name_is_busy_by_every_other() {
+    let Some(cli) = volume() else { return };
+    let file = cli.path("v").display().to_string();
+    std::fs::hard_link(&file, cli.path("link")).expect("linked");
+    cli.ends(0, &format!("open @v {WITH}"));
+    // Made only now.
+    let device = Loop::on(Path::new(&file));
+    let chain = Loop::on(Path::new(&device.0));
+    for other in [&device.0, &chain.0, "@link"] {
+        let refused = cli.ends(6, &format!("open {other} {WITH}"));
+        let (what, hint) = two_lines(&refused);
+        // A hard link is the same file, and known to be open as that.
+        let told = if other == "@link" { "already open" } else { "process" };
+        assert!(what.contains(told) && what.contains(&file), "{what}");
+        assert!(hint.contains(&format!("keyway close {file}")), "{hint}");
+        // Neither does anybody read what changes below him.
+        cli.ends(6, &format!("open {other} --read-only {WITH}"));
+    }
+    let d = &device.0;
+    cli.ends(6, &format!("serve {d} --nbd unix:/tmp/never --password-file @pw --pim 1"));
+    cli.ends(6, &format!("create {d} --quick --filesystem none --yes --password-file @pw"));
+    cli.ends(6, &format!("erase {d} --yes --password-file @pw --pim 1"));
+    cli.ends(6, &format!("resize {d} --size 3M --password-file @pw --pim 1"));
+    cli.ends(6, &format!("decrypt {d} --yes --password-file @pw --pim 1"));
+    cli.ends(
+        6,
+        &format!("protector change {d} --password-file @pw --pim 1 --new-password-file @pw --new-pim 2"),
+    );
+    // To look is free.
+    cli.ends(0, &format!("info {d} --password-file @pw --pim 1"));
+    cli.ends(0, &format!("cat {d} --length 512 --password-file @pw --pim 1"));
+    cli.ends(0, &format!("close {file}"));
+
+    cli.ends(0, &format!("open {d} {WITH}"));
+    for other in ["@v", "@link", &chain.0] {
+        let (what, hint) = two_lines(&cli.ends(6, &format!("open {other} {WITH}")));
+        assert!(what.contains(d.as_str()), "{what}");
+        assert!(hint.contains(&format!("keyway close {d}")), "{hint}");
+    }
+    cli.ends(6, "create @v --force --size 4M --quick --filesystem none --password-file @pw");
+    cli.ends(6, "erase @v --yes --password-file @pw --pim 1");
+    cli.ends(0, &format!("close {d}"));
+    // And with loop devices that nobody uses, it opens.
+    cli.ends(0, &format!("open {file} {WITH}"));
+    cli.ends(0, &format!("close {file}"));
+}
+
+#[test]
+fn who_reads_and_who_writes_are_kept_apart() {
+    let Some(cli) = volume() else { return };
+    let device = Loop::on(&cli.path("v"));
+    for (first, second) in [("@v", &*device.0), (&*device.0, "@v")] {
+        cli.ends(0, &format!("open {first} --read-only {WITH}"));
+        cli.ends(6, &format!("open {second} {WITH}"));
+        cli.ends(0, &format!("close {first}"));
+    }
+}
+
+#[test]
+fn another_user_is_kept_out_too() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let Some(cli) = volume() else { return };
+    let theirs = tempfile::tempdir().expect("temp");
+    std::os::unix::fs::chown(theirs.path(), Some(NOBODY), Some(NOBODY)).expect("root may");
+    for (path, mode) in [("", 0o755), ("v", 0o666), ("pw", 0o644)] {
+        std::fs::set_permissions(cli.path(path), PermissionsExt::from_mode(mode)).expect("ours");
+    }
+    let device = Loop::on(&cli.path("v"));
+    let mut open = cli.command(cli.words(&format!("open @v {WITH}")));
+    open.env("KEYWAY_RUNTIME_DIR", theirs.path().join("run")).uid(NOBODY).gid(NOBODY);
+    if !open.output().is_ok_and(|done| [Some(0), Some(6)].contains(&done.status.code())) {
+        return keyway_testkit::leave_out("another user can't run the program here");
+    }
+    let refused = cli.ends(6, &format!("open {} {WITH}", device.0));
+    let (what, _) = two_lines(&refused);
+    assert!(what.contains("user 65534"), "{what}");
+    let mut close = cli.command(cli.words("close @v"));
+    close.env("KEYWAY_RUNTIME_DIR", theirs.path().join("run")).uid(NOBODY).gid(NOBODY);
+    assert!(close.status().expect("it runs").success());
+    cli.ends(0, &format!("open {} {WITH}", device.0));
+    assert_eq!(open.output().expect("it runs").status.code(), Some(6));
+    cli.ends(0, &format!("close {}", device.0));
+}

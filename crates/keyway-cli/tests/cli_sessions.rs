@@ -1,0 +1,193 @@
+//! Open volumes that are asked for in bad moments: their server does not answer, their file was moved or deleted,
+//! or somebody else was first where their folder should be.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, has_fuse, two_lines};
+use keyway_testkit::{PATIENCE, is_root, require_tool, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, chown};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const WITH: &str = "--password-file @pw --pim 1 --attach nbd";
+
+/// Opens a volume; its serving process.
+fn open(cli: &Cli, name: &str) -> Pid {
+    let opened = cli.json(0, &format!("open @{name} {WITH}"));
+    let pid = opened["pid"].as_i64().expect("a process");
+    i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process")
+}
+
+fn volumes(cli: &Cli) -> Vec<serde_json::Value> {
+    cli.json(0, "status")["volumes"].as_array().expect("a list").clone()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_server_that_does_not_answer_stays_in_the_list_and_close_says_whom_it_waits_for() {
+    let cli = Cli::new();
+    for name in ["hangs", "well"] {
+        cli.volume(name);
+    }
+    let hangs = open(&cli, "hangs");
+    open(&cli, "well");
+    kill_process(hangs, Signal::STOP).expect("ours");
+    let pid = hangs.as_raw_nonzero().to_string();
+
+    let listed = volumes(&cli);
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let of = |name: &str| {
+        let path = cli.path(name).display().to_string();
+        listed.iter().find(|volume| volume["volume"] == *path).expect("it is listed")
+    };
+    assert_eq!((&of("well")["answers"], &of("well")["reads"]), (&true.into(), &0.into()));
+    assert_eq!((&of("hangs")["answers"], &of("hangs")["reads"]), (&false.into(), &serde_json::Value::Null));
+    assert_eq!(of("hangs")["pid"].to_string(), pid, "what was written down of it is told");
+    assert_eq!(cli.json(0, "status @hangs")["answers"], false);
+    for words in ["status", "status @hangs"] {
+        let said = text(&cli.ends(0, words).stdout);
+        assert!(said.contains("does not answer") && said.contains(&format!("kill -CONT {pid}")), "{said}");
+    }
+
+    let began = Instant::now();
+    let refused = cli.ends(6, "close @hangs");
+    assert!(began.elapsed() < PATIENCE, "it came back");
+    let said = text(&refused.stderr);
+    assert!(said.contains(&format!("waiting for process {pid}, which serves")), "{said}");
+    assert!(said.contains("it is stopped"), "{said}");
+    let all = cli.ends(6, "close --all --json");
+    let error: serde_json::Value = serde_json::from_slice(&all.stdout).expect("JSON");
+    assert_eq!(error["error"]["kind"], "no-answer");
+    assert!(error["error"]["hint"].as_str().is_some_and(|hint| hint.contains("kill -CONT")), "{error}");
+    assert_eq!(volumes(&cli).len(), 1, "the other one did not wait for it");
+
+    // What it was asked for, it does when it can.
+    kill_process(hangs, Signal::CONT).expect("ours");
+    wait_until("it is closed", || volumes(&cli).is_empty());
+}
+
+#[test]
+fn a_volume_is_the_file_that_is_open_whatever_its_name() {
+    let cli = Cli::new();
+    for name in ["v", "another"] {
+        cli.volume(name);
+    }
+    let first = open(&cli, "v");
+    std::fs::rename(cli.path("v"), cli.path("moved")).expect("it moves");
+    let moved = cli.path("moved").display().to_string();
+    assert_eq!(cli.json(0, "status @v")["moved_to"], *moved, "its old name is nobody else's");
+    std::fs::rename(cli.path("another"), cli.path("v")).expect("it moves");
+
+    let status = cli.json(0, "status @moved");
+    assert_eq!(
+        (status["pid"].as_i64(), &status["moved_to"]),
+        (Some(first.as_raw_nonzero().get().into()), &moved.into())
+    );
+    assert!(text(&cli.ends(0, "status").stdout).contains("moved now"), "the list tells it, too");
+    assert_eq!(cli.json(0, "status @v")["lock_status"], "Locked", "this one is not open");
+    let not_open = cli.json(1, "close @v");
+    assert_eq!(not_open["error"]["kind"], "not-open");
+    assert_eq!(cli.ends(6, &format!("open @moved {WITH}")).status.code(), Some(6), "this one is");
+
+    let second = open(&cli, "v");
+    let closed = cli.json(0, "close @v");
+    assert_eq!(closed["closed"][0]["pid"].as_i64(), Some(second.as_raw_nonzero().get().into()));
+    let closed = cli.json(0, "close @moved");
+    assert_eq!(closed["closed"][0]["pid"].as_i64(), Some(first.as_raw_nonzero().get().into()));
+    assert!(volumes(&cli).is_empty());
+}
+
+#[test]
+fn a_volume_that_was_deleted_is_not_closed_without_a_word() {
+    let cli = Cli::new();
+    cli.volume("v");
+    open(&cli, "v");
+    std::fs::remove_file(cli.path("v")).expect("ours");
+    assert_eq!(cli.json(0, "status @v")["deleted"], true);
+    assert!(text(&cli.ends(0, "status").stdout).contains("deleted"));
+    for words in ["close @v", "close --all"] {
+        let mut command = cli.command(cli.words(words));
+        let refused = command.stdin(Stdio::null()).output().expect("keyway starts");
+        assert_eq!(refused.status.code(), Some(2), "there is nobody to ask");
+        let (what, hint) = two_lines(&refused);
+        assert!(what.contains("was deleted while it was open") && hint.contains("--yes"), "{what}\n{hint}");
+        assert_eq!(volumes(&cli).len(), 1, "{words}: what is in it can be saved yet");
+    }
+    cli.ends(0, "close @v --yes");
+    assert!(volumes(&cli).is_empty());
+}
+
+#[test]
+fn a_volume_whose_guard_was_hit_is_read_only_from_then_on() {
+    if !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("hidden", "another-password-of-many-letters");
+    cli.ends(
+        0,
+        "create @v --size 4M --hidden 1M --quick --filesystem none --pim 1 --password-file @pw \
+         --hidden-password-file @hidden --hidden-pim 1",
+    );
+    let opened = cli.json(
+        0,
+        "open @v --attach fuse --password-file @pw --pim 1 --protect-hidden --protect-password-file @hidden \
+         --protect-pim 1",
+    );
+    let before = cli.json(0, "status @v");
+    assert_eq!((&before["read_only"], &before["guard_hit"]), (&false.into(), &false.into()));
+    let file = OpenOptions::new().write(true).open(opened["file"].as_str().expect("a file")).expect("ours");
+    file.write_all_at(&[1; 4096], 3 << 20).expect_err("there is the hidden volume");
+    file.write_all_at(&[1; 4096], 0).expect_err("nor anything else");
+    drop(file);
+    let after = cli.json(0, "status @v");
+    assert_eq!((&after["read_only"], &after["guard_hit"]), (&true.into(), &true.into()));
+    assert_eq!(volumes(&cli)[0]["read_only"], true);
+    assert!(text(&cli.ends(0, "status").stdout).contains("would have damaged the hidden volume"));
+    cli.ends(0, "close @v");
+}
+
+/// Without XDG_RUNTIME_DIR, somebody else who is first in `/tmp` keeps nobody from anything.
+#[test]
+fn nobody_else_can_be_first_where_the_sessions_are() {
+    const USER: u32 = 61_743;
+    let home = tempfile::tempdir().expect("a folder");
+    let keyway = env!("CARGO_BIN_EXE_keyway");
+    let mut command = if is_root() {
+        let Some(setpriv) = require_tool("setpriv") else { return };
+        let id = USER.to_string();
+        chown(home.path(), Some(USER), Some(USER)).expect("root may");
+        let mut command = Command::new(setpriv);
+        command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--", keyway]);
+        command
+    } else {
+        Command::new(keyway)
+    };
+    let user = home.path().metadata().expect("it is there").uid();
+    // As somebody else would: it is not this user's, or open to others.
+    let planted = std::path::PathBuf::from(format!("/tmp/keyway-{user}"));
+    let ours = DirBuilder::new().mode(0o777).create(&planted).is_ok();
+    command.env_clear().env("HOME", home.path()).args(["status", "--json"]).current_dir("/");
+    let done = command.output();
+    if ours {
+        std::fs::remove_dir(&planted).expect("ours");
+    }
+    let done = done.expect("it starts");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+
+    let sessions = home.path().join(".local/state/keyway");
+    let mut made = vec![sessions.clone()];
+    made.extend(std::fs::read_dir(&sessions).expect("made").map(|entry| entry.expect("readable").path()));
+    assert_eq!(made.len(), 2, "one for this machine: {made:?}");
+    for folder in made {
+        let meta = folder.metadata().expect("it is there");
+        assert_eq!((meta.uid(), meta.mode() & 0o7777), (user, 0o700), "{}", folder.display());
+    }
+}

@@ -1,0 +1,91 @@
+//! What went wrong, as data: [`Kind`], [`Fault`] and [`Advice`].
+//!
+//! An error of Keyway's crates says in its text *what* happened and *where*. [`Explain`] says the rest: which
+//! kind of failure it is, whose fault, and what helps. A front turns that into sentences, exit codes or buttons;
+//! nobody parses a text.
+//!
+//! ```
+//! use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+//!
+//! #[derive(Debug)]
+//! struct Taken(String);
+//! impl std::fmt::Display for Taken {
+//!     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+//!         write!(f, "{} exists already", self.0)
+//!     }
+//! }
+//! impl std::error::Error for Taken {}
+//! impl Explain for Taken {
+//!     fn explain(&self) -> Meaning {
+//!         Meaning::new(Kind::Exists, Fault::State).advise(Advice::ChooseAnotherName)
+//!     }
+//! }
+//!
+//! assert_eq!(Taken("a.hc".to_owned()).kind().word(), "exists");
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod advice;
+mod fault;
+mod kind;
+mod system;
+
+pub use advice::Advice;
+pub use fault::Fault;
+pub use kind::Kind;
+pub use system::explain_io;
+
+use std::error::Error;
+
+/// What an error means to those who have to act on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Meaning {
+    /// Which kind of failure.
+    pub kind: Kind,
+    /// Whose fault.
+    pub fault: Fault,
+    /// What helps, the first thing first; empty where nothing does.
+    pub advice: Vec<Advice>,
+}
+
+impl Meaning {
+    /// A failure for which no advice is known yet.
+    pub const fn new(kind: Kind, fault: Fault) -> Self {
+        Self { kind, fault, advice: Vec::new() }
+    }
+
+    /// A failure of which no more is known than whose fault it is.
+    pub const fn of(fault: Fault) -> Self {
+        Self::new(fault.kind(), fault)
+    }
+
+    /// The same with one more step to take.
+    #[must_use]
+    pub fn advise(mut self, step: Advice) -> Self {
+        self.advice.push(step);
+        self
+    }
+}
+
+/// An error that knows its kind, whose fault it is and what helps.
+pub trait Explain: Error {
+    /// All three at once.
+    fn explain(&self) -> Meaning;
+
+    /// Which kind of failure it is.
+    fn kind(&self) -> Kind {
+        self.explain().kind
+    }
+
+    /// Whose fault it is.
+    fn fault(&self) -> Fault {
+        self.explain().fault
+    }
+
+    /// What helps, the first thing first.
+    fn advice(&self) -> Vec<Advice> {
+        self.explain().advice
+    }
+}

@@ -1,0 +1,35 @@
+//! Why a file system's map can't be used.
+
+use keyway_store::StoreError;
+
+/// Why a file system's map can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AllocationError {
+    /// The medium failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// None of those that are known here.
+    #[error("there is no file system whose map is known here (NTFS, exFAT, FAT16, FAT32, ext2 to ext4)")]
+    Unknown,
+    /// A field that can't be true.
+    #[error("the file system's map can't be read ({0}); have its own checker repair it first")]
+    Damaged(&'static str),
+    /// It was not left in order.
+    #[error(
+        "the file system was not left in order ({0}): let the system it belongs to mount and unmount it once"
+    )]
+    Dirty(&'static str),
+    /// A kind of map that is not known.
+    #[error("the file system keeps its map in a way that is not known here ({0})")]
+    Unsupported(&'static str),
+    /// Nowhere so many free bytes in a row.
+    #[error(
+        "the file system leaves no room for BitLocker's metadata; make room in it, or take a larger size"
+    )]
+    NoRoom,
+}
+
+/// A field that can't be true.
+pub(super) const fn damaged<T>(what: &'static str) -> Result<T, AllocationError> {
+    Err(AllocationError::Damaged(what))
+}

@@ -1,0 +1,114 @@
+//! What a folder holds, and what each file system can do to tell it.
+
+use super::error::FilesError;
+use std::ffi::{OsStr, OsString};
+use std::io;
+
+/// What an entry of a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, a junction, or another of Windows' reparse points.
+    Link,
+    /// A device, socket or pipe.
+    Other,
+}
+
+impl EntryKind {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Folder => "folder",
+            Self::Link => "link",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Where a file system finds an entry again.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    /// Its path from the root.
+    Path(Vec<u8>),
+    /// The number of its record (NTFS).
+    Record(u64),
+    /// Its clusters (exFAT).
+    Clusters(Run),
+}
+
+/// Clusters that belong together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Run {
+    pub(super) first: u32,
+    pub(super) bytes: u64,
+    /// Bytes that were ever written; the rest reads as zeros.
+    pub(super) valid: u64,
+    pub(super) contiguous: bool,
+}
+
+/// An entry of a folder.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its name as it is stored. Not to be trusted: [`is_safe`](super::is_safe) says whether a file may be made of it.
+    pub name: OsString,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Length in bytes; 0 for what is no file.
+    pub size: u64,
+    /// When it was last written, in seconds since 1970; FAT and exFAT keep no time zone, and UTC is
+    /// assumed.
+    pub modified: Option<i64>,
+    pub(crate) place: Place,
+}
+
+/// What is in a folder, and what of it can't be told.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// What could be read.
+    pub entries: Vec<Entry>,
+    /// What could not: none of it is among the entries.
+    pub problems: Vec<Problem>,
+}
+
+/// An entry that can't be read.
+#[derive(Debug)]
+pub struct Problem {
+    /// Its name; `None` where even that is lost, of one entry or of the rest of the folder.
+    pub name: Option<OsString>,
+    /// Why.
+    pub error: FilesError,
+}
+
+impl Contents {
+    pub(super) fn problem(&mut self, name: Option<OsString>, error: FilesError) {
+        self.problems.push(Problem { name, error });
+    }
+
+    /// The problem that hides an entry of a name: its own, or one that hides who knows what.
+    pub(super) fn hidden(self, same: impl Fn(&OsStr) -> bool) -> Option<FilesError> {
+        let (own, others): (Vec<_>, Vec<_>) =
+            self.problems.into_iter().partition(|problem| problem.name.as_deref().is_some_and(&same));
+        let nameless = others.into_iter().filter(|problem| problem.name.is_none());
+        own.into_iter().chain(nameless).map(|problem| problem.error).next()
+    }
+}
+
+/// Takes a file's bytes piece by piece.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+
+/// What each file system can do.
+pub(crate) trait Reader {
+    /// The root folder.
+    fn root(&self) -> Place;
+    /// What is in a folder, without `.` and `..`, in the medium's order. What is wrong with one entry
+    /// costs that entry.
+    fn entries(&mut self, folder: &Place) -> Result<Contents, FilesError>;
+    /// A file's bytes.
+    fn read(&mut self, file: &Entry, sink: Sink<'_>) -> Result<(), FilesError>;
+    /// Whether names that differ only in their case are the same.
+    fn ignores_case(&self) -> bool;
+}

@@ -1,0 +1,247 @@
+//! FAT12, FAT16 and FAT32: read, and written to one new file at a time.
+
+use super::entry::{Contents, Entry, EntryKind, Place, Reader, Sink};
+use super::error::FilesError;
+use super::window::Window;
+use crate::calendar::{civil, parts};
+use fatfs::{Date, DateTime, FsOptions, ReadWriteSeek, Time};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+
+/// Bytes copied at a time.
+const PIECE: usize = 1 << 20;
+
+/// Largest file, in bytes: its length has 32 bits (Microsoft's FAT specification, "FAT Directory
+/// Structure").
+const LARGEST: u64 = u32::MAX as u64;
+
+/// From so many clusters on fatfs takes a file system for FAT32. What says so of itself and has fewer is one to every
+/// driver, and mkfs.fat makes them, where sectors are large above all; fatfs calls them damaged.
+const FAT32_FROM: u64 = 65_525;
+
+/// A FAT file system.
+pub(crate) struct Fat(fatfs::FileSystem<Window>);
+
+impl Fat {
+    pub(crate) fn open(window: Window) -> Result<Self, FilesError> {
+        Ok(Self(opened(window)?))
+    }
+}
+
+fn opened(window: Window) -> Result<fatfs::FileSystem<Window>, FilesError> {
+    let mut boot = [0; 512];
+    window.read_exact_at(&mut boot, 0).map_err(FilesError::from_io)?;
+    if let Some(clusters) = few_clusters(&boot) {
+        return Err(FilesError::Unsupported(format!(
+            "a FAT32 of only {clusters} clusters is neither read nor written by this program"
+        )));
+    }
+    fatfs::FileSystem::new(window, FsOptions::new()).map_err(FilesError::from_io)
+}
+
+/// How many clusters a FAT32 has that is too small for fatfs (Microsoft's FAT specification, "Boot Sector and BPB").
+fn few_clusters(boot: &[u8; 512]) -> Option<u64> {
+    let number = |at: usize, len: usize| {
+        boot.iter().skip(at).take(len).rev().fold(0, |n, byte| n << 8 | u64::from(*byte))
+    };
+    let (table, small) = (number(36, 4), number(19, 2));
+    let sectors = if small == 0 { number(32, 4) } else { small };
+    let is_wide = number(22, 2) == 0 && number(17, 2) == 0 && table > 0;
+    let data = sectors.saturating_sub(number(14, 2) + number(16, 1) * table);
+    let clusters = data.checked_div(number(13, 1))?;
+    (is_wide && (1..FAT32_FROM).contains(&clusters)).then_some(clusters)
+}
+
+fn path(place: &Place) -> Result<&str, FilesError> {
+    match place {
+        Place::Path(path) => std::str::from_utf8(path).ok(),
+        _ => None,
+    }
+    .ok_or_else(|| FilesError::Damaged("an entry without a path".to_owned()))
+}
+
+/// The folder of that path; the empty one is the root.
+fn folder<'a, T: ReadWriteSeek>(fs: &'a fatfs::FileSystem<T>, path: &str) -> io::Result<fatfs::Dir<'a, T>> {
+    if path.is_empty() { Ok(fs.root_dir()) } else { fs.root_dir().open_dir(path) }
+}
+
+impl Reader for Fat {
+    fn root(&self) -> Place {
+        Place::Path(Vec::new())
+    }
+
+    fn entries(&mut self, at: &Place) -> Result<Contents, FilesError> {
+        let parent = path(at)?;
+        let mut contents = Contents::default();
+        // Every folder but the root begins with an entry for itself; noise does not.
+        let mut is_folder = parent.is_empty();
+        for entry in folder(&self.0, parent).map_err(FilesError::from_io)?.iter() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(e) => {
+                    contents.problem(None, FilesError::from_io(e));
+                    return Ok(contents);
+                }
+            };
+            let name = entry.file_name();
+            is_folder |= name == "." && entry.is_dir();
+            if !is_folder {
+                break;
+            }
+            if matches!(name.as_str(), "." | "..") {
+                continue;
+            }
+            let place = if parent.is_empty() { name.clone() } else { format!("{parent}/{name}") };
+            contents.entries.push(Entry {
+                kind: if entry.is_dir() { EntryKind::Folder } else { EntryKind::File },
+                size: if entry.is_dir() { 0 } else { entry.len() },
+                modified: seconds(entry.modified()),
+                name: OsString::from(name),
+                place: Place::Path(place.into_bytes()),
+            });
+        }
+        if !is_folder {
+            return Err(FilesError::Damaged(format!("{parent} is not a folder, though it is called one")));
+        }
+        Ok(contents)
+    }
+
+    fn read(&mut self, file: &Entry, sink: Sink<'_>) -> Result<(), FilesError> {
+        let mut from = self.0.root_dir().open_file(path(&file.place)?).map_err(FilesError::from_io)?;
+        let (mut piece, mut done) = (vec![0; PIECE], 0u64);
+        loop {
+            match from.read(&mut piece).map_err(FilesError::from_io)? {
+                0 if done < file.size => {
+                    return Err(FilesError::Damaged("a file's chain of clusters ends too early".to_owned()));
+                }
+                0 => return Ok(()),
+                n => {
+                    sink(piece.get(..n).unwrap_or_default()).map_err(FilesError::from_io)?;
+                    done += n as u64;
+                }
+            }
+        }
+    }
+
+    fn ignores_case(&self) -> bool {
+        true
+    }
+}
+
+/// Writes `len` bytes as a new file, or in place of one, into a folder that exists. What was begun and
+/// failed is removed again.
+pub(crate) fn put(
+    window: Window,
+    parent: &[u8],
+    name: &OsStr,
+    from: impl Read,
+    len: u64,
+    modified: Option<i64>,
+) -> Result<(), FilesError> {
+    let bad = || FilesError::BadName(name.to_owned());
+    let text = name.to_str().ok_or_else(bad)?;
+    let parent = std::str::from_utf8(parent).map_err(|_| bad())?;
+    if !is_name(text) {
+        return Err(bad());
+    }
+    let failed = FilesError::from_io;
+    let fs = opened(window)?;
+    if fs.read_status_flags().map_err(failed)?.dirty() {
+        return Err(FilesError::Unclean);
+    }
+    let written = put_into(&fs, parent, text, from, len, modified);
+    // Also after an error: the count of free clusters has changed.
+    let closed = fs.unmount().map_err(failed);
+    written.and(closed)
+}
+
+/// What a long name may be (Microsoft's FAT specification, "Long File Name Directory Structure").
+fn is_name(name: &str) -> bool {
+    let bad = |c: char| c.is_control() || matches!(c, '"' | '*' | '/' | ':' | '<' | '>' | '?' | '\\' | '|');
+    !name.contains(bad) && !name.ends_with(['.', ' ']) && (1..=255).contains(&name.encode_utf16().count())
+}
+
+fn put_into(
+    fs: &fatfs::FileSystem<Window>,
+    parent: &str,
+    name: &str,
+    mut from: impl Read,
+    len: u64,
+    modified: Option<i64>,
+) -> Result<(), FilesError> {
+    let failed = FilesError::from_io;
+    let folder = folder(fs, parent).map_err(failed)?;
+    let old = folder.open_file(name).is_ok();
+    let stats = fs.stats().map_err(failed)?;
+    let cluster = u64::from(stats.cluster_size());
+    let free = u64::from(stats.free_clusters()) * cluster;
+    // One more cluster for the folder, where its own are full.
+    if len > LARGEST || len.next_multiple_of(cluster) + cluster > free {
+        return Err(FilesError::NoRoom { free: free.saturating_sub(cluster).min(LARGEST), wanted: len });
+    }
+    if old {
+        folder.remove(name).map_err(failed)?;
+    }
+    let mut file = folder.create_file(name).map_err(|e| match e.kind() {
+        io::ErrorKind::InvalidInput => FilesError::BadName(OsString::from(name)),
+        _ => failed(e),
+    })?;
+    let written = copy(&mut from, &mut file, len).and_then(|()| {
+        if let Some(time) = modified.and_then(date_time) {
+            #[expect(deprecated, reason = "a time provider knows the time of now, not the file's")]
+            file.set_modified(time);
+        }
+        file.flush().map_err(failed)
+    });
+    drop(file);
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = folder.remove(name);
+    }
+    written
+}
+
+/// Copies exactly `len` bytes.
+fn copy(from: &mut impl Read, to: &mut impl Write, len: u64) -> Result<(), FilesError> {
+    let host = |source| FilesError::Host { doing: "read", path: "the file to be put".into(), source };
+    let (mut piece, mut left) = (vec![0; PIECE], len);
+    while left > 0 {
+        let n = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let part = piece.get_mut(..n).unwrap_or_default();
+        from.read_exact(part).map_err(host)?;
+        to.write_all(part).map_err(FilesError::from_io)?;
+        left -= n as u64;
+    }
+    Ok(())
+}
+
+/// The time an entry has; `None` for a date that is none.
+fn seconds(at: DateTime) -> Option<i64> {
+    let (date, time) = (at.date, at.time);
+    let parts = [date.year, date.month, date.day, time.hour, time.min, time.sec].map(u32::from);
+    civil(parts)
+}
+
+/// A time as FAT keeps it; `None` before 1980 and after 2107, which it can't.
+fn date_time(at: i64) -> Option<DateTime> {
+    let [year, month, day, hour, min, sec] = parts(at)?.map(u16::try_from);
+    let date = Date {
+        year: year.ok().filter(|year| (1980..=2107).contains(year))?,
+        month: month.ok()?,
+        day: day.ok()?,
+    };
+    Some(DateTime { date, time: Time { hour: hour.ok()?, min: min.ok()?, sec: sec.ok()?, millis: 0 } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_back() {
+        for at in [315_532_800, 951_827_696, 1_709_210_096, 4_354_819_198] {
+            assert_eq!(date_time(at).and_then(seconds), Some(at));
+        }
+        assert_eq!(date_time(0), None, "FAT begins in 1980");
+    }
+}

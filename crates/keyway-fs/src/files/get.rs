@@ -1,0 +1,264 @@
+//! Copying files out of a volume, so that nothing on the medium can lead a name elsewhere.
+
+use super::entry::{Contents, Entry, EntryKind, Problem};
+use super::error::FilesError;
+use super::names::is_safe;
+use super::volume::Files;
+use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, futimens, mkdirat, openat, unlinkat};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+/// How deep folders may lie in each other: deeper than people nest them, and than a path here reaches.
+const DEEPEST: usize = 128;
+
+/// How many entries one copy may make.
+const MOST: u64 = 10_000_000;
+
+/// How many entries may fail before it is clear that no more will come of it.
+const MOST_FAILURES: u32 = 1000;
+
+/// A block of zeros that becomes a hole: what most file systems give out at a time.
+static HOLE: [u8; 4096] = [0; 4096];
+
+/// What was copied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Got {
+    /// Files.
+    pub files: u64,
+    /// Folders.
+    pub folders: u64,
+    /// Bytes in the files.
+    pub bytes: u64,
+}
+
+/// What the caller is told while a folder is copied.
+#[derive(Debug)]
+pub enum Taken<'a> {
+    /// A file or folder was made at this path.
+    Made(&'a Path),
+    /// This was left out, and why.
+    LeftOut(&'a Path, &'a str),
+    /// This could not be read.
+    Failed(&'a Path, &'a FilesError),
+}
+
+/// A copy under way.
+struct Copy<'a> {
+    files: &'a mut Files,
+    tell: &'a mut dyn FnMut(Taken<'_>),
+    got: Got,
+    /// Bytes there are on the medium, for file systems that can hold no more than that.
+    room: Option<u64>,
+    failures: u32,
+}
+
+impl Files {
+    /// Copies a file, or a folder with everything in it, to a new name in a folder here, and tells what
+    /// becomes of each entry. Nothing is overwritten; files and folders are for their owner alone; links,
+    /// devices and names that are none are left out. Says what was copied, and whether all of it was:
+    /// a file that can't be read is told and left out, and the rest goes on.
+    pub fn get(
+        &mut self,
+        what: &Entry,
+        folder: &Path,
+        name: &OsStr,
+        tell: &mut dyn FnMut(Taken<'_>),
+    ) -> Result<(Got, bool), FilesError> {
+        let path = folder.join(name);
+        if !is_safe(name) {
+            return Err(FilesError::NotAPath(name.to_owned()));
+        }
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let into = openat(rustix::fs::CWD, folder, flags, Mode::empty())
+            .map_err(|e| host("open", folder, e.into()))?;
+        // FAT and exFAT can't share bytes between files, nor leave holes in them.
+        let room = matches!(self.kind(), "vfat" | "exfat").then(|| self.window.size());
+        let mut copy = Copy { files: self, tell, got: Got::default(), room, failures: 0 };
+        match what.kind {
+            EntryKind::Folder => copy.folder(what, into.as_fd(), name, &path, 0)?,
+            _ => copy.file(what, into.as_fd(), name, &path)?,
+        }
+        Ok((copy.got, copy.failures == 0))
+    }
+}
+
+fn host(doing: &'static str, path: &Path, source: io::Error) -> FilesError {
+    match source.kind() {
+        io::ErrorKind::AlreadyExists => FilesError::InTheWay(path.to_owned()),
+        _ => FilesError::Host { doing, path: path.to_owned(), source },
+    }
+}
+
+impl Copy<'_> {
+    /// Makes a folder and copies what is in it.
+    fn folder(
+        &mut self,
+        what: &Entry,
+        into: BorrowedFd<'_>,
+        name: &OsStr,
+        path: &Path,
+        depth: usize,
+    ) -> Result<(), FilesError> {
+        if depth > DEEPEST {
+            return Err(FilesError::Endless("folders lie in each other without end"));
+        }
+        let Contents { entries, problems } = self.files.entries(what)?;
+        mkdirat(into, name, Mode::RWXU).map_err(|e| host("make", path, e.into()))?;
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = openat(into, name, flags, Mode::empty()).map_err(|e| host("open", path, e.into()))?;
+        self.count(|got| got.folders += 1)?;
+        (self.tell)(Taken::Made(path));
+        for entry in &entries {
+            self.entry(entry, made.as_fd(), path, depth)?;
+        }
+        for Problem { name, error } in problems {
+            let path = name.map_or_else(|| path.to_owned(), |name| place(path, &name));
+            self.failed(&path, error)?;
+        }
+        stamp(&made, what);
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        entry: &Entry,
+        into: BorrowedFd<'_>,
+        folder: &Path,
+        depth: usize,
+    ) -> Result<(), FilesError> {
+        if !is_safe(&entry.name) {
+            let why = "its name is not one that a file can have here";
+            (self.tell)(Taken::LeftOut(&place(folder, &entry.name), why));
+            return self.another(FilesError::NotAPath(entry.name.clone()));
+        }
+        let path: PathBuf = folder.join(&entry.name);
+        let done = match entry.kind {
+            EntryKind::Folder => self.folder(entry, into, &entry.name, &path, depth + 1),
+            EntryKind::File => self.file(entry, into, &entry.name, &path),
+            EntryKind::Link => {
+                (self.tell)(Taken::LeftOut(&path, "links are not copied"));
+                return Ok(());
+            }
+            EntryKind::Other => {
+                (self.tell)(Taken::LeftOut(&path, "it is neither a file nor a folder"));
+                return Ok(());
+            }
+        };
+        match done {
+            Err(e) if !is_of_all(&e) => self.failed(&path, e),
+            other => other,
+        }
+    }
+
+    /// Makes a file of what is in one; a part of it is removed.
+    fn file(
+        &mut self,
+        what: &Entry,
+        into: BorrowedFd<'_>,
+        name: &OsStr,
+        path: &Path,
+    ) -> Result<(), FilesError> {
+        let left = self.room.map(|room| room.saturating_sub(self.got.bytes));
+        if left.is_some_and(|left| what.size > left) {
+            return Err(FilesError::Endless("its files are larger than the volume"));
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = openat(into, name, flags, Mode::RUSR | Mode::WUSR);
+        let mut made = File::from(made.map_err(|e| host("make", path, e.into()))?);
+        let mut failed_here = None;
+        let mut length = 0;
+        let read = self.files.read(what, |piece| {
+            length += piece.len() as u64;
+            write_sparse(&mut made, piece).map_err(|e| {
+                failed_here = Some(e);
+                io::Error::other("not written")
+            })
+        });
+        // It may end in a hole, which nothing was written to.
+        let read = read.and_then(|()| made.set_len(length).map_err(|e| host("write", path, e)));
+        if let Err(e) = read {
+            // The first error is the one to tell.
+            let _ = unlinkat(into, name, AtFlags::empty());
+            return Err(failed_here.map_or(e, |e| host("write", path, e)));
+        }
+        stamp(&made, what);
+        self.count(|got| {
+            got.files += 1;
+            got.bytes = got.bytes.saturating_add(what.size);
+        })?;
+        (self.tell)(Taken::Made(path));
+        Ok(())
+    }
+
+    /// Tells of an entry that failed.
+    fn failed(&mut self, path: &Path, error: FilesError) -> Result<(), FilesError> {
+        (self.tell)(Taken::Failed(path, &error));
+        self.another(error)
+    }
+
+    /// Counts a failure; one too many ends the copy.
+    fn another(&mut self, error: FilesError) -> Result<(), FilesError> {
+        self.failures += 1;
+        if self.failures > MOST_FAILURES { Err(error) } else { Ok(()) }
+    }
+
+    fn count(&mut self, add: impl FnOnce(&mut Got)) -> Result<(), FilesError> {
+        add(&mut self.got);
+        if self.got.files + self.got.folders > MOST {
+            return Err(FilesError::Endless("more than ten million entries"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether an error is one of the whole copy: it says that the next entry would fail, too.
+fn is_of_all(error: &FilesError) -> bool {
+    use rustix::io::Errno;
+    match error {
+        // The file system here may take no such name, or no file so large.
+        FilesError::Host { source, .. } => {
+            let errno = source.raw_os_error().map(Errno::from_raw_os_error);
+            !matches!(errno, Some(Errno::INVAL | Errno::NAMETOOLONG | Errno::ILSEQ | Errno::FBIG))
+        }
+        _ => false,
+    }
+}
+
+/// The path that is told of a name from the medium, whatever it holds.
+fn place(folder: &Path, name: &OsStr) -> PathBuf {
+    folder.join(name.to_string_lossy().replace(['/', '\0'], "\u{fffd}"))
+}
+
+/// Writes what comes next in a new file. Whole blocks of zeros are passed over, which leaves a hole, as
+/// there may be one on the medium.
+fn write_sparse(to: &mut File, piece: &[u8]) -> io::Result<()> {
+    let is_hole = |block: &&[u8]| *block == HOLE.get(..block.len()).unwrap_or_default();
+    let mut blocks = piece.chunks(HOLE.len()).peekable();
+    let mut rest = piece;
+    while let Some(first) = blocks.next() {
+        let hole = is_hole(&first);
+        let mut len = first.len();
+        while let Some(more) = blocks.next_if(|block| is_hole(block) == hole) {
+            len += more.len();
+        }
+        let (run, behind) = rest.split_at_checked(len).unwrap_or_default();
+        if hole {
+            to.seek_relative(run.len() as i64)?;
+        } else {
+            to.write_all(run)?;
+        }
+        rest = behind;
+    }
+    Ok(())
+}
+
+/// Gives what was made the time of what it was made from; its content matters more.
+fn stamp(made: &impl AsFd, what: &Entry) {
+    if let Some(seconds) = what.modified {
+        let time = Timespec { tv_sec: seconds, tv_nsec: 0 };
+        let _ = futimens(made, &Timestamps { last_access: time, last_modification: time });
+    }
+}

@@ -1,0 +1,30 @@
+//! Files inside an open volume, with no mount and no rights of an administrator.
+//!
+//! [`Files::open`] looks at a [`Device`](keyway_engine::Device) and reads FAT, exFAT, NTFS and ext2/3/4. FAT is also
+//! written to, one new file at a time ([`Files::put`]); the others are only read, because no library writes
+//! them with the care that somebody's data needs.
+//!
+//! What lies on the medium is not trusted: a file system may be damaged, or made by somebody who wants
+//! to write outside the folder that files are copied to. Names are checked before anything is made
+//! from them (`names`), files are made relative to open folders and never through links
+//! ([`Files::get`]), every operation may read only so much (`window`), and a library that panics on
+//! damaged data ends as an error.
+
+mod entry;
+mod error;
+mod exfat;
+mod ext;
+mod ext_inodes;
+mod fat;
+mod get;
+mod names;
+mod ntfs;
+mod volume;
+mod window;
+
+pub use crate::calendar::utc;
+pub use entry::{Contents, Entry, EntryKind, Problem};
+pub use error::FilesError;
+pub use get::{Got, Taken};
+pub use names::{is_safe, parse};
+pub use volume::Files;

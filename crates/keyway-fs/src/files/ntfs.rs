@@ -1,0 +1,168 @@
+//! NTFS, read only.
+
+use super::entry::{Contents, Entry, EntryKind, Place, Reader, Sink};
+use super::error::FilesError;
+use super::window::Window;
+use ntfs::attribute_value::NtfsAttributeValue;
+use ntfs::structured_values::{NtfsFileAttributeFlags, NtfsFileNamespace};
+use ntfs::{KnownNtfsFileRecordNumber, Ntfs, NtfsAttribute, NtfsAttributeFlags, NtfsError, NtfsReadSeek};
+use std::ffi::OsString;
+use std::io;
+
+/// Bytes read at a time.
+const PIECE: usize = 1 << 20;
+
+/// The first record that is not the file system's own (the NTFS documentation in Linux's tree,
+/// `FILE_first_user`).
+const FIRST_USER: u64 = 24;
+
+/// Seconds from 1601, when NTFS' time begins, to 1970.
+const SINCE_1601: i64 = 11_644_473_600;
+
+/// Byte of a non-resident attribute's header at which the length of its valid part stands.
+const VALID_LENGTH: u64 = 0x38;
+
+/// An NTFS volume.
+pub(crate) struct NtfsVolume {
+    ntfs: Ntfs,
+    window: Window,
+}
+
+impl NtfsVolume {
+    pub(crate) fn open(mut window: Window) -> Result<Self, FilesError> {
+        let ntfs = Ntfs::new(&mut window).map_err(told)?;
+        Ok(Self { ntfs, window })
+    }
+
+    /// A file's length, from its own record: the one that its folder keeps may be old.
+    fn length(&self, record: u64) -> Result<u64, NtfsError> {
+        let mut fs = self.window.clone();
+        let file = self.ntfs.file(&mut fs, record)?;
+        match file.data(&mut fs, "") {
+            Some(item) => Ok(item?.to_attribute()?.value_length()),
+            None => Ok(0),
+        }
+    }
+
+    /// How many bytes of a file's value were ever written; the rest reads as zeros, whatever lies there.
+    fn valid_length(&self, attribute: &NtfsAttribute<'_, '_>) -> Result<u64, FilesError> {
+        let all = attribute.value_length();
+        if attribute.is_resident() {
+            return Ok(all);
+        }
+        let position = attribute.position().value().map(u64::from).unwrap_or_default();
+        let at = position.saturating_add(VALID_LENGTH);
+        let mut field = [0; 8];
+        self.window.read_exact_at(&mut field, at).map_err(FilesError::from_io)?;
+        // The last two bytes of a record's sector hold a check in place of what belongs there. Of this
+        // field these are the highest, and no file is so long.
+        if at % 512 == 504 {
+            field[6] = 0;
+            field[7] = 0;
+        }
+        Ok(u64::from_le_bytes(field).min(all))
+    }
+}
+
+fn told(error: NtfsError) -> FilesError {
+    match error {
+        NtfsError::Io(e) => FilesError::from_io(e),
+        other => FilesError::Damaged(other.to_string()),
+    }
+}
+
+fn record(place: &Place) -> Result<u64, FilesError> {
+    match place {
+        Place::Record(number) => Ok(*number),
+        _ => Err(FilesError::Damaged("an entry without a record".to_owned())),
+    }
+}
+
+impl Reader for NtfsVolume {
+    fn root(&self) -> Place {
+        Place::Record(KnownNtfsFileRecordNumber::RootDirectory as u64)
+    }
+
+    fn entries(&mut self, folder: &Place) -> Result<Contents, FilesError> {
+        let mut fs = self.window.clone();
+        let folder = self.ntfs.file(&mut fs, record(folder)?).map_err(told)?;
+        let index = folder.directory_index(&mut fs).map_err(told)?;
+        let mut iter = index.entries();
+        let mut contents = Contents::default();
+        while let Some(entry) = iter.next(&mut fs) {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(e) => {
+                    contents.problem(None, told(e));
+                    break;
+                }
+            };
+            let Some(key) = entry.key() else { continue };
+            let key = match key {
+                Ok(key) => key,
+                Err(e) => {
+                    contents.problem(None, told(e));
+                    continue;
+                }
+            };
+            let number = entry.file_reference().file_record_number();
+            // The name of eight letters stands beside the long one; the file system's own are hidden.
+            if key.namespace() == NtfsFileNamespace::Dos || number < FIRST_USER {
+                continue;
+            }
+            let kind = match key.file_attributes() {
+                flags if flags.contains(NtfsFileAttributeFlags::REPARSE_POINT) => EntryKind::Link,
+                _ if key.is_directory() => EntryKind::Folder,
+                _ => EntryKind::File,
+            };
+            let ticks = key.modification_time().nt_timestamp() / 10_000_000;
+            contents.entries.push(Entry {
+                name: OsString::from(key.name().to_string_lossy()),
+                kind,
+                size: if kind == EntryKind::File {
+                    self.length(number).unwrap_or(key.data_size())
+                } else {
+                    0
+                },
+                modified: i64::try_from(ticks).ok().map(|ticks| ticks - SINCE_1601),
+                place: Place::Record(number),
+            });
+        }
+        Ok(contents)
+    }
+
+    fn read(&mut self, file: &Entry, sink: Sink<'_>) -> Result<(), FilesError> {
+        let mut fs = self.window.clone();
+        let file = self.ntfs.file(&mut fs, record(&file.place)?).map_err(told)?;
+        let Some(item) = file.data(&mut fs, "") else { return Ok(()) };
+        let item = item.map_err(told)?;
+        let attribute = item.to_attribute().map_err(told)?;
+        let flags = attribute.flags();
+        if flags.contains(NtfsAttributeFlags::COMPRESSED) {
+            return Err(FilesError::Unsupported("NTFS keeps this file compressed".to_owned()));
+        }
+        if flags.contains(NtfsAttributeFlags::ENCRYPTED) {
+            return Err(FilesError::Unsupported("NTFS keeps this file encrypted (EFS)".to_owned()));
+        }
+        let mut valid = self.valid_length(&attribute)?;
+        let mut value: NtfsAttributeValue<'_, '_> = attribute.value(&mut fs).map_err(told)?;
+        let mut left = value.len();
+        let mut piece = vec![0; PIECE];
+        while left > 0 {
+            let n = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            let part = piece.get_mut(..n).unwrap_or_default();
+            let real = n.min(usize::try_from(valid).unwrap_or(usize::MAX));
+            let (data, zeros) = part.split_at_mut(real);
+            value.read_exact(&mut fs, data).map_err(told)?;
+            zeros.fill(0);
+            sink(part).map_err(|e: io::Error| FilesError::from_io(e))?;
+            left -= n as u64;
+            valid -= real as u64;
+        }
+        Ok(())
+    }
+
+    fn ignores_case(&self) -> bool {
+        true
+    }
+}

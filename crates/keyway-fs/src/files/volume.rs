@@ -1,0 +1,172 @@
+//! The files in a volume: opened, found, listed, read and written.
+
+use super::entry::{Contents, Entry, EntryKind, Place, Problem, Reader};
+use super::error::FilesError;
+use super::window::{self, Window};
+use super::{exfat, ext, fat, ntfs};
+use keyway_engine::Device;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// The files in a volume.
+pub struct Files {
+    fs: Box<dyn Reader>,
+    pub(super) window: Window,
+    kind: &'static str,
+}
+
+impl Files {
+    /// Looks at the file system in a volume. `kind` is what a probe calls it: `vfat`, `exfat`, `ntfs`,
+    /// `ext2`, `ext3`, `ext4`; others are refused by name.
+    pub fn open(device: Arc<Device>, kind: Option<&'static str>) -> Result<Self, FilesError> {
+        let Some(kind) = kind else { return Err(FilesError::NoFileSystem) };
+        let window = Window::new(device);
+        let inner = window.clone();
+        let fs = guarded(|| -> Result<Box<dyn Reader>, FilesError> {
+            window.allow(window::LOOK);
+            Ok(match kind {
+                "vfat" => Box::new(fat::Fat::open(inner)?),
+                "exfat" => Box::new(exfat::ExFat::open(inner)?),
+                "ntfs" => Box::new(ntfs::NtfsVolume::open(inner)?),
+                "ext2" | "ext3" | "ext4" => Box::new(ext::Ext::open(inner)?),
+                other => return Err(FilesError::Unreadable(other)),
+            })
+        })?;
+        Ok(Self { fs, window, kind })
+    }
+
+    /// The file system's name, as the probe gave it.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The root folder.
+    pub fn root(&self) -> Entry {
+        let place = self.fs.root();
+        Entry { name: OsString::new(), kind: EntryKind::Folder, size: 0, modified: None, place }
+    }
+
+    /// Finds an entry by its path, as [`parse`](super::parse) cuts it. Links are not followed.
+    pub fn find(&mut self, path: &[OsString]) -> Result<Entry, FilesError> {
+        let mut at = self.root();
+        for name in path {
+            if at.kind != EntryKind::Folder {
+                return Err(FilesError::NotAFolder(at.name));
+            }
+            let contents = self.entries(&at)?;
+            let ignores_case = self.fs.ignores_case();
+            let wanted = folded(name);
+            let alike = |other: &OsStr| ignores_case && folded(other) == wanted;
+            let entries = &contents.entries;
+            let found = entries
+                .iter()
+                .find(|entry| entry.name == *name)
+                .or_else(|| entries.iter().find(|entry| alike(&entry.name)));
+            at = match found {
+                Some(found) => found.clone(),
+                None => {
+                    let hidden = contents.hidden(|other| other == name || alike(other));
+                    return Err(hidden.unwrap_or_else(|| FilesError::NotFound(name.clone())));
+                }
+            };
+        }
+        Ok(at)
+    }
+
+    /// What is in a folder, sorted by name. An error is one of the whole folder; what is wrong with an
+    /// entry, or with what comes after those that were read, stands among the problems.
+    pub fn entries(&mut self, folder: &Entry) -> Result<Contents, FilesError> {
+        if folder.kind != EntryKind::Folder {
+            return Err(FilesError::NotAFolder(folder.name.clone()));
+        }
+        self.window.allow(window::LOOK);
+        let mut contents = guarded(|| self.fs.entries(&folder.place))?;
+        // Of a folder that goes round in circles, what was read is the same again and again.
+        let of_all = |problem: &Problem| {
+            let nothing = contents.entries.is_empty() && problem.name.is_none();
+            nothing || matches!(problem.error, FilesError::Endless(_))
+        };
+        if let Some(at) = contents.problems.iter().position(of_all) {
+            return Err(contents.problems.swap_remove(at).error);
+        }
+        contents.entries.sort_by(|a, b| a.name.cmp(&b.name));
+        contents.problems.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(contents)
+    }
+
+    /// Reads a file from its beginning to its end.
+    pub fn read(
+        &mut self,
+        file: &Entry,
+        mut sink: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<(), FilesError> {
+        match file.kind {
+            EntryKind::File => {}
+            EntryKind::Folder => return Err(FilesError::IsAFolder(file.name.clone())),
+            EntryKind::Link => return Err(FilesError::IsALink(file.name.clone())),
+            EntryKind::Other => return Err(FilesError::NotAFile(file.name.clone())),
+        }
+        // Twice what it has, for small clusters and the tables that lead from one to the next.
+        self.window.allow(file.size.saturating_mul(2).saturating_add(window::LOOK));
+        guarded(|| self.fs.read(file, &mut sink))
+    }
+
+    /// Writes a new file, of exactly `len` bytes, and flushes the volume. Only FAT takes it. With
+    /// `replace` a file of that name makes room for it first. What was begun and failed is removed.
+    pub fn put(
+        &mut self,
+        path: &[OsString],
+        from: impl Read,
+        len: u64,
+        modified: Option<i64>,
+        replace: bool,
+    ) -> Result<(), FilesError> {
+        if self.kind != "vfat" {
+            return Err(FilesError::CanNotWrite(self.kind));
+        }
+        // Looked up by our own rules first: the library's know no difference between a name and a path.
+        let (folder, name) = match path.split_last() {
+            Some((name, folder)) => (folder, name),
+            None => return Err(FilesError::IsAFolder(OsString::from("/"))),
+        };
+        let parent = self.find(folder)?;
+        if parent.kind != EntryKind::Folder {
+            return Err(FilesError::NotAFolder(parent.name));
+        }
+        let wanted = folded(name);
+        let contents = self.entries(&parent)?;
+        // Nobody knows what a folder holds that can't be read to its end.
+        if let Some(problem) = contents.problems.into_iter().next() {
+            return Err(problem.error);
+        }
+        if let Some(there) = contents.entries.into_iter().find(|e| folded(&e.name) == wanted) {
+            if there.kind != EntryKind::File {
+                return Err(FilesError::IsAFolder(there.name));
+            }
+            if !replace {
+                return Err(FilesError::Exists(there.name));
+            }
+        }
+        let Place::Path(folder) = parent.place else { return Err(FilesError::CanNotWrite(self.kind)) };
+        self.window.allow(u64::MAX);
+        let window = self.window.clone();
+        guarded(|| fat::put(window, &folder, name, from, len, modified))?;
+        self.window.device().flush()?;
+        Ok(())
+    }
+}
+
+/// A name as file systems of Windows compare it.
+fn folded(name: &OsStr) -> String {
+    name.to_string_lossy().to_uppercase()
+}
+
+/// Runs what reads the medium; a library's panic becomes an error.
+fn guarded<T>(work: impl FnOnce() -> Result<T, FilesError>) -> Result<T, FilesError> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result,
+        Err(_) => Err(FilesError::Damaged("its structures contradict each other".to_owned())),
+    }
+}

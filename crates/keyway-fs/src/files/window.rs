@@ -1,0 +1,158 @@
+//! A device as the libraries for file systems want it: seek, read, write, with a small cache, and an
+//! end to how much one operation may read.
+
+use super::error::FilesError;
+use keyway_engine::Device;
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Bytes that looking at a folder may read: more than the largest anyone has.
+pub(crate) const LOOK: u64 = 512 << 20;
+
+/// Bytes that a read counts at least, so that one from the cache is not free, either.
+const LEAST: u64 = 64;
+
+/// Bytes of a cached block, and how many there are: the tables of a file system are read in small
+/// pieces, again and again.
+const BLOCK: usize = 16 << 10;
+const BLOCKS: usize = 64;
+
+/// A view of a device; clones share the cache and the allowance, each has its own place.
+#[derive(Clone)]
+pub(crate) struct Window {
+    shared: Rc<Shared>,
+    at: u64,
+}
+
+struct Shared {
+    device: Arc<Device>,
+    left: Cell<u64>,
+    cache: RefCell<Vec<Block>>,
+}
+
+/// A cached block; empty bytes are none.
+struct Block {
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    pub(crate) fn new(device: Arc<Device>) -> Self {
+        let cache = (0..BLOCKS).map(|_| Block { number: 0, bytes: Vec::new() }).collect();
+        let shared = Shared { device, left: Cell::new(0), cache: RefCell::new(cache) };
+        Self { shared: Rc::new(shared), at: 0 }
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.shared.device.size()
+    }
+
+    /// Sets how many bytes may be read until the next call.
+    pub(crate) fn allow(&self, bytes: u64) {
+        self.shared.left.set(bytes);
+    }
+
+    fn spend(&self, bytes: usize) -> io::Result<()> {
+        let cost = (bytes as u64).max(LEAST);
+        match self.shared.left.get().checked_sub(cost) {
+            Some(left) => {
+                self.shared.left.set(left);
+                Ok(())
+            }
+            None => Err(io::Error::other(FilesError::Endless("reading it does not end"))),
+        }
+    }
+
+    /// Fills `buf` from that place; a place past the end is an error.
+    pub(crate) fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.spend(buf.len())?;
+        let whole = offset.is_multiple_of(BLOCK as u64) && buf.len() >= BLOCK;
+        let size = self.size();
+        if whole || buf.len() > BLOCK || offset.checked_add(buf.len() as u64).is_none_or(|end| end > size) {
+            return self.shared.device.read_at(buf, offset).map_err(past_end);
+        }
+        let (mut rest, mut at) = (buf, offset);
+        while !rest.is_empty() {
+            let number = at / BLOCK as u64;
+            let within = (at % BLOCK as u64) as usize;
+            let mut cache = self.shared.cache.borrow_mut();
+            let Some(block) = cache.get_mut((number % BLOCKS as u64) as usize) else { break };
+            if block.number != number || block.bytes.is_empty() {
+                let start = number * BLOCK as u64;
+                block.bytes.resize((size - start).min(BLOCK as u64) as usize, 0);
+                block.number = number;
+                if let Err(e) = self.shared.device.read_at(&mut block.bytes, start) {
+                    block.bytes.clear();
+                    return Err(past_end(e));
+                }
+            }
+            let held = block.bytes.get(within..).unwrap_or_default();
+            let n = held.len().min(rest.len());
+            let (part, tail) = std::mem::take(&mut rest).split_at_mut(n);
+            part.copy_from_slice(held.get(..n).unwrap_or_default());
+            rest = tail;
+            at += n as u64;
+        }
+        Ok(())
+    }
+
+    fn forget(&self, offset: u64, len: u64) {
+        let mut cache = self.shared.cache.borrow_mut();
+        let blocks = offset / BLOCK as u64..=offset.saturating_add(len) / BLOCK as u64;
+        for block in cache.iter_mut().filter(|block| blocks.contains(&block.number)) {
+            block.bytes.clear();
+        }
+    }
+}
+
+/// A structure that points past the end is the file system's fault, not the medium's.
+fn past_end(error: keyway_engine::DeviceError) -> io::Error {
+    match error {
+        keyway_engine::DeviceError::PastEnd { .. } => {
+            io::Error::other(FilesError::Damaged("it points past the end of the volume".to_owned()))
+        }
+        other => io::Error::other(other),
+    }
+}
+
+impl Read for Window {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = self.size().saturating_sub(self.at);
+        let n = usize::try_from(left).unwrap_or(usize::MAX).min(buf.len());
+        self.read_exact_at(buf.get_mut(..n).unwrap_or_default(), self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl Write for Window {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.forget(self.at, buf.len() as u64);
+        self.shared.device.write_at(buf, self.at).map_err(past_end)?;
+        self.at += buf.len() as u64;
+        Ok(buf.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // Once at the end, by whoever began: FAT has no order of writes that a flush would keep.
+        Ok(())
+    }
+}
+
+impl Seek for Window {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.size().checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}

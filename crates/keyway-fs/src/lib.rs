@@ -1,0 +1,23 @@
+//! The file systems inside volumes: FAT, exFAT, NTFS, ext2 to ext4, XFS, Btrfs.
+//!
+//! Which call do you want?
+//! - Which file system lies there, how large it is, its UUID: [`Superblock`], or [`FileSystem`] where only the size
+//!   counts.
+//! - Checking it, making it smaller or larger with its own tools: [`Kind::check`], [`Kind::resize`].
+//! - Which of its bytes are in use, and keeping it off some of them: [`allocation`].
+//! - A new, empty one: [`mkfs`].
+//! - Its files, without a mount: [`files`] (the feature `files`, on by default).
+//!
+//! What lies on a medium was written by somebody else: every field is checked before it is used.
+#![forbid(unsafe_code)]
+
+pub mod allocation;
+pub mod calendar;
+mod fields;
+#[cfg(feature = "files")]
+pub mod files;
+pub mod mkfs;
+pub mod resize;
+pub mod superblock;
+
+pub use superblock::{FileSystem, Kind, Superblock};

@@ -1,0 +1,306 @@
+//! A file system's own tools check it, and make it smaller or larger.
+
+mod ext;
+
+use crate::Kind;
+use crate::fields::number;
+use keyway_store::StoreError;
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a file system's tools did not do.
+#[derive(Debug, thiserror::Error)]
+pub enum RoomError {
+    /// The medium failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// This machine lacks the program.
+    #[error("{program} is not on this machine; install the package {package}")]
+    Missing {
+        /// The program.
+        program: &'static str,
+        /// Debian's package that has it.
+        package: &'static str,
+    },
+    /// The file system could not be looked at.
+    #[error("could not read the file system: {0}")]
+    Read(#[from] io::Error),
+    /// The program could not be run.
+    #[error("could not run {program}: {source}")]
+    Run {
+        /// The program.
+        program: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The check found faults.
+    #[error("the {kind} file system is damaged, says {program}: {said}; repair it before it is converted")]
+    Damaged {
+        /// Which file system.
+        kind: Kind,
+        /// The program.
+        program: &'static str,
+        /// What it said.
+        said: String,
+    },
+    /// The medium under it failed.
+    #[error(
+        "{program} could not read all of the {kind} file system: {said}; look at the system's log (`dmesg`) for the drive's own \
+         report: nothing was changed"
+    )]
+    Unreadable {
+        /// Which file system.
+        kind: Kind,
+        /// The program.
+        program: &'static str,
+        /// What it said.
+        said: String,
+    },
+    /// The tool has changed the size, and what it leaves to others could not be written.
+    #[error("the copy of NTFS's first sector could not be written to its new place: {0}")]
+    Copy(io::Error),
+    /// The tool refused to change the size.
+    #[error("{program} did not change the file system's size: {said}; make room in it")]
+    Refused {
+        /// The program.
+        program: &'static str,
+        /// What it said.
+        said: String,
+    },
+}
+
+/// What a program said and whether it was content.
+struct Said {
+    code: Option<i32>,
+    text: String,
+    /// Whether it met a medium that failed.
+    unreadable: bool,
+}
+
+/// What resize2fs says where it estimates that there is too little room.
+const SMALLER_THAN_ESTIMATED: &str = "New size smaller than minimum";
+
+/// What programs say of that: glibc's words for EIO, and libext2fs' own for a read that ended early.
+const UNREADABLE: [&str; 2] = ["Input/output error", "resulted in short read"];
+
+impl Said {
+    /// Faults that a check has found.
+    fn faults(self, kind: Kind, program: &'static str) -> RoomError {
+        match self.unreadable {
+            true => RoomError::Unreadable { kind, program, said: self.text },
+            false => RoomError::Damaged { kind, program, said: self.text },
+        }
+    }
+}
+
+fn run(
+    (program, package): (&'static str, &'static str),
+    arguments: &[&str],
+    path: &Path,
+    after: &[&str],
+) -> Result<Said, RoomError> {
+    let found = search(program).ok_or(RoomError::Missing { program, package })?;
+    let done = Command::new(found)
+        .args(arguments)
+        .arg(path)
+        .args(after)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| RoomError::Run { program, source })?;
+    let all = [done.stdout, done.stderr].concat();
+    let text = String::from_utf8_lossy(&all);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let failed = |line: &&&str| UNREADABLE.iter().any(|words| line.contains(words));
+    // That line tells the reason, else the last ones.
+    let (unreadable, text) = match lines.iter().find(failed) {
+        Some(line) => (true, (*line).to_owned()),
+        None => (false, lines.get(lines.len().saturating_sub(3)..).unwrap_or_default().join(" / ")),
+    };
+    Ok(Said { code: done.status.code(), text, unreadable })
+}
+
+/// Puts the copy of an NTFS's first sector behind its last one that counts, where Windows looks for it if the first is damaged:
+/// `ntfsresize` leaves it where it was.
+fn copy_first_sector(path: &Path) -> io::Result<()> {
+    let file = std::fs::File::options().read(true).write(true).open(path)?;
+    let mut first = vec![0; 4096];
+    file.read_exact_at(&mut first, 0)?;
+    let Some(sector) = number::<2>(&first, 11).filter(|n| matches!(n, 512 | 1024 | 2048 | 4096)) else {
+        return Err(io::Error::other("its first sector makes no sense"));
+    };
+    first.truncate(sector as usize);
+    let at = number::<8>(&first, 40).and_then(|sectors| sectors.checked_mul(sector));
+    // A device has no length but its end.
+    let end = (&file).seek(SeekFrom::End(0))?;
+    let Some(at) = at.filter(|at| at.checked_add(sector).is_some_and(|behind| behind <= end)) else {
+        return Err(io::Error::other("it ends with the medium"));
+    };
+    file.write_all_at(&first, at)?;
+    file.sync_all()
+}
+
+/// A program, also where a user's PATH leaves the folder out.
+fn search(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    folders.map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// A program with its package, what to tell it, and the largest exit code of a good file system.
+type Checker = ((&'static str, &'static str), &'static [&'static str], i32);
+
+impl Kind {
+    /// Whether its tools can change its size while it is not mounted.
+    pub const fn can_shrink(self) -> bool {
+        matches!(self, Self::Ext | Self::Ntfs)
+    }
+
+    /// What checks it.
+    const fn checker(self) -> Option<Checker> {
+        Some(match self {
+            Self::Ext => (("e2fsck", "e2fsprogs"), &["-f", "-n"], 0),
+            // It looks through all of it; ntfsfix wants the file system to end with the device.
+            Self::Ntfs => {
+                (("ntfsresize", "ntfs-3g"), &["--info", "--force", "--bad-sectors", "--no-progress-bar"], 0)
+            }
+            Self::ExFat => (("fsck.exfat", "exfatprogs"), &["-n"], 0),
+            Self::Fat => (("fsck.fat", "dosfstools"), &["-n"], 0),
+            Self::Xfs => (("xfs_repair", "xfsprogs"), &["-n", "-f"], 0),
+            Self::Btrfs => (("btrfs", "btrfs-progs"), &["check", "--readonly"], 0),
+            Self::F2fs | Self::SquashFs | Self::HfsPlus | Self::Iso9660 => return None,
+        })
+    }
+
+    /// Checks the file system on that file or device, which must not be mounted. Nothing is changed.
+    ///
+    /// # Errors
+    /// It has faults, or the program is missing.
+    pub fn check(self, path: &Path) -> Result<(), RoomError> {
+        let Some((program, arguments, good)) = self.checker() else {
+            let said = format!("{self} can't be checked here");
+            return Err(RoomError::Refused { program: "no program", said });
+        };
+        let said = run(program, arguments, path, &[])?;
+        if said.code.is_some_and(|code| code <= good) { Ok(()) } else { Err(said.faults(self, program.0)) }
+    }
+
+    /// Makes it that large: a multiple of 4096 bytes. Not on a mounted one.
+    ///
+    /// # Errors
+    /// The tool refuses, or is missing, or there is none.
+    pub fn resize(self, path: &Path, bytes: u64) -> Result<(), RoomError> {
+        const RESIZE2FS: (&str, &str) = ("resize2fs", "e2fsprogs");
+        const NTFSRESIZE: (&str, &str) = ("ntfsresize", "ntfs-3g");
+        let refused = |program: &'static str, said: Said| match said.unreadable {
+            true => said.faults(self, program),
+            false => RoomError::Refused { program, said: said.text },
+        };
+        match self {
+            Self::Ext => {
+                // resize2fs insists on a check that has just been made.
+                let checked = run(("e2fsck", "e2fsprogs"), &["-f", "-p"], path, &[])?;
+                if checked.code.is_none_or(|code| code > 1) {
+                    return Err(checked.faults(self, "e2fsck"));
+                }
+                let size = format!("{}K", bytes / 1024);
+                let said = run(RESIZE2FS, &[], path, &[&size])?;
+                if said.code == Some(0) {
+                    return Ok(());
+                }
+                if !said.text.contains(SMALLER_THAN_ESTIMATED) || !ext::has_room(path, bytes)? {
+                    return Err(refused("resize2fs", said));
+                }
+                let said = run(RESIZE2FS, &["-f"], path, &[&size])?;
+                if said.code == Some(0) {
+                    return Ok(());
+                }
+                // It may have stopped halfway, and says so to its checker.
+                let checked = run(("e2fsck", "e2fsprogs"), &["-f", "-p"], path, &[])?;
+                if checked.code.is_none_or(|code| code > 1) {
+                    return Err(checked.faults(self, "e2fsck"));
+                }
+                Err(refused("resize2fs", said))
+            }
+            Self::Ntfs => {
+                let size = bytes.to_string();
+                let said = run(
+                    NTFSRESIZE,
+                    &["--force", "--force", "--bad-sectors", "--no-progress-bar", "--size", &size],
+                    path,
+                    &[],
+                )?;
+                if said.code != Some(0) {
+                    return Err(refused("ntfsresize", said));
+                }
+                // It asks Windows for a check, which is all that this takes back.
+                let cleaned = run(("ntfsfix", "ntfs-3g"), &["--clear-dirty"], path, &[])?;
+                if cleaned.code != Some(0) {
+                    return Err(refused("ntfsfix", cleaned));
+                }
+                copy_first_sector(path).map_err(RoomError::Copy)
+            }
+            _ => Err(RoomError::Refused {
+                program: "no program",
+                said: format!("{self} can't be made smaller while it is not mounted"),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FileSystem;
+    use keyway_store::{Caching, FileStore, OpenMode};
+    use keyway_testkit::require_tool;
+
+    #[test]
+    fn sizes_are_those_that_mkfs_made_and_shrinking_keeps_the_checkers_content() {
+        let folder = tempfile::tempdir().expect("temp");
+        let made: [(&str, &[&str], Kind, u64); 5] = [
+            ("mkfs.ext4", &["-q", "-F"], Kind::Ext, 64 << 20),
+            ("mkfs.ntfs", &["-q", "-f", "-F"], Kind::Ntfs, (64 << 20) - 512),
+            ("mkfs.exfat", &[], Kind::ExFat, 64 << 20),
+            ("mkfs.fat", &["-F", "32"], Kind::Fat, 64 << 20),
+            ("mkfs.btrfs", &["-q"], Kind::Btrfs, 128 << 20),
+        ];
+        for (program, arguments, kind, bytes) in made {
+            let Some(mkfs) = require_tool(program) else { continue };
+            let path = folder.path().join(program);
+            let file = std::fs::File::create(&path).expect("created");
+            file.set_len(bytes.next_multiple_of(4096)).expect("sized");
+            let done = Command::new(mkfs).args(arguments).arg(&path).output().expect("runs");
+            assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
+            let size = || {
+                let store = FileStore::open(&path, OpenMode::ReadOnly, Caching::Buffered).expect("opens");
+                FileSystem::find(&store).expect("read").expect("found")
+            };
+            let found = size();
+            assert_eq!(found.kind, kind);
+            assert!(found.bytes.abs_diff(bytes) < 8192, "{program}: {} of {bytes}", found.bytes);
+            if kind != Kind::Btrfs {
+                kind.check(&path).expect("clean");
+            }
+            if kind.can_shrink() {
+                kind.resize(&path, 48 << 20).expect("smaller");
+                assert!(size().bytes <= 48 << 20, "{program}: {}", size().bytes);
+                kind.check(&path).expect("clean");
+                assert!(kind.resize(&path, 1 << 20).is_err(), "{program}: it has no room for that");
+            }
+            if kind == Kind::Ntfs {
+                for bytes in [40 << 20, 60 << 20] {
+                    kind.resize(&path, bytes).expect("another size");
+                    let medium = std::fs::read(&path).expect("read");
+                    let sectors = u64::from_le_bytes(medium[40..48].try_into().expect("eight"));
+                    let behind = sectors as usize * 512;
+                    assert!(behind + 512 <= bytes as usize && behind + 8192 > bytes as usize, "{bytes}");
+                    assert_eq!(medium[3..11], *b"NTFS    ");
+                    assert!(medium[behind..behind + 512] == medium[..512], "{bytes}: no spare first sector");
+                }
+            }
+        }
+    }
+}

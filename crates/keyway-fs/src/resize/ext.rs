@@ -1,0 +1,144 @@
+//! How much room an ext4 file system needs, by the counts in its superblock.
+//!
+//! `resize2fs` refuses what it *estimates* to be too little before it looks for free blocks, and where blocks are small
+//! or inode tables lie together (`flex_bg`) it asks for a third more than there is, of a file system that is half
+//! empty. So what has grown could not get its size back. Counted, more is known. (Not all: inode tables want room in one
+//! piece. Where there is none `resize2fs` ends before it has changed anything that its checker does not put right.)
+//!
+//! Source of the fields: the kernel's documentation of ext4.
+
+use crate::fields::number;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// `RO_COMPAT_BIGALLOC`: its blocks are counted in clusters, and `resize2fs` calls making it smaller untested.
+const BIGALLOC: u64 = 0x200;
+/// `RO_COMPAT_SPARSE_SUPER`: few groups have copies of the superblock.
+const SPARSE: u64 = 0x1;
+/// `INCOMPAT_META_BG` and `COMPAT_SPARSE_SUPER2`: the copies lie elsewhere.
+const META_BG: u64 = 0x10;
+const SPARSE2: u64 = 0x200;
+/// A bitmap of blocks and one of inodes in each group.
+const BITMAPS: u64 = 2;
+/// Blocks that are to be left in any case: a last group that has fewer than 50 of its own is given up.
+const LEFT: u64 = 64;
+
+/// Whether all that is in the file system on `path`, whose counts a checker has just found to be right, has room in
+/// `bytes` by its counts.
+pub(super) fn has_room(path: &Path, bytes: u64) -> io::Result<bool> {
+    let mut superblock = [0; 1024];
+    File::open(path)?.read_exact_at(&mut superblock, 1024)?;
+    Ok(fits(&superblock, bytes).unwrap_or(false))
+}
+
+/// `None` where the counts contradict each other.
+fn fits(superblock: &[u8], bytes: u64) -> Option<bool> {
+    let word = |at| number::<4>(superblock, at);
+    if word(0x64)? & BIGALLOC != 0 {
+        return Some(false);
+    }
+    let wide = word(0x60)? & 0x80 != 0;
+    let long = |low, high| Some(if wide { word(high)? << 32 } else { 0 } | word(low)?);
+    let block = 1024u64.checked_shl(u32::try_from(word(0x18)?).ok().filter(|by| *by <= 6)?)?;
+    let (blocks, free) = (long(0x4, 0x150)?, long(0xc, 0x158)?);
+    let (first, in_group, inodes_in_group) = (word(0x14)?, word(0x20)?, word(0x28)?);
+    let (inodes, free_inodes, inode_bytes) = (word(0x0)?, word(0x10)?, number::<2>(superblock, 0x58)?);
+    if in_group == 0 {
+        return None;
+    }
+    let after = bytes / block;
+    let groups = |blocks: u64| blocks.saturating_sub(first).div_ceil(in_group);
+    let gone = groups(blocks).checked_sub(groups(after))?;
+    // Copies of the superblock and of what describes all groups, with what is kept free for more of that.
+    let descriptor = if wide { number::<2>(superblock, 0xfe)? } else { 32 };
+    let copy = 1 + groups(blocks).checked_mul(descriptor)?.div_ceil(block) + number::<2>(superblock, 0xce)?;
+    let copies = match word(0x60)? & META_BG | word(0x5c)? & SPARSE2 {
+        0 if word(0x64)? & SPARSE != 0 => powers_within(groups(after), groups(blocks)),
+        0 => gone,
+        _ => 0,
+    };
+    // What describes a group goes with it, wherever it lies.
+    let of_group = inodes_in_group.checked_mul(inode_bytes)?.div_ceil(block).checked_add(BITMAPS)?;
+    let goes = gone.checked_mul(of_group)?.checked_add(copies.checked_mul(copy)?)?;
+    let used = blocks.checked_sub(free)?.checked_sub(goes)?;
+    // What is moved may end up in more pieces, whose list takes blocks: an extent is 12 bytes.
+    let moved = used.min(blocks.checked_sub(after)?);
+    let needed = used.checked_add(moved.div_ceil(block / 12))?.checked_add(LEFT)?;
+    let inodes_after = groups(after).checked_mul(inodes_in_group)?;
+    Some(needed <= after && inodes.checked_sub(free_inodes)? <= inodes_after)
+}
+
+/// How many powers of 3, 5 and 7 are from `first` on and below `end`: the groups that have copies.
+fn powers_within(first: u64, end: u64) -> u64 {
+    let powers = |base: u64| std::iter::successors(Some(base), move |n| n.checked_mul(base));
+    // 1 is a power of each.
+    let one = u64::from((first..end).contains(&1));
+    let of = |base| powers(base).take_while(|n| *n < end).filter(|n| *n >= first).count() as u64;
+    one + of(3) + of(5) + of(7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fits, powers_within};
+
+    #[test]
+    fn the_groups_with_copies_are_those_that_the_kernel_names() {
+        // 0, 1, 3, 5, 7, 9, 25, 27, 49, 81, 125, 243, 343 …
+        for (first, end, count) in [(0, 1, 0), (1, 2, 1), (2, 10, 4), (9, 68, 4), (13, 25, 0), (13, 26, 1)] {
+            assert_eq!(powers_within(first, end), count, "{first}..{end}");
+        }
+        assert_eq!((powers_within(82, 344), powers_within(50, 50), powers_within(50, 10)), (3, 0, 0));
+    }
+
+    #[test]
+    fn copies_go_with_their_groups() {
+        // 67 groups become 9: those at 9, 25, 27 and 49 have copies of 1 + 3 + 256 blocks.
+        let with = |sparse: u32, room: u32| {
+            let goes = 58 * 496 + 4 * 260;
+            let used = 73_728 - 64 - room + goes;
+            let mut all = superblock(548_864, 548_864 - used, 67 * 1976, 67 * 1976 - 20);
+            all[0x64..0x68].copy_from_slice(&sparse.to_le_bytes());
+            all[0xce..0xd0].copy_from_slice(&256u16.to_le_bytes());
+            fits(&all, 73_728 << 10)
+        };
+        assert_eq!((with(1, 1000), with(1, 0)), (Some(true), Some(false)), "moved blocks need some");
+    }
+
+    /// Blocks of 1 KiB and groups of 8192, as `mkfs.ext4` makes them on 100 MiB: 13 groups with 1976 inodes of 256 bytes.
+    fn superblock(blocks: u32, free: u32, inodes: u32, free_inodes: u32) -> [u8; 1024] {
+        let mut all = [0; 1024];
+        let words = [(0, inodes), (4, blocks), (0xc, free), (0x10, free_inodes), (0x14, 1), (0x20, 8192)];
+        for (at, word) in words.into_iter().chain([(0x28, 1976), (0x58, 256)]) {
+            all[at..at + 4].copy_from_slice(&u32::to_le_bytes(word));
+        }
+        all
+    }
+
+    #[test]
+    fn what_describes_the_groups_that_go_needs_no_room() {
+        // 25 groups become 13; 12 times 496 blocks go with them.
+        let full = |used: u32| superblock(204_800, 204_800 - used, 25 * 1976, 25 * 1976 - 20);
+        assert_eq!(fits(&full(77_051), 102_676 << 10), Some(true));
+        assert_eq!(fits(&full(102_676), 102_676 << 10), Some(true));
+        assert_eq!(fits(&full(102_676 + 12 * 496), 102_676 << 10), Some(false), "not one block is left");
+        assert_eq!(fits(&full(77_051), 64_000 << 10), Some(false));
+    }
+
+    #[test]
+    fn inodes_go_with_their_groups() {
+        let with = |inodes: u32| superblock(204_800, 150_000, 25 * 1976, 25 * 1976 - inodes);
+        assert_eq!(fits(&with(13 * 1976), 102_676 << 10), Some(true));
+        assert_eq!(fits(&with(13 * 1976 + 1), 102_676 << 10), Some(false));
+    }
+
+    #[test]
+    fn what_can_not_be_true_is_no_promise() {
+        assert_eq!(fits(&[0; 1024], 1 << 20), None);
+        assert_eq!(fits(&[0xff; 1024], 1 << 20), Some(false), "bigalloc");
+        assert_eq!(fits(&superblock(1000, 2000, 1976, 0), 900 << 10), None);
+        assert_eq!(fits(&superblock(1000, 900, 1976, 0), 1 << 40), None);
+        assert_eq!(fits(&[], 1 << 20), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! What is put into FAT satisfies fsck.fat, and mtools read it back.
+
+use crate::image::{ALL, UTF_8, device, files, fill, image, noise};
+use keyway_engine::Access;
+use keyway_fs::files::{Files, FilesError, parse};
+use keyway_testkit::require_tool;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn put(image: &Path, path: &str, content: &[u8], replace: bool) -> Result<(), FilesError> {
+    let mut files = Files::open(device(image, Access::ReadWrite), Some("vfat")).unwrap();
+    let path = parse(OsStr::new(path)).unwrap();
+    files.put(&path, content, content.len() as u64, Some(1_709_210_096), replace)
+}
+
+fn fsck(image: &Path) {
+    let Some(fsck) = require_tool("fsck.fat") else { return };
+    let done = Command::new(fsck).arg("-n").arg(image).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+}
+
+fn by_mtools(image: &Path, path: &str) -> Vec<u8> {
+    let mut mtype = Command::new("mtype");
+    mtype.arg("-i").arg(image).arg(format!("::{path}")).env("LC_ALL", UTF_8);
+    let done = mtype.output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    done.stdout
+}
+
+#[test]
+fn files_are_put_where_others_find_them() {
+    for kind in ALL.into_iter().filter(|kind| kind.kind == "vfat") {
+        let (folder, from) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fill(from.path());
+        let Some(image) = image(kind, folder.path(), from.path()) else { continue };
+        let long = "/one/two/A name with more letters than eight, Ärger.text";
+        for (path, len) in [("/new.bin", 1_000_000), (long, 4096), ("/zero", 0)] {
+            let content = noise(len, 7);
+            put(&image, path, &content, false).unwrap();
+            assert!(by_mtools(&image, path) == content, "{kind:?} {path}");
+            let again = put(&image, &path.to_uppercase(), b"x", false);
+            assert!(matches!(again, Err(FilesError::Exists(_))), "{again:?}");
+        }
+        put(&image, "/new.bin", b"something shorter", true).unwrap();
+        assert_eq!(by_mtools(&image, "/new.bin"), b"something shorter");
+        fsck(&image);
+        let found = files(&image, "vfat").find(&parse(OsStr::new("/NEW.BIN")).unwrap()).unwrap();
+        assert_eq!(found.modified, Some(1_709_210_096));
+    }
+}
+
+#[test]
+fn what_can_not_be_put_leaves_nothing_behind() {
+    let kind = ALL[1];
+    let (folder, from) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(from.path().join("file"), b"content").unwrap();
+    fs::create_dir(from.path().join("folder")).unwrap();
+    let Some(image) = image(kind, folder.path(), from.path()) else { return };
+    let before = fs::read(&image).unwrap();
+    let too_large = noise(41 << 20, 1);
+    assert!(matches!(put(&image, "/large", &too_large, false), Err(FilesError::NoRoom { .. })));
+    assert!(matches!(put(&image, "/file", &too_large, true), Err(FilesError::NoRoom { .. })));
+    assert!(matches!(put(&image, "/a:b", b"x", false), Err(FilesError::BadName(_))));
+    assert!(matches!(put(&image, "/folder", b"x", true), Err(FilesError::IsAFolder(_))));
+    assert!(matches!(put(&image, "/nowhere/file", b"x", false), Err(FilesError::NotFound(_))));
+    assert!(matches!(put(&image, "/file/file", b"x", false), Err(FilesError::NotAFolder(_))));
+    assert!(fs::read(&image).unwrap() == before, "a refusal changed the volume");
+    // One byte less than was promised: what was begun goes again.
+    let mut files = Files::open(device(&image, Access::ReadWrite), Some("vfat")).unwrap();
+    let path = parse(OsStr::new("/short")).unwrap();
+    let short = files.put(&path, &noise(99_999, 1)[..], 100_000, None, false);
+    assert!(matches!(short, Err(FilesError::Host { .. })), "{short:?}");
+    assert!(matches!(files.find(&path), Err(FilesError::NotFound(_))));
+    drop(files);
+    fsck(&image);
+}
+
+#[test]
+fn an_unclean_file_system_is_not_written_to() {
+    let (folder, from) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let Some(image) = image(ALL[2], folder.path(), from.path()) else { return };
+    let mut bytes = fs::read(&image).unwrap();
+    // FAT32's flag in the boot sector (Microsoft's specification leaves it to the system; Linux' is bit 0
+    // of byte 65).
+    bytes[65] |= 1;
+    fs::write(&image, &bytes).unwrap();
+    assert!(matches!(put(&image, "/file", b"x", false), Err(FilesError::Unclean)));
+}
+
+#[test]
+fn others_than_fat_are_not_written_to() {
+    let (folder, from) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let Some(image) = image(ALL[5], folder.path(), from.path()) else { return };
+    let before = fs::read(&image).unwrap();
+    let mut files = Files::open(device(&image, Access::ReadWrite), Some("ext4")).unwrap();
+    let path = parse(OsStr::new("/file")).unwrap();
+    assert!(matches!(files.put(&path, &b"x"[..], 1, None, false), Err(FilesError::CanNotWrite("ext4"))));
+    drop(files);
+    assert!(fs::read(&image).unwrap() == before);
+}
+
+/// As mkfs.fat makes them with large sectors: every driver takes them.
+#[test]
+fn a_small_fat32_is_not_called_damaged() {
+    let Some(mkfs) = require_tool("mkfs.fat") else { return };
+    for (mib, sector) in [(20, "512"), (50, "1024"), (100, "2048"), (200, "4096")] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(mib << 20).unwrap();
+        let words = ["-F", "32", "-s", "1", "-S", sector];
+        let done = Command::new(&mkfs).args(words).arg(file.path()).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        fsck(file.path());
+        let before = fs::read(file.path()).unwrap();
+        for access in [Access::ReadOnly, Access::ReadWrite] {
+            let refused = Files::open(device(file.path(), access), Some("vfat"))
+                .and_then(|mut files| files.put(&parse(OsStr::new("/file"))?, &b"x"[..], 1, None, false));
+            let refused = refused.unwrap_err();
+            assert!(matches!(refused, FilesError::Unsupported(_)), "{sector}: {refused:?}");
+            let told = refused.to_string();
+            assert!(told.contains("keyway open") && !told.contains("damaged"), "{told}");
+            assert_eq!(refused.exit_code(), 5);
+        }
+        assert!(fs::read(file.path()).unwrap() == before, "{sector}: it was written to");
+    }
+}

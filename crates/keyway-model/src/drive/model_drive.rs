@@ -1,0 +1,136 @@
+//! A store that takes as long as a given drive would.
+
+use super::clock::Clock;
+use super::disk::Disk;
+use super::flash::Flash;
+use super::lateness::{Lateness, LatenessSummary};
+use super::parameters::{DriveModel, Mechanism};
+use super::sparse::SparseStore;
+use super::timing::Timing;
+use keyway_store::{Action, Store, StoreError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A store that takes as long as a given drive would. Clones are handles on the same drive.
+#[derive(Clone)]
+pub struct ModelDrive {
+    drive: Arc<Inner>,
+}
+
+struct Inner {
+    model: DriveModel,
+    store: Box<dyn Store>,
+    clock: Clock,
+    timing: Mutex<Box<dyn Timing>>,
+    lateness: Lateness,
+    /// Lateness of handing over a queue's completions.
+    behind: Lateness,
+}
+
+impl ModelDrive {
+    /// A drive of that model, empty, its bytes in memory as they are written.
+    pub fn new(model: DriveModel, clock: Clock) -> Self {
+        let store = SparseStore::new(model.capacity_bytes, model.sector_bytes);
+        Self::over(model, clock, Box::new(store))
+    }
+
+    /// A drive of that model whose bytes rest in `store`. Its size is the store's; where on the drive
+    /// an address lies is the model's.
+    pub fn over(model: DriveModel, clock: Clock, store: Box<dyn Store>) -> Self {
+        let timing: Box<dyn Timing> = match &model.mechanism {
+            Mechanism::Flash(p) => Box::new(Flash::new(p.clone())),
+            Mechanism::Disk(p) => Box::new(Disk::new(p.clone(), model.capacity_bytes)),
+        };
+        let (lateness, behind) = (Lateness::default(), Lateness::default());
+        Self { drive: Arc::new(Inner { model, store, clock, timing: Mutex::new(timing), lateness, behind }) }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &DriveModel {
+        &self.drive.model
+    }
+
+    /// The drive's clock.
+    pub fn clock(&self) -> &Clock {
+        &self.drive.clock
+    }
+
+    /// How late waits ended since the last [`ModelDrive::forget_lateness`].
+    pub fn lateness(&self) -> LatenessSummary {
+        self.drive.lateness.summary()
+    }
+
+    /// How late a queue's completions were handed over. Where this is much more than the
+    /// [lateness](ModelDrive::lateness) of the waits, the submitting thread was busy (its cipher, its
+    /// copies) when they were due, and it, not the drive, set the pace.
+    pub fn behind(&self) -> LatenessSummary {
+        self.drive.behind.summary()
+    }
+
+    /// Starts the figures of lateness afresh.
+    pub fn forget_lateness(&self) {
+        self.drive.lateness.reset();
+        self.drive.behind.reset();
+    }
+
+    /// What the bytes rest in.
+    pub(super) fn store(&self) -> &dyn Store {
+        &*self.drive.store
+    }
+
+    /// Notes by how much a queue's completion was handed over late.
+    pub(super) fn note_behind(&self, ns: u64) {
+        self.drive.behind.note(ns);
+    }
+
+    /// When a request that arrives now is done.
+    pub(super) fn due(&self, action: Action, offset: u64, len: usize) -> u64 {
+        let mut timing = self.drive.timing.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under the lock, so that requests reach the timing in the order of their arrival.
+        timing.due(self.drive.clock.now(), action, offset, len)
+    }
+
+    /// Returns when that moment has come.
+    pub(super) fn wait(&self, due: u64) {
+        self.drive.clock.wait(due, &self.drive.lateness);
+    }
+}
+
+impl Store for ModelDrive {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        let due = self.due(Action::Read, offset, buf.len());
+        let done = self.drive.store.read_at(buf, offset);
+        self.wait(due);
+        done
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        let due = self.due(Action::Write, offset, buf.len());
+        let done = self.drive.store.write_at(buf, offset);
+        self.wait(due);
+        done
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        let due = self.due(Action::Flush, 0, 0);
+        let done = self.drive.store.flush();
+        self.wait(due);
+        done
+    }
+
+    /// Takes no time.
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        self.drive.store.discard(offset, len)
+    }
+
+    fn size(&self) -> u64 {
+        self.drive.store.size()
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.drive.store.sector_bytes()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.drive.store.is_read_only()
+    }
+}

@@ -1,0 +1,109 @@
+//! Who keeps the bytes of a file or device from being claimed.
+
+use keyway_sys::{LockHolder, Reached, Use, layers, partitions, uses, views, write_locked_by};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Somebody has the same bytes, by this name or by another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InUse {
+    /// What was asked for.
+    asked: PathBuf,
+    /// The name by which they are had.
+    what: PathBuf,
+    by: By,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum By {
+    Process(LockHolder),
+    System(Use),
+    /// The kernel says no more than that.
+    Somebody,
+}
+
+impl InUse {
+    /// Looks for whoever has what is at `path`.
+    pub fn find(path: &Path) -> Self {
+        let layers = layers(path).unwrap_or_default();
+        let mut names: Vec<PathBuf> = vec![path.to_owned()];
+        names.extend(layers.iter().skip(1).map(|layer| layer.path.clone()));
+        names.extend(partitions(path));
+        let mut beside = views(&layers);
+        beside.extend(beside.clone().iter().flat_map(|view| partitions(view)));
+        // Only what was opened by its name is locked so; what is beside that or below it is shared.
+        let all = names.iter().chain(&beside);
+        let process = all.clone().find_map(|name| Some((name, By::Process(write_locked_by(name)?))));
+        let used = || {
+            // A partition's neighbours on its disk are none of its business.
+            let disk = |name: &Path| layers.iter().any(|l| l.reached == Reached::Disk && l.path == name);
+            all.clone().filter(|name| !disk(name)).find_map(|name| {
+                let uses = uses(name).unwrap_or_default();
+                // Loop devices are names themselves, and looked at as such.
+                let used = uses.into_iter().find(|one| !matches!(one, Use::Loop(_)))?;
+                Some((name, By::System(used)))
+            })
+        };
+        let (what, by) = match process.or_else(used) {
+            Some((what, by)) => (what.clone(), by),
+            None => (beside.first().cloned().unwrap_or_else(|| path.to_owned()), By::Somebody),
+        };
+        Self { asked: path.to_owned(), what, by }
+    }
+
+    /// Used so by the system.
+    pub fn by(path: &Path, used: Use) -> Self {
+        Self { asked: path.to_owned(), what: path.to_owned(), by: By::System(used) }
+    }
+
+    /// The process that has it.
+    pub fn process(&self) -> Option<u32> {
+        match &self.by {
+            By::Process(holder) => Some(holder.pid),
+            By::System(_) | By::Somebody => None,
+        }
+    }
+
+    /// What its owner can do about it.
+    pub fn hint(&self) -> String {
+        let what = self.what.display();
+        match &self.by {
+            By::Process(LockHolder { name, pid, .. }) if name == "keyway" => {
+                format!(
+                    "`keyway close {what}` closes a volume that is open; otherwise wait until process {pid} ends"
+                )
+            }
+            By::Process(LockHolder { pid, .. }) => format!("wait until process {pid} ends, or end it"),
+            By::System(Use::Mounted(at)) => format!("unmount it first: umount {}", at.display()),
+            By::System(Use::Swap) => format!("have the system not swap to it: swapoff {what}"),
+            By::System(Use::Holder(name)) => {
+                format!(
+                    "take /dev/{name} down first (dmsetup remove, cryptsetup close, vgchange -an, mdadm --stop)"
+                )
+            }
+            By::System(Use::Loop(name)) => format!("take it off first: losetup -d /dev/{name}"),
+            By::Somebody => format!("close what uses it (`keyway status`, `lsof {what}`), and try again"),
+        }
+    }
+}
+
+impl fmt::Display for InUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.what != self.asked {
+            write!(f, "{} holds the same bytes, and ", self.what.display())?;
+        }
+        match &self.by {
+            By::Process(LockHolder { pid, name, user }) => {
+                write!(f, "{name} (process {pid}")?;
+                if *user != rustix::process::geteuid().as_raw() {
+                    write!(f, ", user {user}")?;
+                }
+                f.write_str(") has it open")
+            }
+            By::System(used) => write!(f, "{used}"),
+            By::Somebody => f.write_str("another program has it open"),
+        }
+    }
+}
+
+impl std::error::Error for InUse {}

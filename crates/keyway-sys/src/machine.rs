@@ -1,0 +1,53 @@
+//! What the kernel tells of this machine: memory, and what the processor is and can.
+
+/// Memory in bytes, in all and to be had without swapping, as `/proc/meminfo` says.
+pub fn memory() -> (Option<u64>, Option<u64>) {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    (meminfo(&text, "MemTotal:"), meminfo(&text, "MemAvailable:"))
+}
+
+fn meminfo(text: &str, key: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|l| l.strip_prefix(key))?;
+    let kib: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// The processor's name and those of its features that the kernels use.
+pub fn processor() -> (String, Vec<String>) {
+    /// Names as `/proc/cpuinfo` has them (x86's `flags`, arm's `Features`).
+    const TELLING: [&str; 12] = [
+        "aes",
+        "sse4_1",
+        "ssse3",
+        "avx2",
+        "vaes",
+        "vpclmulqdq",
+        "gfni",
+        "avx512f",
+        "avx512bw",
+        "avx512vl",
+        "sha_ni",
+        "sha2",
+    ];
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |key: &str| {
+        text.lines().find_map(|l| l.split_once(':').filter(|(k, _)| k.trim() == key)).map(|(_, v)| v.trim())
+    };
+    let name = value("model name").or_else(|| value("Processor")).unwrap_or("unknown").to_owned();
+    let flags: Vec<&str> =
+        value("flags").or_else(|| value("Features")).unwrap_or_default().split_whitespace().collect();
+    (name, TELLING.iter().filter(|f| flags.contains(f)).map(|f| (*f).to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meminfo_lines() {
+        let text = "MemTotal:        8000 kB\nMemFree:  1 kB\nMemAvailable:    4000 kB\n";
+        assert_eq!(meminfo(text, "MemTotal:"), Some(8_192_000));
+        assert_eq!(meminfo(text, "MemAvailable:"), Some(4_096_000));
+        assert_eq!(meminfo(text, "SwapTotal:"), None);
+    }
+}

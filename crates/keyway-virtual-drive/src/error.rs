@@ -1,0 +1,37 @@
+//! Why a virtual drive can't be had.
+
+use keyway_store::StoreError;
+
+/// Why a drive can't be made, opened or used any more.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The medium failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No state is on the medium.
+    #[error("this is not a virtual drive; make one with `keyway drive emulate FILE --size …`")]
+    NotADrive,
+    /// The state was written by a newer program.
+    #[error("the drive's state has version {0}, which this program does not know; use a newer one")]
+    Version(u32),
+    /// The state is whole, but not one that this program writes.
+    #[error("the drive's state makes no sense; it was not written by this program")]
+    Damaged,
+    /// The state does not fit into its slot.
+    #[error("the drive's state has {0} bytes, more than there is room for")]
+    StateTooLarge(usize),
+    /// A drive that can't be.
+    #[error("no such drive can be made: {0}")]
+    Config(&'static str),
+    /// The medium is too small.
+    #[error("the drive needs a medium of {needed} bytes, this one has {present}")]
+    TooSmall {
+        /// What the drive needs.
+        needed: u64,
+        /// What there is.
+        present: u64,
+    },
+    /// The machine gives no random numbers.
+    #[error("this machine gives no random numbers")]
+    NoRandom,
+}

@@ -1,0 +1,99 @@
+//! What a file or device looks like to somebody without a secret.
+
+use crate::error::{Error, about};
+use crate::medium;
+use crate::searching::{SearchProgress, Searched};
+use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
+use keyway_convert::ConversionKind;
+use keyway_store::Store;
+use keyway_volume::bitlocker::Seen;
+use keyway_volume::{Inspection, inspect};
+use std::path::Path;
+
+/// What a file or device looks like without a secret.
+#[non_exhaustive]
+pub enum What {
+    /// A BitLocker volume, and all that its metadata says: it lies open but for the keys.
+    BitLocker(Box<Seen>),
+    /// Nothing but noise, as a VeraCrypt or TrueCrypt volume is; or why it is plainly none.
+    Noise(Inspection),
+    /// A conversion of it has not come to its end.
+    HalfConverted(ConversionKind),
+}
+
+/// Looks at a file or device. Nothing is written.
+///
+/// # Errors
+/// It can't be read; or its format was named, and it is damaged as such a volume.
+pub fn detect(
+    path: &Path,
+    arguments: &UnlockArguments,
+    progress: &dyn SearchProgress,
+) -> Result<What, Error> {
+    medium::must_exist(path)?;
+    let store = medium::look(path)?;
+    if let Some(kind) = half_converted(&store)? {
+        return Ok(What::HalfConverted(kind));
+    }
+    match family_of(&store, arguments)? {
+        Family::BitLocker => bitlocker(path, &store, arguments, progress).map(Box::new).map(What::BitLocker),
+        Family::VeraCrypt => inspect(&store).map(What::Noise).map_err(about(path)),
+    }
+}
+
+/// Which formats' code is to look at a volume: the one that was named, else what its first sector says.
+///
+/// # Errors
+/// It can't be read, or is half converted: nothing but that conversion may touch it.
+pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error> {
+    let store = medium::look(path)?;
+    match half_converted(&store)? {
+        Some(conversion) => Err(Error::HalfConverted { path: path.to_owned(), conversion }),
+        None => family_of(&store, arguments),
+    }
+}
+
+/// The conversion that is under way on a medium and has taken its beginning, if there is one.
+///
+/// # Errors
+/// The medium failed.
+pub fn half_converted(store: &dyn Store) -> Result<Option<ConversionKind>, Error> {
+    let of_its_format = keyway_convert::find(store)?.filter(|found| found.in_front);
+    let bitlocker = keyway_convert::bitlocker::find(store)?.filter(|found| found.in_front);
+    let cross_format = keyway_convert::cross_format::find(store)?.filter(|found| found.in_front);
+    let kind = of_its_format.map(|found| found.marker.kind).or(bitlocker.map(|found| found.mark.kind));
+    Ok(kind.or(cross_format.map(|_| ConversionKind::Reencryption)))
+}
+
+fn family_of(store: &dyn Store, arguments: &UnlockArguments) -> Result<Family, Error> {
+    match arguments.format {
+        Some(format) => Ok(format.family()),
+        None if !arguments.system && begins_as_bitlocker(store)? => Ok(Family::BitLocker),
+        None => Ok(Family::VeraCrypt),
+    }
+}
+
+fn bitlocker(
+    path: &Path,
+    store: &dyn Store,
+    arguments: &UnlockArguments,
+    progress: &dyn SearchProgress,
+) -> Result<Seen, Error> {
+    arguments.look_at_bitlocker(&Searched::new(store, progress)).map_err(about(path))
+}
+
+/// What a BitLocker volume says without a secret; also where a conversion's marker stands in the place of its first
+/// sector.
+pub(crate) fn look_at_bitlocker(
+    path: &Path,
+    arguments: &UnlockArguments,
+    progress: &dyn SearchProgress,
+) -> Result<Seen, Error> {
+    let store = medium::look(path)?;
+    match keyway_convert::bitlocker::look(&store) {
+        Err(_) if arguments.format == Some(VolumeFormat::BitLocker) => {
+            bitlocker(path, &store, arguments, progress)
+        }
+        seen => seen.map_err(about(path)),
+    }
+}

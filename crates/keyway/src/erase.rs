@@ -1,0 +1,53 @@
+//! The end of a volume in an instant: every key of it destroyed.
+
+use crate::error::Error;
+use crate::locked::LockedVolume;
+use crate::medium;
+use crate::unlock::Family;
+use keyway_store::FileStore;
+use keyway_volume::bitlocker;
+use keyway_volume::veracrypt::Headers;
+
+/// A volume whose keys are to be destroyed. Nothing has been written yet.
+pub struct ErasePlan<'a> {
+    volume: &'a LockedVolume<'a>,
+    headers: Option<(FileStore, Headers)>,
+}
+
+/// Plans to destroy every key of a volume. A BitLocker volume needs no secret for that; a VeraCrypt or TrueCrypt volume
+/// does: without one it can't be told from any other file.
+///
+/// # Errors
+/// It can't be written, or is no volume that the secret opens.
+pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
+    medium::must_exist(&volume.path)?;
+    medium::must_be_writable(&volume.path)?;
+    let headers = match volume.family()? {
+        Family::BitLocker => None,
+        Family::VeraCrypt => {
+            let secret = volume.veracrypt_key()?;
+            let store = volume.to_change()?;
+            let drive = volume.system_drive()?;
+            let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
+            let headers = Headers::find(&store, &request).map_err(|e| volume.said(e))?;
+            Some((store, headers))
+        }
+    };
+    Ok(ErasePlan { volume, headers })
+}
+
+impl ErasePlan<'_> {
+    /// Destroys them: nobody opens the volume again, but by a backup of its header.
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub fn run(self) -> Result<(), Error> {
+        let volume = self.volume;
+        if let Some((store, headers)) = self.headers {
+            return headers.erase(&store).map_err(|e| volume.said(e));
+        }
+        let store = volume.to_change()?;
+        let metadata = bitlocker::Metadata::read(&store).map_err(|e| volume.said(e))?;
+        bitlocker::erase(&store, &metadata).map_err(|e| volume.said(e))
+    }
+}

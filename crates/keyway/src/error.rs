@@ -1,0 +1,199 @@
+//! Why something could not be done, as data: what a person reads is the front's to say.
+
+use keyway_convert::{ConversionKind, ConvertError};
+use keyway_engine::{DeviceError, LayoutError};
+use keyway_fs::files::FilesError;
+use keyway_store::StoreError;
+use keyway_volume::bitlocker::tpm::TpmProtectorError;
+use keyway_volume::bitlocker::{self, BitLockerError};
+use keyway_volume::{VolumeError, veracrypt};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why something could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Something about the volume at this path.
+    #[error("{}: {error}", path.display())]
+    At {
+        /// The volume.
+        path: PathBuf,
+        /// What about it.
+        #[source]
+        error: Box<Self>,
+    },
+    /// The system refused something on a path.
+    #[error("could not {doing} {}: {source}", path.display())]
+    System {
+        /// What was being done: a verb.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// A folder was named where a file or device belongs.
+    #[error("{} is a folder", .0.display())]
+    Folder(PathBuf),
+    /// A conversion has not come to its end: nothing but that conversion may touch the volume.
+    #[error("{} is half converted: its {} has not come to its end", path.display(), conversion.name())]
+    HalfConverted {
+        /// The volume.
+        path: PathBuf,
+        /// What is done to it.
+        conversion: ConversionKind,
+    },
+    /// What was asked for doesn't go together, or isn't there.
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+    /// A folder that should hold a startup key holds none.
+    #[error("there is no .BEK file in {}", .0.display())]
+    NoStartupKey(PathBuf),
+    /// A file system begins where a BitLocker volume's first sector was: its metadata is what is left of a volume that
+    /// was there before. Nothing was written.
+    #[error("a file system ({0}) begins where the first sector was: nothing was written")]
+    FileSystemInFront(&'static str),
+    /// What was written anew reads as something else.
+    #[error("what was written anew is damaged again")]
+    DamagedAgain,
+    /// Whoever was asked for a secret could not answer, and said why.
+    #[error(transparent)]
+    Answer(Box<dyn std::error::Error + Send + Sync>),
+    /// Whoever watched wanted it to stop.
+    #[error("it was stopped")]
+    Stopped,
+    /// The medium.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The open volume's sectors.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A layout that can't be.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A VeraCrypt or TrueCrypt volume.
+    #[error(transparent)]
+    VeraCrypt(#[from] VolumeError),
+    /// A BitLocker volume.
+    #[error(transparent)]
+    BitLocker(#[from] BitLockerError),
+    /// A change of a VeraCrypt or TrueCrypt volume's header.
+    #[error(transparent)]
+    Header(#[from] veracrypt::ChangeError),
+    /// Making such a volume, or overwriting its headers.
+    #[error(transparent)]
+    Create(#[from] veracrypt::CreateError),
+    /// Making a BitLocker volume.
+    #[error(transparent)]
+    CreateBitLocker(#[from] bitlocker::CreateError),
+    /// A backup of a BitLocker volume's metadata.
+    #[error(transparent)]
+    Backup(#[from] bitlocker::BackupError),
+    /// A change of a BitLocker volume's protectors.
+    #[error(transparent)]
+    Protectors(#[from] bitlocker::ChangeError),
+    /// The system gave no random numbers.
+    #[error("the system gave no random numbers: {0}")]
+    Random(#[from] getrandom::Error),
+    /// A TPM's protector.
+    #[error(transparent)]
+    Tpm(#[from] TpmProtectorError),
+    /// A conversion and its traces.
+    #[error(transparent)]
+    Conversion(#[from] ConvertError),
+    /// The files in a volume.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+}
+
+/// What was asked for doesn't go together, or isn't there: whoever asked can ask otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// A recovery password, a startup key or a TPM for a volume that is no BitLocker one.
+    #[error("{} is not a BitLocker volume", .0.display())]
+    NotBitLocker(PathBuf),
+    /// Keyfiles or a PIM for a BitLocker volume.
+    #[error("a BitLocker volume has no keyfiles and no PIM")]
+    NoKeyfiles,
+    /// A hidden volume to protect in a BitLocker volume.
+    #[error("a BitLocker volume has no hidden one to protect")]
+    NothingHidden,
+    /// A size for a device, which is taken whole.
+    #[error("a device is taken whole")]
+    SizeOfADevice,
+    /// No size for a new file.
+    #[error("a new file needs a size")]
+    NoSize,
+    /// A hidden volume's header in a BitLocker volume.
+    #[error("a BitLocker volume has no hidden one")]
+    NoHidden,
+    /// A BitLocker volume's secret for something that does not begin as one: perhaps its first sector is lost.
+    #[error("{} does not begin as a BitLocker volume", .0.display())]
+    NoBitLockerBeginning(PathBuf),
+    /// The same where one is to be repaired: other volumes' headers are restored.
+    #[error("{} does not begin as a BitLocker volume", .0.display())]
+    NothingToRepair(PathBuf),
+    /// A BitLocker volume's metadata is restored from a file only.
+    #[error("a BitLocker volume's metadata is restored from a backup file")]
+    NoBackupFile,
+    /// Two passwords from standard input.
+    #[error("two passwords can't both come from standard input")]
+    OneStandardInput,
+    /// A password and a recovery password from standard input.
+    #[error("password and recovery password can't both come from standard input")]
+    RecoveryAndPassword,
+    /// There is nothing to read a password from, and nobody to ask for it.
+    #[error("no password was given and there is nobody to ask")]
+    NoPassword,
+    /// What should hold a password is too long for one.
+    #[error("the password in {} is longer than {limit} bytes", path.display())]
+    PasswordTooLong {
+        /// Where it is.
+        path: PathBuf,
+        /// The longest there may be.
+        limit: usize,
+    },
+    /// A descriptor that isn't open for reading.
+    #[error("descriptor {descriptor} can't be read: {source}")]
+    Descriptor {
+        /// Its number.
+        descriptor: u32,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// More than the volume has.
+    #[error("the offset {offset} is past the end of the volume ({size} bytes)")]
+    PastEnd {
+        /// What was asked for.
+        offset: u64,
+        /// The volume's size.
+        size: u64,
+    },
+}
+
+impl Error {
+    /// A system call on a path that failed.
+    pub(crate) fn system(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::System { doing, path: path.to_owned(), source }
+    }
+
+    /// The same, with the volume that it is about.
+    pub(crate) fn at(self, path: &Path) -> Self {
+        Self::At { path: path.to_owned(), error: Box::new(self) }
+    }
+
+    /// An answer that whoever was asked could not give; the source keeps its own type, and
+    /// `downcast` gets it back.
+    pub fn answer(source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Answer(Box::new(source))
+    }
+}
+
+/// Puts the volume to an error of a crate below.
+pub(crate) fn about<E: Into<Error>>(path: &Path) -> impl Fn(E) -> Error + '_ {
+    |error| error.into().at(path)
+}

@@ -1,0 +1,72 @@
+//! What one does with encrypted volumes and drives, as types: the application that the command line, a window or
+//! another program stands on.
+//!
+//! # Which call do I want?
+//!
+//! | I want to | |
+//! |---|---|
+//! | know what a file or device is | [`Volume::detect`] |
+//! | open a volume and read it | [`Volume::open`], then [`Volume::device`](Volume) for its sectors or [`Volume::into_files`] for its files |
+//! | open it another way: for writing, one format only, the hidden volume protected | [`OpenOptions`] |
+//! | open one that is in no file | [`OpenOptions::open_store`], with a [`Store`] of my own |
+//! | say where its password comes from | [`secrets::Sources`]; to be asked for it, [`secrets::Secrets`] |
+//! | make a volume, or a hidden one inside another | [`create`] |
+//! | see or change what opens a volume | [`protectors`] |
+//! | back up, restore, check or repair a header | [`header`] |
+//! | destroy every key of a volume | [`erase`] |
+//!
+//! What cannot be undone is a plan first: a value that says what will be done, and does it when it is run.
+//!
+//! ```
+//! use keyway::create::{NewPlace, VeraCryptOptions};
+//! use keyway::detect::What;
+//! use keyway::{SecretBytes, VeraCryptSecret, Volume};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("secret.hc");
+//! let password = SecretBytes::copy_of(b"a password of more than twenty characters");
+//!
+//! let secret = VeraCryptSecret { password: SecretBytes::copy_of(&password), keyfiles: vec![], pim: None };
+//! let place = NewPlace::file(&path, 1 << 20, false)?;
+//! VeraCryptOptions::default().create(&place, &secret, &())?;
+//!
+//! // Without its secret nobody can tell it from noise.
+//! assert!(matches!(Volume::detect(&path)?, What::Noise(_)));
+//! let volume = Volume::open(&path, &password)?;
+//! let mut sector = [0; 512];
+//! volume.device.read_at(&mut sector, 0)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing here prints, asks on a terminal or ends the process. What goes wrong is an [`Error`]: data, which a front
+//! puts into words.
+#![forbid(unsafe_code)]
+
+pub mod create;
+pub mod detect;
+mod erase;
+mod error;
+pub mod header;
+pub mod key_file;
+mod locked;
+pub mod medium;
+pub mod protectors;
+pub mod searching;
+pub mod secrets;
+mod system_drive;
+pub mod unlock;
+mod volume;
+
+pub use erase::{ErasePlan, erase};
+pub use error::{Error, Misuse};
+pub use keyway_engine::{Access, Device};
+pub use keyway_fs::files::{self, Files};
+pub use keyway_secret::SecretBytes;
+pub use keyway_store::{Caching, Operation, Store, StoreError};
+pub use keyway_volume::{Info, Secrets as VeraCryptSecret};
+pub use locked::LockedVolume;
+pub use system_drive::SystemDrive;
+pub use unlock::Key;
+pub use volume::{OpenOptions, Volume};

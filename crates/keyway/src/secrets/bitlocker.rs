@@ -1,0 +1,231 @@
+//! What opens a BitLocker volume besides a password: recovery passwords, startup keys, a TPM.
+
+use super::password::standard_input;
+use super::{PasswordSource, Question, Secrets, Sources, Subject, Wanted, one_standard_input};
+use crate::error::{Error, Misuse};
+use keyway_secret::SecretBytes;
+use keyway_volume::bitlocker::{
+    BitLockerError, LARGEST_STARTUP_KEY, Protection, RecoveryPassword, Secret, Seen, StartupKey,
+};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Longest file that is looked through for a recovery password, in bytes. What Windows saves has
+/// about 1,500.
+const RECOVERY_FILE_LIMIT: usize = 64 << 10;
+
+impl Sources {
+    /// The secrets of a BitLocker volume whose metadata is looked at in a way of one's own.
+    ///
+    /// # Errors
+    /// As [`Sources::key`].
+    pub fn bitlocker_key_of<E: From<Error>>(
+        &self,
+        path: &Path,
+        secrets: &dyn Secrets,
+        look: impl FnOnce() -> Result<Seen, E>,
+    ) -> Result<Vec<Secret>, E> {
+        let mut named = self.named_secrets()?;
+        if self.startup_key.is_none() && self.tpm.is_none() && !named.is_empty() {
+            return Ok(named);
+        }
+        let seen = look()?;
+        named.extend(self.matching_secrets(path, &seen, secrets)?);
+        Ok(named)
+    }
+
+    /// The password and the recovery password, where they were named.
+    fn named_secrets(&self) -> Result<Vec<Secret>, Error> {
+        if !self.password.keyfiles.is_empty() || self.password.pim.is_some() {
+            return Err(Misuse::NoKeyfiles.into());
+        }
+        if self.recovery_from_stdin() && self.password.uses_stdin() {
+            return Err(Misuse::RecoveryAndPassword.into());
+        }
+        let pin = self.tpm.as_ref().and_then(|tpm| tpm.pin.clone());
+        one_standard_input([&self.password, &PasswordSource { password: pin, ..PasswordSource::new() }])?;
+        let mut secrets = Vec::new();
+        if let Some(from) = &self.password.password {
+            secrets.push(Secret::Password(from.read()?));
+        }
+        if let Some(given) = &self.recovery_password {
+            secrets.push(Secret::RecoveryPassword(recovery_password(given)?));
+        }
+        Ok(secrets)
+    }
+
+    /// What else was named, and fits what the volume has; what is asked for where nothing was.
+    fn matching_secrets(
+        &self,
+        path: &Path,
+        seen: &Seen,
+        secrets: &dyn Secrets,
+    ) -> Result<Vec<Secret>, Error> {
+        let protectors = &seen.info.key_protectors;
+        let ours = |key: &StartupKey| protectors.iter().any(|p| p.id == key.id);
+        let keys = self.startup_key.as_deref().map(|path| startup_keys(path, ours)).transpose()?;
+        let subject = Subject::Volume(path.to_owned());
+        if let Some(tpm) = &self.tpm {
+            let keys = keys.as_deref().unwrap_or_default();
+            return Ok(vec![tpm.master_key(&subject, seen, keys, secrets)?]);
+        }
+        if let Some(keys) = keys {
+            return Ok(keys.into_iter().map(Secret::StartupKey).collect());
+        }
+        let has = |kind| protectors.iter().any(|p| p.kind == kind);
+        if has(Protection::ClearKey) {
+            return Ok(Vec::new());
+        }
+        let ask = |wanted| secrets.answer(&Question { wanted, subject: &subject });
+        if has(Protection::Password)
+            && let Some(password) = ask(Wanted::Password)?
+        {
+            return Ok(vec![Secret::Password(password)]);
+        }
+        if has(Protection::RecoveryPassword)
+            && let Some(typed) = ask(Wanted::RecoveryPassword)?
+        {
+            return Ok(vec![Secret::RecoveryPassword(recovery_in(&typed)?)]);
+        }
+        let kinds = protectors.iter().map(|p| p.kind).collect();
+        Err(Error::from(BitLockerError::NoSecret(kinds)).at(path))
+    }
+}
+
+/// The recovery password that was typed, or that is in the file that was named.
+fn recovery_password(given: &OsStr) -> Result<RecoveryPassword, Error> {
+    let text = given.to_str().unwrap_or_default();
+    let path = Path::new(given);
+    let file = if text == "-" {
+        standard_input()
+    } else if !path.is_file() && text.chars().filter(char::is_ascii_digit).count() > text.len() / 2 {
+        return recovery_in(text.as_bytes());
+    } else {
+        File::open(path)
+    };
+    let file = file.map_err(|e| Error::system("open", path, e))?;
+    let bytes =
+        SecretBytes::read_from(file, RECOVERY_FILE_LIMIT).map_err(|e| Error::system("read", path, e))?;
+    recovery_in(&bytes)
+}
+
+/// The recovery password in a text. What Windows saves tells around it what it is for, in UTF-16.
+///
+/// # Errors
+/// It has none, or one that somebody mistyped.
+pub fn recovery_in(bytes: &[u8]) -> Result<RecoveryPassword, Error> {
+    // Only ASCII counts, so that dropping zeros and marks makes one text of all encodings.
+    let mut text = SecretBytes::zeroed(bytes.len());
+    let mut len = 0;
+    for byte in bytes.iter().filter(|byte| **byte != 0) {
+        if let Some(slot) = text.get_mut(len) {
+            *slot = if byte.is_ascii() { *byte } else { b' ' };
+        }
+        len += 1;
+    }
+    text.truncate(len);
+    const LEN: usize = 8 * 7 - 1;
+    let shaped = |w: &[u8]| {
+        w.iter().enumerate().all(|(i, b)| if i % 7 == 6 { *b == b'-' } else { b.is_ascii_digit() })
+    };
+    let found = text.windows(LEN).find(|window| shaped(window)).unwrap_or(&text);
+    let text = std::str::from_utf8(found).unwrap_or_default();
+    RecoveryPassword::parse(text).map_err(|fault| BitLockerError::from(fault).into())
+}
+
+/// The startup key in a file, or those in a folder that are the volume's; where none is, all, so
+/// that the error can name one.
+fn startup_keys(path: &Path, ours: impl Fn(&StartupKey) -> bool) -> Result<Vec<StartupKey>, Error> {
+    if !path.is_dir() {
+        return Ok(vec![startup_key(path)?]);
+    }
+    let failed = |e: io::Error| Error::system("read", path, e);
+    let mut keys = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        if file.extension().is_some_and(|e| e.eq_ignore_ascii_case("bek")) && file.is_file() {
+            keys.push(startup_key(&file)?);
+        }
+    }
+    if keys.is_empty() {
+        return Err(Error::NoStartupKey(path.to_owned()));
+    }
+    if keys.iter().any(&ours) {
+        keys.retain(ours);
+    }
+    Ok(keys)
+}
+
+fn startup_key(path: &Path) -> Result<StartupKey, Error> {
+    let file = File::open(path).map_err(|e| Error::system("open", path, e))?;
+    let mut bytes = SecretBytes::zeroed(LARGEST_STARTUP_KEY + 1);
+    let mut filled = 0;
+    // Longer files are refused by their length, not by an error of reading.
+    while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
+        match io::Read::read(&mut &file, room) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::system("read", path, e)),
+        }
+    }
+    bytes.truncate(filled);
+    StartupKey::parse(&bytes)
+        .map_err(|fault| BitLockerError::NotAStartupKey { path: path.to_owned(), fault }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "471207-278498-422125-177177-561902-537405-468006-693451";
+
+    fn read(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+        recovery_in(bytes).map(|password| password.to_text().to_vec())
+    }
+
+    #[test]
+    fn a_recovery_password_is_found_in_what_windows_saves() {
+        let saved = format!(
+            "BitLocker Drive Encryption recovery key \r\n\r\nIdentifier:\r\n\r\n\
+             \tE7E48BAE-FF13-4F14-8222-971D469FAE0D\r\n\r\nRecovery Key:\r\n\r\n\t{TEXT}\r\n\r\nIf it…"
+        );
+        assert_eq!(read(saved.as_bytes()).ok().as_deref(), Some(TEXT.as_bytes()));
+        let utf16: Vec<u8> =
+            "\u{feff}".encode_utf16().chain(saved.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        assert_eq!(read(&utf16).ok().as_deref(), Some(TEXT.as_bytes()));
+        assert_eq!(
+            read(format!("{}\n", TEXT.replace('-', " ")).as_bytes()).ok().as_deref(),
+            Some(TEXT.as_bytes())
+        );
+    }
+
+    #[test]
+    fn a_typo_names_its_group_and_is_a_wrong_secret() {
+        let failure = read(TEXT.replace("422125", "422126").as_bytes()).expect_err("mistyped");
+        assert!(matches!(failure, Error::BitLocker(BitLockerError::MistypedRecoveryPassword(_))));
+        assert!(failure.to_string().contains("group 3"), "{failure}");
+    }
+
+    #[test]
+    fn a_folder_gives_the_key_of_the_volume() {
+        let folder = tempfile::tempdir().expect("temp");
+        let keys = [(); 3].map(|()| StartupKey::random().expect("random"));
+        for key in &keys {
+            std::fs::write(folder.path().join(key.file_name()), &key.to_bytes()[..]).expect("write");
+        }
+        std::fs::write(folder.path().join("notes.txt"), b"no key").expect("write");
+        let found = startup_keys(folder.path(), |key| key.id == keys[1].id).expect("one of them");
+        assert_eq!(found.iter().map(|key| key.id).collect::<Vec<_>>(), [keys[1].id]);
+        let found = startup_keys(folder.path(), |_| false).expect("none of them");
+        assert_eq!(found.len(), 3);
+        let empty = tempfile::tempdir().expect("temp");
+        let failure = startup_keys(empty.path(), |_| true).err().expect("refused");
+        assert!(matches!(failure, Error::NoStartupKey(_)));
+        std::fs::write(empty.path().join("x.bek"), [7; 5000]).expect("write");
+        let failure = startup_keys(empty.path(), |_| true).err().expect("refused");
+        assert!(failure.to_string().contains("no startup key"), "{failure}");
+    }
+}

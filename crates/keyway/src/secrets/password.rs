@@ -1,0 +1,171 @@
+//! A password with its keyfiles and PIM: from a file, a descriptor, or somebody who is asked.
+
+use super::{Question, Secrets, Subject, Wanted};
+use crate::error::{Error, Misuse};
+use keyway_secret::SecretBytes;
+use keyway_volume::Secrets as VeraCryptSecret;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// Longest password that is read, in bytes. Formats have limits of their own (VeraCrypt: 128).
+const PASSWORD_LIMIT: usize = 4096;
+
+/// A place that holds a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretFrom {
+    /// A file's content.
+    File(PathBuf),
+    /// What comes from standard input.
+    StandardInput,
+    /// What comes from this open descriptor.
+    Descriptor(u32),
+}
+
+/// Where a volume's password comes from, with its keyfiles and PIM.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct PasswordSource {
+    /// The password; asked for when left out.
+    pub password: Option<SecretFrom>,
+    /// Keyfiles and folders of keyfiles.
+    pub keyfiles: Vec<PathBuf>,
+    /// VeraCrypt's personal iterations multiplier.
+    pub pim: Option<u32>,
+}
+
+impl PasswordSource {
+    /// Nothing was named.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether anything was named.
+    pub fn is_given(&self) -> bool {
+        self.password.is_some() || !self.keyfiles.is_empty() || self.pim.is_some()
+    }
+
+    /// Whether the password comes from standard input.
+    pub fn uses_stdin(&self) -> bool {
+        matches!(self.password, Some(SecretFrom::StandardInput | SecretFrom::Descriptor(0)))
+    }
+
+    /// The keyfiles, as a process with another working folder finds them.
+    ///
+    /// # Errors
+    /// There is no working folder.
+    pub fn absolute_keyfiles(&self) -> Result<Vec<PathBuf>, Error> {
+        let absolute = |path: &PathBuf| std::path::absolute(path).map_err(|e| Error::system("find", path, e));
+        self.keyfiles.iter().map(absolute).collect()
+    }
+
+    /// Reads it. A password that wasn't named is asked for; where nobody answers, keyfiles alone will do.
+    ///
+    /// # Errors
+    /// It can't be read, is too long, or nobody answers.
+    pub fn read(
+        &self,
+        wanted: Wanted,
+        subject: &Subject,
+        secrets: &dyn Secrets,
+    ) -> Result<VeraCryptSecret, Error> {
+        let password = match &self.password {
+            Some(from) => from.read()?,
+            None => match secrets.answer(&Question { wanted, subject })? {
+                Some(password) => password,
+                None if !self.keyfiles.is_empty() => SecretBytes::zeroed(0),
+                None => return Err(Misuse::NoPassword.into()),
+            },
+        };
+        Ok(VeraCryptSecret { password, keyfiles: self.absolute_keyfiles()?, pim: self.pim })
+    }
+}
+
+impl SecretFrom {
+    /// Reads it into locked memory; one newline at its end is dropped.
+    ///
+    /// # Errors
+    /// It can't be read, or is too long.
+    pub fn read(&self) -> Result<SecretBytes, Error> {
+        match self {
+            Self::StandardInput => {
+                let name = Path::new("standard input");
+                read_password(standard_input().map_err(|e| Error::system("read", name, e))?, name)
+            }
+            Self::File(path) => {
+                let file = File::open(path).map_err(|e| Error::system("open", path, e))?;
+                read_password(file, path)
+            }
+            Self::Descriptor(descriptor) => {
+                // Opened again by name: a bare number can't be turned into a descriptor safely.
+                let path = PathBuf::from(format!("/proc/self/fd/{descriptor}"));
+                let file = File::open(&path)
+                    .map_err(|source| Misuse::Descriptor { descriptor: *descriptor, source })?;
+                read_password(file, &path)
+            }
+        }
+    }
+}
+
+/// Not `std::io::stdin`: its buffer would keep a copy.
+pub(super) fn standard_input() -> io::Result<File> {
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Refuses two secrets from one standard input.
+///
+/// # Errors
+/// There are two.
+pub fn one_standard_input<'a>(sources: impl IntoIterator<Item = &'a PasswordSource>) -> Result<(), Error> {
+    if sources.into_iter().filter(|source| source.uses_stdin()).count() > 1 {
+        return Err(Misuse::OneStandardInput.into());
+    }
+    Ok(())
+}
+
+fn read_password(reader: impl Read, from: &Path) -> Result<SecretBytes, Error> {
+    let too_long = || Misuse::PasswordTooLong { path: from.to_owned(), limit: PASSWORD_LIMIT };
+    let mut password = SecretBytes::read_from(reader, PASSWORD_LIMIT).map_err(|e| match e.kind() {
+        io::ErrorKind::InvalidData => too_long().into(),
+        _ => Error::system("read", from, e),
+    })?;
+    if password.last() == Some(&b'\n') {
+        let len = password.len() - 1;
+        password.truncate(len);
+    }
+    Ok(password)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_newline_goes() {
+        let read = |text: &[u8]| read_password(text, Path::new("test")).expect("short").to_vec();
+        assert_eq!(read(b"secret\n"), b"secret");
+        assert_eq!(read(b"secret\n\n"), b"secret\n");
+        assert_eq!(read(b"secret"), b"secret");
+        assert_eq!(read(b""), b"");
+    }
+
+    #[test]
+    fn an_endless_password_is_wrong_usage() {
+        let error = read_password(io::repeat(7), Path::new("test")).err().expect("too long");
+        assert!(matches!(error, Error::Misuse(Misuse::PasswordTooLong { limit: PASSWORD_LIMIT, .. })));
+    }
+
+    #[test]
+    fn where_nobody_answers_keyfiles_will_do() {
+        let subject = Subject::Named("it".to_owned());
+        let with = PasswordSource { keyfiles: vec!["/key".into()], ..PasswordSource::new() };
+        assert!(with.read(Wanted::Password, &subject, &()).expect("keyfiles").password.is_empty());
+        let nothing = PasswordSource::new().read(Wanted::Password, &subject, &());
+        assert!(matches!(nothing, Err(Error::Misuse(Misuse::NoPassword))));
+        let answer = SecretBytes::copy_of(b"pw");
+        let read = PasswordSource::new().read(Wanted::Password, &subject, &answer).expect("answered");
+        assert_eq!(&read.password[..], b"pw");
+    }
+}
