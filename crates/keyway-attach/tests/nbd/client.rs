@@ -42,8 +42,23 @@ pub(crate) struct Client {
     next_cookie: u64,
     /// Bytes that came as holes.
     pub(crate) holes: usize,
-    /// Reads under way: cookie to length.
-    reads: HashMap<u64, usize>,
+    /// Reads under way, by their cookies.
+    reads: HashMap<u64, Pending>,
+}
+
+/// What has come of a read's answer.
+struct Pending {
+    offset: u64,
+    len: usize,
+    data: Vec<u8>,
+}
+
+impl Pending {
+    fn take(&mut self, offset: &[u8], part: &[u8]) {
+        assert_eq!(be64(offset), self.offset + self.data.len() as u64, "ours come in order, each byte once");
+        self.data.extend_from_slice(part);
+        assert!(self.data.len() <= self.len, "more than was asked for");
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -162,7 +177,7 @@ impl Client {
         let cookie = self.next_cookie;
         self.next_cookie += 1;
         if command == READ {
-            self.reads.insert(cookie, len as usize);
+            self.reads.insert(cookie, Pending { offset, len: len as usize, data: Vec::new() });
         }
         let mut message = 0x2560_9513u32.to_be_bytes().to_vec();
         message.extend(flags.to_be_bytes());
@@ -175,81 +190,68 @@ impl Client {
         cookie
     }
 
-    /// The next reply, of whatever kind.
+    /// The next answer that is whole, of whatever kind. Chunks of several answers may come mixed: those of one request
+    /// are always free to stand between another's.
     pub(crate) fn reply(&mut self) -> Reply {
-        let magic = be32(&self.bytes(4));
-        match magic {
-            0x6744_6698 => {
-                let rest = self.bytes(12);
-                let (error, cookie) = (be32(&rest[..4]), be64(&rest[4..]));
-                let read = self.reads.remove(&cookie);
-                assert!(!(self.structured && read.is_some()), "a read must be answered structured");
-                let len = if error == 0 { read.unwrap_or(0) } else { 0 };
-                Reply { cookie, error, data: self.bytes(len) }
-            }
-            0x668e_33ef => {
-                assert!(self.structured, "structured replies were not asked for");
-                let rest = self.bytes(16);
-                let (last, kind, cookie) = (be16(&rest[..2]), be16(&rest[2..4]), be64(&rest[4..12]));
-                let payload = self.bytes(be32(&rest[12..]) as usize);
-                if last == 0 || kind == 2 {
-                    return self.parts(last, kind, cookie, &payload);
-                }
-                assert_eq!(last, 1, "unknown flags");
-                let read = self.reads.remove(&cookie);
-                match kind {
-                    5 => Reply { cookie, error: 0, data: payload },
-                    0 => Reply { cookie, error: 0, data: Vec::new() },
-                    1 => {
-                        assert_eq!(payload.len() - 8, read.unwrap());
-                        Reply { cookie, error: 0, data: payload[8..].to_vec() }
+        loop {
+            let magic = be32(&self.bytes(4));
+            match magic {
+                0x6744_6698 => return self.simple(),
+                0x668e_33ef => {
+                    if let Some(reply) = self.chunk() {
+                        return reply;
                     }
-                    0x8001 => {
-                        let words = be16(&payload[4..6]) as usize;
-                        assert_eq!(payload.len(), 6 + words);
-                        assert!(std::str::from_utf8(&payload[6..]).is_ok_and(|text| !text.is_empty()));
-                        Reply { cookie, error: be32(&payload[..4]), data: Vec::new() }
-                    }
-                    other => panic!("an unexpected chunk of type {other:#x}"),
                 }
+                other => panic!("{other:#x} is no reply"),
             }
-            other => panic!("{other:#x} is no reply"),
         }
     }
 
-    /// A read's answer in parts, of which this is the first; holes come out as zeros, and are counted.
-    fn parts(&mut self, mut last: u16, mut kind: u16, cookie: u64, first: &[u8]) -> Reply {
-        let len = self.reads.remove(&cookie).unwrap();
-        let (mut data, mut payload) = (vec![0xee; len], first.to_vec());
-        let (mut filled, mut start) = (0, None);
-        loop {
-            let offset = be64(&payload[..8]);
-            // Ours come in order.
-            let at = (offset - *start.get_or_insert(offset)) as usize;
-            match kind {
-                1 => {
-                    data[at..at + payload.len() - 8].copy_from_slice(&payload[8..]);
-                    filled += payload.len() - 8;
-                }
-                2 => {
-                    let hole = be32(&payload[8..]) as usize;
-                    assert_eq!(payload.len(), 12);
-                    data[at..at + hole].fill(0);
-                    filled += hole;
-                    self.holes += hole;
-                }
-                other => panic!("an unexpected chunk of type {other:#x}"),
+    fn simple(&mut self) -> Reply {
+        let rest = self.bytes(12);
+        let (error, cookie) = (be32(&rest[..4]), be64(&rest[4..]));
+        let read = self.reads.remove(&cookie);
+        assert!(!(self.structured && read.is_some()), "a read must be answered structured");
+        let len = if error == 0 { read.map_or(0, |read| read.len) } else { 0 };
+        Reply { cookie, error, data: self.bytes(len) }
+    }
+
+    /// A chunk; the answer, if it was its last. Holes come out as zeros, and are counted.
+    fn chunk(&mut self) -> Option<Reply> {
+        assert!(self.structured, "structured replies were not asked for");
+        let head = self.bytes(16);
+        let (flags, kind, cookie) = (be16(&head[..2]), be16(&head[2..4]), be64(&head[4..12]));
+        let payload = self.bytes(be32(&head[12..]) as usize);
+        assert!(flags <= 1, "unknown flags {flags:#x}");
+        let (mut error, mut data) = (0, Vec::new());
+        match kind {
+            0 => assert!(payload.is_empty() && flags == 1),
+            1 => self.reads.get_mut(&cookie).expect("a read is under way").take(&payload[..8], &payload[8..]),
+            2 => {
+                assert_eq!(payload.len(), 12);
+                let hole = be32(&payload[8..]) as usize;
+                let read = self.reads.get_mut(&cookie).expect("a read is under way");
+                read.take(&payload[..8], &vec![0; hole]);
+                self.holes += hole;
             }
-            if last == 1 {
-                assert_eq!(filled, len);
-                return Reply { cookie, error: 0, data };
+            5 => data = payload,
+            0x8001 => {
+                let words = be16(&payload[4..6]) as usize;
+                assert_eq!(payload.len(), 6 + words);
+                assert!(std::str::from_utf8(&payload[6..]).is_ok_and(|text| !text.is_empty()));
+                assert_eq!(flags, 1, "ours ends an answer with its error");
+                error = be32(&payload[..4]);
             }
-            assert_eq!(be32(&self.bytes(4)), 0x668e_33ef);
-            let head = self.bytes(16);
-            (last, kind) = (be16(&head[..2]), be16(&head[2..4]));
-            assert_eq!(be64(&head[4..12]), cookie, "parts of two answers are mixed");
-            payload = self.bytes(be32(&head[12..]) as usize);
+            other => panic!("an unexpected chunk of type {other:#x}"),
         }
+        if flags == 0 {
+            return None;
+        }
+        if let Some(read) = self.reads.remove(&cookie).filter(|_| error == 0) {
+            assert_eq!(read.data.len(), read.len, "a read is answered whole");
+            data = read.data;
+        }
+        Some(Reply { cookie, error, data })
     }
 
     /// One request and its answer.
