@@ -10,6 +10,7 @@ mod address;
 pub mod dmcrypt;
 mod error;
 pub mod fuse;
+mod host_secrets;
 pub mod loopdev;
 pub mod mount;
 mod namespace;
@@ -17,6 +18,7 @@ pub mod nbd;
 #[cfg_attr(not(feature = "nvme-tcp"), path = "absent/nvme_tcp.rs")]
 pub mod nvme_tcp;
 mod pace;
+pub mod path_text;
 mod peer;
 pub mod session;
 mod sock_diag;

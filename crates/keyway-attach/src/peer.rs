@@ -28,7 +28,8 @@ const ESTABLISHED: &str = "01";
 const MOST: usize = 16;
 
 /// Which users of this machine may connect to a loopback port where nobody must prove anything else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LocalUsers {
     /// The one who serves, and root.
     #[default]

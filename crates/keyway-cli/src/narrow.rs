@@ -77,11 +77,6 @@ impl FormatArg {
             Self::Bitlocker => VolumeFormat::BitLocker,
         }
     }
-
-    /// The word.
-    pub(crate) const fn name(self) -> &'static str {
-        self.format().name()
-    }
 }
 
 /// A copy of the header as a word.

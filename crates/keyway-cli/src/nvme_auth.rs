@@ -1,7 +1,9 @@
 //! What hosts must prove before an NVMe/TCP controller serves them.
 
-use crate::failure::{Exit, Failure};
-use keyway_attach::nvme_tcp::{AuthSecret, Credentials, SecretFault};
+use crate::failure::Failure;
+use crate::volume::about;
+use keyway::session::SessionError;
+use keyway_attach::nvme_tcp::Credentials;
 use keyway_secret::SecretBytes;
 use std::fs::File;
 use std::io;
@@ -32,7 +34,7 @@ impl AuthArgs {
         self.nvme_secret.as_deref() == Some(Path::new("-"))
     }
 
-    /// Reads them, as they are written. [`parse`] has been tried with them.
+    /// Reads them, as they are written; that they can be understood has been tried.
     pub(crate) fn read(&self) -> Result<Option<SecretBytes>, Failure> {
         let Some(path) = &self.nvme_secret else { return Ok(None) };
         let failed = |e| Failure::io("read", path, &e);
@@ -42,18 +44,14 @@ impl AuthArgs {
             let file = File::open(path).map_err(|e| Failure::io("open", path, &e))?;
             SecretBytes::read_from(file, LIMIT).map_err(failed)?
         };
-        parse(&text).map_err(|e| Failure { message: format!("{}: {}", path.display(), e.message), ..e })?;
+        let fault = |e| about(path, SessionError::HostSecret(e));
+        Credentials::parse(&text).map_err(fault)?;
         Ok(Some(text))
     }
-}
 
-/// What was read.
-pub(crate) fn parse(text: &[u8]) -> Result<Arc<Credentials>, Failure> {
-    let mut lines = text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let secret = |line| {
-        AuthSecret::parse(line).map_err(|e: SecretFault| Failure::told(Exit::Usage as u8, &e.to_string()))
-    };
-    let host = secret(lines.next().unwrap_or_default())?;
-    let controller = lines.next().map(secret).transpose()?;
-    Ok(Arc::new(Credentials { host, controller }))
+    /// The same, understood.
+    pub(crate) fn credentials(&self) -> Result<Option<Arc<Credentials>>, Failure> {
+        let parse = |text: SecretBytes| Credentials::parse(&text).map_err(SessionError::HostSecret);
+        Ok(self.read()?.map(parse).transpose()?.map(Arc::new))
+    }
 }

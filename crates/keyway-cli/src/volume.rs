@@ -5,13 +5,13 @@ use crate::given::Family;
 use crate::narrow::{FormatArg, NarrowArgs};
 use crate::output::Output;
 use crate::searching::SearchBar;
-use crate::spawn;
+use crate::session_words::NOT_LOCKED;
+use keyway::session::{SessionPlan, Way};
 use keyway::unlock::{KeyRef, UnlockArguments};
 use keyway::{OpenOptions, SystemDrive, Volume, medium};
 use keyway_engine::Access;
 use keyway_store::{Caching, FileStore};
 use keyway_volume::{HashName, HeaderChoice, Secrets, UnlockRequest};
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Which volume, and what it is looked for as.
@@ -44,10 +44,9 @@ impl Which {
         }
     }
 
-    /// The same by paths that a process in another folder finds.
-    pub(crate) fn absolute(self) -> Result<Self, Failure> {
-        let system_header = self.system_header.as_deref().map(spawn::absolute).transpose()?;
-        Ok(Self { path: spawn::absolute(&self.path)?, system_header, ..self })
+    /// A plan to have it served.
+    pub(crate) fn to_serve(&self, way: impl Into<Way>) -> Result<SessionPlan, Failure> {
+        Ok(SessionPlan::new(&self.path, self.arguments(), way)?)
     }
 
     /// The same for the library.
@@ -115,7 +114,7 @@ pub(crate) fn warn(out: Output, warnings: &[String]) {
         out.warn(warning);
     }
     if !keyway_secret::all_locked() {
-        out.warn("keys could not be locked in memory and may be swapped out: raise `ulimit -l`");
+        out.warn(NOT_LOCKED);
     }
 }
 
@@ -130,12 +129,6 @@ fn named(path: &Path, mut failure: Failure) -> Failure {
         failure.message = format!("{name}: {}", failure.message);
     }
     failure
-}
-
-/// The protector that a VeraCrypt volume's secret is, for `status` and `protector list`.
-pub(crate) fn protector_of(secrets: &Secrets) -> Value {
-    let kind = if secrets.password.is_empty() { "keyfiles" } else { "password" };
-    json!({"id": "0", "kind": kind, "keyfiles": secrets.keyfiles.len(), "pim": secrets.pim})
 }
 
 /// The volume must be there and readable before anyone is asked for a password.

@@ -1,5 +1,7 @@
 //! Why something could not be done, as data: what a person reads is the front's to say.
 
+use crate::session::SessionError;
+use keyway_attach::AttachError;
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_fs::files::FilesError;
@@ -103,6 +105,12 @@ pub enum Error {
     /// A conversion and its traces.
     #[error(transparent)]
     Conversion(#[from] ConvertError),
+    /// Serving a volume.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// Attaching or closing a volume.
+    #[error(transparent)]
+    Attach(#[from] AttachError),
     /// The files in a volume.
     #[error(transparent)]
     Files(#[from] FilesError),

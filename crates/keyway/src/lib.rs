@@ -55,6 +55,7 @@ pub mod medium;
 pub mod protectors;
 pub mod searching;
 pub mod secrets;
+pub mod session;
 mod system_drive;
 pub mod unlock;
 mod volume;

@@ -3,13 +3,16 @@
 use crate::error::Error;
 use crate::searching::Searched;
 use crate::system_drive::SystemDrive;
+use keyway_attach::path_text;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Seen};
 use keyway_volume::{HashName, HeaderChoice, Secrets as VeraCryptSecret, UnlockRequest};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A volume's format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum VolumeFormat {
     /// VeraCrypt.
@@ -60,7 +63,7 @@ pub enum Family {
 }
 
 /// What a volume is looked for as. Nothing is needed: everything is found out.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnlockArguments {
     /// Only this format. Whoever says BitLocker is believed where the first sector is lost: the metadata is looked for.
@@ -72,6 +75,7 @@ pub struct UnlockArguments {
     /// It is an encrypted system.
     pub system: bool,
     /// It is a partition of an encrypted system, whose header lies in this drive or file.
+    #[serde(with = "path_text")]
     pub system_header: Option<PathBuf>,
 }
 

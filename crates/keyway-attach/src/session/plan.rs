@@ -1,7 +1,8 @@
 //! What a serving process is told to do.
 
-use crate::LocalUsers;
 use crate::nvme_tcp::Credentials;
+use crate::{LocalUsers, path_text};
+use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ pub struct AttachPlan {
 }
 
 /// The way to the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Attachment {
     /// A file in a FUSE file system.
     Fuse {
@@ -39,7 +41,7 @@ pub enum Attachment {
     /// A server for network block device clients.
     Nbd(NbdAddress),
     /// A disk for virtual machines, on a unix socket; `None`: in the session's own folder.
-    VhostUser(Option<PathBuf>),
+    VhostUser(#[serde(with = "path_text")] Option<PathBuf>),
     /// An NVMe/TCP controller.
     NvmeTcp(SocketAddr),
     /// The kernel's dm-crypt; for [`hand_over`](super::hand_over) alone.
@@ -63,12 +65,13 @@ impl Attachment {
 }
 
 /// Where NBD clients connect.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NbdAddress {
     /// A unix socket in the session's own folder.
     Session,
     /// A unix socket at this path.
-    Unix(PathBuf),
+    Unix(#[serde(with = "path_text")] PathBuf),
     /// A TCP port, without TLS on a loopback address only.
     Tcp(SocketAddr),
     /// One of the others, with TLS.
@@ -76,6 +79,7 @@ pub enum NbdAddress {
         /// Where.
         at: Box<Self>,
         /// The folder of certificates.
+        #[serde(with = "path_text")]
         certificates: PathBuf,
     },
 }

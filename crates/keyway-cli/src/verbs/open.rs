@@ -1,16 +1,18 @@
 //! `open`: unlock a volume and attach it.
 
-use super::{name_of, serve_volume};
+use super::name_of;
 use crate::failure::{Exit, Failure};
 use crate::given::{self, Family, KeyArgs};
 use crate::machine;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
+use crate::searching::SearchBar;
 use crate::secrets_in::{ProtectArgs, SecretArgs, one_stdin};
+use crate::session_words;
 use crate::shown::shown;
-use crate::spawn::{self, Chosen, ServeRequest, ServeSecrets};
 use crate::volume::{self, Which};
-use keyway_attach::session::{self, Attachment, NbdAddress, SessionState};
+use keyway::session::{Attachment, NbdAddress, Session, SessionPlan, SessionSecrets, SessionState, Way};
+use keyway_attach::session;
 use keyway_attach::{AttachError, dmcrypt, ublk};
 use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
 use serde::Serialize;
@@ -109,7 +111,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave out --cache",
         ));
     }
-    let (attachment, chosen) = attachment(args, protecting, out)?;
+    let (way, otherwise) = attachment(args, protecting, out)?;
     let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
     if args.allow_discards && protecting {
         return Err(Failure::usage(
@@ -124,7 +126,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     one_stdin([&own, &protect])?;
-    let which = Which::new(&args.volume, &args.narrow).absolute()?;
+    let which = Which::new(&args.volume, &args.narrow);
     if protecting && volume::family(&which)? == Family::BitLocker {
         return Err(Failure::usage(
             "a BitLocker volume has no hidden one to protect",
@@ -132,41 +134,37 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     let hidden = format!("the hidden volume in {}", name_of(&args.volume));
-    let secrets = ServeSecrets {
-        own: given::read(&which, &own, &args.keys)?,
-        protect: if protecting { Some(protect.read(&hidden)?) } else { None },
-        hosts: None,
-    };
-    let request = ServeRequest {
-        which,
-        read_only: args.read_only,
-        discards: args.allow_discards,
-        cache: args.cache,
-        attachment,
-        chosen,
-        mountpoint,
-        any_local_user: false,
-    };
-    serve(&request, secrets, args.foreground, out)
+    let mut secrets = SessionSecrets::from(given::read(&which, &own, &args.keys)?);
+    secrets.protect = protecting.then(|| protect.read(&hidden)).transpose()?;
+    let mut plan = which.to_serve(way)?;
+    (plan.otherwise, plan.mount) = (otherwise, mountpoint);
+    (plan.read_only, plan.discards, plan.cache) = (args.read_only, args.allow_discards, args.cache);
+    serve(&plan, secrets, args.foreground, out)
 }
 
 /// Serves in a process of its own or in this one, and tells what is where.
 pub(crate) fn serve(
-    request: &ServeRequest,
-    secrets: ServeSecrets,
+    plan: &SessionPlan,
+    secrets: SessionSecrets,
     foreground: bool,
     out: Output,
 ) -> Result<(), Failure> {
     if foreground {
         let mut told = Ok(());
-        serve_volume::serve(request, secrets, |state, warnings| {
-            told = tell(state, warnings, true, out);
-        })?;
+        plan.serve(secrets, SearchBar::new(), |session| told = told_of(session, true, out))?;
         return told;
     }
-    let (state, warnings) = spawn::detached(request, &secrets)?;
+    let session = session_words::start(plan, &secrets)?;
     drop(secrets);
-    tell(&state, &warnings, false, out)
+    told_of(&session, false, out)
+}
+
+fn told_of(session: &Session, foreground: bool, out: Output) -> Result<(), Failure> {
+    let mut warnings = session.warnings.clone();
+    if !session.keys_locked {
+        warnings.push(session_words::NOT_LOCKED.to_owned());
+    }
+    tell(&session.state, &warnings, foreground, out)
 }
 
 pub(crate) fn tell(
@@ -258,7 +256,7 @@ fn refuse_if_taken(path: &Path, read_only: bool) -> Result<(), Failure> {
 }
 
 /// The way to attach, and how it was chosen where that was left to us.
-fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment, Option<Chosen>), Failure> {
+fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Way, Option<Way>), Failure> {
     let (wanted, mount) = (args.attach, args.mountpoint.is_some());
     if mount && matches!(wanted, AttachArg::Nbd | AttachArg::VhostUser) {
         return Err(Failure::usage(
@@ -270,15 +268,15 @@ fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment,
         return cached(wanted, mount);
     }
     match wanted {
-        AttachArg::Nbd => Ok((Attachment::Nbd(NbdAddress::Session), None)),
-        AttachArg::VhostUser => Ok((Attachment::VhostUser(None), None)),
+        AttachArg::Nbd => Ok((Attachment::Nbd(NbdAddress::Session).into(), None)),
+        AttachArg::VhostUser => Ok((Attachment::VhostUser(None).into(), None)),
         AttachArg::DmCrypt if protecting => Err(Failure::usage(
             "the kernel would not protect the hidden volume: dm-crypt writes whatever it is given",
             "leave out --attach dm-crypt, or the --protect-… options",
         )),
         AttachArg::DmCrypt => {
             dmcrypt::available().map_err(AttachError::from)?;
-            Ok((Attachment::DmCrypt, None))
+            Ok((Attachment::DmCrypt.into(), None))
         }
         AttachArg::Ublk => {
             ublk::available().map_err(AttachError::from)?;
@@ -289,12 +287,12 @@ fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment,
                     "run it as root (sudo), or leave the mount point out and use the device",
                 ));
             }
-            Ok((Attachment::Ublk, None))
+            Ok((Attachment::Ublk.into(), None))
         }
-        AttachArg::Fuse => Ok((by_fuse(mount)?.0, None)),
+        AttachArg::Fuse => Ok((by_fuse(mount)?.0.into(), None)),
         AttachArg::Auto if session::waiting(&args.volume)?.is_some() => {
-            let why = "its block device waits for a server since the last one was killed".to_owned();
-            Ok((Attachment::Ublk, Some(Chosen { kernel_first: false, why })))
+            let why = "its block device waits for a server since the last one was killed";
+            Ok((because(Attachment::Ublk, why), None))
         }
         AttachArg::Auto => {
             let kernel = match protecting {
@@ -304,18 +302,28 @@ fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Attachment,
             let (attachment, why) = match (ourselves(mount, kernel.is_ok(), out), &kernel) {
                 (Ok(ours), _) => ours,
                 // There is nothing else that could be mounted.
-                (Err(_), Ok(())) => return Ok((Attachment::DmCrypt, None)),
+                (Err(_), Ok(())) => return Ok((Attachment::DmCrypt.into(), None)),
                 (Err(e), Err(_)) => return Err(e),
             };
-            let kernel_first = kernel.is_ok();
-            let why = kernel.err().map_or_else(|| why.clone(), |not| format!("{why}; {not}"));
-            Ok((attachment, Some(Chosen { kernel_first, why })))
+            Ok(match kernel {
+                Ok(()) => (because(Attachment::DmCrypt, BY_KERNEL), Some(because(attachment, why))),
+                Err(not) => (because(attachment, format!("{why}; {not}")), None),
+            })
         }
     }
 }
 
+/// Why dm-crypt, when nobody asked for it.
+const BY_KERNEL: &str = "the kernel has this volume's cipher, and does all the work without a detour";
+
+fn because(attachment: Attachment, why: impl Into<String>) -> Way {
+    let mut way = Way::from(attachment);
+    way.why = Some(why.into());
+    way
+}
+
 /// A loop device that goes through the page cache, or why there can be none.
-fn cached(wanted: AttachArg, mount: bool) -> Result<(Attachment, Option<Chosen>), Failure> {
+fn cached(wanted: AttachArg, mount: bool) -> Result<(Way, Option<Way>), Failure> {
     if !matches!(wanted, AttachArg::Auto | AttachArg::Fuse) {
         return Err(Failure::usage(
             "--cache is for the loop device on a FUSE file, which this --attach does not make",
@@ -330,7 +338,7 @@ fn cached(wanted: AttachArg, mount: bool) -> Result<(Attachment, Option<Chosen>)
             "run it as root (sudo), or leave out --cache",
         ));
     }
-    Ok((way, None))
+    Ok((way.into(), None))
 }
 
 /// The best way in which every request passes through a process of ours, and what speaks for it.

@@ -13,8 +13,8 @@ use crate::journal_file::JournalFile;
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretSource;
-use crate::spawn::ServeSecrets;
 use crate::volume::{self, Which, about};
+use keyway::session::SessionSecrets;
 use keyway_convert::ConvertError;
 use keyway_convert::cross_format::{self, Plan};
 use keyway_engine::Access;
@@ -145,12 +145,12 @@ fn to_veracrypt(args: &Args, file: PathBuf, out: Output) -> Result<(), Failure> 
     ))?;
     // Before anything is changed: who mistypes it has the file system as it was.
     let its_secret = its_own.read_new(&name_of(path))?;
-    let own = ServeSecrets { own: Given::BitLocker(secrets), protect: None, hosts: None };
+    let own = SessionSecrets::from(Given::BitLocker(secrets));
     if let (Room::Shrink(to), Some(fs)) = (&room, &fs) {
         conversion::announce(out, &format!("making the {} file system smaller", fs.kind));
         resize_inside::resize(&which, &own, fs, *to).map_err(|failure| room.refused(path, fs, failure))?;
     }
-    let Given::BitLocker(secrets) = &own.own else { return Ok(()) };
+    let Given::BitLocker(secrets) = &own.key else { return Ok(()) };
     let wish = NewVolume {
         secrets: &its_secret,
         cipher,

@@ -7,8 +7,8 @@ use crate::given::{Given, VolumeArgs};
 use crate::output::{Output, bytes};
 use crate::progress;
 use crate::shown::shown;
-use crate::spawn::ServeSecrets;
 use crate::volume::{self, about};
+use keyway::session::SessionSecrets;
 use keyway_engine::{Access, Device, Layout};
 use keyway_fs::FileSystem;
 use keyway_store::{Caching, Store};
@@ -67,8 +67,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         }
         None => before,
     };
-    let own = ServeSecrets { own: args.target.given()?, protect: None, hosts: None };
-    let secrets = match &own.own {
+    let own = SessionSecrets::from(args.target.given()?);
+    let secrets = match &own.key {
         Given::VeraCrypt(secrets) => secrets,
         Given::BitLocker(secrets) => {
             return resize_bitlocker::run(args, &which, (&own, secrets), (before, wanted), out);

@@ -10,8 +10,8 @@ use crate::failure::Failure;
 use crate::output::{Output, bytes};
 use crate::progress;
 use crate::shown::shown;
-use crate::spawn::ServeSecrets;
 use crate::volume::{self, Which, about};
+use keyway::session::SessionSecrets;
 use keyway_convert::bitlocker as convert;
 use keyway_engine::Access;
 use keyway_fs::FileSystem;
@@ -124,7 +124,7 @@ fn open(
 pub(super) fn run(
     args: &Args,
     which: &Which,
-    (own, secrets): (&ServeSecrets, &[Secret]),
+    (own, secrets): (&SessionSecrets, &[Secret]),
     (before, wanted): (u64, u64),
     out: Output,
 ) -> Result<(), Failure> {

@@ -2,9 +2,9 @@
 
 use super::open;
 use crate::failure::Failure;
-use crate::spawn::{self, ServeRequest, ServeSecrets};
+use crate::session_words;
 use crate::volume::{Which, about};
-use keyway_attach::session;
+use keyway::session::SessionSecrets;
 use keyway_fs::FileSystem;
 
 /// Opens the volume, makes its file system `to` bytes large, and closes it again.
@@ -12,29 +12,24 @@ use keyway_fs::FileSystem;
 /// # Errors
 /// The volume can't be attached as a device or file here, the tool is missing or refuses: then the file system
 /// has its old size, but where the tool itself failed in the middle of it.
-pub(super) fn resize(which: &Which, secrets: &ServeSecrets, fs: &FileSystem, to: u64) -> Result<(), Failure> {
-    let request = ServeRequest {
-        which: which.clone().absolute()?,
-        read_only: false,
-        discards: false,
-        cache: false,
-        attachment: open::by_fuse(false)?.0,
-        chosen: None,
-        mountpoint: None,
-        any_local_user: false,
-    };
-    let (state, _) = spawn::detached(&request, secrets)?;
+pub(super) fn resize(
+    which: &Which,
+    secrets: &SessionSecrets,
+    fs: &FileSystem,
+    to: u64,
+) -> Result<(), Failure> {
+    let session = session_words::start(&which.to_serve(open::by_fuse(false)?.0)?, secrets)?;
     // A loop device where this user may have one; otherwise the file that it would be made of.
-    let place = state.device.as_ref().or(state.file.as_ref());
+    let place = session.state.device.as_ref().or(session.state.file.as_ref());
     let resized = place.map_or(Ok(()), |place| fs.kind.resize(place, to));
-    let closed = session::close(&state.id);
+    let closed = session.close();
     resized.map_err(|e| about(&which.path, e))?;
     closed?;
     Ok(())
 }
 
 /// Gives a file system its size back that was made smaller for a change that failed; what is to be told of it.
-pub(super) fn undo(which: &Which, secrets: &ServeSecrets, fs: &FileSystem) -> String {
+pub(super) fn undo(which: &Which, secrets: &SessionSecrets, fs: &FileSystem) -> String {
     match resize(which, secrets, fs, fs.bytes) {
         Ok(()) => format!("its {} file system has the size again that it had", fs.kind),
         Err(e) => format!(

@@ -7,11 +7,10 @@ use crate::narrow::NarrowArgs;
 use crate::nvme_auth::AuthArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretArgs;
-use crate::spawn::{self, ServeRequest, ServeSecrets};
 use crate::volume::{self, Which};
+use keyway::session::{Attachment, LocalUsers, NbdAddress, SessionSecrets};
 use keyway_attach::AttachError;
 use keyway_attach::nbd::Certificates;
-use keyway_attach::session::{Attachment, NbdAddress};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -86,7 +85,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
     }
     open::refuse_if_open(&args.volume, args.read_only)?;
-    let certificates = args.tls_certificates.as_deref().map(spawn::absolute).transpose()?;
+    let absolute = |path: &PathBuf| std::path::absolute(path).map_err(|e| Failure::io("find", path, &e));
+    let certificates = args.tls_certificates.as_ref().map(absolute).transpose()?;
     if let Some(folder) = &certificates {
         // Before anyone types a password.
         Certificates::from_folder(folder).map_err(AttachError::from)?;
@@ -114,33 +114,25 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
     }
     let hosts = args.hosts.read()?;
-    let which = Which::new(&args.volume, &args.narrow).absolute()?;
+    let which = Which::new(&args.volume, &args.narrow);
     let own = given::read(&which, &args.secret.source(), &args.keys)?;
     let attachment = match (&args.nbd, &args.vhost_user, args.nvme_tcp) {
         (_, _, Some(address)) => Attachment::NvmeTcp(address),
-        (_, Some(path), None) => Attachment::VhostUser(Some(spawn::absolute(path)?)),
+        (_, Some(path), None) => Attachment::VhostUser(Some(path.clone())),
         (address, None, None) => {
-            let at = match address {
-                Some(NbdAddress::Unix(path)) => NbdAddress::Unix(spawn::absolute(path)?),
-                other => other.clone().unwrap_or(NbdAddress::Session),
-            };
+            let at = address.clone().unwrap_or(NbdAddress::Session);
             Attachment::Nbd(match certificates {
                 Some(certificates) => NbdAddress::Tls { at: Box::new(at), certificates },
                 None => at,
             })
         }
     };
-    let request = ServeRequest {
-        which,
-        read_only: args.read_only,
-        discards: args.allow_discards,
-        cache: false,
-        attachment,
-        chosen: None,
-        mountpoint: None,
-        any_local_user: args.any_local_user,
-    };
-    open::serve(&request, ServeSecrets { own, protect: None, hosts }, !args.background, out)
+    let mut secrets = SessionSecrets::from(own);
+    secrets.hosts = hosts;
+    let mut plan = which.to_serve(attachment)?;
+    (plan.read_only, plan.discards) = (args.read_only, args.allow_discards);
+    plan.users = if args.any_local_user { LocalUsers::Any } else { LocalUsers::Own };
+    open::serve(&plan, secrets, !args.background, out)
 }
 
 fn address(text: &str) -> Result<NbdAddress, String> {

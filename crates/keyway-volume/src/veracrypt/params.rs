@@ -40,7 +40,7 @@ impl Format {
 }
 
 /// A key derivation by the name that users know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HashName {
     /// PBKDF2-HMAC-SHA-512, the default.

@@ -13,7 +13,8 @@ use keyway_engine::{LayerSecrets, Layout};
 use keyway_store::{Store, StoreError};
 
 /// Which of a volume's headers may open it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum HeaderChoice {
     /// Any of them, the main ones first.
     #[default]

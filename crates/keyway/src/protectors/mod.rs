@@ -8,4 +8,4 @@ mod veracrypt;
 pub use bitlocker::{Added, Left, NewSecret, Protectors};
 pub use keyway_volume::bitlocker::{Guid, LastProtector, Protection, RecoveryPassword};
 pub use tpm::NewTpmProtector;
-pub use veracrypt::{ChangedSecret, SecretChange, change_secret};
+pub use veracrypt::{ChangedSecret, SecretChange, SecretProtector, change_secret};

@@ -36,6 +36,27 @@ pub struct ChangedSecret {
     pub copies: usize,
 }
 
+/// The one protector of a VeraCrypt or TrueCrypt volume: what kind of secret it is, and nothing secret.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct SecretProtector {
+    /// Always "0": there is no other.
+    pub id: &'static str,
+    /// "password", or "keyfiles" where these are all.
+    pub kind: &'static str,
+    /// How many keyfiles and folders of keyfiles.
+    pub keyfiles: usize,
+    /// The PIM.
+    pub pim: Option<u32>,
+}
+
+impl From<&VeraCryptSecret> for SecretProtector {
+    fn from(secret: &VeraCryptSecret) -> Self {
+        let kind = if secret.password.is_empty() { "keyfiles" } else { "password" };
+        Self { id: "0", kind, keyfiles: secret.keyfiles.len(), pim: secret.pim }
+    }
+}
+
 /// Gives a VeraCrypt or TrueCrypt volume another secret.
 ///
 /// # Errors

@@ -187,7 +187,7 @@ impl Tour {
                 "Open it: a process of its own holds the key and shows the plain bytes as a file. Write, flush, close.",
                 || {
                     let opened = open(&path, Attachment::Fuse { loop_device: false }, None, secrets())?;
-                    let shown = opened.state.file.clone().unwrap_or_default();
+                    let shown = opened.session.state.file.clone().unwrap_or_default();
                     through_file(&shown, &data)?;
                     opened.close()?;
                     Ok(((), format!("{} written to {} and read back", bytes(DATA_BYTES as u64), shown.display())))
@@ -200,7 +200,7 @@ impl Tour {
             "Open it as a network block device on a socket, as a virtual machine would use it. Write, flush, close.",
             || {
                 let opened = open(&path, Attachment::Nbd(NbdAddress::Session), None, secrets())?;
-                let socket = PathBuf::from(opened.state.socket.clone().unwrap_or_default());
+                let socket = PathBuf::from(opened.session.state.socket.clone().unwrap_or_default());
                 through_nbd(&socket, &data)?;
                 opened.close()?;
                 Ok(((), format!("{} written through the socket and read back", bytes(DATA_BYTES as u64))))
@@ -250,7 +250,7 @@ impl Tour {
                 let secrets = || secrets(PASSWORD, Some(1));
                 create(&path, "aes-twofish-serpent", &secrets(), Fill::Quick)?;
                 let opened = open(&path, Attachment::Nbd(NbdAddress::Session), None, secrets())?;
-                let socket = PathBuf::from(opened.state.socket.clone().unwrap_or_default());
+                let socket = PathBuf::from(opened.session.state.socket.clone().unwrap_or_default());
                 through_nbd(&socket, &data)?;
                 opened.close()?;
                 let open =

@@ -4,10 +4,10 @@ use super::{DATA_BYTES, PIECE, VOLUME_BYTES};
 use crate::failure::{Exit, Failure};
 use crate::given::Given;
 use crate::nbd_client::NbdClient;
-use crate::spawn::{self, ServeRequest, ServeSecrets};
+use crate::session_words;
 use crate::temporary::private_folder;
 use crate::volume::Which;
-use keyway_attach::session::{self, Attachment, SessionState};
+use keyway::session::{Attachment, Session};
 use keyway_engine::Device;
 use keyway_secret::SecretBytes;
 use keyway_volume::veracrypt::{self, Created, Existing, Fill, NewVolume, Space, Target};
@@ -35,14 +35,14 @@ impl Drop for Folder {
 
 /// An open volume, closed when it is dropped.
 pub(super) struct Opened {
-    pub(super) state: SessionState,
+    pub(super) session: Session,
     closed: bool,
 }
 
 impl Opened {
     pub(super) fn close(mut self) -> Result<(), Failure> {
         self.closed = true;
-        session::close(&self.state.id)?;
+        self.session.close()?;
         Ok(())
     }
 }
@@ -51,7 +51,7 @@ impl Drop for Opened {
     fn drop(&mut self) {
         if !self.closed {
             // The error that brought us here is the one to tell.
-            let _ = session::close(&self.state.id);
+            let _ = self.session.close();
         }
     }
 }
@@ -93,19 +93,10 @@ pub(super) fn open(
     mountpoint: Option<PathBuf>,
     own: Secrets,
 ) -> Result<Opened, Failure> {
-    let request = ServeRequest {
-        which: which(path),
-        read_only: false,
-        discards: false,
-        cache: false,
-        attachment,
-        chosen: None,
-        mountpoint,
-        any_local_user: false,
-    };
-    let secrets = ServeSecrets { own: Given::VeraCrypt(own), protect: None, hosts: None };
-    let (state, _) = spawn::detached(&request, &secrets)?;
-    Ok(Opened { state, closed: false })
+    let mut plan = which(path).to_serve(attachment)?;
+    plan.mount = mountpoint;
+    let session = session_words::start(&plan, &Given::VeraCrypt(own).into())?;
+    Ok(Opened { session, closed: false })
 }
 
 /// Bytes that nothing else in the volume looks like.

@@ -1,7 +1,7 @@
 //! `drive emulate`: a virtual drive that encrypts itself, as a disk of a real kernel's.
 
 use crate::failure::{Exit, Failure};
-use crate::nvme_auth::{self, AuthArgs};
+use crate::nvme_auth::AuthArgs;
 use crate::output::{Output, bytes};
 use crate::shown::shown;
 use crate::size;
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let server = match (args.nvme_tcp, &args.vhost_user_scsi) {
         (Some(address), _) => {
             let mut options = Options {
-                credentials: args.auth.read()?.as_deref().map(nvme_auth::parse).transpose()?,
+                credentials: args.auth.credentials()?,
                 users: if args.any_local_user { LocalUsers::Any } else { LocalUsers::Own },
                 ..Options::default()
             };

@@ -8,7 +8,7 @@ use crate::searching::SearchBar;
 use crate::shown::shown;
 use crate::verbs::name_of;
 use crate::volume;
-use keyway::protectors::{SecretChange, change_secret};
+use keyway::protectors::{SecretChange, SecretProtector, change_secret};
 use keyway_engine::Access;
 use keyway_store::Caching;
 use keyway_volume::veracrypt::HashName;
@@ -48,7 +48,8 @@ pub(super) fn list(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     let Info::VeraCrypt(info) = &open.info else {
         return Err(Failure::usage("only a VeraCrypt or TrueCrypt volume opens so", "leave out the secret"));
     };
-    let mut protector = volume::protector_of(&secrets);
+    let listed = SecretProtector::from(&secrets);
+    let mut protector = json!(listed);
     if let (Some(fields), Ok(Value::Object(cost))) =
         (protector.as_object_mut(), serde_json::to_value(info.derivation))
     {
@@ -57,9 +58,8 @@ pub(super) fn list(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     }
     volume::warn(out, &open.warnings);
     out.result(&json!({"key_protectors": [protector]}), || {
-        let kind = if secrets.password.is_empty() { "keyfiles" } else { "password" };
         let pim = secrets.pim.map_or_else(|| "default".to_owned(), |pim| pim.to_string());
-        let row = ["0", kind, &secrets.keyfiles.len().to_string(), &pim, info.hash.name()];
+        let row = ["0", listed.kind, &secrets.keyfiles.len().to_string(), &pim, info.hash.name()];
         table(&["id", "kind", "keyfiles", "PIM", "hash"], 5, [row.map(str::to_owned).to_vec()])
     })
 }

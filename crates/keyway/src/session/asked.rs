@@ -1,0 +1,87 @@
+//! The serving process's side of the pipe: hears what it shall serve, says that it does, and falls silent.
+
+use super::error::SessionError;
+use super::plan::{SessionPlan, SessionSecrets};
+use super::start::Answer;
+use super::{pipe, serve};
+use crate::error::Error;
+use crate::searching::SearchProgress;
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Serves what whoever started this process asks for, until it is closed. Standard input holds the plan and its
+/// secrets; standard output takes one line: the [`Session`](super::Session), or what `refusal` makes of the error. From
+/// then on all three streams lead nowhere.
+///
+/// A process calls this before it has other threads. `abandoned` is called, on a thread of its own, if whoever asked
+/// goes away while the keys are still being derived: it ends the process.
+///
+/// # Errors
+/// What `refusal` made of the error; it has been told already where anybody still listened.
+pub fn serve_as_asked<R: Serialize>(
+    progress: impl SearchProgress,
+    abandoned: impl FnOnce() + Send + 'static,
+    refusal: impl FnOnce(Error) -> R,
+) -> Result<(), R> {
+    // Only a process group's leader can't; then it has its own session already.
+    let _ = rustix::process::setsid();
+    let to = match duplicate(io::stdout()) {
+        Ok(to) => to,
+        Err(e) => return Err(refusal(e)),
+    };
+    let (unlocked, mut answered) = (Arc::new(AtomicBool::new(false)), false);
+    let served = hear(&unlocked, abandoned).and_then(|(plan, secrets)| {
+        serve::serve(&plan, secrets, progress, &unlocked, |session| {
+            answered = true;
+            answer(&to, &Answer::<()>::Ready(Box::new(session.clone())));
+        })
+    });
+    served.map_err(|e| {
+        let refusal = refusal(e);
+        if !answered {
+            answer(&to, &Answer::Error(&refusal));
+        }
+        refusal
+    })
+}
+
+/// What shall be served; from now on the process ends with whoever asked, until it is `unlocked`.
+fn hear(
+    unlocked: &Arc<AtomicBool>,
+    abandoned: impl FnOnce() + Send + 'static,
+) -> Result<(SessionPlan, SessionSecrets), Error> {
+    let mut input = duplicate(io::stdin())?;
+    let asked = pipe::receive(&mut input).map_err(SessionError::NoRequest)?;
+    let unlocked = Arc::clone(unlocked);
+    std::thread::spawn(move || {
+        let gone = matches!(input.read(&mut [0]), Ok(0));
+        if gone && !unlocked.load(Ordering::Acquire) {
+            abandoned();
+        }
+    });
+    Ok(asked)
+}
+
+/// One line to whoever asked; they may have gone, and the volume is served all the same. Then lets go of the pipes and
+/// the terminal.
+fn answer(mut to: &File, answer: &impl Serialize) {
+    if let Ok(mut line) = serde_json::to_vec(answer) {
+        line.push(b'\n');
+        let _ = to.write_all(&line);
+    }
+    if let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}
+
+/// Without the standard library's buffer, which would keep a copy of the secrets.
+fn duplicate(stream: impl AsFd) -> Result<File, Error> {
+    let file = stream.as_fd().try_clone_to_owned().map(File::from);
+    Ok(file.map_err(SessionError::CallerGone)?)
+}

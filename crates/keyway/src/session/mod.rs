@@ -1,0 +1,51 @@
+//! Volumes that are served: attached by a process of their own, asked, and closed.
+//!
+//! A [`SessionPlan`] says which volume is attached and how. It can be looked at, printed and serialised before anything
+//! happens. Then
+//!
+//! - [`SessionPlan::start`] has a new process serve it and waits until it does: the front's own program, which calls
+//!   [`serve_as_asked`] there. The secrets go through a pipe, never by argument or environment;
+//! - [`SessionPlan::serve`] serves it in this process until it is closed.
+//!
+//! From any process of the same user, [`find`] and [`list`] tell what is open, and [`close`] ends it.
+
+mod asked;
+mod error;
+mod pipe;
+mod plan;
+mod serve;
+mod start;
+
+pub use asked::serve_as_asked;
+pub use error::SessionError;
+pub use keyway_attach::session::{
+    Attachment, Closed, Closing, NbdAddress, SessionState, SessionStatus, close, close_so, find, list, status,
+};
+pub use keyway_attach::{AttachError, LocalUsers};
+pub use plan::{SessionPlan, SessionSecrets, Way};
+pub use start::{ServingProgram, StartError};
+
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+
+/// An open volume that is served, as its serving process tells it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Session {
+    /// Where it is, and what it is.
+    pub state: SessionState,
+    /// What its owner should know of the volume.
+    pub warnings: Vec<String>,
+    /// Whether its keys are locked in memory; otherwise they may be swapped out.
+    pub keys_locked: bool,
+}
+
+impl Session {
+    /// Flushes, unmounts, detaches and ends it, and waits until its process is gone.
+    ///
+    /// # Errors
+    /// As [`close`].
+    pub fn close(&self) -> Result<Closed, Error> {
+        Ok(close(&self.state.id)?)
+    }
+}

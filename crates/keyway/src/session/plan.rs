@@ -1,0 +1,137 @@
+//! Which volume is to be served, and how: said before it is.
+
+use crate::error::Error;
+use crate::unlock::{Key, UnlockArguments};
+use keyway_attach::nvme_tcp::Credentials;
+use keyway_attach::session::{AttachPlan, Attachment, MountPlan, NbdAddress};
+use keyway_attach::{LocalUsers, path_text};
+use keyway_engine::Access;
+use keyway_secret::SecretBytes;
+use keyway_volume::Secrets as VeraCryptSecret;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Which volume is to be served, and how. It holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SessionPlan {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// What it is looked for as.
+    pub arguments: UnlockArguments,
+    /// The way to the user.
+    pub way: Way,
+    /// Another way, where the first turns out not to be one for this volume: the kernel says so after it is unlocked.
+    pub otherwise: Option<Way>,
+    /// Where the file system inside is mounted.
+    #[serde(with = "path_text")]
+    pub mount: Option<PathBuf>,
+    /// No writes.
+    pub read_only: bool,
+    /// Discards reach the medium.
+    pub discards: bool,
+    /// The loop device goes through the page cache.
+    pub cache: bool,
+    /// Which users of this machine may connect to a port.
+    pub users: LocalUsers,
+}
+
+/// A way to the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Way {
+    /// The way.
+    pub attachment: Attachment,
+    /// Why this one, where nobody asked for it: a front's words, which `status` tells later.
+    pub why: Option<String>,
+}
+
+impl From<Attachment> for Way {
+    fn from(attachment: Attachment) -> Self {
+        Self { attachment, why: None }
+    }
+}
+
+/// What opens a volume that is to be served, and what its hosts must prove.
+#[non_exhaustive]
+pub struct SessionSecrets {
+    /// The volume's key.
+    pub key: Key,
+    /// The hidden volume's that must not be damaged.
+    pub protect: Option<VeraCryptSecret>,
+    /// What hosts must prove that connect over NVMe/TCP, as it is written.
+    pub hosts: Option<SecretBytes>,
+}
+
+impl From<Key> for SessionSecrets {
+    fn from(key: Key) -> Self {
+        Self { key, protect: None, hosts: None }
+    }
+}
+
+impl SessionPlan {
+    /// The volume, for reading and writing, reached in this way. Paths become absolute: whoever serves it may have
+    /// another working folder.
+    ///
+    /// # Errors
+    /// There is no working folder.
+    pub fn new(volume: &Path, arguments: UnlockArguments, way: impl Into<Way>) -> Result<Self, Error> {
+        let system_header = arguments.system_header.as_deref().map(absolute).transpose()?;
+        let mut way = way.into();
+        way.attachment = match way.attachment {
+            Attachment::VhostUser(Some(path)) => Attachment::VhostUser(Some(absolute(&path)?)),
+            Attachment::Nbd(address) => Attachment::Nbd(absolute_address(address)?),
+            other => other,
+        };
+        Ok(Self {
+            volume: absolute(volume)?,
+            arguments: UnlockArguments { system_header, ..arguments },
+            way,
+            otherwise: None,
+            mount: None,
+            read_only: false,
+            discards: false,
+            cache: false,
+            users: LocalUsers::Own,
+        })
+    }
+
+    pub(super) fn access(&self) -> Access {
+        if self.read_only { Access::ReadOnly } else { Access::ReadWrite }
+    }
+
+    /// What the attachment is told.
+    pub(super) fn attach(
+        &self,
+        way: &Way,
+        details: serde_json::Value,
+        credentials: Option<Arc<Credentials>>,
+    ) -> AttachPlan {
+        AttachPlan {
+            credentials,
+            users: self.users,
+            cache: self.cache,
+            volume: self.volume.clone(),
+            attachment: way.attachment.clone(),
+            why: way.why.clone(),
+            mount: self.mount.clone().map(|at| MountPlan { at, filesystem: None }),
+            details,
+        }
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    std::path::absolute(path).map_err(|e| Error::system("find", path, e))
+}
+
+fn absolute_address(address: NbdAddress) -> Result<NbdAddress, Error> {
+    Ok(match address {
+        NbdAddress::Unix(path) => NbdAddress::Unix(absolute(&path)?),
+        NbdAddress::Tls { at, certificates } => {
+            NbdAddress::Tls { at: Box::new(absolute_address(*at)?), certificates: absolute(&certificates)? }
+        }
+        other => other,
+    })
+}

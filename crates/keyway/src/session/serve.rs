@@ -1,0 +1,139 @@
+//! Unlocks a volume and serves it in this process: our engine decrypts, or the kernel does.
+
+use super::Session;
+use super::error::SessionError;
+use super::plan::{SessionPlan, SessionSecrets, Way};
+use crate::error::Error;
+use crate::medium;
+use crate::protectors::SecretProtector;
+use crate::searching::SearchProgress;
+use crate::unlock::Key;
+use crate::volume::OpenOptions;
+use keyway_attach::AttachError;
+use keyway_attach::nvme_tcp::Credentials;
+use keyway_attach::session::{self, Attachment, SessionState};
+use keyway_engine::{Access, Device, HandOver, LayerSecrets};
+use keyway_store::Caching;
+use keyway_volume::Info;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+impl SessionPlan {
+    /// Unlocks the volume and serves it in this process until it is closed, by [`close`](super::close) or by a signal
+    /// (SIGTERM, SIGINT and others). `ready` is called once it serves. The secrets are wiped before that.
+    ///
+    /// A process calls this once, before it has started other threads.
+    ///
+    /// # Errors
+    /// It can't be unlocked or attached, with nothing left behind; or the last flush failed.
+    pub fn serve(
+        &self,
+        secrets: SessionSecrets,
+        progress: impl SearchProgress,
+        ready: impl FnOnce(&Session),
+    ) -> Result<(), Error> {
+        serve(self, secrets, progress, &AtomicBool::new(false), ready)
+    }
+}
+
+/// The same; `unlocked` becomes true when the keys are derived.
+pub(super) fn serve(
+    plan: &SessionPlan,
+    secrets: SessionSecrets,
+    progress: impl SearchProgress,
+    unlocked: &AtomicBool,
+    ready: impl FnOnce(&Session),
+) -> Result<(), Error> {
+    let by_kernel = plan.way.attachment == Attachment::DmCrypt;
+    let options = OpenOptions::new().arguments(plan.arguments.clone()).access(plan.access());
+    let options =
+        options.caching(Caching::Direct).protect_hidden(secrets.protect.as_ref()).progress(&progress);
+    let (open, keys) = if by_kernel {
+        options.open_for_hand_over(&plan.volume, &secrets.key)?
+    } else {
+        (options.open_with(&plan.volume, &secrets.key)?, Vec::new())
+    };
+    drop(progress);
+    if plan.discards && open.info.is_hidden() {
+        return Err(SessionError::DiscardsInHidden.into());
+    }
+    let details = details(&open.info, &secrets, plan.discards)?;
+    let credentials = secrets.hosts.as_deref().map(Credentials::parse).transpose();
+    let credentials = credentials.map_err(SessionError::from)?.map(Arc::new);
+    drop(secrets);
+    keyway_secret::wipe_stack();
+    unlocked.store(true, Ordering::Release);
+    let warnings = open.warnings;
+    let ready = |state: &SessionState| {
+        let (state, keys_locked) = (state.clone(), keyway_secret::all_locked());
+        ready(&Session { state, warnings, keys_locked });
+    };
+    if by_kernel {
+        return in_kernel(plan, open.device, keys, details, ready);
+    }
+    ourselves(plan, &plan.way, open.device, (details, credentials), ready)
+}
+
+/// Our engine decrypts.
+fn ourselves(
+    plan: &SessionPlan,
+    way: &Way,
+    device: Device,
+    (details, credentials): (Value, Option<Arc<Credentials>>),
+    ready: impl FnOnce(&SessionState),
+) -> Result<(), Error> {
+    let device = if plan.discards { device.allowing_discards() } else { device };
+    Ok(session::run(Arc::new(device), plan.attach(way, details, credentials), ready)?)
+}
+
+/// The kernel decrypts. Where it can't, and the plan has another way, we do.
+fn in_kernel(
+    plan: &SessionPlan,
+    device: Device,
+    keys: Vec<LayerSecrets>,
+    details: Value,
+    ready: impl FnOnce(&SessionState),
+) -> Result<(), Error> {
+    let access = if device.is_read_only() { Access::ReadOnly } else { Access::ReadWrite };
+    // The kernel claims a device for itself, so ours must be given up.
+    let layout = device.into_layout();
+    let (mut ready, mut spare) = (Some(ready), plan.otherwise.is_some().then(|| layout.clone()));
+    let volume = HandOver { layout, keys, access, discards: plan.discards };
+    let served = session::hand_over(volume, plan.attach(&plan.way, details.clone(), None), |state| {
+        // From now on nobody but the kernel has a key.
+        spare = None;
+        keyway_secret::wipe_stack();
+        if let Some(ready) = ready.take() {
+            ready(state);
+        }
+    });
+    match (served, &plan.otherwise, spare, ready) {
+        (Err(AttachError::DmCrypt(e)), Some(other), Some(layout), Some(ready)) => {
+            let reason = e.to_string();
+            let reason = reason.split("; ").next().unwrap_or_default();
+            let why = other.why.as_ref().map(|why| format!("{why}; {reason}"));
+            let way = Way { attachment: other.attachment.clone(), why };
+            let store = medium::open(&plan.volume, access, Caching::Direct)?;
+            let device = Device::new(Box::new(store), layout, access)?;
+            ourselves(plan, &way, device, (details, None), ready)
+        }
+        (served, ..) => Ok(served?),
+    }
+}
+
+/// What `status` tells later: the header's facts, and what kinds of secret opened it.
+fn details(info: &Info, secrets: &SessionSecrets, discards: bool) -> Result<Value, AttachError> {
+    let protectors = match (info, &secrets.key) {
+        (Info::BitLocker(info), _) => json!(info.key_protectors),
+        (Info::VeraCrypt(_), Key::VeraCrypt(own)) => json!([SecretProtector::from(own)]),
+        (Info::VeraCrypt(_), Key::BitLocker(_)) => json!([]),
+    };
+    let info = serde_json::to_value(info).map_err(|e| AttachError::io("describe the volume", e))?;
+    Ok(json!({
+        "volume": info,
+        "key_protectors": protectors,
+        "hidden_protected": secrets.protect.is_some(),
+        "discards": discards,
+    }))
+}
