@@ -15,7 +15,6 @@ use keyway_convert::FreeSpace;
 use keyway_convert::veracrypt::{self, Plan};
 use keyway_convert::{ConversionKind, ConvertError, Found, JournalLocation, Stopped};
 use keyway_engine::Access;
-use keyway_fs::allocation::AllocationError;
 use keyway_store::{Caching, FileStore, InUse};
 use keyway_sys::Use;
 use rustix::io::Errno;
@@ -43,52 +42,6 @@ pub(crate) struct HowArgs {
     pub(crate) limit: Option<u64>,
     #[command(flatten)]
     pub(crate) in_use: InUseArgs,
-}
-
-impl From<ConvertError> for Failure {
-    fn from(error: ConvertError) -> Self {
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            ConvertError::Store(e) => e.into(),
-            ConvertError::Volume(e) => e.into(),
-            ConvertError::NoRoom { missing } => {
-                told.kind(keyway_error::Kind::NoRoom).with(json!({ "missing_bytes": missing }))
-            }
-            ConvertError::Unsupported(_) => told.kind(keyway_error::Kind::Unsupported),
-            ConvertError::NoJournal => told.kind(keyway_error::Kind::NoJournal),
-            ConvertError::ImpossibleRecord
-            | ConvertError::RecordLost { .. }
-            | ConvertError::JournalOlder
-            | ConvertError::MediumOlder
-            | ConvertError::Torn { .. }
-            | ConvertError::Overwritten
-            | ConvertError::Size { .. } => told.kind(keyway_error::Kind::Damaged),
-            ConvertError::BitLocker(e) => e.into(),
-            ConvertError::Metadata(e) => e.into(),
-            ConvertError::Resize(e) => e.into(),
-            ConvertError::NotConvertible(_) => told.kind(keyway_error::Kind::Unsupported),
-            ConvertError::Allocation(AllocationError::Store(e)) => e.into(),
-            ConvertError::Allocation(_) => told.kind(keyway_error::Kind::Filesystem),
-            ConvertError::TooLong(_) | ConvertError::Device(_) | ConvertError::Layout(_) => told,
-            ConvertError::Headers(_) | ConvertError::Random(_) => told,
-        }
-    }
-}
-
-impl From<keyway_fs::resize::RoomError> for Failure {
-    fn from(error: keyway_fs::resize::RoomError) -> Self {
-        use keyway_fs::resize::RoomError as E;
-        let exit = if matches!(error, E::Missing { .. }) { 5 } else { 1 };
-        let told = Self::told(exit, &error.to_string());
-        match error {
-            E::Store(e) => e.into(),
-            E::Missing { .. } => told.kind(keyway_error::Kind::MissingProgram),
-            E::Damaged { .. } => told.kind(keyway_error::Kind::DamagedFilesystem),
-            E::Unreadable { .. } => told.kind(keyway_error::Kind::Io),
-            E::Refused { .. } => told.kind(keyway_error::Kind::NoRoom),
-            E::Run { .. } | E::Copy(_) | E::Read(_) => told,
-        }
-    }
 }
 
 /// The conversion that is under way on a file or device.

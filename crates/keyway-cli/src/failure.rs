@@ -1,11 +1,18 @@
 //! What went wrong, in words for people and scripts, and the exit code that goes with it.
 
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod samples;
+
 use crate::words;
 use keyway_attach::AttachError;
+use keyway_convert::ConvertError;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, Fault, Kind, Meaning, explain_io};
 use keyway_fs::allocation::AllocationError;
 use keyway_fs::mkfs::MkfsError;
+use keyway_fs::resize::RoomError;
 use keyway_lab::LabError;
 use keyway_store::{InUse, StoreError};
 use keyway_volume::bitlocker::{self, BitLockerError};
@@ -469,6 +476,52 @@ impl From<LabError> for Failure {
             LabError::NoSuchWorkload(_) => told.kind(Kind::NoSuchWorkload),
             LabError::Stopped => Self::new(Exit::Failed, "stopped", "").kind(Kind::Interrupted),
             _ => told,
+        }
+    }
+}
+
+impl From<ConvertError> for Failure {
+    fn from(error: ConvertError) -> Self {
+        let told = Self::told(error.exit_code(), &error.to_string());
+        match error {
+            ConvertError::Store(e) => e.into(),
+            ConvertError::Volume(e) => e.into(),
+            ConvertError::NoRoom { missing } => {
+                told.kind(Kind::NoRoom).with(serde_json::json!({ "missing_bytes": missing }))
+            }
+            ConvertError::Unsupported(_) => told.kind(Kind::Unsupported),
+            ConvertError::NoJournal => told.kind(Kind::NoJournal),
+            ConvertError::ImpossibleRecord
+            | ConvertError::RecordLost { .. }
+            | ConvertError::JournalOlder
+            | ConvertError::MediumOlder
+            | ConvertError::Torn { .. }
+            | ConvertError::Overwritten
+            | ConvertError::Size { .. } => told.kind(Kind::Damaged),
+            ConvertError::BitLocker(e) => e.into(),
+            ConvertError::Metadata(e) => e.into(),
+            ConvertError::Resize(e) => e.into(),
+            ConvertError::NotConvertible(_) => told.kind(Kind::Unsupported),
+            ConvertError::Allocation(AllocationError::Store(e)) => e.into(),
+            ConvertError::Allocation(_) => told.kind(Kind::Filesystem),
+            ConvertError::TooLong(_) | ConvertError::Device(_) | ConvertError::Layout(_) => told,
+            ConvertError::Headers(_) | ConvertError::Random(_) => told,
+        }
+    }
+}
+
+impl From<RoomError> for Failure {
+    fn from(error: RoomError) -> Self {
+        use RoomError as E;
+        let exit = if matches!(error, E::Missing { .. }) { 5 } else { 1 };
+        let told = Self::told(exit, &error.to_string());
+        match error {
+            E::Store(e) => e.into(),
+            E::Missing { .. } => told.kind(Kind::MissingProgram),
+            E::Damaged { .. } => told.kind(Kind::DamagedFilesystem),
+            E::Unreadable { .. } => told.kind(Kind::Io),
+            E::Refused { .. } => told.kind(Kind::NoRoom),
+            E::Run { .. } | E::Copy(_) | E::Read(_) => told,
         }
     }
 }
