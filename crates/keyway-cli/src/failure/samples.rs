@@ -3,7 +3,9 @@
 use super::Failure;
 use keyway::{Error, Misuse};
 
-use keyway_attach::{AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError};
+use keyway_attach::{
+    AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
+};
 use keyway_cipher::{Algorithm, Chain, CipherError};
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_engine::{DeviceError, LayoutError};
@@ -504,8 +506,7 @@ fn attaching() -> Vec<Failure> {
         Unmappable::TooMany(99),
         Unmappable::Unaligned,
     ];
-    let mut all: Vec<Failure> =
-        unmappable.map(|why| E::DmCrypt(DmCryptError::Unmappable(why)).into()).into();
+    let mut all: Vec<Failure> = unmappable.map(|why| E::DmCrypt(DmCryptError::Unmappable(why)).into()).into();
     all.extend(
         [Silence::Stopped, Silence::Medium, Silence::Busy]
             .map(|why| Failure::from(E::Silent { volume: volume(), pid: 77, why })),
@@ -547,11 +548,7 @@ fn attaching() -> Vec<Failure> {
         E::Vhost(VhostError::System { at: "/run/s".into(), source: io(5) }),
         E::Nvme(NvmeError::Remote(([10, 0, 0, 1], 4420).into())),
         E::Nvme(NvmeError::Name("mine".to_owned())),
-        E::Nvme(NvmeError::System {
-            doing: "listen on",
-            at: ([127, 0, 0, 1], 4420).into(),
-            source: io(98),
-        }),
+        E::Nvme(NvmeError::System { doing: "listen on", at: ([127, 0, 0, 1], 4420).into(), source: io(98) }),
     ]);
     all
 }
