@@ -10,7 +10,7 @@ const INTRODUCTION: &str = "# Errors\n
 An error says what happened and what helps. Scripts read its kind (`error.kind` with `--json`), a word that never changes, \
 and the exit code, which says whose fault it was: 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a volume or a damaged \
 one, 5 not permitted or not possible on this machine, 6 busy.\n
-This page is made from the program: `KEYWAY_WRITE_ERRORS=1 cargo test -p keyway-cli --bin keyway reference` writes it anew. \
+This page is made from the errors; the test that compares the two writes it anew where `KEYWAY_WRITE_ERRORS` is set. \
 Names and figures are examples.\n";
 
 fn root() -> PathBuf {
@@ -52,4 +52,38 @@ fn the_page_says_what_the_program_says() {
         assert_eq!(there, told, "line {} of docs/reference/errors.md", line + 1);
     }
     assert_eq!(there.lines().count(), page.lines().count());
+}
+
+/// Kinds that no test brings about yet.
+const NEVER_PRODUCED: [Kind; 4] = [Kind::HalfSetUp, Kind::NotADocument, Kind::NotBegun, Kind::NotNow];
+
+/// What tests say: the files of the crates' folders `tests`, and what stands in their sources behind `#[cfg(test)]`.
+fn tests(folder: &Path, whole: bool, said: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            tests(&path, whole || path.ends_with("tests"), said);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = std::fs::read_to_string(&path).expect("text");
+            let from = if whole { Some(0) } else { text.find("#[cfg(test)]\nmod tests {") };
+            said.push_str(from.and_then(|from| text.get(from..)).unwrap_or_default());
+        }
+    }
+}
+
+/// A test produces a kind where it names the word or the variant, or where it is among the samples.
+#[test]
+fn each_kind_is_produced_by_a_test() {
+    let mut said = String::new();
+    tests(&root().join("crates"), false, &mut said);
+    let samples: Vec<Kind> = samples::all().iter().map(|failure| failure.kind).collect();
+    let named = |kind: &Kind| {
+        let (word, variant) = (format!("\"{}\"", kind.word()), format!("Kind::{kind:?}"));
+        let variants = said.match_indices(&variant);
+        let mut after = variants.filter_map(|(at, _)| said.get(at + variant.len()..)?.chars().next());
+        said.contains(&word) || after.any(|c| !c.is_alphanumeric())
+    };
+    let never: Vec<Kind> =
+        Kind::ALL.iter().copied().filter(|kind| !samples.contains(kind) && !named(kind)).collect();
+    assert_eq!(never, NEVER_PRODUCED);
 }
