@@ -21,8 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// at most: whoever has it longer uses it.
 const GLANCE: Duration = Duration::from_secs(1);
 
-const NO_LOOP: &str = "load the kernel's loop module (modprobe loop), or open without it";
-
 /// Puts a free loop device with sectors of `sector_bytes` on the file at `backing`.
 pub fn attach(backing: &Path, sector_bytes: u32, read_only: bool) -> Result<PathBuf, AttachError> {
     attach_open(&open(backing, read_only)?, backing, sector_bytes, read_only)
@@ -43,7 +41,9 @@ fn attach_open(
     read_only: bool,
 ) -> Result<PathBuf, AttachError> {
     keyway_sys::loop_attach(file, sector_bytes, read_only).map_err(|e| match e.kind() {
-        io::ErrorKind::NotFound => AttachError::Missing { what: "/dev/loop-control".into(), hint: NO_LOOP },
+        io::ErrorKind::NotFound => {
+            AttachError::Missing { what: "/dev/loop-control".into(), advice: keyway_error::Advice::LoadLoop }
+        }
         _ => AttachError::io(putting(backing), e),
     })
 }

@@ -11,6 +11,7 @@ use crate::shown::shown;
 use crate::size;
 use crate::volume::{self, about};
 use crate::watch::{self, running, speed, watched};
+use crate::words;
 use keyway_convert::FreeSpace;
 use keyway_convert::veracrypt::{self, Plan};
 use keyway_convert::{ConversionKind, ConvertError, Found, JournalLocation, Stopped};
@@ -193,7 +194,7 @@ pub(crate) fn refuse_if_used(path: &Path) -> Result<(), Failure> {
         Some(one) => Err(Failure::new(
             Exit::Busy,
             format!("{} is in use: {one}", path.display()),
-            InUse::by(path, one.clone()).hint(),
+            words::sentence(&InUse::by(path, one.clone()).advice()),
         )
         .kind(keyway_error::Kind::Busy)),
     }

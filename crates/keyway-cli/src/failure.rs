@@ -9,12 +9,14 @@ use crate::words;
 use keyway_attach::AttachError;
 use keyway_convert::ConvertError;
 use keyway_engine::{DeviceError, LayoutError};
-use keyway_error::{Advice, Fault, Kind, Meaning, explain_io};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_fs::allocation::AllocationError;
+use keyway_fs::files::FilesError;
 use keyway_fs::mkfs::MkfsError;
 use keyway_fs::resize::RoomError;
 use keyway_lab::LabError;
-use keyway_store::{InUse, StoreError};
+use keyway_store::StoreError;
+use keyway_volume::bitlocker::tpm::TpmProtectorError;
 use keyway_volume::bitlocker::{self, BitLockerError};
 use keyway_volume::veracrypt::{ChangeError, CreateError};
 use keyway_volume::{NotAVolume, VolumeError};
@@ -158,50 +160,19 @@ impl Failure {
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        let meaning = explain_io(&error.source);
-        let message = match error.operation {
-            keyway_store::Operation::Open => format!("could not open {}: {}", error.what, error.source),
-            _ => error.to_string(),
-        };
-        if error.is_shorter() {
-            return Self::meant(&meaning, message).hint(words::sentence(&Advice::WaitForItsSize));
+/// Failures of what the crates below explain.
+macro_rules! explained {
+    ($($error:ty,)*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::meant(&error.explain(), error.to_string())
+            }
         }
-        let by = error.source.get_ref().and_then(|inner| inner.downcast_ref::<InUse>());
-        let failure = Self::meant(&meaning, message);
-        match by {
-            Some(by) => failure.hint(by.hint()),
-            None => failure,
-        }
-    }
+    )*};
 }
 
-impl From<DeviceError> for Failure {
-    fn from(error: DeviceError) -> Self {
-        match error {
-            DeviceError::Store(error) => error.into(),
-            DeviceError::PastEnd { .. } => {
-                Self::usage(error.to_string(), "ask for less; `keyway info` tells the volume's size")
-            }
-            DeviceError::ReadOnly => {
-                Self::new(Exit::NotPermitted, error.to_string(), "open it without --read-only")
-                    .kind(Kind::ReadOnly)
-            }
-            DeviceError::HiddenVolume => {
-                Self::new(Exit::Failed, error.to_string(), "close it; what was written before is safe")
-                    .kind(Kind::HiddenVolume)
-            }
-            DeviceError::LostWrites => {
-                Self::new(Exit::Failed, error.to_string(), "open it again, and check the file system inside")
-                    .kind(Kind::LostWrites)
-            }
-            DeviceError::Metadata(_) => {
-                let hint = "everything else was written; check the file system inside, which should leave these bytes alone";
-                Self::new(Exit::Failed, error.to_string(), hint).kind(Kind::Metadata)
-            }
-        }
-    }
+explained! {
+    StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError,
 }
 
 impl From<VolumeError> for Failure {
@@ -436,32 +407,6 @@ impl From<ChangeError> for Failure {
     }
 }
 
-impl From<AttachError> for Failure {
-    fn from(error: AttachError) -> Self {
-        use AttachError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Device(error) => error.into(),
-            E::AlreadyOpen { .. } => told.kind(Kind::AlreadyOpen),
-            E::Taken { by, .. } => told.kind(Kind::Busy).hint(by.hint()),
-            E::NotOpen(_) => told.kind(Kind::NotOpen),
-            E::Missing { .. } => told.kind(Kind::Missing),
-            E::Mount { .. } => {
-                told.kind(Kind::Mount).hint("open it without a mount point and look at what is inside")
-            }
-            E::Silent { .. } => {
-                let hint = format!("{}. What it was asked for is done when it goes on", told.hint);
-                told.kind(Kind::NoAnswer).hint(hint)
-            }
-            E::Deleted { .. } => told.kind(Kind::Deleted),
-            E::NoAnswer { .. } => {
-                told.kind(Kind::NoAnswer).hint("try again; `keyway status` tells what is open")
-            }
-            _ => told,
-        }
-    }
-}
-
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
         let told = Self::told(error.exit_code(), &error.to_string());
@@ -507,29 +452,6 @@ impl From<ConvertError> for Failure {
             ConvertError::TooLong(_) | ConvertError::Device(_) | ConvertError::Layout(_) => told,
             ConvertError::Headers(_) | ConvertError::Random(_) => told,
         }
-    }
-}
-
-impl From<RoomError> for Failure {
-    fn from(error: RoomError) -> Self {
-        use RoomError as E;
-        let exit = if matches!(error, E::Missing { .. }) { 5 } else { 1 };
-        let told = Self::told(exit, &error.to_string());
-        match error {
-            E::Store(e) => e.into(),
-            E::Missing { .. } => told.kind(Kind::MissingProgram),
-            E::Damaged { .. } => told.kind(Kind::DamagedFilesystem),
-            E::Unreadable { .. } => told.kind(Kind::Io),
-            E::Refused { .. } => told.kind(Kind::NoRoom),
-            E::Run { .. } | E::Copy(_) | E::Read(_) => told,
-        }
-    }
-}
-
-impl From<LayoutError> for Failure {
-    fn from(error: LayoutError) -> Self {
-        Self::new(Exit::NotAVolume, error.to_string(), "check that the file was copied completely")
-            .kind(Kind::Damaged)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::given::{Given, VolumeArgs};
 use crate::output::Output;
 use crate::volume;
 use keyway_engine::Access;
-use keyway_fs::files::{Files, FilesError};
+use keyway_fs::files::Files;
 use keyway_store::Caching;
 use keyway_volume::Secrets;
 
@@ -21,30 +21,6 @@ pub(crate) fn open(
     drop(given);
     volume::warn(out, &open.warnings);
     open.into_files().map_err(|e| volume::about(&target.volume, e))
-}
-
-impl From<FilesError> for Failure {
-    fn from(error: FilesError) -> Self {
-        use FilesError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Device(error) => error.into(),
-            E::Host { doing, path, source } => Self::io(doing, &path, &source),
-            E::NoFileSystem => told.kind(keyway_error::Kind::NoFilesystem),
-            E::Unreadable(_) | E::CanNotWrite(_) | E::Unsupported(_) => {
-                told.kind(keyway_error::Kind::Unsupported)
-            }
-            E::Unclean => told.kind(keyway_error::Kind::Unclean),
-            E::Damaged(_) | E::Endless(_) => told.kind(keyway_error::Kind::DamagedFilesystem),
-            E::NotFound(_) => told.kind(keyway_error::Kind::NotFound),
-            E::NotAFolder(_) | E::IsAFolder(_) | E::IsALink(_) | E::NotAFile(_) => {
-                told.kind(keyway_error::Kind::NotSuitable)
-            }
-            E::NotAPath(_) | E::BadName(_) => told.kind(keyway_error::Kind::Usage),
-            E::Exists(_) | E::InTheWay(_) => told.kind(keyway_error::Kind::Exists),
-            E::NoRoom { .. } => told.kind(keyway_error::Kind::NoSpace),
-        }
-    }
 }
 
 /// All that could not be done, after the rest was.

@@ -3,8 +3,7 @@
 use crate::failure::Failure;
 use crate::secrets_in::SecretSource;
 use keyway::secrets::{NewTpmSource, TpmSource};
-use keyway_tpm::{Address, Pcrs, TpmError};
-use keyway_volume::bitlocker::tpm::TpmProtectorError;
+use keyway_tpm::{Address, Pcrs};
 use std::path::PathBuf;
 
 /// The variable that names another TPM than the machine's own where no option names one.
@@ -90,38 +89,5 @@ fn address(named: Option<&Address>) -> Result<Address, Failure> {
             named.parse().map_err(fault)
         }
         _ => Ok(Address::default()),
-    }
-}
-
-impl From<TpmProtectorError> for Failure {
-    fn from(error: TpmProtectorError) -> Self {
-        use TpmProtectorError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::NoProtector | E::OtherKind(..) => told
-                .kind(keyway_error::Kind::NoSuchProtector)
-                .hint("leave out --tpm, and give what the volume has: keyway protector list VOLUME"),
-            E::NeedsPin => told.kind(keyway_error::Kind::NoSecret).hint("use --pin-file FILE or --pin-fd N"),
-            E::NeedsStartupKey(_) => {
-                told.kind(keyway_error::Kind::NoSecret).hint("name it with --startup-key FILE.BEK")
-            }
-            E::OtherStartupKey(_) => told.kind(keyway_error::Kind::OtherStartupKey),
-            E::WrongStartupKey(_) => told.kind(keyway_error::Kind::WrongStartupKey),
-            E::Pin(_) => told.kind(keyway_error::Kind::Pin),
-            E::Blob(_) | E::Damaged(_) => told.kind(keyway_error::Kind::Damaged),
-            E::OldPin => told.kind(keyway_error::Kind::Unsupported),
-            E::Stopped => told.kind(keyway_error::Kind::Interrupted),
-            E::Random(_) => told,
-            E::Tpm(error) => match error {
-                TpmError::NoTpm { .. } => told.kind(keyway_error::Kind::NoTpm),
-                TpmError::WrongAuthorization { .. } => told.kind(keyway_error::Kind::WrongPin),
-                TpmError::LockedOut { .. } => told.kind(keyway_error::Kind::TpmLocked),
-                TpmError::MeasurementsChanged { .. } => told.kind(keyway_error::Kind::MeasurementsChanged),
-                TpmError::NotThisTpm => told.kind(keyway_error::Kind::OtherTpm),
-                TpmError::Unfit(_) => told.kind(keyway_error::Kind::Unsupported),
-                TpmError::NotPermitted { .. } | TpmError::Busy { .. } => told,
-                _ => told.kind(keyway_error::Kind::Tpm),
-            },
-        }
     }
 }

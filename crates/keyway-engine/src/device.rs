@@ -12,6 +12,7 @@ use crate::counters::{Counting, Kind, Layer, Watch};
 use crate::observation::{Observation, Observer};
 use crate::refused::Refused;
 use crate::{Counters, Latency, Layout, LayoutError, Mapping, Segment};
+use keyway_error::{Advice, Explain, Fault, Meaning};
 use keyway_store::{Action, AlignedBuf, Store, StoreError};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,6 +61,21 @@ pub enum DeviceError {
     /// Bytes whose writer was told long ago that they were taken could not be written since.
     #[error("writes that were held back could not be put on the medium, and are lost")]
     LostWrites,
+}
+
+impl Explain for DeviceError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use keyway_error::Kind as K;
+        match self {
+            Self::Store(error) => error.explain(),
+            Self::PastEnd { .. } => (K::Usage, Fault::Request, A::AskForLess).into(),
+            Self::ReadOnly => (K::ReadOnly, Fault::Machine, A::OpenWritable).into(),
+            Self::HiddenVolume => (K::HiddenVolume, Fault::State, A::CloseIt).into(),
+            Self::LostWrites => (K::LostWrites, Fault::Medium, A::OpenAgainAndCheck).into(),
+            Self::Metadata(_) => (K::Metadata, Fault::State, A::LeaveMetadataAlone).into(),
+        }
+    }
 }
 
 impl DeviceError {

@@ -1,6 +1,7 @@
 //! Where each logical sector of a volume lives, and under which transform.
 
 use keyway_cipher::SectorCipher;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -65,6 +66,12 @@ pub enum LayoutError {
         /// The store's size.
         present: u64,
     },
+}
+
+impl Explain for LayoutError {
+    fn explain(&self) -> Meaning {
+        (Kind::Damaged, Fault::Contents, Advice::CheckCopy).into()
+    }
 }
 
 impl Layout {

@@ -69,6 +69,18 @@ impl Meaning {
     }
 }
 
+impl From<(Kind, Fault)> for Meaning {
+    fn from((kind, fault): (Kind, Fault)) -> Self {
+        Self::new(kind, fault)
+    }
+}
+
+impl From<(Kind, Fault, Advice)> for Meaning {
+    fn from((kind, fault, step): (Kind, Fault, Advice)) -> Self {
+        Self::new(kind, fault).advise(step)
+    }
+}
+
 /// An error that knows its kind, whose fault it is and what helps.
 pub trait Explain: Error {
     /// All three at once.

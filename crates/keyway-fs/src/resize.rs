@@ -4,6 +4,7 @@ mod ext;
 
 use crate::Kind;
 use crate::fields::number;
+use keyway_error::{Advice, Explain, Fault, Meaning};
 use keyway_store::StoreError;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -17,7 +18,7 @@ pub enum RoomError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// This machine lacks the program.
-    #[error("{program} is not on this machine; install the package {package}")]
+    #[error("{program} is not on this machine")]
     Missing {
         /// The program.
         program: &'static str,
@@ -36,7 +37,7 @@ pub enum RoomError {
         source: io::Error,
     },
     /// The check found faults.
-    #[error("the {kind} file system is damaged, says {program}: {said}; repair it before it is converted")]
+    #[error("the {kind} file system is damaged, says {program}: {said}")]
     Damaged {
         /// Which file system.
         kind: Kind,
@@ -46,10 +47,7 @@ pub enum RoomError {
         said: String,
     },
     /// The medium under it failed.
-    #[error(
-        "{program} could not read all of the {kind} file system: {said}; look at the system's log (`dmesg`) for the drive's own \
-         report: nothing was changed"
-    )]
+    #[error("{program} could not read all of the {kind} file system: {said}")]
     Unreadable {
         /// Which file system.
         kind: Kind,
@@ -62,13 +60,30 @@ pub enum RoomError {
     #[error("the copy of NTFS's first sector could not be written to its new place: {0}")]
     Copy(io::Error),
     /// The tool refused to change the size.
-    #[error("{program} did not change the file system's size: {said}; make room in it")]
+    #[error("{program} did not change the file system's size: {said}")]
     Refused {
         /// The program.
         program: &'static str,
         /// What it said.
         said: String,
     },
+}
+
+impl Explain for RoomError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use keyway_error::Kind as K;
+        match self {
+            Self::Store(error) => error.explain(),
+            Self::Missing { package, .. } => {
+                (K::MissingProgram, Fault::Machine, A::InstallPackage((*package).to_owned())).into()
+            }
+            Self::Damaged { .. } => (K::DamagedFilesystem, Fault::State, A::RepairBeforeConversion).into(),
+            Self::Unreadable { .. } => (K::Io, Fault::Medium, A::ReadSystemLogUnchanged).into(),
+            Self::Refused { .. } => (K::NoRoom, Fault::State, A::MakeRoom).into(),
+            Self::Run { .. } | Self::Copy(_) | Self::Read(_) => Meaning::of(Fault::Medium),
+        }
+    }
 }
 
 /// What a program said and whether it was content.

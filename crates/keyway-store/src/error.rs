@@ -1,5 +1,7 @@
 //! What went wrong on the medium: the operation, where, and the system's own reason.
 
+use crate::InUse;
+use keyway_error::{Advice, Explain, Meaning, explain_io};
 use std::{fmt, io};
 
 /// What was being done when it failed.
@@ -54,6 +56,19 @@ pub struct StoreError {
     /// The system's reason; `ErrorKind::UnexpectedEof` for a request past the end.
     #[source]
     pub source: io::Error,
+}
+
+impl Explain for StoreError {
+    fn explain(&self) -> Meaning {
+        let mut meaning = explain_io(&self.source);
+        let by = self.source.get_ref().and_then(|inner| inner.downcast_ref::<InUse>());
+        if self.is_shorter() {
+            meaning.advice = vec![Advice::WaitForItsSize];
+        } else if let Some(by) = by {
+            meaning.advice = vec![by.advice()];
+        }
+        meaning
+    }
 }
 
 impl StoreError {

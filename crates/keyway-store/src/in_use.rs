@@ -1,5 +1,6 @@
 //! Who keeps the bytes of a file or device from being claimed.
 
+use keyway_error::Advice;
 use keyway_sys::{LockHolder, Reached, Use, layers, partitions, uses, views, write_locked_by};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -65,24 +66,16 @@ impl InUse {
     }
 
     /// What its owner can do about it.
-    pub fn hint(&self) -> String {
-        let what = self.what.display();
+    pub fn advice(&self) -> Advice {
+        let what = self.what.clone();
         match &self.by {
-            By::Process(LockHolder { name, pid, .. }) if name == "keyway" => {
-                format!(
-                    "`keyway close {what}` closes a volume that is open; otherwise wait until process {pid} ends"
-                )
-            }
-            By::Process(LockHolder { pid, .. }) => format!("wait until process {pid} ends, or end it"),
-            By::System(Use::Mounted(at)) => format!("unmount it first: umount {}", at.display()),
-            By::System(Use::Swap) => format!("have the system not swap to it: swapoff {what}"),
-            By::System(Use::Holder(name)) => {
-                format!(
-                    "take /dev/{name} down first (dmsetup remove, cryptsetup close, vgchange -an, mdadm --stop)"
-                )
-            }
-            By::System(Use::Loop(name)) => format!("take it off first: losetup -d /dev/{name}"),
-            By::Somebody => format!("close what uses it (`keyway status`, `lsof {what}`), and try again"),
+            By::Process(LockHolder { name, pid, .. }) if name == "keyway" => Advice::CloseVolume(what, *pid),
+            By::Process(LockHolder { pid, .. }) => Advice::WaitForProcess(*pid),
+            By::System(Use::Mounted(at)) => Advice::UnmountIt(at.clone()),
+            By::System(Use::Swap) => Advice::SwapOff(what),
+            By::System(Use::Holder(name)) => Advice::TakeDown(name.clone()),
+            By::System(Use::Loop(name)) => Advice::DetachLoop(name.clone()),
+            By::Somebody => Advice::CloseUsersOf(what),
         }
     }
 }

@@ -3,15 +3,14 @@
 use crate::lockout::Lockout;
 use crate::pcr::Pcrs;
 use crate::response_code::ResponseCode;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::io;
 
 /// A command that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TpmError {
     /// There is none at that address.
-    #[error(
-        "there is no TPM at {address}: {source}; switch it on in the firmware's settings, or name another"
-    )]
+    #[error("there is no TPM at {address}: {source}")]
     NoTpm {
         /// Where it was looked for.
         address: String,
@@ -19,7 +18,7 @@ pub enum TpmError {
         source: io::Error,
     },
     /// It is there, and this user may not use it.
-    #[error("the TPM at {address} may not be used: {source}; do it as root, or as a member of the group tss")]
+    #[error("the TPM at {address} may not be used: {source}")]
     NotPermitted {
         /// Where it is.
         address: String,
@@ -27,7 +26,7 @@ pub enum TpmError {
         source: io::Error,
     },
     /// Another program holds the device, which serves one at a time.
-    #[error("the TPM at {address} is in use by another program; /dev/tpmrm0 can be shared")]
+    #[error("the TPM at {address} is in use by another program")]
     Busy {
         /// Where it is.
         address: String,
@@ -44,9 +43,7 @@ pub enum TpmError {
         fault: BadResponse,
     },
     /// The answer does not carry the MAC of the session: somebody else wrote it, or changed it.
-    #[error(
-        "the TPM's answer to {command} is not authentic; somebody may be between this program and the TPM"
-    )]
+    #[error("the TPM's answer to {command} is not authentic")]
     NotAuthentic {
         /// The command.
         command: &'static str,
@@ -60,32 +57,26 @@ pub enum TpmError {
         code: ResponseCode,
     },
     /// The registers have other values than those the secret was sealed to.
-    #[error(
-        "the machine's start-up measurements changed (PCRs {pcrs}), so the TPM keeps the key; start the system \
-         that it was sealed under, or use a recovery password"
-    )]
+    #[error("the machine's start-up measurements changed (PCRs {pcrs}), so the TPM keeps the key")]
     MeasurementsChanged {
         /// The registers that count.
         pcrs: Pcrs,
     },
     /// The authorization value is wrong.
-    #[error("the TPM does not accept this PIN{}", tries_left(.lockout.as_ref()))]
+    #[error("the TPM does not accept this PIN")]
     WrongAuthorization {
         /// How often it may still be wrong, where the TPM says so.
         lockout: Option<Lockout>,
     },
     /// Too many wrong authorizations: the TPM accepts none for now, not even the right one.
-    #[error("the TPM is locked after too many wrong PINs{}; use a recovery password", waiting(.lockout.as_ref()))]
+    #[error("the TPM is locked after too many wrong PINs")]
     LockedOut {
         /// How long it lasts, where the TPM says so.
         lockout: Option<Lockout>,
     },
     /// Another TPM sealed it, or this one before it was cleared; or the object is damaged, which looks
     /// the same to every TPM.
-    #[error(
-        "this TPM did not seal the key, or it has been cleared since, or the sealed key is damaged; use a \
-         recovery password, and add the TPM again"
-    )]
+    #[error("this TPM did not seal the key, or it has been cleared since, or the sealed key is damaged")]
     NotThisTpm,
     /// The storage root key or the owner hierarchy has a password of its own.
     #[error("the TPM's owner set a password for its storage keys, which this program can't give")]
@@ -98,29 +89,42 @@ pub enum TpmError {
     Random(#[from] getrandom::Error),
 }
 
-fn tries_left(lockout: Option<&Lockout>) -> String {
-    match lockout.map(Lockout::tries_left) {
-        None => String::new(),
-        Some(0) => "; it was the last try before the TPM locks itself".to_owned(),
-        Some(1) => "; 1 more try before the TPM locks itself".to_owned(),
-        Some(n) => format!("; {n} more tries before the TPM locks itself"),
-    }
-}
-
-fn waiting(lockout: Option<&Lockout>) -> String {
-    match lockout.map(|lockout| lockout.forgets_one_after.as_secs()) {
-        Some(seconds) if seconds > 0 => {
-            format!("; it forgets one of them every {} while it is powered", duration(seconds))
+impl Explain for TpmError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::NoTpm { .. } => (K::NoTpm, F::Machine, A::EnableTpm).into(),
+            Self::NotPermitted { .. } => (K::NotPermitted, F::Machine, A::JoinTss).into(),
+            Self::Busy { .. } => (K::Busy, F::InUse, A::UseResourceManager).into(),
+            Self::BadResponse { fault: BadResponse::UnknownTag(_), .. } => {
+                (K::Tpm, F::Medium, A::NeedTpm2).into()
+            }
+            Self::Transport(_) | Self::BadResponse { .. } | Self::Refused { .. } => {
+                (K::Tpm, F::Medium).into()
+            }
+            Self::NotAuthentic { .. } => (K::Tpm, F::Medium, A::SomebodyBetween).into(),
+            Self::MeasurementsChanged { .. } => {
+                (K::MeasurementsChanged, F::Machine, A::StartSealedSystem).into()
+            }
+            Self::WrongAuthorization { lockout } => {
+                let mut meaning = Meaning::new(K::WrongPin, F::Secret);
+                meaning.advice.extend(lockout.map(|lockout| A::TriesLeft(lockout.tries_left())));
+                meaning
+            }
+            Self::LockedOut { lockout } => {
+                let mut meaning = Meaning::new(K::TpmLocked, F::Machine);
+                let seconds = lockout.map(|lockout| lockout.forgets_one_after.as_secs());
+                meaning.advice.extend(seconds.filter(|s| *s > 0).map(A::ForgetsOneEvery));
+                meaning.advise(A::UseRecoveryPassword)
+            }
+            Self::NotThisTpm => (K::OtherTpm, F::Machine, A::UseRecoveryAndAddTpm).into(),
+            Self::OwnerPassword => (K::Tpm, F::Machine).into(),
+            Self::Unfit(Unfit::NoSha256Bank(_)) => (K::Unsupported, F::Machine, A::EnableSha256Bank).into(),
+            Self::Unfit(_) => (K::Unsupported, F::Machine).into(),
+            Self::Random(_) => (K::Tpm, F::Ours).into(),
         }
-        _ => String::new(),
-    }
-}
-
-fn duration(seconds: u64) -> String {
-    match seconds {
-        0..120 => format!("{seconds} seconds"),
-        120..7200 => format!("{} minutes", seconds / 60),
-        _ => format!("{} hours", seconds / 3600),
     }
 }
 
@@ -154,7 +158,7 @@ pub enum BadResponse {
         actual: usize,
     },
     /// Its tag is unknown, as with a TPM 1.2.
-    #[error("its tag is 0x{0:04x}; a TPM 2.0 is needed, and this may be a TPM 1.2")]
+    #[error("its tag is 0x{0:04x}")]
     UnknownTag(u16),
     /// It answers another question.
     #[error("it answers another question")]
@@ -196,8 +200,6 @@ pub enum Unfit {
         limit: usize,
     },
     /// The TPM keeps no SHA-256 measurements.
-    #[error(
-        "the TPM keeps no SHA-256 measurements in PCRs {0}; switch its SHA-256 bank on in the firmware's settings"
-    )]
+    #[error("the TPM keeps no SHA-256 measurements in PCRs {0}")]
     NoSha256Bank(Pcrs),
 }

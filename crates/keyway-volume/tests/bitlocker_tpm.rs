@@ -1,6 +1,7 @@
 //! BitLocker's protectors with a TPM, made and opened with an emulated one.
 #![allow(clippy::panic, clippy::expect_used, reason = "tests")]
 
+use keyway_error::{Advice, Explain, Fault, Kind};
 use keyway_secret::SecretBytes;
 use keyway_testkit::Swtpm;
 use keyway_tpm::{Pcrs, Tpm, TpmError};
@@ -145,7 +146,7 @@ fn a_wrong_pin_costs_a_try_and_a_missing_one_does_not() {
     assert!(matches!(error, TpmProtectorError::NeedsPin), "{error}");
     let error = unseal(protector, &mut tpm, &with(Some(&right), &[])).err().expect("refused");
     assert!(matches!(error, TpmProtectorError::NeedsStartupKey(id) if id == protector.id), "{error}");
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.fault(), Fault::Request);
     let other = [StartupKey::random().expect("random")];
     let error = unseal(protector, &mut tpm, &with(Some(&right), &other)).err().expect("refused");
     assert!(matches!(error, TpmProtectorError::OtherStartupKey(id) if id == protector.id), "{error}");
@@ -155,9 +156,8 @@ fn a_wrong_pin_costs_a_try_and_a_missing_one_does_not() {
     let TpmProtectorError::Tpm(TpmError::WrongAuthorization { lockout: Some(lockout) }) = &error else {
         panic!("{error}")
     };
-    assert_eq!((error.exit_code(), lockout.failures), (3, 1));
-    let left = format!("{} more tries", lockout.tries_left());
-    assert!(error.to_string().contains(&left), "{error}");
+    assert_eq!((error.fault(), lockout.failures), (Fault::Secret, 1));
+    assert_eq!(error.advice(), [Advice::TriesLeft(lockout.tries_left())]);
     assert_eq!(failures(&mut tpm), 1);
 
     let damaged = [StartupKey {
@@ -167,7 +167,7 @@ fn a_wrong_pin_costs_a_try_and_a_missing_one_does_not() {
     }];
     let error = unseal(protector, &mut tpm, &with(Some(&right), &damaged)).err().expect("refused");
     assert!(matches!(error, TpmProtectorError::WrongStartupKey(id) if id == protector.id), "{error}");
-    assert_eq!(error.exit_code(), 3);
+    assert_eq!(error.fault(), Fault::Secret);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn wrong_pins_lock_it() {
     }
     let error = unseal(&made.protector, &mut tpm, &with(Some(&right), &[])).err().expect("locked");
     assert!(matches!(error, TpmProtectorError::Tpm(TpmError::LockedOut { .. })), "{error}");
-    assert_eq!(error.exit_code(), 5);
+    assert_eq!((error.kind(), error.fault()), (Kind::TpmLocked, Fault::Machine));
 }
 
 #[test]
@@ -191,11 +191,11 @@ fn changed_measurements_and_a_cleared_tpm_are_told_apart() {
     open(&swtpm).pcr_extend(11, &[1; 32]).expect("extends");
     let error = unseal(&made.protector, &mut open(&swtpm), &with(None, &[])).err().expect("refused");
     assert!(matches!(error, TpmProtectorError::Tpm(TpmError::MeasurementsChanged { .. })), "{error}");
-    assert_eq!(error.exit_code(), 5);
+    assert_eq!((error.kind(), error.fault()), (Kind::MeasurementsChanged, Fault::Machine));
     swtpm.replace();
     let error = unseal(&made.protector, &mut open(&swtpm), &with(None, &[])).err().expect("refused");
     assert!(matches!(error, TpmProtectorError::Tpm(TpmError::NotThisTpm)), "{error}");
-    assert_eq!(error.exit_code(), 5);
+    assert_eq!((error.kind(), error.fault()), (Kind::OtherTpm, Fault::Machine));
 }
 
 /// Whatever byte of the protector is wrong: an error, never another key, and no panic.

@@ -1,22 +1,19 @@
 //! Why a volume can't be handed over to the kernel.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::io;
 
 /// The volume can't be handed over to the kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum DmCryptError {
     /// There is no device-mapper, or not for this user.
-    #[error(
-        "device-mapper can't be used: {0}; `keyway doctor` tells more, and the other ways to attach work without it"
-    )]
+    #[error("device-mapper can't be used: {0}")]
     Missing(String),
     /// The kernel's dm-crypt can't do what this volume needs.
-    #[error("dm-crypt can't decrypt this volume: {0}; attach it another way")]
+    #[error("dm-crypt can't decrypt this volume: {0}")]
     Unmappable(#[from] Unmappable),
     /// It was tried, and the kernel said no.
-    #[error(
-        "dm-crypt does not take {cipher}: {source}; `dmesg` may tell why, and the other ways to attach do it themselves"
-    )]
+    #[error("dm-crypt does not take {cipher}: {source}")]
     Refused {
         /// As dm-crypt calls it.
         cipher: String,
@@ -55,4 +52,14 @@ pub enum Unmappable {
     /// A piece that does not begin or end with a sector.
     #[error("a piece of the volume does not begin with a whole sector")]
     Unaligned,
+}
+
+impl Explain for DmCryptError {
+    fn explain(&self) -> Meaning {
+        match self {
+            Self::Missing(_) => (Kind::NotPermitted, Fault::Machine, Advice::AskDoctor).into(),
+            Self::Unmappable(_) => (Kind::NotPermitted, Fault::Machine, Advice::AttachOtherwise).into(),
+            Self::Refused { .. } => (Kind::NotPermitted, Fault::Machine, Advice::ReadKernelLog).into(),
+        }
+    }
 }

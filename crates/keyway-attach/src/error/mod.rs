@@ -13,6 +13,7 @@ pub use ublk::UblkError;
 pub use vhost_user::VhostError;
 
 use keyway_engine::DeviceError;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::InUse;
 use std::fmt;
 use std::io;
@@ -54,14 +55,23 @@ impl Silence {
         }
     }
 
-    /// What to do about the process of that number.
-    pub(crate) fn advice(self, pid: u32) -> String {
+    /// The same for whoever waits for it, in words.
+    pub(crate) fn words(self, pid: u32) -> String {
         match self {
             Self::Stopped => format!("`kill -CONT {pid}` lets it go on"),
             Self::Medium => {
                 "it goes on when the medium does; `dmesg` tells what is wrong with that".to_owned()
             }
             Self::Busy => "wait until what is cached is written, or look at what it does".to_owned(),
+        }
+    }
+
+    /// What to do about the process of that number.
+    pub(crate) const fn advice(self, pid: u32) -> Advice {
+        match self {
+            Self::Stopped => Advice::LetGoOn(pid),
+            Self::Medium => Advice::WaitForMedium,
+            Self::Busy => Advice::WaitOrLook,
         }
     }
 }
@@ -80,13 +90,13 @@ impl fmt::Display for Silence {
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The volume is served by another process already.
-    #[error("{volume} is already open; close it first: keyway close {volume}")]
+    #[error("{volume} is already open")]
     AlreadyOpen {
         /// The volume.
         volume: String,
     },
     /// Somebody has the volume's bytes, by its name or by another one.
-    #[error("could not open {}: {by}; {}", .volume.display(), .by.hint())]
+    #[error("could not open {}: {by}", .volume.display())]
     Taken {
         /// The volume.
         volume: PathBuf,
@@ -94,7 +104,7 @@ pub enum AttachError {
         by: InUse,
     },
     /// Something uses what should go away.
-    #[error("{what} is in use{}; close what uses it and try again", by(.users))]
+    #[error("{what} is in use{}", by(.users))]
     Busy {
         /// The mount point, device or file.
         what: String,
@@ -102,23 +112,23 @@ pub enum AttachError {
         users: Vec<User>,
     },
     /// This user may not do it.
-    #[error("not permitted to {what}: {source}; {hint}")]
+    #[error("not permitted to {what}: {source}")]
     NotPermitted {
         /// What was tried.
         what: String,
         /// What would help.
-        hint: &'static str,
+        advice: Advice,
         /// The system's reason.
         #[source]
         source: io::Error,
     },
     /// The machine lacks something.
-    #[error("{what} is missing; {hint}")]
+    #[error("{what} is missing")]
     Missing {
         /// The device, program or kernel part.
         what: String,
         /// What would help.
-        hint: &'static str,
+        advice: Advice,
     },
     /// The volume's file system could not be mounted.
     #[error("the volume holds {found}, and it could not be mounted at {at}: {source}")]
@@ -132,13 +142,13 @@ pub enum AttachError {
         source: io::Error,
     },
     /// Nothing of that name is open.
-    #[error("{0} is not open; `keyway status` lists what is")]
+    #[error("{0} is not open")]
     NotOpen(String),
     /// The runtime folder belongs to somebody else or others may write to it.
-    #[error("{0} is not a folder of this user's alone; remove it, or set XDG_RUNTIME_DIR to one")]
+    #[error("{0} is not a folder of this user's alone")]
     UnsafeFolder(PathBuf),
     /// The serving process is there, and does not answer. What it was asked for is done when it goes on.
-    #[error("process {pid}, which serves {volume}, does not answer: {why}; {}", .why.advice(*.pid))]
+    #[error("process {pid}, which serves {volume}, does not answer: {why}")]
     Silent {
         /// The volume.
         volume: String,
@@ -148,9 +158,7 @@ pub enum AttachError {
         why: Silence,
     },
     /// The volume's file was deleted; it is still served.
-    #[error(
-        "{volume} was deleted while it was open, and what is in it goes when it is closed; copy what you need first"
-    )]
+    #[error("{volume} was deleted while it was open, and what is in it goes when it is closed")]
     Deleted {
         /// The volume.
         volume: String,
@@ -164,7 +172,7 @@ pub enum AttachError {
         reason: String,
     },
     /// It is closed and nothing is left, but something went wrong on the way.
-    #[error("{volume} is closed, but not cleanly: {reason}; check what was written last")]
+    #[error("{volume} is closed, but not cleanly: {reason}")]
     ClosedBadly {
         /// The volume.
         volume: String,
@@ -205,30 +213,37 @@ impl AttachError {
     pub fn io(doing: impl Into<String>, source: impl Into<io::Error>) -> Self {
         let (doing, source) = (doing.into(), source.into());
         if source.kind() == io::ErrorKind::PermissionDenied {
-            return Self::NotPermitted { what: doing, hint: "try it as root", source };
+            return Self::NotPermitted { what: doing, advice: Advice::TryAsRoot, source };
         }
         Self::Io { doing, source }
     }
+}
 
-    /// The exit code that stands for this error (see the command line's documentation).
-    pub fn exit_code(&self) -> u8 {
+impl Explain for AttachError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::AlreadyOpen { .. }
-            | Self::Taken { .. }
-            | Self::Busy { .. }
-            | Self::Silent { .. }
-            | Self::Deleted { .. } => 6,
-            Self::Ublk(e) => e.exit_code(),
-            Self::NotPermitted { .. } | Self::Missing { .. } | Self::Mount { .. } | Self::DmCrypt(_) => 5,
-            Self::NotOpen(_)
-            | Self::UnsafeFolder(_)
-            | Self::NoAnswer { .. }
-            | Self::ClosedBadly { .. }
-            | Self::Device(_)
-            | Self::Nbd(_)
-            | Self::Vhost(_)
-            | Self::Nvme(_)
-            | Self::Io { .. } => 1,
+            Self::AlreadyOpen { volume } => (K::AlreadyOpen, F::InUse, A::CloseNamed(volume.clone())).into(),
+            Self::Taken { by, .. } => (K::Busy, F::InUse, by.advice()).into(),
+            Self::Busy { .. } => (K::Busy, F::InUse, A::CloseAndRetry).into(),
+            Self::NotPermitted { advice, .. } => (K::NotPermitted, F::Machine, advice.clone()).into(),
+            Self::Missing { advice, .. } => (K::Missing, F::Machine, advice.clone()).into(),
+            Self::Mount { .. } => (K::Mount, F::Machine, A::LookInside).into(),
+            Self::NotOpen(_) => (K::NotOpen, F::State, A::ListOpen).into(),
+            Self::UnsafeFolder(_) => (K::Failed, F::State, A::RemoveOrRuntimeFolder).into(),
+            Self::Silent { pid, why, .. } => (K::NoAnswer, F::InUse, why.advice(*pid)).into(),
+            Self::Deleted { .. } => (K::Deleted, F::InUse, A::CopyNow).into(),
+            Self::NoAnswer { .. } => (K::NoAnswer, F::State, A::TryStatus).into(),
+            Self::ClosedBadly { .. } => (K::Failed, F::Medium, A::CheckLastWrites).into(),
+            Self::Device(error) => error.explain(),
+            Self::DmCrypt(error) => error.explain(),
+            Self::Ublk(error) => error.explain(),
+            Self::Nbd(error) => error.explain(),
+            Self::Vhost(error) => error.explain(),
+            Self::Nvme(error) => error.explain(),
+            Self::Io { .. } => Meaning::of(F::Medium),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Why an NBD server could not listen, or had to give up.
 
 use crate::address::Listen;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,14 +10,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum NbdError {
     /// An address other machines reach, without leave.
-    #[error(
-        "{0} can be reached from other machines and NBD asks for no password; use a loopback address, or TLS"
-    )]
+    #[error("{0} can be reached from other machines and NBD asks for no password")]
     Remote(SocketAddr),
     /// No TLS with these.
-    #[error(
-        "{path} can't be used: {reason}; a folder of certificates has ca-cert.pem, server-cert.pem and server-key.pem"
-    )]
+    #[error("{path} can't be used: {reason}")]
     Certificates {
         /// The file.
         path: PathBuf,
@@ -24,10 +21,10 @@ pub enum NbdError {
         reason: String,
     },
     /// Somebody answers on this socket.
-    #[error("another server is listening on {0}; close it or choose another path")]
+    #[error("another server is listening on {0}")]
     InUse(PathBuf),
     /// Something else has this name.
-    #[error("{0} exists and is not a socket; choose another path")]
+    #[error("{0} exists and is not a socket")]
     NotASocket(PathBuf),
     /// The system said no.
     #[error("could not {doing} {at}: {source}")]
@@ -40,4 +37,16 @@ pub enum NbdError {
         #[source]
         source: io::Error,
     },
+}
+
+impl Explain for NbdError {
+    fn explain(&self) -> Meaning {
+        match self {
+            Self::Remote(_) => (Kind::Failed, Fault::State, Advice::LoopbackOrTls).into(),
+            Self::Certificates { .. } => (Kind::Failed, Fault::State, Advice::NameCertificates).into(),
+            Self::InUse(_) => (Kind::Failed, Fault::State, Advice::CloseOrOtherPath).into(),
+            Self::NotASocket(_) => (Kind::Failed, Fault::State, Advice::OtherPath).into(),
+            Self::System { .. } => Meaning::of(Fault::Medium),
+        }
+    }
 }

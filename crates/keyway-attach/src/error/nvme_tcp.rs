@@ -1,5 +1,6 @@
 //! Why an NVMe/TCP controller could not listen, or had to give up.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::io;
 use std::net::SocketAddr;
 
@@ -7,12 +8,10 @@ use std::net::SocketAddr;
 #[derive(Debug, thiserror::Error)]
 pub enum NvmeError {
     /// An address other machines reach, without leave.
-    #[error(
-        "{0} can be reached from other machines and nothing here asks for a password; use a loopback address, or have hosts prove a secret"
-    )]
+    #[error("{0} can be reached from other machines and nothing here asks for a password")]
     Remote(SocketAddr),
     /// Not a name for a subsystem.
-    #[error("{0:?} is no NVMe qualified name; write nqn.YEAR-MONTH.DOMAIN:NAME")]
+    #[error("{0:?} is no NVMe qualified name")]
     Name(String),
     /// The system said no.
     #[error("could not {doing} {at}: {source}")]
@@ -25,4 +24,14 @@ pub enum NvmeError {
         #[source]
         source: io::Error,
     },
+}
+
+impl Explain for NvmeError {
+    fn explain(&self) -> Meaning {
+        match self {
+            Self::Remote(_) => (Kind::Failed, Fault::State, Advice::LoopbackOrSecret).into(),
+            Self::Name(_) => (Kind::Failed, Fault::State, Advice::WriteNqn).into(),
+            Self::System { .. } => Meaning::of(Fault::Medium),
+        }
+    }
 }

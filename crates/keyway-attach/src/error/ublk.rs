@@ -1,25 +1,21 @@
 //! Why ublk can't be used for a volume.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+
 /// ublk can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UblkError {
     /// There is no driver, or not for this user.
-    #[error(
-        "ublk can't be used: {0}; `keyway doctor` tells more, and the other ways to attach work without it"
-    )]
+    #[error("ublk can't be used: {0}")]
     Missing(String),
     /// Nobody has handed this user the node of a device of its own.
-    #[error(
-        "{node} belongs to root and not to who made its device; a udev rule must hand it over, and docs/reference/attachments.md has it"
-    )]
+    #[error("{node} belongs to root and not to who made its device")]
     NotHandedOver {
         /// The node.
         node: String,
     },
     /// The volume is attached already, by a server that was killed.
-    #[error(
-        "{volume} is still {device}, whose server was killed; serve it again: keyway open {volume} --attach ublk, or give it up: keyway close {volume}"
-    )]
+    #[error("{volume} is still {device}, whose server was killed")]
     Waiting {
         /// The volume.
         volume: String,
@@ -39,19 +35,20 @@ pub enum UblkError {
         sector_bytes: u32,
     },
     /// A hidden volume was protected.
-    #[error(
-        "{0} protected a hidden volume, and would not any more; open it with --protect-hidden, or give it up with `keyway close`"
-    )]
+    #[error("{0} protected a hidden volume, and would not any more")]
     Unprotected(String),
 }
 
-impl UblkError {
-    /// The exit code that stands for this error.
-    pub(crate) fn exit_code(&self) -> u8 {
+impl Explain for UblkError {
+    fn explain(&self) -> Meaning {
         match self {
-            Self::Missing(_) | Self::NotHandedOver { .. } => 5,
-            Self::Waiting { .. } => 6,
-            Self::Another { .. } | Self::Unprotected(_) => 1,
+            Self::Missing(_) => (Kind::NotPermitted, Fault::Machine, Advice::AskDoctor).into(),
+            Self::NotHandedOver { .. } => (Kind::NotPermitted, Fault::Machine, Advice::AddUdevRule).into(),
+            Self::Waiting { volume, .. } => {
+                (Kind::Busy, Fault::InUse, Advice::ServeAgain(volume.clone())).into()
+            }
+            Self::Another { .. } => Meaning::of(Fault::State),
+            Self::Unprotected(_) => (Kind::Failed, Fault::State, Advice::ProtectOrClose).into(),
         }
     }
 }

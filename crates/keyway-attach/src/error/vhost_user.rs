@@ -1,6 +1,7 @@
 //! Why a vhost-user server could not be made, or had to give up.
 
 use super::nbd::NbdError;
+use keyway_error::{Explain, Fault, Meaning};
 use std::io;
 use std::path::PathBuf;
 
@@ -19,4 +20,13 @@ pub enum VhostError {
         #[source]
         source: io::Error,
     },
+}
+
+impl Explain for VhostError {
+    fn explain(&self) -> Meaning {
+        match self {
+            Self::Socket(error) => error.explain(),
+            Self::System { .. } => Meaning::of(Fault::Medium),
+        }
+    }
 }

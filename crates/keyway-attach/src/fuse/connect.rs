@@ -1,6 +1,7 @@
 //! A FUSE connection: `/dev/fuse` bound to a mount point, by ourselves or by `fusermount3`.
 
 use crate::AttachError;
+use keyway_error::Advice;
 use rustix::io::{Errno, IoSliceMut};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
@@ -17,10 +18,6 @@ const HELPER: &str = "fusermount3";
 /// What `mount` and `df` show.
 const SOURCE: &str = "keyway";
 const SUBTYPE: &str = "keyway";
-
-const NO_DEVICE: &str = "load the kernel's fuse module (modprobe fuse), or use --attach nbd";
-const NOT_ALLOWED: &str = "let root open it to all (chmod 666 /dev/fuse), run as root, or use --attach nbd";
-const NO_HELPER: &str = "install the package fuse3, run as root, or use --attach nbd";
 
 /// Mounts a FUSE file system at the folder `at` and returns its connection.
 pub(crate) fn connect(at: &Path) -> Result<OwnedFd, AttachError> {
@@ -41,7 +38,9 @@ fn connect_as_root(at: &Path) -> Result<OwnedFd, AttachError> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     rustix::mount::mount(SOURCE, at, format!("fuse.{SUBTYPE}"), flags, options.as_c_str()).map_err(|e| {
         match e {
-            Errno::NODEV => AttachError::Missing { what: "the kernel's FUSE".into(), hint: NO_DEVICE },
+            Errno::NODEV => {
+                AttachError::Missing { what: "the kernel's FUSE".into(), advice: Advice::LoadFuse }
+            }
             e => AttachError::io(format!("mount FUSE at {}", at.display()), e),
         }
     })?;
@@ -127,9 +126,9 @@ pub(crate) fn is_mounted(at: &Path) -> bool {
 
 fn no_device(e: io::Error) -> AttachError {
     match e.kind() {
-        io::ErrorKind::NotFound => AttachError::Missing { what: DEVICE.into(), hint: NO_DEVICE },
+        io::ErrorKind::NotFound => AttachError::Missing { what: DEVICE.into(), advice: Advice::LoadFuse },
         io::ErrorKind::PermissionDenied => {
-            AttachError::NotPermitted { what: format!("open {DEVICE}"), hint: NOT_ALLOWED, source: e }
+            AttachError::NotPermitted { what: format!("open {DEVICE}"), advice: Advice::AllowFuse, source: e }
         }
         _ => AttachError::io(format!("open {DEVICE}"), e),
     }
@@ -137,7 +136,7 @@ fn no_device(e: io::Error) -> AttachError {
 
 fn no_helper(e: io::Error) -> AttachError {
     match e.kind() {
-        io::ErrorKind::NotFound => AttachError::Missing { what: HELPER.into(), hint: NO_HELPER },
+        io::ErrorKind::NotFound => AttachError::Missing { what: HELPER.into(), advice: Advice::InstallFuse },
         _ => AttachError::io(format!("run {HELPER}"), e),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::patience::FIRST_WORD;
 use crate::{AttachError, User};
+use keyway_error::Advice;
 use rustix::fs::{FlockOperation, Mode, flock};
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -41,7 +42,7 @@ pub fn runtime_folder() -> Result<PathBuf, AttachError> {
         }
         None => Err(AttachError::Missing {
             what: "a folder for what this user has open".into(),
-            hint: "set XDG_RUNTIME_DIR or HOME to a folder of this user's alone",
+            advice: Advice::SetRuntimeFolder,
         }),
     }
 }

@@ -64,7 +64,7 @@ impl<'a> Patience<'a> {
             let (pid, volume) = (self.state.pid, self.state.volume.display());
             (self.tell)(&format!(
                 "waiting for process {pid}, which serves {volume}: {why}; {}",
-                why.advice(pid)
+                why.words(pid)
             ));
         }
         !enough

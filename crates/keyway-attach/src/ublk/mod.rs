@@ -21,6 +21,7 @@ pub(crate) use orphan::{clear, not_handed_over};
 use crate::{AttachError, Stop, loopdev};
 use control::{control, is_ours, path_of, tag};
 use keyway_engine::Device;
+use keyway_error::Advice;
 use keyway_sys::{NewUblk, UblkControl, UblkDevice, UblkParameters, ublk_character};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -198,7 +199,7 @@ impl UblkVolume {
             if Instant::now() > until {
                 return Err(AttachError::Missing {
                     what: self.device.display().to_string(),
-                    hint: "udev or devtmpfs makes it; see that one of them is there",
+                    advice: Advice::RunUdev,
                 });
             }
             std::thread::sleep(Duration::from_millis(5));

@@ -4,6 +4,7 @@ use crate::rig::device;
 use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan, NbdAddress};
 use keyway_attach::{AttachError, LocalUsers};
 use keyway_engine::Access;
+use keyway_error::{Explain, Fault};
 use keyway_store::{Caching, FileStore, OpenMode, StoreError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ fn run() {
     };
     if let Err(e) = done {
         eprintln!("{e}");
-        std::process::exit(e.exit_code().into());
+        std::process::exit(if e.fault() == Fault::InUse { 6 } else { 1 });
     }
     std::process::exit(0);
 }

@@ -4,6 +4,7 @@ use crate::rig::{Mounted, TRANSPORTS, can_mount, device};
 use keyway_attach::AttachError;
 use keyway_attach::fuse::Transport;
 use keyway_engine::Access;
+use keyway_error::{Explain, Fault};
 use keyway_store::{Caching, FileStore, MemStore, OpenMode};
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use rustix::io::Errno;
@@ -132,7 +133,7 @@ fn a_file_in_use_stays_until_it_is_closed() {
         };
         let file = writable(&mounted.file());
         let busy = mounted.fuse.unmount().expect_err("the file is open");
-        assert!(matches!(busy, AttachError::Busy { .. }) && busy.exit_code() == 6, "{busy}");
+        assert!(matches!(busy, AttachError::Busy { .. }) && busy.fault() == Fault::InUse, "{busy}");
         file.write_all_at(&[3; 777], 5).expect("it still works");
         assert!(!mounted.gone.is_requested());
         drop(file);

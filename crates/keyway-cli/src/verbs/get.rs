@@ -106,7 +106,7 @@ fn to_folder(
         Taken::LeftOut(path, why) => note(&mut left_out, path, why),
         Taken::Failed(path, e) => {
             let text = e.to_string();
-            note(&mut failed, path, text.split_once("; ").map_or(&text, |(what, _)| what));
+            note(&mut failed, path, &text);
         }
     });
     let (got, all) = got.map_err(|e| volume::about(&args.target.volume, e))?;

@@ -152,8 +152,7 @@ impl Listing<'_> {
     }
 
     fn tell(&mut self, path: &Path, error: &FilesError) {
-        let text = error.to_string();
-        let why = text.split_once("; ").map_or(&*text, |(what, _)| what);
+        let why = error.to_string();
         self.out.warn(&format!("{}: {why}", shown(path.as_os_str())));
         self.failed.push(json!({"path": path.to_string_lossy(), "reason": why}));
     }

@@ -111,7 +111,6 @@ fn in_kernel(
     match (served, &plan.otherwise, spare, ready) {
         (Err(AttachError::DmCrypt(e)), Some(other), Some(layout), Some(ready)) => {
             let reason = e.to_string();
-            let reason = reason.split("; ").next().unwrap_or_default();
             let why = other.why.as_ref().map(|why| format!("{why}; {reason}"));
             let way = Way { attachment: other.attachment.clone(), why };
             let store = medium::open(&plan.volume, access, Caching::Direct)?;

@@ -18,6 +18,7 @@ pub(super) use attached::Attached;
 
 use super::plan::Attachment;
 use crate::AttachError;
+use keyway_error::Advice;
 
 /// The way that is planned.
 ///
@@ -39,7 +40,7 @@ pub(super) fn of(attachment: &Attachment) -> Result<Box<dyn Attached>, AttachErr
         other => {
             return Err(AttachError::Missing {
                 what: format!("what serves by {}", other.name()),
-                hint: "this program was built without it; attach the volume another way",
+                advice: Advice::AttachOtherwiseBuilt,
             });
         }
     })

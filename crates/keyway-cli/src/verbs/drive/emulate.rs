@@ -5,9 +5,11 @@ use crate::nvme_auth::AuthArgs;
 use crate::output::{Output, bytes};
 use crate::shown::shown;
 use crate::size;
+use crate::words;
 use keyway_attach::nvme_tcp::{Namespace, NamespaceError, NvmeError, Options, SecurityRefusal, Server};
 use keyway_attach::vhost_user::VhostServer;
 use keyway_attach::{AttachError, LocalUsers, Stop};
+use keyway_error::Explain;
 use keyway_store::{Caching, FileStore, OpenMode};
 use keyway_virtual_drive::{Drive, DriveError, Fault, IoError, Label, Profile, SecurityError};
 use serde_json::json;
@@ -242,7 +244,7 @@ fn unusable(error: DriveError) -> Failure {
 fn unserved(error: &NvmeError) -> Failure {
     let text = error.to_string();
     match error {
-        NvmeError::Remote(_) | NvmeError::Name(_) => Failure::told(Exit::Usage as u8, &text),
+        NvmeError::Remote(_) | NvmeError::Name(_) => Failure::usage(text, words::sentences(&error.advice())),
         NvmeError::System { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
             Failure::new(Exit::Busy, text, "choose another port; 0 takes a free one")
         }

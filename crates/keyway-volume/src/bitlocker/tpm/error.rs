@@ -4,6 +4,7 @@ use super::super::codes::Protection;
 use super::super::guid::Guid;
 use super::blob::BlobFault;
 use super::pin::PinFault;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_tpm::TpmError;
 
 /// A protector that did not open, or was not made.
@@ -22,10 +23,10 @@ pub enum TpmProtectorError {
     #[error("this volume's TPM protector needs its startup key, the file {name}.BEK", name = .0.to_string().to_uppercase())]
     NeedsStartupKey(Guid),
     /// Startup keys were given, but not the protector's.
-    #[error("the startup key that was given is not this volume's; it needs {name}.BEK", name = .0.to_string().to_uppercase())]
+    #[error("the startup key that was given is not this volume's")]
     OtherStartupKey(Guid),
     /// The startup key has the right name and the wrong key.
-    #[error("the TPM gave its part, but the startup key {0} does not open the volume; it may be damaged")]
+    #[error("the TPM gave its part, but the startup key {0} does not open the volume")]
     WrongStartupKey(Guid),
     /// The PIN can't be one.
     #[error("{0}")]
@@ -34,13 +35,13 @@ pub enum TpmProtectorError {
     #[error("{0}")]
     Tpm(#[from] TpmError),
     /// The sealed object can't be read.
-    #[error("the key that the TPM sealed can't be used: {0}; use a recovery password")]
+    #[error("the key that the TPM sealed can't be used: {0}")]
     Blob(#[from] BlobFault),
     /// A part of the protector is missing or damaged.
-    #[error("the TPM protector's {0} is damaged; use a recovery password, and add the TPM again")]
+    #[error("the TPM protector's {0} is damaged")]
     Damaged(&'static str),
     /// Windows 7 and older kept PINs in another way.
-    #[error("the PIN of this protector is kept in the way of Windows 7; use a recovery password")]
+    #[error("the PIN of this protector is kept in the way of Windows 7")]
     OldPin,
     /// It was stopped.
     #[error("it was stopped before the PIN was tried")]
@@ -50,30 +51,28 @@ pub enum TpmProtectorError {
     Random(#[from] getrandom::Error),
 }
 
-impl TpmProtectorError {
-    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret,
-    /// 4 not a volume or a damaged one, 5 not permitted or this machine lacks what it needs, 6 busy.
-    pub fn exit_code(&self) -> u8 {
+impl Explain for TpmProtectorError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::NeedsPin | Self::NeedsStartupKey(_) | Self::Pin(_) => 2,
-            Self::NoProtector | Self::OtherKind(..) | Self::OtherStartupKey(_) | Self::WrongStartupKey(_) => {
-                3
+            Self::NoProtector | Self::OtherKind(..) => (K::NoSuchProtector, F::Secret, A::LeaveOutTpm).into(),
+            Self::NeedsPin => (K::NoSecret, F::Request, A::GivePin).into(),
+            Self::NeedsStartupKey(_) => (K::NoSecret, F::Request, A::GiveStartupKey).into(),
+            Self::OtherStartupKey(id) => {
+                let name = id.to_string().to_uppercase();
+                (K::OtherStartupKey, F::Secret, A::NeedsStartupKey(name)).into()
             }
-            Self::Blob(BlobFault::Tpm12) | Self::OldPin => 5,
-            Self::Blob(_) | Self::Damaged(_) => 4,
-            Self::Stopped | Self::Random(_) => 1,
-            Self::Tpm(error) => match error {
-                TpmError::WrongAuthorization { .. } => 3,
-                TpmError::NoTpm { .. }
-                | TpmError::NotPermitted { .. }
-                | TpmError::MeasurementsChanged { .. }
-                | TpmError::LockedOut { .. }
-                | TpmError::NotThisTpm
-                | TpmError::OwnerPassword
-                | TpmError::Unfit(_) => 5,
-                TpmError::Busy { .. } => 6,
-                _ => 1,
-            },
+            Self::WrongStartupKey(_) => (K::WrongStartupKey, F::Secret, A::MayBeDamaged).into(),
+            Self::Pin(_) => (K::Pin, F::Request).into(),
+            Self::Tpm(error) => error.explain(),
+            Self::Blob(BlobFault::Tpm12) => (K::Damaged, F::Machine, A::UseRecoveryPassword).into(),
+            Self::Blob(_) => (K::Damaged, F::Contents, A::UseRecoveryPassword).into(),
+            Self::Damaged(_) => (K::Damaged, F::Contents, A::UseRecoveryAndAddTpm).into(),
+            Self::OldPin => (K::Unsupported, F::Machine, A::UseRecoveryPassword).into(),
+            Self::Stopped => (K::Interrupted, F::Stopped).into(),
+            Self::Random(_) => Meaning::of(F::Ours),
         }
     }
 }
