@@ -1,5 +1,6 @@
 //! Names: algorithms, chains of them, modes, kernels, and what a volume's cipher is made of.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::fmt;
 use std::str::FromStr;
 
@@ -293,4 +294,13 @@ pub enum CipherError {
     /// This machine can't run that kernel.
     #[error("this machine can't run the {0} kernel")]
     KernelMissing(&'static str),
+}
+
+impl Explain for CipherError {
+    fn explain(&self) -> Meaning {
+        match self {
+            Self::KernelMissing(_) => (Kind::NotPermitted, Fault::Machine, Advice::ListKernels).into(),
+            _ => (Kind::Usage, Fault::Request, Advice::ListCiphers).into(),
+        }
+    }
 }

@@ -10,16 +10,15 @@ use keyway_attach::AttachError;
 use keyway_convert::ConvertError;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
-use keyway_fs::allocation::AllocationError;
 use keyway_fs::files::FilesError;
-use keyway_fs::mkfs::MkfsError;
 use keyway_fs::resize::RoomError;
 use keyway_lab::LabError;
 use keyway_store::StoreError;
+use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::tpm::TpmProtectorError;
 use keyway_volume::bitlocker::{self, BitLockerError};
-use keyway_volume::veracrypt::{ChangeError, CreateError};
-use keyway_volume::{NotAVolume, VolumeError};
+use keyway_volume::veracrypt::{ChangeError, CreateError, ResizeError};
+use serde_json::json;
 use std::io;
 use std::path::Path;
 
@@ -151,7 +150,12 @@ impl Failure {
 
     /// What an error means, with the words that say what happened.
     pub(crate) fn meant(meaning: &Meaning, message: impl Into<String>) -> Self {
-        Self::new(Exit::of(meaning.fault), message, words::sentences(&meaning.advice)).kind(meaning.kind)
+        let failure = Self::new(Exit::of(meaning.fault), message, words::sentences(&meaning.advice));
+        let missing = meaning.advice.iter().find_map(|step| match step {
+            Advice::ShrinkFileSystem(missing) => Some(json!({ "missing_bytes": missing })),
+            _ => None,
+        });
+        Self { detail: missing.unwrap_or_default(), ..failure }.kind(meaning.kind)
     }
 
     /// A system call on a path that failed, sorted by errno.
@@ -172,239 +176,9 @@ macro_rules! explained {
 }
 
 explained! {
-    StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError,
-}
-
-impl From<VolumeError> for Failure {
-    fn from(error: VolumeError) -> Self {
-        use VolumeError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Store(error) => error.into(),
-            E::WrongSecret { argon2id_skipped: Some(_) } => told,
-            E::WrongSecret { argon2id_skipped: None } => told
-                .hint("check the password, --keyfile and --pim, and that this is the right file or device"),
-            E::WrongProtectionSecret => told
-                .kind(Kind::WrongProtectionSecret)
-                .hint("check the hidden volume's secret (--protect-…); without it use --read-only"),
-            E::NoSecret => told.hint("use --password-file FILE, --password-fd N or --keyfile PATH"),
-            E::PasswordTooLong { .. } => told.hint("check that the file holds the password and nothing else"),
-            E::NotAVolume(NotAVolume::Empty | NotAVolume::TooSmall(_)) => told.hint(NAME_IT),
-            E::NotAVolume(_) => told.hint(NAME_ANOTHER),
-            E::DamagedHeader { .. } => told.kind(Kind::Damaged),
-            E::Layout(_) => told.kind(Kind::Damaged).hint("restore the header: keyway header restore VOLUME"),
-            E::Unsupported(_) => told.kind(Kind::Unsupported),
-            E::Keyfile { .. } => told.kind(Kind::Keyfile).hint("check the path; an empty file is no keyfile"),
-            E::PimTooLarge(_) | E::Cipher(_) => told,
-        }
-    }
-}
-
-impl From<BitLockerError> for Failure {
-    fn from(error: BitLockerError) -> Self {
-        use BitLockerError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Store(error) => error.into(),
-            E::Layout(error) => error.into(),
-            E::NotBitLocker(bitlocker::BootFault::Nowhere) => told.hint(NAME_IT),
-            E::NotBitLocker(_) => told.hint(NAME_ANOTHER),
-            E::BootSector(_) | E::NoMetadata(_) | E::Impossible(_) | E::DamagedKey(_) => {
-                told.kind(Kind::Damaged)
-            }
-            E::HalfConverted => told.kind(Kind::Converting),
-            E::Tampered => told.kind(Kind::Tampered),
-            E::Unsupported(_) => told.kind(Kind::Unsupported),
-            E::NoSuchProtector { .. } => told.kind(Kind::NoSuchProtector).hint(ALL_SECRETS),
-            E::NoSecret(_) => told.kind(Kind::NoSecret).hint(ALL_SECRETS),
-            E::WrongPassword => told.hint("check the password, and that this is the right file or device"),
-            E::MistypedRecoveryPassword(_) => told.kind(Kind::MistypedRecoveryPassword),
-            E::WrongRecoveryPassword(_) => told.kind(Kind::WrongRecoveryPassword),
-            E::OtherStartupKey { .. } => {
-                told.kind(Kind::OtherStartupKey).hint("name the .BEK file of that identifier")
-            }
-            E::WrongStartupKey(_) => told.kind(Kind::WrongStartupKey),
-            E::NotAStartupKey { .. } => told.kind(Kind::StartupKey),
-            E::Stopped => told.kind(Kind::Interrupted),
-            E::WrongMasterKey | E::NotUtf8 | E::Cipher(_) => told,
-        }
-    }
-}
-
-const NAME_IT: &str = "name the file or device that holds the volume";
-
-/// What to do about something that does not begin as a volume does.
-const NAME_ANOTHER: &str = "name the file or device that holds the volume; of a BitLocker volume whose first \
-     sector was overwritten, `keyway info --format bitlocker` looks for what is left";
-
-/// The options that open a BitLocker volume.
-const ALL_SECRETS: &str =
-    "use --password-file FILE, --recovery-password DIGITS-OR-FILE, --startup-key FILE.BEK or --tpm";
-
-impl From<bitlocker::ChangeError> for Failure {
-    fn from(error: bitlocker::ChangeError) -> Self {
-        use bitlocker::ChangeError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::NoSuchProtector(_) => told.kind(Kind::NoSuchProtector),
-            E::HasOne(_) => told.kind(Kind::Exists),
-            E::LastProtector(_) => told.kind(Kind::LastProtector).hint(
-                "add another one first: keyway protector add; to destroy what is in the volume: keyway erase, or --last",
-            ),
-            E::LastSecret(_) => {
-                told.kind(Kind::LastProtector).hint("add another one first: keyway protector add; or add --last")
-            }
-            E::NothingToResume => told.kind(Kind::LastProtector),
-            E::NotSuspended => told.kind(Kind::NotSuspended),
-            E::Make(_) | E::OtherKind { .. } => told,
-            E::Write(e) => e.into(),
-        }
-    }
-}
-
-impl From<bitlocker::RewriteError> for Failure {
-    fn from(error: bitlocker::RewriteError) -> Self {
-        use bitlocker::RewriteError as E;
-        let told = Self::told(1, &error.to_string());
-        match &error {
-            E::Full(_) => told.kind(Kind::NoSpace),
-            E::Nothing(e) if e.source.kind() == io::ErrorKind::PermissionDenied => {
-                Self { exit: Exit::NotPermitted, ..told }.kind(Kind::NotPermitted)
-            }
-            E::Nothing(_) => {
-                told.kind(Kind::Io).hint("look at the system's log (`dmesg`) for the drive's own report")
-            }
-            E::Partly(_) => told.kind(Kind::PartlyWritten),
-        }
-    }
-}
-
-impl From<bitlocker::BackupError> for Failure {
-    fn from(error: bitlocker::BackupError) -> Self {
-        use bitlocker::BackupError as E;
-        let told = Self::told(4, &error.to_string());
-        match error {
-            E::Open(e) => e.into(),
-            E::Make(e) => e.into(),
-            E::File { path, source } => Self::io("read", &path, &source),
-            E::NotABackup { .. } => {
-                told.kind(Kind::NotABackup).hint("name a file that `keyway header backup` wrote")
-            }
-            E::OtherVolume { .. } | E::OtherSize { .. } => Self { exit: Exit::Failed, ..told }
-                .kind(Kind::OtherVolume)
-                .hint("use --force if you are sure"),
-            E::Remains { .. } => Self { exit: Exit::Failed, ..told }
-                .kind(Kind::Ambiguous)
-                .hint("copy what is in it: open it read-only"),
-            E::OtherKey => {
-                Self { exit: Exit::Failed, ..told }.kind(Kind::OtherKey).hint("use --force if you are sure")
-            }
-            E::Write(e) => e.into(),
-            E::FirstSector(_) => Self { exit: Exit::Failed, ..told }.kind(Kind::PartlyWritten),
-        }
-    }
-}
-
-impl From<bitlocker::ResizeError> for Failure {
-    fn from(error: bitlocker::ResizeError) -> Self {
-        use bitlocker::ResizeError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Open(e) => e.into(),
-            E::Write(e) => e.into(),
-            E::Store(e) => e.into(),
-            E::Unsupported(_) => told.kind(Kind::Unsupported),
-            E::Random(_) | E::Size { .. } => told,
-        }
-    }
-}
-
-impl From<keyway_volume::veracrypt::ResizeError> for Failure {
-    fn from(error: keyway_volume::veracrypt::ResizeError) -> Self {
-        use keyway_volume::veracrypt::ResizeError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Open(e) => e.into(),
-            E::Make(e) => e.into(),
-            E::Store(e) => e.into(),
-            E::Unsupported(_) => told.kind(Kind::Unsupported),
-            E::Random(_) | E::Size { .. } => told,
-        }
-    }
-}
-
-impl From<CreateError> for Failure {
-    fn from(error: CreateError) -> Self {
-        use CreateError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Volume(error) => error.into(),
-            E::Store(error) => error.into(),
-            E::Layout(error) => error.into(),
-            E::Cipher(error) => error.into(),
-            E::FileSystem(MkfsError::Device(error)) => error.into(),
-            E::FileSystem(MkfsError::Missing(_)) => told.kind(Kind::Missing),
-            E::FileSystem(MkfsError::Refused { .. }) => {
-                told.kind(Kind::Filesystem).hint("take another file system, or a larger volume")
-            }
-            E::FileSystem(_) => told.kind(Kind::Filesystem),
-            E::Exists(_) => told.kind(Kind::Exists),
-            E::NoSpace { .. } => told.kind(Kind::NoSpace),
-            E::InUse { .. } => told.kind(Kind::InUse),
-            E::Stopped => told.kind(Kind::Interrupted),
-            _ => told,
-        }
-    }
-}
-
-impl From<bitlocker::CreateError> for Failure {
-    fn from(error: bitlocker::CreateError) -> Self {
-        use bitlocker::CreateError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Volume(error) => error.into(),
-            E::Store(error) => error.into(),
-            E::Layout(error) => error.into(),
-            E::Cipher(error) => error.into(),
-            E::FileSystem(MkfsError::Device(error)) => error.into(),
-            E::FileSystem(MkfsError::Missing(_)) => told.kind(Kind::Missing),
-            E::FileSystem(MkfsError::Refused { .. }) => {
-                told.kind(Kind::Filesystem).hint("take another file system, or a larger volume")
-            }
-            E::Allocation(AllocationError::Store(error)) => error.into(),
-            E::FileSystem(_) | E::FileSystemNotOffered(_) | E::Allocation(_) => told.kind(Kind::Filesystem),
-            E::Stopped => told.kind(Kind::Interrupted),
-            _ => told,
-        }
-    }
-}
-
-impl From<ChangeError> for Failure {
-    fn from(error: ChangeError) -> Self {
-        use ChangeError as E;
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            E::Open(error) => error.into(),
-            E::Make(error) => error.into(),
-            E::BackupFile { path, source } => Self::io("read", &path, &source),
-            E::System(_) => told.kind(Kind::EncryptedSystem),
-            E::SystemElsewhere => told.kind(Kind::EncryptedSystem),
-            E::OtherExtent { .. } => told.kind(Kind::OtherExtent).hint(
-                "restore a backup made after the encryption ended; --force restores this one all the same",
-            ),
-            E::OtherMasterKeys => {
-                told.kind(Kind::OtherMasterKeys).hint("check the backup; --force restores it all the same")
-            }
-            E::NotABackup { .. } => {
-                told.kind(Kind::NotABackup).hint("name a file that `keyway header backup` or VeraCrypt wrote")
-            }
-            E::IsHidden => told
-                .kind(Kind::IsHidden)
-                .hint("give the outer volume's secret, and the hidden one's as --hidden-…"),
-            E::NotHidden => told.kind(Kind::NotHidden).hint("give the hidden volume's secret as --hidden-…"),
-            _ => told,
-        }
-    }
+    StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError, VolumeError,
+    BitLockerError, bitlocker::ChangeError, bitlocker::RewriteError, bitlocker::BackupError, bitlocker::ResizeError,
+    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError,
 }
 
 impl From<LabError> for Failure {
@@ -412,6 +186,7 @@ impl From<LabError> for Failure {
         let told = Self::told(error.exit_code(), &error.to_string());
         match error {
             LabError::Device(error) => error.into(),
+            LabError::Volume(_, ref advice) => told.hint(words::sentences(advice)),
             LabError::Store(error) => error.into(),
             LabError::WouldDestroy { .. } => told.kind(Kind::WouldDestroy),
             LabError::TooSmall { .. } => told.kind(Kind::TooSmall),
@@ -421,36 +196,6 @@ impl From<LabError> for Failure {
             LabError::NoSuchWorkload(_) => told.kind(Kind::NoSuchWorkload),
             LabError::Stopped => Self::new(Exit::Failed, "stopped", "").kind(Kind::Interrupted),
             _ => told,
-        }
-    }
-}
-
-impl From<ConvertError> for Failure {
-    fn from(error: ConvertError) -> Self {
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            ConvertError::Store(e) => e.into(),
-            ConvertError::Volume(e) => e.into(),
-            ConvertError::NoRoom { missing } => {
-                told.kind(Kind::NoRoom).with(serde_json::json!({ "missing_bytes": missing }))
-            }
-            ConvertError::Unsupported(_) => told.kind(Kind::Unsupported),
-            ConvertError::NoJournal => told.kind(Kind::NoJournal),
-            ConvertError::ImpossibleRecord
-            | ConvertError::RecordLost { .. }
-            | ConvertError::JournalOlder
-            | ConvertError::MediumOlder
-            | ConvertError::Torn { .. }
-            | ConvertError::Overwritten
-            | ConvertError::Size { .. } => told.kind(Kind::Damaged),
-            ConvertError::BitLocker(e) => e.into(),
-            ConvertError::Metadata(e) => e.into(),
-            ConvertError::Resize(e) => e.into(),
-            ConvertError::NotConvertible(_) => told.kind(Kind::Unsupported),
-            ConvertError::Allocation(AllocationError::Store(e)) => e.into(),
-            ConvertError::Allocation(_) => told.kind(Kind::Filesystem),
-            ConvertError::TooLong(_) | ConvertError::Device(_) | ConvertError::Layout(_) => told,
-            ConvertError::Headers(_) | ConvertError::Random(_) => told,
         }
     }
 }

@@ -1,11 +1,19 @@
 //! The sentences of advice: what a person reads for each step that an error names.
 
-use keyway_error::Advice;
+use keyway_error::{Advice, Explain};
 
 /// The steps in one line, each sentence after a "; ".
 pub(crate) fn sentences(steps: &[Advice]) -> String {
     let all: Vec<String> = steps.iter().map(sentence).collect();
     all.join("; ")
+}
+
+/// What happened and what helps, in one line.
+pub(crate) fn told(error: &dyn Explain) -> String {
+    match sentences(&error.advice()) {
+        advice if advice.is_empty() => error.to_string(),
+        advice => format!("{error}; {advice}"),
+    }
 }
 
 /// One step in words.
@@ -136,6 +144,151 @@ pub(crate) fn sentence(step: &Advice) -> String {
         A::CloseOrOtherPath => "close it or choose another path",
         A::OtherPath => "choose another path",
         A::WriteNqn => "write nqn.YEAR-MONTH.DOMAIN:NAME",
+        A::ListKernels => "`keyway doctor` lists the kernels",
+        A::ListCiphers => "`keyway bench` lists the ciphers",
+        A::CheckSecrets => {
+            "check the password, --keyfile and --pim, and that this is the right file or device"
+        }
+        A::NoMemoryForArgon2id => "Argon2id was not tried, because there is too little memory for it",
+        A::TryArgon2id => {
+            "Argon2id was not tried, because it takes minutes with this PIM: `--hash argon2id` tries it"
+        }
+        A::CheckHiddenSecret => "check the hidden volume's secret (--protect-…); without it use --read-only",
+        A::GivePasswordOrKeyfile => "use --password-file FILE, --password-fd N or --keyfile PATH",
+        A::CheckPasswordFile => "check that the file holds the password and nothing else",
+        A::LargestPim(most) => return format!("VeraCrypt takes {most} at most"),
+        A::NameVolume => "name the file or device that holds the volume",
+        A::NameVolumeOrSearch => {
+            "name the file or device that holds the volume; of a BitLocker volume whose first sector was overwritten, `keyway info --format bitlocker` looks for what is left"
+        }
+        A::CopyAgain(whole) => {
+            return format!(
+                "copy it again in full, or save what is left: make another copy as long as it was (`truncate -s {whole} COPY`) and open that with --read-only"
+            );
+        }
+        A::RestoreFromFileOrMakeOne => {
+            "restore it from a header backup file; if the header in front opens the volume, `keyway header backup` makes one"
+        }
+        A::RestoreFromBackup => "restore it from the volume's backup header or from a header backup file",
+        A::RestoreFromFile => "restore it from a header backup file",
+        A::RestoreHeader => "restore the header: keyway header restore VOLUME",
+        A::VersionsToFive => "versions 1 to 5 are supported: look for a newer release",
+        A::OpenWholeDrive => "open the drive or its whole image",
+        A::OtherPartition(at) => return format!("this partition begins at byte {at} and is not part of it"),
+        A::CheckKeyfilePath => "check the path; an empty file is no keyfile",
+        A::RepairFirstSector => {
+            "it is written anew from the metadata by: keyway header repair VOLUME --format bitlocker"
+        }
+        A::CopyAllThenRestoreFirstPage => {
+            "nothing was written. Make a copy of all of it before anything else, and restore the first page from a copy if there is one: then `keyway resume` goes on"
+        }
+        A::RestoreCopies => "restore them from a backup of the volume's headers",
+        A::RestoreIt => "restore it from a backup of the volume's headers",
+        A::RestoreMetadata => "restore the metadata from a backup of the volume's headers",
+        A::ConvertInWindowsOrRepair => {
+            "Windows 7 and later can convert it, and what is damaged is written anew by: keyway header repair VOLUME --format bitlocker"
+        }
+        A::NewerRelease => "look for a newer release",
+        A::LetWindowsFinish => "let Windows finish it",
+        A::LetWindowsFinishFirst => "let Windows finish it first",
+        A::LetWindowsFinishThenWrite => "let Windows finish, then it can be written here",
+        A::LetWindowsFinishItThenWrite => "let Windows finish it, then it can be written here",
+        A::SeeThenRepair => {
+            "see whether what is in it is right, then write a new one with `keyway header repair --format bitlocker`"
+        }
+        A::GiveAnySecret => {
+            "use --password-file FILE, --recovery-password DIGITS-OR-FILE, --startup-key FILE.BEK or --tpm"
+        }
+        A::CheckPassword => "check the password, and that this is the right file or device",
+        A::FindPaper => "look for the paper that names it",
+        A::CompareWithPaper => "compare it with the paper",
+        A::NameStartupKeyOfThat => "name the .BEK file of that identifier",
+        A::NameStartupKey => "name a .BEK file, or a folder that holds the volume's one",
+        A::UseUnicode => "BitLocker takes Unicode text",
+        A::NewNameAndSize => "for a file, give a name that does not exist yet and a size",
+        A::DetachIt => "unmount or detach it first",
+        A::FreeSomeOrSmaller => "free some, or choose a smaller size",
+        A::SmallerOrOtherDisk => "choose a smaller size or another disk",
+        A::LeastVolume(least) => return format!("a volume needs at least {least}"),
+        A::LargestVolume(most) => return format!("a volume may have {most} at most"),
+        A::RoomForHidden(most) => return format!("this volume has room for {most} at most"),
+        A::RoomWithoutLoss(most) => return format!("there is room for {most} at most"),
+        A::TakeSize(bytes) => return format!("take {bytes} instead"),
+        A::TakeOfferedHash => "take sha512, sha256, whirlpool, streebog, blake2s or argon2id",
+        A::ListOfferedCiphers => "`keyway bench` lists the ones it has",
+        A::GiveOuterPassword => "give the outer one's",
+        A::TakeAnotherPassword => "take another password",
+        A::DistrustMedium => "the medium can't be trusted",
+        A::NoVolumeMade => "no volume was made",
+        A::NoFileSystemMade => "the volume has no complete file system",
+        A::TakeFileSystem => "take ext4, exfat, ntfs, fat, btrfs or xfs",
+        A::TakeFileSystemOfSectors => "take ext4, fat, ntfs or xfs",
+        A::TakeWindowsFileSystem => "take ntfs, exfat, fat or none",
+        A::OtherFileSystemOrLarger => "take another file system, or a larger volume",
+        A::LeastBitLocker(least) => return format!("a BitLocker volume needs at least {least}"),
+        A::TakeOfferedMethod => "take aes-xts-128, aes-xts-256, aes-cbc-128 or aes-cbc-256",
+        A::GiveProtector => "give it a password, a recovery password or a startup key",
+        A::PasswordLengths(least, most) => return format!("BitLocker takes {least} to {most}"),
+        A::CloseProgramsLiftLimit => "close other programs, lift the limit or use a machine with more memory",
+        A::RemoveProtector => "remove a protector that is no longer needed",
+        A::RepairCopies => {
+            "`keyway header repair` writes them anew, and if that fails too, move the data to another drive"
+        }
+        A::RestoreLater => {
+            "restore a backup made after the encryption ended; --force restores this one all the same"
+        }
+        A::CheckBackup => "check the backup; --force restores it all the same",
+        A::NameHeaderBackup => "name a file that `keyway header backup` or VeraCrypt wrote",
+        A::NameMetadataBackup => "name a file that `keyway header backup` wrote",
+        A::GiveBothSecrets => "give the outer volume's secret, and the hidden one's as --hidden-…",
+        A::GiveHiddenSecret => "give the hidden volume's secret as --hidden-…",
+        A::NameDrive => "name the drive instead of the partition",
+        A::OnlyPassword => {
+            "only the password can be changed from outside, the rest with VeraCrypt in that system"
+        }
+        A::PasswordAlone => "take a password alone",
+        A::TypeablePassword => "take such a password",
+        A::OpensAsBefore => "nothing has changed, the volume opens as before",
+        A::CopyOffMedium => {
+            "the volume opens by its other header with the new secret: copy your files off this medium"
+        }
+        A::CopyOffOrRestore => {
+            "it is the only one, and holds the old or the new secret or neither: copy your files off this medium, or restore a header backup"
+        }
+        A::RestoreFromBackupFile => "restore it from a header backup file",
+        A::ListProtectors => "`keyway protector list` tells which it has",
+        A::ChangeThatOne => "change that one, or remove it first",
+        A::AddAnotherOrErase => {
+            "add another one first: keyway protector add; to destroy what is in the volume: keyway erase, or --last"
+        }
+        A::AddAnother => "add another one first: keyway protector add; or add --last",
+        A::AddProtector => "add a password or a recovery password first",
+        A::Force => "use --force if you are sure",
+        A::CopyReadOnly => "copy what is in it: open it read-only",
+        A::TryOnAnotherDrive => "try again, or on another drive",
+        A::NameSize => "name another with --size",
+        A::RunChecker => "have its own checker repair it first",
+        A::MakeRoomOrLarger => "make room in it, or take a larger size",
+        A::BringBackJournal => "bring back the file that the conversion was begun with",
+        A::DistrustAndCopy => "the medium can't be trusted: copy it whole before anything else",
+        A::BringJournalOrCopy => {
+            "nothing was changed: bring the journal back as the conversion left it, or copy the medium and the journal whole before anything else"
+        }
+        A::BringBackNewerJournal => "nothing was changed: bring back the journal as the conversion left it",
+        A::BringBackMedium => "nothing was changed: bring back the medium as the conversion left it",
+        A::CopyMediumFirst => "nothing was changed: copy the medium whole before anything else",
+        A::CopyWhole => "copy it whole before anything else",
+        A::BringBackSize => "bring back its size",
+        A::ShrinkFileSystem(_) => "make the file system smaller by that much, or the device larger",
+        A::FinishConversion => "finish its conversion first",
+        A::FinishConversionAnywhere => "finish its conversion first, here or in Windows",
+        A::GrowFile => "make a file larger with --grow",
+        A::GoOnOffline => "go on without --online",
+        A::ConvertAllSpace => "leave --used-space-only out",
+        A::MakeNewVolume => "make a new one",
+        A::RepairHeaders => "mend that first: `keyway header repair`",
+        A::RestoreHeaderFirst => "restore it first (`keyway header restore`), so that there are two",
+        A::OnlyOuter => "only the outer one can be converted, and that destroys the hidden one",
         _ => "",
     };
     words.to_owned()

@@ -1,6 +1,7 @@
 //! Why a conversion could not begin or go on, sorted by whose fault it is.
 
 use keyway_engine::{DeviceError, LayoutError};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_fs::allocation::AllocationError;
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
@@ -15,56 +16,37 @@ pub enum ConvertError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Neither slot of the journal holds a record of this conversion.
-    #[error(
-        "the journal of this conversion is damaged or is not the right one; \
-         bring back the file that the conversion was begun with"
-    )]
+    #[error("the journal of this conversion is damaged or is not the right one")]
     NoJournal,
     /// The journal's record can't be true of this conversion.
-    #[error(
-        "the journal's newest record can't be true; the medium can't be trusted: copy it whole before anything else"
-    )]
+    #[error("the journal's newest record can't be true")]
     ImpossibleRecord,
     /// A record is lost that is needed.
-    #[error(
-        "the journal's record of what is being moved to byte {at} can't be read any more; nothing was changed: bring the journal \
-         back as the conversion left it, or copy the medium and the journal whole before anything else"
-    )]
+    #[error("the journal's record of what is being moved to byte {at} can't be read any more")]
     RecordLost {
         /// Where its segment was to lie.
         at: u64,
     },
     /// The journal is an older one.
-    #[error(
-        "the journal is older than the medium, which has come further; nothing was changed: \
-         bring back the journal as the conversion left it"
-    )]
+    #[error("the journal is older than the medium, which has come further")]
     JournalOlder,
     /// The medium is an older one.
-    #[error(
-        "the medium is older than its journal, or was written over; nothing was changed: \
-         bring back the medium as the conversion left it"
-    )]
+    #[error("the medium is older than its journal, or was written over")]
     MediumOlder,
     /// More is damaged than the journal can mend.
     #[error(
         "what was being written when the power failed is damaged from byte {at} on, and the journal does not hold enough to \
-         mend it; nothing was changed: copy the medium whole before anything else"
+         mend it"
     )]
     Torn {
         /// Where the damage begins.
         at: u64,
     },
     /// The marker in front is gone in the middle of a conversion.
-    #[error(
-        "the beginning of the medium was overwritten while it was half converted, by a mkfs perhaps; \
-         copy it whole before anything else"
-    )]
+    #[error("the beginning of the medium was overwritten while it was half converted, by a mkfs perhaps")]
     Overwritten,
     /// The medium has another size than when the conversion began.
-    #[error(
-        "the file or device has {present} bytes, and had {expected} when the conversion began; bring back its size"
-    )]
+    #[error("the file or device has {present} bytes, and had {expected} when the conversion began")]
     Size {
         /// Bytes it had.
         expected: u64,
@@ -72,16 +54,14 @@ pub enum ConvertError {
         present: u64,
     },
     /// There is no room for headers and journal.
-    #[error(
-        "{missing} bytes are missing for headers and journal; make the file system smaller by that much, or the device larger"
-    )]
+    #[error("{missing} bytes are missing for headers and journal")]
     NoRoom {
         /// How many.
         missing: u64,
     },
-    /// A volume of a kind whose conversion is not offered.
+    /// A volume of a kind whose conversion is not offered, and what helps.
     #[error("{0}")]
-    Unsupported(&'static str),
+    Unsupported(&'static str, Option<Advice>),
     /// The volume does not open.
     #[error(transparent)]
     Volume(#[from] VolumeError),
@@ -141,33 +121,36 @@ pub enum Stopped {
     Paused,
 }
 
-impl ConvertError {
-    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret,
-    /// 4 not a volume or a damaged one, 5 not permitted or this machine lacks what it needs.
-    pub fn exit_code(&self) -> u8 {
+impl Explain for ConvertError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::NoRoom { .. } => 2,
-            Self::NoJournal
-            | Self::RecordLost { .. }
-            | Self::JournalOlder
-            | Self::MediumOlder
-            | Self::Overwritten
-            | Self::ImpossibleRecord
-            | Self::Torn { .. }
-            | Self::Size { .. } => 4,
-            Self::Unsupported(_) | Self::NotConvertible(_) => 5,
-            Self::BitLocker(e) => e.exit_code(),
-            Self::Metadata(e) => e.exit_code(),
-            Self::Resize(e) => e.exit_code(),
-            Self::Allocation(AllocationError::NoRoom) => 2,
-            Self::Allocation(AllocationError::Unknown | AllocationError::Damaged(_)) => 4,
-            Self::Allocation(AllocationError::Unsupported(_)) => 5,
-            Self::Allocation(AllocationError::Dirty(_) | AllocationError::Store(_)) => 1,
-            Self::TooLong(_) | Self::Device(_) | Self::Layout(_) => 1,
-            Self::Volume(e) => e.exit_code(),
-            Self::Headers(e) => e.exit_code(),
-            Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
-            Self::Store(_) | Self::Random(_) => 1,
+            Self::Store(error) => error.explain(),
+            Self::NoJournal => (K::NoJournal, F::Contents, A::BringBackJournal).into(),
+            Self::ImpossibleRecord => (K::Damaged, F::Contents, A::DistrustAndCopy).into(),
+            Self::RecordLost { .. } => (K::Damaged, F::Contents, A::BringJournalOrCopy).into(),
+            Self::JournalOlder => (K::Damaged, F::Contents, A::BringBackNewerJournal).into(),
+            Self::MediumOlder => (K::Damaged, F::Contents, A::BringBackMedium).into(),
+            Self::Torn { .. } => (K::Damaged, F::Contents, A::CopyMediumFirst).into(),
+            Self::Overwritten => (K::Damaged, F::Contents, A::CopyWhole).into(),
+            Self::Size { .. } => (K::Damaged, F::Contents, A::BringBackSize).into(),
+            Self::NoRoom { missing } => (K::NoRoom, F::Request, A::ShrinkFileSystem(*missing)).into(),
+            Self::Unsupported(_, step) => {
+                let mut meaning = Meaning::new(K::Unsupported, F::Machine);
+                meaning.advice.extend(step.clone());
+                meaning
+            }
+            Self::Volume(error) => error.explain(),
+            Self::Headers(error) => error.explain(),
+            Self::BitLocker(error) => error.explain(),
+            Self::Metadata(error) => error.explain(),
+            Self::Resize(error) => error.explain(),
+            Self::NotConvertible(error) => error.explain(),
+            Self::Allocation(error) => error.explain(),
+            Self::Device(_) | Self::Layout(_) => Meaning::of(F::Medium),
+            Self::TooLong(_) | Self::Random(_) => Meaning::of(F::Ours),
         }
     }
 }

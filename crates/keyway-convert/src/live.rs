@@ -200,6 +200,7 @@ impl Live {
             if extent.logical.start != bytes {
                 return Err(ConvertError::Unsupported(
                     "this conversion can't be carried out on a volume in use",
+                    None,
                 ));
             }
             bytes = extent.logical.end;

@@ -170,7 +170,7 @@ impl Conversion<'_> {
     ) -> Result<(Live, Checkpoint), ConvertError> {
         let mut at = self.start(true)?;
         if at.step <= self.marking {
-            return Err(ConvertError::Unsupported("the conversion has not begun"));
+            return Err(ConvertError::Unsupported("the conversion has not begun", None));
         }
         // What the records before this one hold must not be written again over what is written now.
         self.note(&mut at)?;

@@ -6,6 +6,7 @@ mod support;
 
 use keyway_convert::cross_format::{BothSecrets, Plan, find, how_far, look};
 use keyway_convert::{ConvertError, Stopped};
+use keyway_error::{Explain, Fault};
 use keyway_store::{FaultPlan, FaultStore, MemStore};
 use keyway_volume::bitlocker::UnlockRequest;
 use std::ops::ControlFlow;
@@ -145,7 +146,7 @@ fn a_pause_is_found_and_both_secrets_go_on() {
         let (wrong, key) = (secrets("not this one, either"), key(&case.key));
         let both = BothSecrets { veracrypt: &wrong, bitlocker: &UnlockRequest::new(&key) };
         let refused = Plan::resume(&store, &file, mark, &both).err().expect("refused");
-        assert_eq!(refused.exit_code(), 3);
+        assert_eq!(refused.fault(), Fault::Secret);
         assert_eq!(case.resume_anew(&medium).expect("goes on"), Stopped::Done);
         case.is_done(&medium.snapshot()).expect("converted");
         assert!(case.resume(&medium).is_none(), "nothing is left of it");

@@ -192,4 +192,222 @@ pub enum Advice {
     OtherPath,
     /// How such a name is written.
     WriteNqn,
+    /// See which kernels this machine has.
+    ListKernels,
+    /// See which ciphers there are.
+    ListCiphers,
+    /// Check password, keyfiles and PIM, and the path.
+    CheckSecrets,
+    /// Argon2id was not tried for want of memory.
+    NoMemoryForArgon2id,
+    /// Argon2id was not tried because of its cost; it can be asked for.
+    TryArgon2id,
+    /// Check the hidden volume's secret, or read only.
+    CheckHiddenSecret,
+    /// Give a password or a keyfile.
+    GivePasswordOrKeyfile,
+    /// The file should hold the password and nothing else.
+    CheckPasswordFile,
+    /// The largest PIM there is.
+    LargestPim(u32),
+    /// Name the file or device that holds the volume.
+    NameVolume,
+    /// The same, or look for what is left of a BitLocker volume.
+    NameVolumeOrSearch,
+    /// Copy it again in full; what is left can be read from a copy made as long as the volume was (bytes).
+    CopyAgain(u64),
+    /// From a backup file; the header in front makes one.
+    RestoreFromFileOrMakeOne,
+    /// From the volume's own backup, or a file.
+    RestoreFromBackup,
+    /// From a backup file.
+    RestoreFromFile,
+    /// Restore the header.
+    RestoreHeader,
+    /// A newer release may know it.
+    VersionsToFive,
+    /// Open the drive or its whole image.
+    OpenWholeDrive,
+    /// The partition that begins there (bytes) is not part of it.
+    OtherPartition(u64),
+    /// Check the keyfile's path.
+    CheckKeyfilePath,
+    /// The first sector is written anew from the metadata.
+    RepairFirstSector,
+    /// Nothing was written: copy all, and restore the first page.
+    CopyAllThenRestoreFirstPage,
+    /// Restore the copies of the metadata from a backup.
+    RestoreCopies,
+    /// Restore it from a backup of the headers.
+    RestoreIt,
+    /// Restore the metadata from a backup.
+    RestoreMetadata,
+    /// Windows can convert it; what is damaged is written anew.
+    ConvertInWindowsOrRepair,
+    /// A newer release may know it.
+    NewerRelease,
+    /// Let Windows finish the conversion.
+    LetWindowsFinish,
+    /// Let Windows finish the conversion before anything else.
+    LetWindowsFinishFirst,
+    /// Let Windows finish; then it can be written.
+    LetWindowsFinishThenWrite,
+    /// Let Windows finish the interrupted conversion; then it can be written.
+    LetWindowsFinishItThenWrite,
+    /// See what is inside, then write a new first sector.
+    SeeThenRepair,
+    /// Give one of a BitLocker volume's secrets.
+    GiveAnySecret,
+    /// Check the password, and the path.
+    CheckPassword,
+    /// Look for the paper that names the identifier.
+    FindPaper,
+    /// Compare it with the paper.
+    CompareWithPaper,
+    /// Name the startup key of that identifier.
+    NameStartupKeyOfThat,
+    /// Name a startup key's file or folder.
+    NameStartupKey,
+    /// Passwords are Unicode text.
+    UseUnicode,
+    /// For a file: a new name and a size.
+    NewNameAndSize,
+    /// Unmount or detach it.
+    DetachIt,
+    /// Free some space, or choose a smaller size.
+    FreeSomeOrSmaller,
+    /// A smaller size, or another disk.
+    SmallerOrOtherDisk,
+    /// The smallest volume in bytes.
+    LeastVolume(u64),
+    /// The largest volume in bytes.
+    LargestVolume(u64),
+    /// The largest hidden volume here, in bytes.
+    RoomForHidden(u64),
+    /// The largest hidden volume that overwrites nothing, in bytes.
+    RoomWithoutLoss(u64),
+    /// The nearest size that is possible, in bytes.
+    TakeSize(u64),
+    /// Take a key derivation for new volumes.
+    TakeOfferedHash,
+    /// See which ciphers are offered.
+    ListOfferedCiphers,
+    /// Give the outer volume's password.
+    GiveOuterPassword,
+    /// Take another password.
+    TakeAnotherPassword,
+    /// The medium can't be trusted.
+    DistrustMedium,
+    /// No volume was made.
+    NoVolumeMade,
+    /// There is no complete file system in it.
+    NoFileSystemMade,
+    /// Take a file system that can be made.
+    TakeFileSystem,
+    /// Take one that can be made with such sectors.
+    TakeFileSystemOfSectors,
+    /// Take one that Windows reads.
+    TakeWindowsFileSystem,
+    /// Another file system, or a larger volume.
+    OtherFileSystemOrLarger,
+    /// The smallest BitLocker volume in bytes.
+    LeastBitLocker(u64),
+    /// Take a method for new volumes.
+    TakeOfferedMethod,
+    /// Give it something that opens it.
+    GiveProtector,
+    /// So many characters a password has.
+    PasswordLengths(usize, usize),
+    /// Memory: close programs, lift the limit, or take another machine.
+    CloseProgramsLiftLimit,
+    /// Remove a protector that is no longer needed.
+    RemoveProtector,
+    /// Write the copies anew; move the data if that fails.
+    RepairCopies,
+    /// Restore a backup from after the encryption.
+    RestoreLater,
+    /// Check that it is the right backup.
+    CheckBackup,
+    /// Name a backup of such headers.
+    NameHeaderBackup,
+    /// Name a backup of such metadata.
+    NameMetadataBackup,
+    /// Give the outer volume's secret and the hidden one's.
+    GiveBothSecrets,
+    /// Give the hidden volume's secret.
+    GiveHiddenSecret,
+    /// Name the drive.
+    NameDrive,
+    /// Only the password can be changed from outside.
+    OnlyPassword,
+    /// Take a password alone.
+    PasswordAlone,
+    /// Take one that can be typed at start-up.
+    TypeablePassword,
+    /// Nothing has changed.
+    OpensAsBefore,
+    /// It opens by the other header; the medium fails.
+    CopyOffMedium,
+    /// The only header may be lost; the medium fails.
+    CopyOffOrRestore,
+    /// There is no copy: restore from a file.
+    RestoreFromBackupFile,
+    /// See which protectors there are.
+    ListProtectors,
+    /// Change that one, or remove it first.
+    ChangeThatOne,
+    /// Add another protector first, or destroy the volume.
+    AddAnotherOrErase,
+    /// Add another protector first.
+    AddAnother,
+    /// Add a password or a recovery password.
+    AddProtector,
+    /// Have it done all the same.
+    Force,
+    /// Copy what is in it.
+    CopyReadOnly,
+    /// Try again, or on another drive.
+    TryOnAnotherDrive,
+    /// Name another size.
+    NameSize,
+    /// Have the file system's own checker repair it.
+    RunChecker,
+    /// Make room, or take a larger size.
+    MakeRoomOrLarger,
+    /// Bring back the journal's file.
+    BringBackJournal,
+    /// The medium can't be trusted: copy it.
+    DistrustAndCopy,
+    /// Bring the journal back as it was left, or copy all.
+    BringJournalOrCopy,
+    /// Bring back the journal as it was left.
+    BringBackNewerJournal,
+    /// Bring back the medium as it was left.
+    BringBackMedium,
+    /// Nothing was changed: copy the medium.
+    CopyMediumFirst,
+    /// Copy it before anything else.
+    CopyWhole,
+    /// Bring its size back.
+    BringBackSize,
+    /// Make the file system smaller by so many bytes, or the device larger.
+    ShrinkFileSystem(u64),
+    /// Finish its conversion.
+    FinishConversion,
+    /// Finish its conversion, here or in Windows.
+    FinishConversionAnywhere,
+    /// Make the file larger.
+    GrowFile,
+    /// Go on while nobody uses it.
+    GoOnOffline,
+    /// Convert the free space, too.
+    ConvertAllSpace,
+    /// Make a new volume.
+    MakeNewVolume,
+    /// Mend its headers first.
+    RepairHeaders,
+    /// Restore the header first.
+    RestoreHeaderFirst,
+    /// Only the outer volume can be converted.
+    OnlyOuter,
 }

@@ -13,6 +13,7 @@
 //! - the journals are kept at 256 MiB at most, because they pass through memory.
 
 use keyway_engine::{Device, DeviceError};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::AlignedBuf;
 use rustix::fs::{MemfdFlags, SeekFrom};
 use std::fmt;
@@ -122,13 +123,13 @@ impl FromStr for FileSystem {
 #[derive(Debug, thiserror::Error)]
 pub enum MkfsError {
     /// No such file system.
-    #[error("there is no file system called {0:?} here; take ext4, exfat, ntfs, fat, btrfs or xfs")]
+    #[error("there is no file system called {0:?} here")]
     Unknown(String),
     /// This machine lacks the program.
-    #[error("{} is not on this machine; install the package {}", .0.program(), .0.package())]
+    #[error("{} is not on this machine", .0.program())]
     Missing(FileSystem),
     /// The program can't be told the volume's sector size.
-    #[error("{fs} can't be made with sectors of {sector_bytes} bytes here; take ext4, fat, ntfs or xfs")]
+    #[error("{fs} can't be made with sectors of {sector_bytes} bytes here")]
     SectorSize {
         /// The file system asked for.
         fs: FileSystem,
@@ -157,8 +158,25 @@ pub enum MkfsError {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// The caller wanted it to stop.
-    #[error("stopped; the volume has no complete file system")]
+    #[error("stopped")]
     Stopped,
+}
+
+impl Explain for MkfsError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::Unknown(_) => (K::Filesystem, F::Request, A::TakeFileSystem).into(),
+            Self::Missing(fs) => (K::Missing, F::Machine, A::InstallPackage(fs.package().to_owned())).into(),
+            Self::SectorSize { .. } => (K::Filesystem, F::Request, A::TakeFileSystemOfSectors).into(),
+            Self::Refused { .. } => (K::Filesystem, F::State, A::OtherFileSystemOrLarger).into(),
+            Self::Run { .. } => (K::Filesystem, F::State).into(),
+            Self::Device(error) => error.explain(),
+            Self::Stopped => (K::Filesystem, F::Stopped, A::NoFileSystemMade).into(),
+        }
+    }
 }
 
 /// Makes an empty file system over the whole of `device` and flushes it. The label is what the

@@ -2,6 +2,7 @@
 
 use crate::trace::TraceError;
 use keyway_engine::{DeviceError, LayoutError};
+use keyway_error::{Advice, Explain};
 use keyway_store::StoreError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -104,9 +105,9 @@ pub enum LabError {
         /// The first byte that differs.
         offset: u64,
     },
-    /// A test volume could not be made.
+    /// A test volume could not be made: why, and what helps.
     #[error("the test volume could not be made: {0}")]
-    Volume(String),
+    Volume(String, Vec<Advice>),
     /// Stopped by the user.
     #[error("stopped")]
     Stopped,
@@ -116,6 +117,11 @@ impl LabError {
     /// A refusal of the system, told with what was being done.
     pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// A test volume that could not be made.
+    pub(crate) fn volume(error: &dyn Explain) -> Self {
+        Self::Volume(error.to_string(), error.advice())
     }
 
     /// The command line's exit code for it.

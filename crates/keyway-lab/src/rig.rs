@@ -266,14 +266,14 @@ impl Rig {
                     fill: Fill::Quick,
                 };
                 let made = veracrypt::create(self.store.as_ref(), &new, &());
-                made.map_err(|e| LabError::Volume(e.to_string()))?.layout
+                made.map_err(|e| LabError::volume(&e))?.layout
             }
             Target::BitLocker(cipher) => {
                 let method = bitlocker_method(cipher).ok_or_else(|| {
                     let names = METHODS.map(Method::name);
                     wrong(format!("BitLocker's ciphers are {}", names.join(", ")))
                 })?;
-                let key = StartupKey::random().map_err(|e| LabError::Volume(e.to_string()))?;
+                let key = StartupKey::random().map_err(|e| LabError::Volume(e.to_string(), Vec::new()))?;
                 let protectors = NewProtectors { startup_key: Some(key), ..NewProtectors::default() };
                 let new = bitlocker::NewVolume {
                     protectors: &protectors,
@@ -284,7 +284,7 @@ impl Rig {
                     description: "keyway lab",
                 };
                 let made = bitlocker::create(&self.store, &new, &());
-                made.map_err(|e| LabError::Volume(e.to_string()))?.layout
+                made.map_err(|e| LabError::volume(&e))?.layout
             }
             Target::Hardware(_) | Target::At(_) => return Err(wrong("it is not made here".to_owned())),
         };
@@ -295,7 +295,8 @@ impl Rig {
             .filter(|s| !matches!(s.mapping, Mapping::Zero))
             .max_by_key(|s| s.len)
             .map(|s| (s.start, s.len, s.mapping.clone()));
-        let (from, len, mapping) = longest.ok_or_else(|| LabError::Volume("it has no data".to_owned()))?;
+        let (from, len, mapping) =
+            longest.ok_or_else(|| LabError::Volume("it has no data".to_owned(), Vec::new()))?;
         let start = from.next_multiple_of(1 << 20);
         let len = len.saturating_sub(start - from);
         let ceiling_mb_s = match mapping {

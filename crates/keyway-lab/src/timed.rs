@@ -6,6 +6,7 @@ use crate::workload::{Operation, Timed};
 use crate::{LabError, Target};
 use keyway_convert::{LARGEST_SEGMENT, Stopped, bitlocker as convert_bitlocker, veracrypt as convert};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
+use keyway_error::Explain;
 use keyway_fs::allocation::Allocation;
 use keyway_fs::mkfs::{FileSystem, format_into};
 use keyway_model::{Clock, DriveModel, ModelDrive, SparseStore};
@@ -15,7 +16,6 @@ use keyway_virtual_drive::modelled::{self, Engine};
 use keyway_volume::bitlocker::{self, InPlace, Method, NewProtectors, Secret};
 use keyway_volume::veracrypt::{self, Fill, HashName, NewVolume};
 use keyway_volume::{Secrets, Stage};
-use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +48,7 @@ impl Hardware {
     pub(crate) fn set_up(&self) -> Result<ModelDrive, LabError> {
         let made =
             modelled::set_up(self.model.clone(), Clock::real(), Engine::InTheModel, self.bytes.clone());
-        Ok(made.map_err(|e| LabError::Volume(e.to_string()))?.drive)
+        Ok(made.map_err(|e| LabError::Volume(e.to_string(), Vec::new()))?.drive)
     }
 }
 
@@ -115,10 +115,10 @@ fn plain(store: &Arc<dyn Store>, timed: &Timed, stop: &AtomicBool) -> Result<(f6
 }
 
 /// What went wrong, or that somebody wanted it to end.
-fn failed(stop: &AtomicBool, e: &dyn Display) -> LabError {
+fn failed(stop: &AtomicBool, e: &dyn Explain) -> LabError {
     match stop.load(Ordering::Relaxed) {
         true => LabError::Stopped,
-        false => LabError::Volume(e.to_string()),
+        false => LabError::volume(e),
     }
 }
 
@@ -133,7 +133,7 @@ fn volume(
     timed: &Timed,
     stop: &AtomicBool,
 ) -> Result<(f64, u64), LabError> {
-    let failed = |e: &dyn Display| failed(stop, e);
+    let failed = |e: &dyn Explain| failed(stop, e);
     let secrets = Secrets { pim: None, ..secrets() };
     let fill = if timed.operation == Operation::Format { Fill::Random } else { Fill::Quick };
     let new = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill };
@@ -168,7 +168,7 @@ fn bitlocker(
     timed: &Timed,
     stop: &AtomicBool,
 ) -> Result<(f64, u64), LabError> {
-    let failed = |e: &dyn Display| failed(stop, e);
+    let failed = |e: &dyn Explain| failed(stop, e);
     let password = || SecretBytes::copy_of(PASSWORD);
     let protectors = NewProtectors { password: Some(password()), ..NewProtectors::default() };
     if timed.operation == Operation::InPlace {
@@ -209,7 +209,7 @@ fn bitlocker_in_place(
     timed: &Timed,
     stop: &AtomicBool,
 ) -> Result<(f64, u64), LabError> {
-    let failed = |e: &dyn Display| failed(stop, e);
+    let failed = |e: &dyn Explain| failed(stop, e);
     let journal = 2 * keyway_convert::segment_bytes(timed.bytes);
     // The metadata and the first sectors, with room for their places' alignment.
     let front = Front::of(store, timed.bytes.saturating_add(journal).saturating_add(METADATA_ROOM));
@@ -239,7 +239,7 @@ fn bitlocker_in_place(
 /// Makes an exFAT file system in which so many bytes are in use: as one run, as on a drive that was
 /// filled once. As bad clusters, which are in use like any.
 fn in_use(front: &Front, used: u64, stop: &AtomicBool) -> Result<(), LabError> {
-    let failed = |e: &dyn Display| failed(stop, e);
+    let failed = |e: &dyn Explain| failed(stop, e);
     let mapping = Mapping::Plain { store_offset: 0 };
     let layout = Layout::new(front.sector_bytes(), vec![Segment { start: 0, len: front.size(), mapping }])?;
     let device = Device::new(Box::new(front.clone()), layout, Access::ReadWrite).map_err(|e| failed(&e))?;

@@ -3,6 +3,7 @@
 use crate::veracrypt::{BACKUP_GROUP_BYTES, HeaderFault, LARGEST_PIM, Place};
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::StoreError;
 use std::path::PathBuf;
 
@@ -13,23 +14,20 @@ pub enum VolumeError {
     /// from a file that is no volume.
     #[error(
         "no header opened with this password, keyfiles and PIM: one of them is wrong, or this is not a \
-         VeraCrypt or TrueCrypt volume{}",
-        .argon2id_skipped.map_or("", Argon2idSkipped::remark)
+         VeraCrypt or TrueCrypt volume"
     )]
     WrongSecret {
         /// Why Argon2id was not tried, if it was not.
         argon2id_skipped: Option<Argon2idSkipped>,
     },
     /// The outer volume opened, the hidden one to be protected did not.
-    #[error(
-        "the outer volume opened, but no hidden volume opened with the second password; nothing was attached"
-    )]
+    #[error("the outer volume opened, but no hidden volume opened with the second password")]
     WrongProtectionSecret,
     /// Neither a password nor a keyfile.
-    #[error("no password and no keyfile were given; a volume needs at least one of them")]
+    #[error("no password and no keyfile were given")]
     NoSecret,
     /// The password is longer than the format takes.
-    #[error("the password has {bytes} bytes in UTF-8; this format takes at most {limit}")]
+    #[error("the password has {bytes} bytes in UTF-8")]
     PasswordTooLong {
         /// Its length in bytes.
         bytes: usize,
@@ -37,7 +35,7 @@ pub enum VolumeError {
         limit: usize,
     },
     /// A PIM that VeraCrypt does not have.
-    #[error("a PIM of {0} is too large; VeraCrypt takes {LARGEST_PIM} at most")]
+    #[error("a PIM of {0} is too large")]
     PimTooLarge(u32),
     /// It plainly isn't a volume, whatever the secret.
     #[error("this is not an encrypted volume: {0}")]
@@ -74,35 +72,61 @@ pub enum VolumeError {
 
 /// A header that names an end beyond the file's is in order: it is the file that was cut off.
 fn damaged(place: Place, fault: HeaderFault) -> String {
-    let remedy = match (place.backup(), fault) {
-        (_, HeaderFault::BeyondEnd { end, present }) => {
-            let whole = end.saturating_add(BACKUP_GROUP_BYTES);
-            return format!(
-                "this is not the whole volume: its data area ends at byte {end}, and the file or device at \
-                 {present}; copy it again in full, or save what is left: make another copy as long as it was \
-                 (`truncate -s {whole} COPY`) and open that with --read-only"
-            );
-        }
-        _ if place.is_backup() => {
-            "restore it from a header backup file; if the header in front opens the volume, `keyway header backup` makes one"
-        }
-        (Some(_), _) => "restore it from the volume's backup header or from a header backup file",
-        (None, _) => "restore it from a header backup file",
-    };
-    format!("the {place} is damaged: {fault}; {remedy}")
+    match fault {
+        HeaderFault::BeyondEnd { end, present } => format!(
+            "this is not the whole volume: its data area ends at byte {end}, and the file or device at {present}"
+        ),
+        _ => format!("the {place} is damaged: {fault}"),
+    }
 }
 
-impl VolumeError {
-    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret,
-    /// 4 not a volume or a damaged one, 5 not permitted or this machine lacks what it needs.
-    pub fn exit_code(&self) -> u8 {
+/// What mends a damaged header.
+fn mend(place: Place, fault: HeaderFault) -> Advice {
+    match (place.backup(), fault) {
+        (_, HeaderFault::BeyondEnd { end, .. }) => Advice::CopyAgain(end.saturating_add(BACKUP_GROUP_BYTES)),
+        _ if place.is_backup() => Advice::RestoreFromFileOrMakeOne,
+        (Some(_), _) => Advice::RestoreFromBackup,
+        (None, _) => Advice::RestoreFromFile,
+    }
+}
+
+impl Explain for VolumeError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::WrongSecret { .. } | Self::WrongProtectionSecret => 3,
-            Self::NoSecret | Self::PasswordTooLong { .. } | Self::PimTooLarge(_) => 2,
-            Self::NotAVolume(_) | Self::DamagedHeader { .. } | Self::Layout(_) => 4,
-            Self::Unsupported(_) => 4,
-            Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
-            Self::Keyfile { .. } | Self::Store(_) | Self::Cipher(_) => 1,
+            Self::WrongSecret { argon2id_skipped } => {
+                let step = match argon2id_skipped {
+                    None => A::CheckSecrets,
+                    Some(Argon2idSkipped::Memory) => A::NoMemoryForArgon2id,
+                    Some(Argon2idSkipped::Cost) => A::TryArgon2id,
+                };
+                (K::WrongSecret, F::Secret, step).into()
+            }
+            Self::WrongProtectionSecret => (K::WrongProtectionSecret, F::Secret, A::CheckHiddenSecret).into(),
+            Self::NoSecret => (K::Usage, F::Request, A::GivePasswordOrKeyfile).into(),
+            Self::PasswordTooLong { .. } => (K::Usage, F::Request, A::CheckPasswordFile).into(),
+            Self::PimTooLarge(_) => (K::Usage, F::Request, A::LargestPim(LARGEST_PIM)).into(),
+            Self::NotAVolume(NotAVolume::Empty | NotAVolume::TooSmall(_)) => {
+                (K::NotAVolume, F::Contents, A::NameVolume).into()
+            }
+            Self::NotAVolume(_) => (K::NotAVolume, F::Contents, A::NameVolumeOrSearch).into(),
+            Self::DamagedHeader { place, fault } => (K::Damaged, F::Contents, mend(*place, *fault)).into(),
+            Self::Layout(_) => (K::Damaged, F::Contents, A::RestoreHeader).into(),
+            Self::Unsupported(why) => {
+                let mut meaning = Meaning::new(K::Unsupported, F::Contents);
+                meaning.advice.extend(match why {
+                    Unsupported::HeaderVersion(_) => Some(A::VersionsToFive),
+                    Unsupported::SystemDrive { .. } => Some(A::OpenWholeDrive),
+                    Unsupported::OutsideSystem { partition, .. } => Some(A::OtherPartition(*partition)),
+                    Unsupported::InPlaceIncomplete { .. } => None,
+                });
+                meaning
+            }
+            Self::Keyfile { .. } => (K::Keyfile, F::State, A::CheckKeyfilePath).into(),
+            Self::Store(error) => error.explain(),
+            Self::Cipher(_) => Meaning::of(F::Ours),
         }
     }
 }
@@ -114,17 +138,6 @@ pub enum Argon2idSkipped {
     Memory,
     /// The PIM makes it cost minutes; it is tried only where it is asked for.
     Cost,
-}
-
-impl Argon2idSkipped {
-    const fn remark(self) -> &'static str {
-        match self {
-            Self::Memory => "; Argon2id was not tried, because there is too little memory for it",
-            Self::Cost => {
-                "; Argon2id was not tried, because it takes minutes with this PIM: `--hash argon2id` tries it"
-            }
-        }
-    }
 }
 
 /// Why something is plainly not a volume.
@@ -151,12 +164,12 @@ pub enum NotAVolume {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// Written by a newer program with a newer header.
-    #[error("the volume's header has version {0}; versions 1 to 5 are supported: look for a newer release")]
+    #[error("the volume's header has version {0}")]
     HeaderVersion(u16),
     /// A partition's image, and the header of a drive that is encrypted as a whole.
     #[error(
         "the header encrypts {bytes} bytes of its drive, more than the {present} bytes given here: it is not one \
-         partition that is encrypted but the drive; open the drive or its whole image"
+         partition that is encrypted but the drive"
     )]
     SystemDrive {
         /// Size of the encrypted area.
@@ -165,10 +178,7 @@ pub enum Unsupported {
         present: u64,
     },
     /// A partition of a drive whose encrypted system lies elsewhere on it.
-    #[error(
-        "the encrypted system lies at bytes {start} to {end} of the drive; this partition begins at byte \
-         {partition} and is not part of it"
-    )]
+    #[error("the encrypted system lies at bytes {start} to {end} of the drive")]
     OutsideSystem {
         /// First byte of the encrypted area.
         start: u64,

@@ -3,6 +3,7 @@
 #![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
+use keyway_error::{Explain, Fault};
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_testkit::{Row, Table, sha256_of, unpack_xz, volumes};
@@ -290,21 +291,30 @@ fn each_wrong_secret_has_an_error_of_its_own() {
     };
     let key = || startup_key("4381F759-C4F8-4DE0-BB61-FC33A831BDA5.BEK");
     let wrong = error(&file, &[password("Anaconda")]);
-    assert!(matches!(wrong, BitLockerError::WrongPassword) && wrong.exit_code() == 3, "{wrong}");
+    assert!(matches!(wrong, BitLockerError::WrongPassword) && wrong.fault() == Fault::Secret, "{wrong}");
     let wrong = error(&file, &[recovery()]);
-    assert!(matches!(wrong, BitLockerError::WrongRecoveryPassword(_)) && wrong.exit_code() == 3, "{wrong}");
+    assert!(
+        matches!(wrong, BitLockerError::WrongRecoveryPassword(_)) && wrong.fault() == Fault::Secret,
+        "{wrong}"
+    );
     let wrong = error(&other, &[Secret::StartupKey(key())]);
-    assert!(matches!(wrong, BitLockerError::NoSuchProtector { .. }) && wrong.exit_code() == 3, "{wrong}");
+    assert!(
+        matches!(wrong, BitLockerError::NoSuchProtector { .. }) && wrong.fault() == Fault::Secret,
+        "{wrong}"
+    );
     let wrong = error(&file, &[Secret::StartupKey(StartupKey::random().expect("random"))]);
-    assert!(matches!(wrong, BitLockerError::OtherStartupKey { .. }) && wrong.exit_code() == 3, "{wrong}");
+    assert!(
+        matches!(wrong, BitLockerError::OtherStartupKey { .. }) && wrong.fault() == Fault::Secret,
+        "{wrong}"
+    );
     let mut damaged = key();
     damaged.key.bytes[0] ^= 1;
     let wrong = error(&file, &[Secret::StartupKey(damaged)]);
-    assert!(matches!(wrong, BitLockerError::WrongStartupKey(_)) && wrong.exit_code() == 3, "{wrong}");
+    assert!(matches!(wrong, BitLockerError::WrongStartupKey(_)) && wrong.fault() == Fault::Secret, "{wrong}");
     let wrong = error(&file, &[Secret::MasterKey(SecretBytes::zeroed(32))]);
-    assert!(matches!(wrong, BitLockerError::WrongMasterKey) && wrong.exit_code() == 3, "{wrong}");
+    assert!(matches!(wrong, BitLockerError::WrongMasterKey) && wrong.fault() == Fault::Secret, "{wrong}");
     let wrong = error(&other, &[]);
-    assert!(matches!(wrong, BitLockerError::NoSecret(_)) && wrong.exit_code() == 2, "{wrong}");
+    assert!(matches!(wrong, BitLockerError::NoSecret(_)) && wrong.fault() == Fault::Request, "{wrong}");
     assert!(wrong.to_string().contains("password, recovery-password"), "{wrong}");
     // A right one after a wrong one counts.
     let secrets = [recovery(), Secret::StartupKey(key())];

@@ -5,6 +5,7 @@
 mod bitlocker_support;
 
 use bitlocker_support::{Eow, KIB, Shape};
+use keyway_error::{Explain, Fault};
 use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store, StoreError};
 use keyway_testkit::Rng;
@@ -98,7 +99,10 @@ fn a_damaged_copy_is_told_and_the_others_open_it() {
         damaged.iter().for_each(|i| image[shape.copies[*i] as usize + 200] ^= 1);
         if damaged.len() == 3 {
             let error = error(&image);
-            assert!(matches!(error, BitLockerError::NoMetadata(_)) && error.exit_code() == 4, "{error}");
+            assert!(
+                matches!(error, BitLockerError::NoMetadata(_)) && error.fault() == Fault::Contents,
+                "{error}"
+            );
             assert!(error.to_string().contains("checksum"), "{error}");
             continue;
         }
@@ -151,7 +155,7 @@ fn a_change_without_the_key_is_seen() {
     let mut image = made.image;
     shape.copies.iter().for_each(|at| put(&mut image, *at, &region));
     let error = error(&image);
-    assert!(matches!(error, BitLockerError::Tampered) && error.exit_code() == 4, "{error}");
+    assert!(matches!(error, BitLockerError::Tampered) && error.fault() == Fault::Contents, "{error}");
     // A genuine copy beside it counts.
     put(&mut image, shape.copies[2], &region_of(&made.block));
     let unlocked = open(&image).expect("the genuine one opens it");
@@ -177,7 +181,7 @@ fn a_block_without_a_seal_never_counts() {
         shape.copies.iter().for_each(|at| put(&mut image, *at, &region));
         let error = error(&image);
         let refused = matches!(error, BitLockerError::NoMetadata(_) | BitLockerError::Tampered);
-        assert!(refused && error.exit_code() == 4, "{version}: {error}");
+        assert!(refused && error.fault() == Fault::Contents, "{version}: {error}");
     }
 }
 
@@ -244,10 +248,10 @@ fn impossible_places_are_refused_even_when_sealed() {
         let error = of(change);
         let refused =
             matches!(error, BitLockerError::Impossible(Impossible::BootBackup(found)) if found == at);
-        assert!(refused && error.exit_code() == 4, "{at}: {error}");
+        assert!(refused && error.fault() == Fault::Contents, "{at}: {error}");
     }
     let error = of(|b| b.dataset.method = 0x9999);
-    assert!(matches!(error, BitLockerError::Unsupported(_)) && error.exit_code() == 4, "{error}");
+    assert!(matches!(error, BitLockerError::Unsupported(_)) && error.fault() == Fault::Contents, "{error}");
     // These are odd, not impossible.
     for change in [
         (|b| b.encrypted_bytes = u64::MAX) as fn(&mut Block),
@@ -370,7 +374,7 @@ fn changed_bytes_with_a_right_checksum_never_panic() {
         shape.copies.iter().for_each(|at| put(&mut image, *at, &region));
         match open(&image) {
             Ok(_) => opened += 1,
-            Err(e) => assert!((2..=4).contains(&e.exit_code()), "{e}"),
+            Err(e) => assert!(matches!(e.fault(), Fault::Request | Fault::Secret | Fault::Contents), "{e}"),
         }
     }
     assert!(sealed > 300 && opened > 50, "{sealed} were sealed, {opened} opened");
@@ -385,12 +389,12 @@ fn a_boot_sector_of_any_bytes_never_panics() {
         let at = if round < 512 { round } else { rng.below(512) as usize };
         image[at] ^= 1 + rng.below(255) as u8;
         if let Err(e) = open(&image) {
-            assert_eq!(e.exit_code(), 4, "{at}: {e}");
+            assert_eq!(e.fault(), Fault::Contents, "{at}: {e}");
         }
     }
     for len in [0, 1, 511, 512, 513, 4096, 70_000] {
         let image = &made.image[..len];
-        assert_eq!(error(image).exit_code(), 4, "{len}");
+        assert_eq!(error(image).fault(), Fault::Contents, "{len}");
     }
     let mut vista = made.image;
     vista[160..176].fill(0);
@@ -444,7 +448,7 @@ fn encrypt_on_write_that_lies_is_told() {
     for at in (768 * KIB..768 * KIB + 64).chain(bitmap..bitmap + 512) {
         match open(&damage(&[at, at + 64 * KIB])) {
             Ok(_) => {}
-            Err(e) => assert_eq!(e.exit_code(), 4, "{at}: {e}"),
+            Err(e) => assert_eq!(e.fault(), Fault::Contents, "{at}: {e}"),
         }
     }
 }
@@ -470,7 +474,10 @@ fn keys_that_are_damaged_under_a_right_seal_are_told() {
     let lost = error(&with_block(|block| {
         block.dataset.entries.list.retain(|entry| entry.role != 3);
     }));
-    assert!(matches!(lost, BitLockerError::DamagedKey("data key")) && lost.exit_code() == 4, "{lost}");
+    assert!(
+        matches!(lost, BitLockerError::DamagedKey("data key")) && lost.fault() == Fault::Contents,
+        "{lost}"
+    );
     let no_clear_key = error(&with_block(|block| {
         for entry in &mut block.dataset.entries.list {
             if let Value::Protector(protector) = &mut entry.value {

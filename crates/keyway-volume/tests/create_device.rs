@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
 use keyway_engine::{Access, Device};
+use keyway_error::{Explain, Fault};
 use keyway_fs::mkfs::{FileSystem, MkfsError, format_into, silent};
 use keyway_secret::SecretBytes;
 use keyway_sys::Use;
@@ -82,7 +83,7 @@ fn a_device_is_claimed_formatted_and_opens_with_its_own_sector_size() {
         let Some(device) = Loop::new(&file, sector) else { return };
         let target = Target::device(&device.0).expect("free");
         let again = Target::device(&device.0).err().expect("claimed");
-        assert!(again.exit_code() == 6 && again.to_string().contains("(process "), "{again}");
+        assert!(again.fault() == Fault::InUse && again.to_string().contains("(process "), "{again}");
         let secrets = secrets();
         let made = create(target.store(), &wish(&secrets, Fill::Random), &()).expect("created");
         assert_eq!(made.sector_bytes.to_string(), sector);
@@ -128,7 +129,7 @@ fn a_mounted_device_is_refused_by_name() {
         "{error}"
     );
     assert!(error.to_string().contains("mnt with space"));
-    assert_eq!(error.exit_code(), 6);
+    assert_eq!(error.fault(), Fault::InUse);
     drop(mounted);
     assert!(Target::device(&device.0).is_ok());
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 use keyway_engine::{Access, Device};
+use keyway_error::{Explain, Fault};
 use keyway_fs::{Kind, Superblock};
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, OpenMode};
@@ -171,7 +172,7 @@ fn a_wrong_secret_is_told_as_such() {
         request.hash = Some(HashName::Sha512);
         let error = open(&path, &request).err().expect("refused");
         assert!(matches!(error, VolumeError::WrongSecret { argon2id_skipped: None }), "{error}");
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.fault(), Fault::Secret);
     }
 }
 

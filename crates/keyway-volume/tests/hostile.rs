@@ -3,6 +3,7 @@
 #![allow(clippy::panic, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 use keyway_engine::{Access, Device};
+use keyway_error::{Explain, Fault};
 use keyway_secret::SecretBytes;
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_volume::veracrypt::{
@@ -80,7 +81,7 @@ fn fault(change: impl FnOnce(&mut Header)) -> HeaderFault {
     let mut header = honest();
     change(&mut header);
     let error = refused(image(&header, Place::Primary, MIB));
-    assert_eq!(error.exit_code(), 4, "{error}");
+    assert_eq!(error.fault(), Fault::Contents, "{error}");
     match error {
         VolumeError::DamagedHeader { place: Place::Primary, fault } => fault,
         other => panic!("{other}"),
@@ -154,7 +155,7 @@ fn a_newer_header_is_named_as_such() {
     header.version = 6;
     let error = refused(image(&header, Place::Primary, MIB));
     assert!(matches!(error, VolumeError::Unsupported(Unsupported::HeaderVersion(6))), "{error}");
-    assert_eq!(error.exit_code(), 4);
+    assert_eq!(error.fault(), Fault::Contents);
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn a_file_cut_anywhere_is_refused() {
     for len in [0, 1, 511, 512, 513, 65_535, 65_536, 66_048, 131_072, 262_144, MIB - 131_072 - 1] {
         let cut = whole[..usize::try_from(len).expect("small")].to_vec();
         let error = refused(cut);
-        assert_eq!(error.exit_code(), 4, "{len}: {error}");
+        assert_eq!(error.fault(), Fault::Contents, "{len}: {error}");
         match error {
             VolumeError::NotAVolume(NotAVolume::Empty) => assert_eq!(len, 0),
             VolumeError::NotAVolume(NotAVolume::TooSmall(size)) => assert_eq!(size, len),
@@ -198,8 +199,8 @@ fn a_flipped_header_opens_nothing() {
         let error = refused(flipped);
         // XTS spreads a flipped bit over its block of 16 bytes: the magic's block makes the header
         // unrecognisable, every other one breaks a checksum.
-        let expected = if byte < 80 { 3 } else { 4 };
-        assert_eq!(error.exit_code(), expected, "{byte}: {error}");
+        let expected = if byte < 80 { Fault::Secret } else { Fault::Contents };
+        assert_eq!(error.fault(), expected, "{byte}: {error}");
     }
 }
 
@@ -211,7 +212,7 @@ fn what_is_no_volume_at_all_is_told() {
     };
     assert_eq!(not(vec![0; 1 << 20]), NotAVolume::Zeros);
     assert_eq!(not(b"a text file\n".repeat(100_000)), NotAVolume::NotRandom);
-    assert_eq!(refused(noise(MIB)).exit_code(), 3);
+    assert_eq!(refused(noise(MIB)).fault(), Fault::Secret);
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn a_pim_that_does_not_exist_is_refused_at_once() {
     let store = MemStore::from_vec(noise(MIB));
     let error = unlock(&store, &UnlockRequest::new(&secrets)).err().expect("refused");
     assert!(matches!(error, VolumeError::PimTooLarge(u32::MAX)), "{error}");
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.fault(), Fault::Request);
 }
 
 #[test]
@@ -240,7 +241,7 @@ fn a_failing_medium_is_an_error_of_the_medium() {
     );
     let error = open(&store).err().expect("refused");
     assert!(matches!(error, VolumeError::Store(_)), "{error}");
-    assert_eq!(error.exit_code(), 1);
+    assert_eq!(error.fault(), Fault::Medium);
 }
 
 /// A drive whose first partition, of 256 sectors from sector 2048 on, is an encrypted system.

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
 use keyway_engine::{Access, Device};
+use keyway_error::{Explain, Fault};
 use keyway_secret::SecretBytes;
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_testkit::Rng;
@@ -143,7 +144,7 @@ fn each_partition_of_an_encrypted_drive_opens_by_itself() {
         // Of an image nobody can say where on the drive it was.
         let error = partition(&drive, MIB, &drive, None).err().expect("refused");
         assert!(matches!(error, VolumeError::Unsupported(Unsupported::SystemDrive { .. })), "{error}");
-        assert_eq!(error.exit_code(), 4);
+        assert_eq!(error.fault(), Fault::Contents);
     }
 }
 

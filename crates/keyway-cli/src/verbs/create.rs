@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
 use crate::shown::shown;
 use crate::volume::about;
+use crate::words;
 use crate::{size, volume};
 use keyway::Error;
 use keyway::create::{NewPlace, Progress as _, Stage, VeraCryptCreated, VeraCryptOptions};
@@ -84,7 +85,7 @@ fn filesystem(text: &str) -> Result<Inside, String> {
     if text.eq_ignore_ascii_case("none") {
         return Ok(Inside(None));
     }
-    text.parse().map(|fs| Inside(Some(fs))).map_err(|e: mkfs::MkfsError| e.to_string())
+    text.parse().map(|fs| Inside(Some(fs))).map_err(|e: mkfs::MkfsError| words::told(&e))
 }
 
 #[derive(Serialize)]

@@ -124,7 +124,10 @@ fn room_for(path: &Path, fs: &FileSystem, args: &Args) -> Result<Room, Failure> 
     if fs.kind == Kind::Xfs {
         return Err(about(
             path,
-            ConvertError::Unsupported("XFS keeps its superblock where the conversion needs a few bytes"),
+            ConvertError::Unsupported(
+                "XFS keeps its superblock where the conversion needs a few bytes",
+                None,
+            ),
         ));
     }
     let (needed, most) = (end_of(fs), convert::room(size));

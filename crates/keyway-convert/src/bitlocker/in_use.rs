@@ -13,6 +13,7 @@ use crate::marker::{ConversionKind, JournalLocation};
 use crate::mover::Checkpoint;
 use crate::ranges::without;
 use crate::{Conversion, ConvertError, Live, Stopped};
+use keyway_error::Advice;
 use keyway_store::Store;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -62,7 +63,8 @@ impl Plan {
             && mark.place.slots != Marker::small_journal(mark.copies).slots
         {
             return Err(ConvertError::Unsupported(
-                "this conversion's journal lies in free space that somebody might use; go on without --online",
+                "this conversion's journal lies in free space that somebody might use",
+                Some(Advice::GoOnOffline),
             ));
         }
         // What the metadata will say of a byte is true of it only if it was converted.
@@ -70,7 +72,8 @@ impl Plan {
             return Ok(());
         }
         Err(ConvertError::Unsupported(
-            "free space is left out of this conversion, and somebody might use it; go on without --online",
+            "free space is left out of this conversion, and somebody might use it",
+            Some(Advice::GoOnOffline),
         ))
     }
 

@@ -12,6 +12,7 @@ use crate::mover::Progress;
 use crate::ranges::without;
 use crate::step::{Small, carry_out};
 use crate::{Conversion, ConvertError, Stopped};
+use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::bitlocker::{
     self, BOOT_BYTES, Block, Converting, InPlace, Method, Places, Reached, State, UnlockRequest,
@@ -57,8 +58,8 @@ impl Plan {
         let mut map = map(store)?;
         if wish.volume.used_space_only && map.is_none() {
             return Err(ConvertError::Unsupported(
-                "the map of this file system can't be read here, so its free space can't be told; leave \
-                 --used-space-only out",
+                "the map of this file system can't be read here, so its free space can't be told",
+                Some(Advice::ConvertAllSpace),
             ));
         }
         let behind = wish.file_system_bytes <= room(size);
@@ -150,7 +151,10 @@ impl Plan {
             }
             ConversionKind::Decryption => volume.data(true),
             ConversionKind::Reencryption => {
-                return Err(ConvertError::Unsupported("a re-encryption needs a cipher to come out with"));
+                return Err(ConvertError::Unsupported(
+                    "a re-encryption needs a cipher to come out with",
+                    None,
+                ));
             }
         };
         let mark = whole_volume(store.as_ref(), &volume, kind, journal)?;
@@ -173,14 +177,14 @@ impl Plan {
         let mut volume = Converting::of(unlocked)?;
         if volume.block().state != State::Encrypted || !volume.data(false).is_empty() {
             return Err(ConvertError::Unsupported(
-                "only a volume that is encrypted throughout can be re-encrypted; finish its conversion first",
+                "only a volume that is encrypted throughout can be re-encrypted",
+                Some(Advice::FinishConversion),
             ));
         }
         let mut ranges = volume.data(true);
         if used_space_only {
             let map = open_map(store, &volume)?.ok_or(ConvertError::Unsupported(
-                "the map of the file system in the volume can't be read here, so its free space can't be told; \
-                 leave --used-space-only out",
+                "the map of the file system in the volume can't be read here, so its free space can't be told", Some(Advice::ConvertAllSpace),
             ))?;
             ranges = used_of(&ranges, &map, store.size(), &volume.first_sectors());
         }
@@ -197,7 +201,7 @@ impl Plan {
         ranges: Vec<Range<u64>>,
     ) -> Result<Self, ConvertError> {
         if ranges.len() > MOST_RANGES {
-            return Err(ConvertError::Unsupported("the volume is encrypted in too many pieces"));
+            return Err(ConvertError::Unsupported("the volume is encrypted in too many pieces", None));
         }
         let work = Work { pages: vec![], ranges };
         let first_page = page(store.as_ref(), 0)?;
@@ -253,6 +257,7 @@ impl Plan {
         if free != FreeSpace::Leave && !(self.mark.fresh && self.volume.is_used_space_only()) {
             return Err(ConvertError::Unsupported(
                 "only the first encryption of used space can fill or trim the space that is free",
+                None,
             ));
         }
         self.mark.free = free;

@@ -27,6 +27,7 @@ fn found(store: &Arc<dyn Store>, volume: &Resizable, end: u64) -> Result<(Alloca
     let map = map(&inside(store, volume, Access::ReadOnly)?)?;
     let mut map = map.filter(Allocation::can_reserve).ok_or(ConvertError::Unsupported(
         "the metadata lies behind the new end, in a file system that can't be kept off another place for it",
+        None,
     ))?;
     map.keep_below(end);
     let places = Places::inside(&mut map, end, volume.boot_bytes())?;

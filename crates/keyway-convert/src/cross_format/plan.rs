@@ -9,6 +9,7 @@ use crate::mover::Progress;
 use crate::veracrypt::{end_group, header_of, key_of, noise, none, open_header, whole_volume};
 use crate::{Conversion, ConvertError, Stopped};
 use keyway_engine::{Layout, Mapping};
+use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{
@@ -106,19 +107,20 @@ impl Plan {
         let volume = Converting::of(unlocked)?;
         if volume.block().state != State::Encrypted {
             return Err(ConvertError::Unsupported(
-                "only a volume that is encrypted throughout can get another format; finish its conversion first",
+                "only a volume that is encrypted throughout can get another format",
+                Some(Advice::FinishConversion),
             ));
         }
         let headers = veracrypt::fresh_headers(new, size, volume.sector_bytes())?;
         let (boot, copies) = (volume.first_sectors(), volume.copies());
         if boot.end - boot.start > MOST_FIRST_SECTORS {
-            return Err(ConvertError::Unsupported(SHAPE));
+            return Err(ConvertError::Unsupported(SHAPE, None));
         }
         let last = tail(size);
         if copies.iter().any(|at| at.saturating_add(REGION) > last) || boot.end > last {
             return Err(ConvertError::Unsupported(
-                "BitLocker's metadata reaches to the end of the medium, where the conversion needs a page; \
-                 make a file larger with --grow",
+                "BitLocker's metadata reaches to the end of the medium, where the conversion needs a page",
+                Some(Advice::GrowFile),
             ));
         }
         // Behind the backup header: in front of the first sectors' own place, or behind it.
@@ -136,7 +138,7 @@ impl Plan {
             head: volume.metadata(Reached::Encrypted)?.to_vec(),
         };
         if !lies_as_expected(volume.layout(), &sheet) {
-            return Err(ConvertError::Unsupported(SHAPE));
+            return Err(ConvertError::Unsupported(SHAPE, None));
         }
         let keys =
             Keys { veracrypt: Some(key_of(&headers.layout)?), bitlocker: Some(volume.cipher().clone()) };
@@ -152,16 +154,16 @@ impl Plan {
     ) -> Result<Self, ConvertError> {
         let size = sheet.size;
         let heads = sheet.room_for_heads(direction).ok_or(ConvertError::Unsupported(
-            "BitLocker's metadata fills the end of the medium, where the conversion needs four pages; make a file larger with \
-             --grow",
+            "BitLocker's metadata fills the end of the medium, where the conversion needs four pages",
+            Some(Advice::GrowFile),
         ))?;
         let mark =
             Marker { id: random_id()?, direction, size, segment_bytes: segment_bytes(size), file, heads };
         if !mark.has_room() {
-            return Err(ConvertError::Unsupported("the path of the journal's file is too long"));
+            return Err(ConvertError::Unsupported("the path of the journal's file is too long", None));
         }
         if !sheet.is_possible(direction) || !keys.divide(&sheet) {
-            return Err(ConvertError::Unsupported(SHAPE));
+            return Err(ConvertError::Unsupported(SHAPE, None));
         }
         Ok(Self { mark, sheet, keys, block, found: false })
     }

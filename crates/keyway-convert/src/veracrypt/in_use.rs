@@ -21,6 +21,7 @@ use crate::free_space::FreeSpace;
 use crate::mover::Checkpoint;
 use crate::step::{Step, moving};
 use crate::{Conversion, ConvertError, Live};
+use keyway_error::Advice;
 use keyway_store::Store;
 use keyway_volume::veracrypt::HEADERS_BYTES;
 use std::ops::Range;
@@ -59,7 +60,8 @@ impl Plan {
             return Ok(());
         }
         Err(ConvertError::Unsupported(
-            "free space is left out of this conversion, and somebody might use it; go on without --online",
+            "free space is left out of this conversion, and somebody might use it",
+            Some(Advice::GoOnOffline),
         ))
     }
 
@@ -248,7 +250,7 @@ mod tests {
         let too_large = plan(more, FreeSpace::Leave).for_use();
         assert!(matches!(too_large, Err(ConvertError::NoRoom { missing }) if missing == HEAD));
         for free in [FreeSpace::Fill, FreeSpace::Trim] {
-            assert!(matches!(plan(most, free).for_use(), Err(ConvertError::Unsupported(_))));
+            assert!(matches!(plan(most, free).for_use(), Err(ConvertError::Unsupported(..))));
         }
     }
 }

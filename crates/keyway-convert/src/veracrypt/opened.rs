@@ -4,6 +4,7 @@ use super::areas::end_group;
 use crate::ConvertError;
 use crate::step::Keyed;
 use keyway_engine::{Layout, Mapping};
+use keyway_error::Advice;
 use keyway_store::Store;
 use keyway_volume::veracrypt::{HEADER_BYTES, HEADERS_BYTES, SealedHeader, Unlocked};
 
@@ -11,12 +12,10 @@ use keyway_volume::veracrypt::{HEADER_BYTES, HEADERS_BYTES, SealedHeader, Unlock
 pub(crate) fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertError> {
     let info = &opened.info;
     if info.system {
-        return Err(ConvertError::Unsupported("an encrypted system can't be converted"));
+        return Err(ConvertError::Unsupported("an encrypted system can't be converted", None));
     }
     if info.hidden {
-        return Err(ConvertError::Unsupported(
-            "this is a hidden volume; only the outer one can be converted, and that destroys the hidden one",
-        ));
+        return Err(ConvertError::Unsupported("this is a hidden volume", Some(Advice::OnlyOuter)));
     }
     let whole = info.data_offset == HEADERS_BYTES
         && info.data_bytes >= 4 * HEADERS_BYTES
@@ -26,6 +25,7 @@ pub(crate) fn whole_volume(opened: &Unlocked, size: u64) -> Result<u64, ConvertE
     } else {
         Err(ConvertError::Unsupported(
             "only volumes that fill their file or device, with headers at both ends, can be converted",
+            None,
         ))
     }
 }
@@ -45,9 +45,9 @@ pub(crate) fn key_of(layout: &Layout) -> Result<Keyed, ConvertError> {
             Mapping::Encrypted { first_unit, cipher, .. } => {
                 Ok(Keyed { cipher: cipher.clone(), first_unit: *first_unit })
             }
-            Mapping::Plain { .. } | Mapping::Zero => Err(ConvertError::Unsupported(WHOLE)),
+            Mapping::Plain { .. } | Mapping::Zero => Err(ConvertError::Unsupported(WHOLE, None)),
         },
-        _ => Err(ConvertError::Unsupported(WHOLE)),
+        _ => Err(ConvertError::Unsupported(WHOLE, None)),
     }
 }
 

@@ -31,7 +31,10 @@ pub fn encryption(
         return Err(ConvertError::NoRoom { missing: moved - room });
     }
     if moved < 2 * HEAD || !moved.is_multiple_of(PAGE) {
-        return Err(ConvertError::Unsupported("a file system as small as this can't be encrypted in place"));
+        return Err(ConvertError::Unsupported(
+            "a file system as small as this can't be encrypted in place",
+            None,
+        ));
     }
     let headers = fresh_headers(new, size, store.sector_bytes())?;
     let segment_bytes = segment_bytes(size);
@@ -109,6 +112,7 @@ pub fn reencryption(
     if headers.layout.size() != moved {
         return Err(ConvertError::Unsupported(
             "only volumes that fill their file or device can be re-encrypted",
+            None,
         ));
     }
     let place = match &file {

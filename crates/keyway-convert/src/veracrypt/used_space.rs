@@ -17,6 +17,7 @@ use crate::ConvertError;
 use crate::free_space::FreeSpace;
 use crate::marker::Marker;
 use crate::ranges::{far_apart, without};
+use keyway_error::Advice;
 use keyway_fs::allocation::{Allocation, AllocationError};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::veracrypt::HEADERS_BYTES;
@@ -41,8 +42,8 @@ pub fn used_stretches(store: &dyn Store, moved: u64) -> Result<Vec<Range<u64>>, 
     let map = match Allocation::read(store) {
         Err(AllocationError::Unknown | AllocationError::Unsupported(_)) => {
             return Err(ConvertError::Unsupported(
-                "the map of this file system can't be read here, so its free space can't be told; leave \
-                 --used-space-only out",
+                "the map of this file system can't be read here, so its free space can't be told",
+                Some(Advice::ConvertAllSpace),
             ));
         }
         map => map?,
@@ -87,7 +88,10 @@ impl Plan {
     /// The stretches can't be these.
     pub fn of_used(mut self, stretches: Vec<Range<u64>>, free: FreeSpace) -> Result<Self, ConvertError> {
         if !possible(&stretches, self.marker.moved) {
-            return Err(ConvertError::Unsupported("the used stretches of the file system can't be these"));
+            return Err(ConvertError::Unsupported(
+                "the used stretches of the file system can't be these",
+                None,
+            ));
         }
         self.marker.used = Some(free);
         self.stretches = Some(stretches);

@@ -5,6 +5,7 @@
 use super::cuts::Interrupted;
 use super::{Bad, Loss, Power};
 use keyway_convert::{ConvertError, SlotTable, Stopped};
+use keyway_error::Explain;
 use keyway_testkit::Rng;
 use std::ops::Range;
 use std::sync::Arc;
@@ -155,7 +156,7 @@ pub(crate) fn after_any_fault(
             Some(Ok(Stopped::Paused)) => panic!("{when}: nobody paused it"),
             Some(Err(e)) => {
                 ends.refused += 1;
-                assert_eq!(e.exit_code(), 4, "{when}: {e}");
+                assert_eq!(e.fault(), keyway_error::Fault::Contents, "{when}: {e}");
                 let differ = after.iter().zip(&medium).position(|(after, before)| after != before);
                 assert_eq!(differ, None, "{when}: refused ({e}), and written to");
             }

@@ -1,5 +1,6 @@
 //! Why a file system's map can't be used.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::StoreError;
 
 /// Why a file system's map can't be used.
@@ -12,7 +13,7 @@ pub enum AllocationError {
     #[error("there is no file system whose map is known here (NTFS, exFAT, FAT16, FAT32, ext2 to ext4)")]
     Unknown,
     /// A field that can't be true.
-    #[error("the file system's map can't be read ({0}); have its own checker repair it first")]
+    #[error("the file system's map can't be read ({0})")]
     Damaged(&'static str),
     /// It was not left in order.
     #[error(
@@ -23,10 +24,24 @@ pub enum AllocationError {
     #[error("the file system keeps its map in a way that is not known here ({0})")]
     Unsupported(&'static str),
     /// Nowhere so many free bytes in a row.
-    #[error(
-        "the file system leaves no room for BitLocker's metadata; make room in it, or take a larger size"
-    )]
+    #[error("the file system leaves no room for BitLocker's metadata")]
     NoRoom,
+}
+
+impl Explain for AllocationError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::Store(error) => error.explain(),
+            Self::Unknown => (K::Filesystem, F::Contents).into(),
+            Self::Damaged(_) => (K::Filesystem, F::Contents, A::RunChecker).into(),
+            Self::Dirty(_) => (K::Filesystem, F::State).into(),
+            Self::Unsupported(_) => (K::Filesystem, F::Machine).into(),
+            Self::NoRoom => (K::Filesystem, F::Request, A::MakeRoomOrLarger).into(),
+        }
+    }
 }
 
 /// A field that can't be true.

@@ -8,6 +8,7 @@ use crate::kernels::memory::Memory;
 use blake2::Blake2b512;
 use blake2::digest::Digest;
 use fill::{ADDRESSES, Filling, Shape};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_secret::{SecretBytes, wipe_stack};
 use long_hash::long_hash;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,10 +29,7 @@ pub struct Argon2idCost {
 #[derive(Debug, thiserror::Error)]
 pub enum KdfError {
     /// The machine, or a limit set for this process, does not grant the memory.
-    #[error(
-        "Argon2id needs {needed_kib} KiB of memory, more than can be had; \
-         close other programs, lift the limit or use a machine with more memory"
-    )]
+    #[error("Argon2id needs {needed_kib} KiB of memory, more than can be had")]
     OutOfMemory {
         /// What the derivation needs.
         needed_kib: u64,
@@ -39,6 +37,15 @@ pub enum KdfError {
     /// RFC 9106 does not allow this cost, salt or output length.
     #[error("Argon2id (RFC 9106) does not allow this {0}")]
     Parameters(Argon2idParameter),
+}
+
+impl Explain for KdfError {
+    fn explain(&self) -> Meaning {
+        match self {
+            Self::OutOfMemory { .. } => (Kind::Failed, Fault::State, Advice::CloseProgramsLiftLimit).into(),
+            Self::Parameters(_) => Meaning::of(Fault::State),
+        }
+    }
 }
 
 /// A parameter of Argon2id with limits (RFC 9106, section 3.1).

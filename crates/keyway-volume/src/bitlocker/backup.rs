@@ -29,6 +29,7 @@ use super::search;
 use super::unlock::{OpenedKeys, UnlockRequest, unlock};
 use crate::overlay::Overlay;
 use crate::veracrypt::{CreateError, Existing, Space, Target};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ pub enum BackupError {
     #[error(transparent)]
     Make(#[from] CreateError),
     /// The backup file could not be read.
-    #[error("{} could not be read: {source}", .path.display())]
+    #[error("could not read {}: {source}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -74,9 +75,7 @@ pub enum BackupError {
         why: NotABackup,
     },
     /// It is that of another volume.
-    #[error(
-        "the backup is that of the volume {backup}, and this one is {present}; restored, its data could not be read"
-    )]
+    #[error("the backup is that of the volume {backup}, and this one is {present}")]
     OtherVolume {
         /// The volume in the backup.
         backup: Guid,
@@ -92,10 +91,7 @@ pub enum BackupError {
         present: u64,
     },
     /// Metadata of two volumes lies there, and the first sector that would say which one counts is lost.
-    #[error(
-        "metadata of two volumes lies there, {this}, which the secret opens, and {other}; with the first sector lost \
-         nothing says which of them it is now, and nothing was written"
-    )]
+    #[error("metadata of two volumes lies there, {this}, which the secret opens, and {other}")]
     Remains {
         /// The volume that was opened.
         this: Guid,
@@ -112,8 +108,27 @@ pub enum BackupError {
     #[error(transparent)]
     Write(#[from] RewriteError),
     /// The first sector could not be written.
-    #[error("the metadata is written, but not the first sector: {0}; try again, or on another drive")]
+    #[error("the metadata is written, but not the first sector: {0}")]
     FirstSector(StoreError),
+}
+
+impl Explain for BackupError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::Open(error) => error.explain(),
+            Self::Make(error) => error.explain(),
+            Self::File { source, .. } => explain_io(source),
+            Self::NotABackup { .. } => (K::NotABackup, F::Contents, A::NameMetadataBackup).into(),
+            Self::OtherVolume { .. } | Self::OtherSize { .. } => (K::OtherVolume, F::State, A::Force).into(),
+            Self::Remains { .. } => (K::Ambiguous, F::State, A::CopyReadOnly).into(),
+            Self::OtherKey => (K::OtherKey, F::State, A::Force).into(),
+            Self::Write(error) => error.explain(),
+            Self::FirstSector(_) => (K::PartlyWritten, F::Medium, A::TryOnAnotherDrive).into(),
+        }
+    }
 }
 
 /// Why a file is no backup.

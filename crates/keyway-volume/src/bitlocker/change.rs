@@ -14,6 +14,7 @@ use super::rewrite::RewriteError;
 use super::seal::SecretKey;
 use super::startup_key::StartupKey;
 use super::unlock::OpenedKeys;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
 
@@ -48,10 +49,10 @@ pub enum ChangeError {
     #[error(transparent)]
     Write(#[from] RewriteError),
     /// There is none with that identifier.
-    #[error("the volume has no protector {0}; `keyway protector list` tells which it has")]
+    #[error("the volume has no protector {0}")]
     NoSuchProtector(Guid),
     /// There is one already.
-    #[error("the volume has a {} protector already; change that one, or remove it first", .0.name())]
+    #[error("the volume has a {} protector already", .0.name())]
     HasOne(Protection),
     /// Nothing would open the volume any more.
     #[error("{0} is the last protector that opens this volume: without it nobody can ever open it again")]
@@ -66,7 +67,7 @@ pub enum ChangeError {
     #[error("the volume's protection is not suspended")]
     NotSuspended,
     /// The volume has no protector to go back to.
-    #[error("the volume has no protector but its clear key; add a password or a recovery password first")]
+    #[error("the volume has no protector but its clear key")]
     NothingToResume,
     /// Another kind of protector than the one it shall replace.
     #[error("the protector {id} is a {}, which can't become a {}", .has.name(), .wanted.name())]
@@ -80,17 +81,21 @@ pub enum ChangeError {
     },
 }
 
-impl ChangeError {
-    /// The exit code of the command line's contract.
-    pub fn exit_code(&self) -> u8 {
+impl Explain for ChangeError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::Make(ProtectError::PasswordLength(_) | ProtectError::PasswordText)
-            | Self::NoSuchProtector(_)
-            | Self::HasOne(_)
-            | Self::LastProtector(_)
-            | Self::LastSecret(_)
-            | Self::OtherKind { .. } => 2,
-            _ => 1,
+            Self::Make(error) => error.explain(),
+            Self::Write(error) => error.explain(),
+            Self::NoSuchProtector(_) => (K::NoSuchProtector, F::Request, A::ListProtectors).into(),
+            Self::HasOne(_) => (K::Exists, F::Request, A::ChangeThatOne).into(),
+            Self::LastProtector(_) => (K::LastProtector, F::Request, A::AddAnotherOrErase).into(),
+            Self::LastSecret(_) => (K::LastProtector, F::Request, A::AddAnother).into(),
+            Self::NotSuspended => (K::NotSuspended, F::State).into(),
+            Self::NothingToResume => (K::LastProtector, F::State, A::AddProtector).into(),
+            Self::OtherKind { .. } => Meaning::of(F::Request),
         }
     }
 }

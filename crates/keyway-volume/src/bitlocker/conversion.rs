@@ -27,6 +27,7 @@ use super::unlock::{Seen, UnlockRequest, Unlocked, look, unlock};
 use crate::overlay::Overlay;
 use keyway_cipher::SectorCipher;
 use keyway_engine::{Layout, Mapping};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 use std::sync::Arc;
@@ -75,16 +76,27 @@ pub struct Converting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotConvertible {
     /// Windows keeps a bitmap of what is encrypted, or has left a log.
-    #[error("{0}")]
+    #[error("{}", .0.what())]
     Windows(#[from] ReadOnly),
     /// The same, with everything encrypted already.
-    #[error(
-        "Windows' bitmaps of an encrypt-on-write conversion are still on it; let Windows finish it first"
-    )]
+    #[error("Windows' bitmaps of an encrypt-on-write conversion are still on it")]
     Bitmaps,
     /// First sectors of less than a page, or metadata that no volume was seen to have.
     #[error("its first sectors or its metadata have a size that no volume was seen to have")]
     Shape,
+}
+
+impl Explain for NotConvertible {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::Windows(why) => (K::Unsupported, F::Machine, why.advice()).into(),
+            Self::Bitmaps => (K::Unsupported, F::Machine, A::LetWindowsFinishFirst).into(),
+            Self::Shape => (K::Unsupported, F::Machine).into(),
+        }
+    }
 }
 
 impl Converting {

@@ -6,6 +6,7 @@ use super::protect::ProtectError;
 use crate::veracrypt::RandomError;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_fs::allocation::AllocationError;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_store::StoreError;
@@ -14,7 +15,7 @@ use keyway_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     /// Less than Windows takes.
-    #[error("{size} bytes are too few; a BitLocker volume needs at least {least}")]
+    #[error("{size} bytes are too few")]
     TooSmall {
         /// The size asked for, in bytes.
         size: u64,
@@ -22,7 +23,7 @@ pub enum CreateError {
         least: u64,
     },
     /// Not whole sectors.
-    #[error("{size} bytes are not whole sectors of {sector_bytes} bytes; take {} instead", .size / u64::from(*.sector_bytes) * u64::from(*.sector_bytes))]
+    #[error("{size} bytes are not whole sectors of {sector_bytes} bytes")]
     NotWholeSectors {
         /// The size asked for, in bytes.
         size: u64,
@@ -30,19 +31,19 @@ pub enum CreateError {
         sector_bytes: u32,
     },
     /// A method for opening old volumes only.
-    #[error("{0} is for opening old volumes only; take aes-xts-128, aes-xts-256, aes-cbc-128 or aes-cbc-256")]
+    #[error("{0} is for opening old volumes only")]
     MethodNotOffered(&'static str),
     /// A file system that Windows does not read.
-    #[error("Windows reads no {0}; take ntfs, exfat, fat or none")]
+    #[error("Windows reads no {0}")]
     FileSystemNotOffered(FileSystem),
     /// Nothing that would open it.
-    #[error("nothing would open this volume; give it a password, a recovery password or a startup key")]
+    #[error("nothing would open this volume")]
     NoProtector,
     /// A protector can't be made of what was given.
     #[error(transparent)]
     Protector(#[from] ProtectError),
     /// What was written reads back differently.
-    #[error("what was written reads back differently; the medium can't be trusted")]
+    #[error("what was written reads back differently")]
     ReadBack,
     /// Random bytes can't be had.
     #[error(transparent)]
@@ -69,7 +70,7 @@ pub enum CreateError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The caller wanted it to stop.
-    #[error("stopped; no volume was made")]
+    #[error("stopped")]
     Stopped,
 }
 
@@ -79,23 +80,38 @@ impl From<getrandom::Error> for CreateError {
     }
 }
 
-impl CreateError {
-    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 5 not permitted
-    /// or this machine lacks what it needs, and those of [`BitLockerError::exit_code`].
-    pub fn exit_code(&self) -> u8 {
+impl Explain for CreateError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::TooSmall { .. }
-            | Self::NotWholeSectors { .. }
-            | Self::MethodNotOffered(_)
-            | Self::FileSystemNotOffered(_)
-            | Self::NoProtector
-            | Self::Protector(ProtectError::PasswordLength(_) | ProtectError::PasswordText)
-            | Self::Allocation(AllocationError::NoRoom)
-            | Self::FileSystem(MkfsError::Unknown(_) | MkfsError::SectorSize { .. }) => 2,
-            Self::FileSystem(MkfsError::Missing(_)) => 5,
-            Self::Volume(e) => e.exit_code(),
-            Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
-            _ => 1,
+            Self::TooSmall { least, .. } => (K::Usage, F::Request, A::LeastBitLocker(*least)).into(),
+            Self::NotWholeSectors { size, sector_bytes } => {
+                let sector = u64::from(*sector_bytes).max(1);
+                (K::Usage, F::Request, A::TakeSize(size / sector * sector)).into()
+            }
+            Self::MethodNotOffered(_) => (K::Usage, F::Request, A::TakeOfferedMethod).into(),
+            Self::FileSystemNotOffered(_) => (K::Filesystem, F::Request, A::TakeWindowsFileSystem).into(),
+            Self::NoProtector => (K::Usage, F::Request, A::GiveProtector).into(),
+            Self::Protector(error) => error.explain(),
+            Self::ReadBack => (K::Failed, F::Medium, A::DistrustMedium).into(),
+            Self::Random(_) | Self::TooLong(_) => Meaning::of(F::Ours),
+            // Of a new volume nothing but its room is the user's.
+            Self::Allocation(error @ (AllocationError::NoRoom | AllocationError::Store(_))) => {
+                error.explain()
+            }
+            Self::Allocation(error) => {
+                let mut meaning = error.explain();
+                meaning.fault = F::State;
+                meaning
+            }
+            Self::FileSystem(error) => error.explain(),
+            Self::Volume(error) => error.explain(),
+            Self::Layout(error) => error.explain(),
+            Self::Cipher(error) => error.explain(),
+            Self::Store(error) => error.explain(),
+            Self::Stopped => (K::Interrupted, F::Stopped, A::NoVolumeMade).into(),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::recovery::RecoveryFault;
 use super::startup_key::StartupKeyFault;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::StoreError;
 use std::fmt;
 use std::path::PathBuf;
@@ -19,37 +20,31 @@ pub enum BitLockerError {
     #[error("this is not a BitLocker volume: {0}")]
     NotBitLocker(BootFault),
     /// Its first sector is damaged.
-    #[error(
-        "the volume's first sector is damaged: {0}; it is written anew from the metadata by: \
-         keyway header repair VOLUME --format bitlocker"
-    )]
+    #[error("the volume's first sector is damaged: {0}")]
     BootSector(BootFault),
     /// Its first sector was lost while it was being converted.
     #[error(
         "a conversion of this volume was interrupted, and then its first sector was lost: what is encrypted by now \
-         only the journal knows; nothing was written. Make a copy of all of it before anything else, and restore the \
-         first page from a copy if there is one: then `keyway resume` goes on"
+         only the journal knows"
     )]
     HalfConverted,
     /// No copy of the metadata is good.
     #[error(
-        "all three copies of the volume's metadata are damaged: {}; restore them from a backup of the volume's headers",
+        "all three copies of the volume's metadata are damaged: {}",
         Faults(.0)
     )]
     NoMetadata(Box<[CopyFault; 3]>),
     /// The metadata's fields can't be true.
-    #[error("the volume's metadata is damaged: {0}; restore it from a backup of the volume's headers")]
+    #[error("the volume's metadata is damaged: {0}")]
     Impossible(Impossible),
     /// The metadata is not what was last written with the volume's key.
     #[error(
         "the volume's metadata was changed by someone without its key, or is damaged: its sealed checksum does not \
-         match; restore it from a backup of the volume's headers"
+         match"
     )]
     Tampered,
     /// The secret is right, and what it opens is damaged.
-    #[error(
-        "the secret is right, but the {0} is damaged; restore the metadata from a backup of the volume's headers"
-    )]
+    #[error("the secret is right, but the {0} is damaged")]
     DamagedKey(&'static str),
     /// A volume in order that this program can't open.
     #[error("{0}")]
@@ -70,7 +65,7 @@ pub enum BitLockerError {
     WrongPassword,
     /// The recovery password is well-formed and opens no protector.
     #[error(
-        "the recovery password is well-formed, but is not this volume's (whose identifier is {}); look for the paper that names it",
+        "the recovery password is well-formed, but is not this volume's (whose identifier is {})",
         Ids(.0)
     )]
     WrongRecoveryPassword(Vec<Guid>),
@@ -78,10 +73,7 @@ pub enum BitLockerError {
     #[error("{0}")]
     MistypedRecoveryPassword(#[from] RecoveryFault),
     /// The startup key belongs to another volume.
-    #[error(
-        "the startup key {given} is not this volume's; it needs {}",
-        Ids(.wanted)
-    )]
+    #[error("the startup key {given} is not this volume's")]
     OtherStartupKey {
         /// The key's identifier.
         given: Guid,
@@ -89,13 +81,13 @@ pub enum BitLockerError {
         wanted: Vec<Guid>,
     },
     /// The startup key has the right identifier and the wrong key.
-    #[error("the startup key {0} has this volume's identifier, but does not open it; it may be damaged")]
+    #[error("the startup key {0} has this volume's identifier, but does not open it")]
     WrongStartupKey(Guid),
     /// The volume master key that was given opens nothing.
     #[error("the volume master key is not this volume's")]
     WrongMasterKey,
     /// A file that is no startup key.
-    #[error("{} is no startup key: {fault}; name a .BEK file, or a folder that holds the volume's one", .path.display())]
+    #[error("{} is no startup key: {fault}", .path.display())]
     NotAStartupKey {
         /// The file.
         path: PathBuf,
@@ -103,7 +95,7 @@ pub enum BitLockerError {
         fault: StartupKeyFault,
     },
     /// The password is not UTF-8.
-    #[error("the password is not UTF-8 text; BitLocker takes Unicode text")]
+    #[error("the password is not UTF-8 text")]
     NotUtf8,
     /// It was stopped.
     #[error("it was stopped before the secret was tried in full")]
@@ -112,38 +104,51 @@ pub enum BitLockerError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The metadata's fields passed the checks and still make no layout.
-    #[error("the metadata describes an impossible volume: {0}")]
+    #[error(transparent)]
     Layout(#[from] LayoutError),
     /// The cipher can't be set up.
     #[error(transparent)]
     Cipher(#[from] CipherError),
 }
 
-impl BitLockerError {
-    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret,
-    /// 4 not a volume or a damaged one, 5 not permitted.
-    pub fn exit_code(&self) -> u8 {
+impl Explain for BitLockerError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::NoSecret(_) | Self::NotUtf8 => 2,
-            Self::NoSuchProtector { .. }
-            | Self::WrongPassword
-            | Self::WrongRecoveryPassword(_)
-            | Self::MistypedRecoveryPassword(_)
-            | Self::OtherStartupKey { .. }
-            | Self::WrongStartupKey(_)
-            | Self::NotAStartupKey { .. }
-            | Self::WrongMasterKey => 3,
-            Self::NotBitLocker(_)
-            | Self::BootSector(_)
-            | Self::HalfConverted
-            | Self::NoMetadata(_)
-            | Self::Impossible(_)
-            | Self::Tampered
-            | Self::DamagedKey(_)
-            | Self::Unsupported(_)
-            | Self::Layout(_) => 4,
-            Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
-            Self::Stopped | Self::Store(_) | Self::Cipher(_) => 1,
+            Self::NotBitLocker(BootFault::Nowhere) => (K::NotAVolume, F::Contents, A::NameVolume).into(),
+            Self::NotBitLocker(_) => (K::NotAVolume, F::Contents, A::NameVolumeOrSearch).into(),
+            Self::BootSector(_) => (K::Damaged, F::Contents, A::RepairFirstSector).into(),
+            Self::HalfConverted => (K::Converting, F::Contents, A::CopyAllThenRestoreFirstPage).into(),
+            Self::NoMetadata(_) => (K::Damaged, F::Contents, A::RestoreCopies).into(),
+            Self::Impossible(_) => (K::Damaged, F::Contents, A::RestoreIt).into(),
+            Self::Tampered => (K::Tampered, F::Contents, A::RestoreIt).into(),
+            Self::DamagedKey(_) => (K::Damaged, F::Contents, A::RestoreMetadata).into(),
+            Self::Unsupported(why) => {
+                let step = match why {
+                    Unsupported::Vista => A::ConvertInWindowsOrRepair,
+                    Unsupported::Method(_) => A::NewerRelease,
+                    Unsupported::Pieces => A::LetWindowsFinish,
+                };
+                (K::Unsupported, F::Contents, step).into()
+            }
+            Self::NoSuchProtector { .. } => (K::NoSuchProtector, F::Secret, A::GiveAnySecret).into(),
+            Self::NoSecret(_) => (K::NoSecret, F::Request, A::GiveAnySecret).into(),
+            Self::WrongPassword => (K::WrongSecret, F::Secret, A::CheckPassword).into(),
+            Self::WrongRecoveryPassword(_) => (K::WrongRecoveryPassword, F::Secret, A::FindPaper).into(),
+            Self::MistypedRecoveryPassword(_) => {
+                (K::MistypedRecoveryPassword, F::Secret, A::CompareWithPaper).into()
+            }
+            Self::OtherStartupKey { .. } => (K::OtherStartupKey, F::Secret, A::NameStartupKeyOfThat).into(),
+            Self::WrongStartupKey(_) => (K::WrongStartupKey, F::Secret, A::MayBeDamaged).into(),
+            Self::WrongMasterKey => (K::WrongSecret, F::Secret).into(),
+            Self::NotAStartupKey { .. } => (K::StartupKey, F::Secret, A::NameStartupKey).into(),
+            Self::NotUtf8 => (K::Usage, F::Request, A::UseUnicode).into(),
+            Self::Stopped => (K::Interrupted, F::Stopped).into(),
+            Self::Store(error) => error.explain(),
+            Self::Layout(error) => error.explain(),
+            Self::Cipher(_) => Meaning::of(F::Ours),
         }
     }
 }
@@ -198,16 +203,13 @@ pub enum Impossible {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// Windows Vista.
-    #[error(
-        "this volume was made by Windows Vista, or its first sector is damaged; Windows 7 and later can convert it, \
-         and what is damaged is written anew by: keyway header repair VOLUME --format bitlocker"
-    )]
+    #[error("this volume was made by Windows Vista, or its first sector is damaged")]
     Vista,
     /// An encryption method that isn't known.
-    #[error("the encryption method {0:#06x} is not known; look for a newer release")]
+    #[error("the encryption method {0:#06x} is not known")]
     Method(u16),
     /// The encrypt-on-write bitmaps are in too many pieces.
-    #[error("the volume's conversion is in too many pieces; let Windows finish it")]
+    #[error("the volume's conversion is in too many pieces")]
     Pieces,
 }
 

@@ -9,6 +9,7 @@ use super::filetime::FileTime;
 use super::guid::Guid;
 use super::map::Map;
 use super::metadata::{CopyState, Metadata};
+use keyway_error::Advice;
 use serde::{Serialize, Serializer};
 
 /// What the metadata says.
@@ -188,6 +189,28 @@ pub enum ReadOnly {
         "its conversion was interrupted and left a log; let Windows finish it, then it can be written here"
     )]
     ConversionLog,
+}
+
+impl ReadOnly {
+    /// What is the case.
+    pub(crate) const fn what(self) -> &'static str {
+        match self {
+            Self::FirstSector => "its first sector is lost",
+            Self::EncryptOnWrite => {
+                "Windows is still encrypting it and wants whatever is written to be encrypted and entered in its bitmaps"
+            }
+            Self::ConversionLog => "its conversion was interrupted and left a log",
+        }
+    }
+
+    /// What helps.
+    pub(crate) const fn advice(self) -> Advice {
+        match self {
+            Self::FirstSector => Advice::SeeThenRepair,
+            Self::EncryptOnWrite => Advice::LetWindowsFinishThenWrite,
+            Self::ConversionLog => Advice::LetWindowsFinishItThenWrite,
+        }
+    }
 }
 
 impl BitLockerInfo {

@@ -25,6 +25,7 @@ use super::password::PasswordHash;
 use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_secret::SecretBytes;
 use std::sync::atomic::AtomicBool;
 
@@ -41,7 +42,7 @@ pub const LONGEST_PASSWORD: usize = 256;
 #[derive(Debug, thiserror::Error)]
 pub enum ProtectError {
     /// Windows would not take it.
-    #[error("the password has {0} characters; BitLocker takes {SHORTEST_PASSWORD} to {LONGEST_PASSWORD}")]
+    #[error("the password has {0} characters")]
     PasswordLength(usize),
     /// Not text.
     #[error("the password is not UTF-8 text, and BitLocker's passwords are text")]
@@ -52,6 +53,22 @@ pub enum ProtectError {
     /// No random numbers.
     #[error("the system gave no random numbers: {0}")]
     Random(#[from] getrandom::Error),
+}
+
+impl Explain for ProtectError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::PasswordLength(_) => {
+                (K::Usage, F::Request, A::PasswordLengths(SHORTEST_PASSWORD, LONGEST_PASSWORD)).into()
+            }
+            Self::PasswordText => Meaning::of(F::Request),
+            Self::Stopped => (K::Failed, F::Stopped).into(),
+            Self::Random(_) => Meaning::of(F::Ours),
+        }
+    }
 }
 
 /// Makes protectors for one volume: its master key, and the data set whose nonces they use up.

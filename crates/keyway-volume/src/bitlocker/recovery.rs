@@ -27,30 +27,21 @@ pub struct RecoveryPassword {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecoveryFault {
     /// Too few or too many digits.
-    #[error(
-        "a recovery password has 48 digits in 8 groups of 6, and this one has {0}; compare it with the paper"
-    )]
+    #[error("a recovery password has 48 digits in 8 groups of 6, and this one has {0}")]
     Length(usize),
     /// Something that is neither a digit nor a separator.
     #[error(
-        "a recovery password has only digits, with dashes or spaces between its groups, and this one has {0:?}; \
-         compare it with the paper"
+        "a recovery password has only digits, with dashes or spaces between its groups, and this one has {0:?}"
     )]
     Letter(char),
     /// A group whose check digit does not fit.
-    #[error(
-        "group {0} of the recovery password is mistyped: its check digit does not fit; compare it with the paper"
-    )]
+    #[error("group {0} of the recovery password is mistyped: its check digit does not fit")]
     CheckDigit(usize),
     /// A group that is too large.
-    #[error(
-        "group {0} of the recovery password is mistyped: no group is above 720885; compare it with the paper"
-    )]
+    #[error("group {0} of the recovery password is mistyped: no group is above 720885")]
     TooLarge(usize),
     /// A separator within a group.
-    #[error(
-        "group {group} of the recovery password has {digits} digits instead of 6; compare it with the paper"
-    )]
+    #[error("group {group} of the recovery password has {digits} digits instead of 6")]
     GroupLength {
         /// Which, from 1 on.
         group: usize,

@@ -38,6 +38,7 @@ use crate::overlay::Overlay;
 use crate::veracrypt::{RandomError, noise_over};
 use keyway_cipher::SectorCipher;
 use keyway_engine::Layout;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,9 +55,9 @@ pub enum ResizeError {
     Open(#[from] BitLockerError),
     /// A volume of a kind, or in a state, whose size does not change here.
     #[error("{0}")]
-    Unsupported(&'static str),
+    Unsupported(&'static str, Option<Advice>),
     /// The size is none that it can have.
-    #[error("a size of {wanted} bytes is not possible here: {why}; name another with --size")]
+    #[error("a size of {wanted} bytes is not possible here: {why}")]
     Size {
         /// The size that was wished for.
         wanted: u64,
@@ -74,14 +75,22 @@ pub enum ResizeError {
     Random(#[from] RandomError),
 }
 
-impl ResizeError {
-    /// The exit code of the command line's contract.
-    pub fn exit_code(&self) -> u8 {
+impl Explain for ResizeError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::Open(e) => e.exit_code(),
-            Self::Unsupported(_) => 5,
-            Self::Size { .. } => 2,
-            Self::Write(_) | Self::Store(_) | Self::Random(_) => 1,
+            Self::Open(error) => error.explain(),
+            Self::Write(error) => error.explain(),
+            Self::Store(error) => error.explain(),
+            Self::Unsupported(_, step) => {
+                let mut meaning = Meaning::new(K::Unsupported, F::Machine);
+                meaning.advice.extend(step.clone());
+                meaning
+            }
+            Self::Size { .. } => (K::Usage, F::Request, A::NameSize).into(),
+            Self::Random(_) => Meaning::of(F::Ours),
         }
     }
 }
@@ -102,27 +111,27 @@ impl Resizable {
     /// It is one of Windows' kinds, or in a state, that is not changed here.
     pub fn of(unlocked: Unlocked) -> Result<Self, ResizeError> {
         let Unlocked { info, layout, read_only, opened, .. } = unlocked;
-        let refused = |why| Err(ResizeError::Unsupported(why));
+        let refused = |why, step| Err(ResizeError::Unsupported(why, step));
         let (boot, block) = (&opened.metadata.boot, opened.metadata.block());
         if boot.kind != BootKind::Windows7 {
             return refused(
-                "a To Go volume has a small file system in front that tells its size; make a new one",
+                "a To Go volume has a small file system in front that tells its size",
+                Some(Advice::MakeNewVolume),
             );
         }
         let all = block.state == State::Encrypted && block.next_state == State::Encrypted;
         if read_only.is_some() || boot.eow.is_some() || !all {
-            return refused(
-                "it is not encrypted throughout; finish its conversion first, here or in Windows",
-            );
+            return refused("it is not encrypted throughout", Some(Advice::FinishConversionAnywhere));
         }
         if !opened.metadata.first_sector_names_the_places() {
             return refused(
-                "its first sector names other places than its metadata; mend that first: `keyway header repair`",
+                "its first sector names other places than its metadata",
+                Some(Advice::RepairHeaders),
             );
         }
         let boot_bytes = u64::from(block.boot_sectors) * u64::from(info.sector_bytes);
         if boot_bytes < PAGE as u64 || !boot_bytes.is_multiple_of(u64::from(info.sector_bytes)) {
-            return refused("its first sectors have a size that no volume was seen to have");
+            return refused("its first sectors have a size that no volume was seen to have", None);
         }
         // What dissect.fve takes for all of it.
         let bytes = if block.encrypted_bytes == 0 { layout.size() } else { block.encrypted_bytes };
@@ -211,7 +220,10 @@ impl Resizable {
     pub fn relocate(&mut self, store: &dyn Store, places: &Places) -> Result<(), ResizeError> {
         let (old, new) = (self.taken(), self.taken_at(places));
         if overlap(&old, &new) || new.iter().any(|range| range.end > store.size().min(self.bytes)) {
-            return Err(ResizeError::Unsupported("the metadata can't be moved to where it is, or outside"));
+            return Err(ResizeError::Unsupported(
+                "the metadata can't be moved to where it is, or outside",
+                None,
+            ));
         }
         let metadata = &self.opened.metadata;
         let mut block = metadata.block().clone();
@@ -246,7 +258,10 @@ impl Resizable {
         let moved = Metadata::read(&Overlay::new(store, vec![(0, front.to_vec())]))?;
         if moved.states().iter().any(|state| *state != CopyState::Good) || !moved.block().is_authentic(master)
         {
-            return Err(ResizeError::Unsupported("what was written to the new places does not come back"));
+            return Err(ResizeError::Unsupported(
+                "what was written to the new places does not come back",
+                None,
+            ));
         }
         store.write_at(&front, 0)?;
         store.flush()?;

@@ -14,23 +14,37 @@ use super::entry::EntryTooLong;
 use super::filetime::FileTime;
 use super::metadata::{COPIES, CopyState, Metadata};
 use super::seal::SecretKey;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::{AlignedBuf, Store, StoreError};
 
 /// Metadata that could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum RewriteError {
     /// More than 64 KiB.
-    #[error("the metadata has no room for this: {0}; remove a protector that is no longer needed")]
+    #[error("the metadata has no room for this: {0}")]
     Full(#[from] EntryTooLong),
     /// The medium failed before a new copy was whole: the old ones count.
     #[error("the change was not made: {0}")]
     Nothing(StoreError),
     /// Some copies are written. The change is in force, since the newest copy counts.
-    #[error(
-        "the change was made, but not in all of the three copies of the metadata: {0}; \
-         `keyway header repair` writes them anew, and if that fails too, move the data to another drive"
-    )]
+    #[error("the change was made, but not in all of the three copies of the metadata: {0}")]
     Partly(StoreError),
+}
+
+impl Explain for RewriteError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::Full(_) => (K::NoSpace, F::State, A::RemoveProtector).into(),
+            Self::Nothing(error) if error.source.kind() == std::io::ErrorKind::PermissionDenied => {
+                (K::NotPermitted, F::Machine).into()
+            }
+            Self::Nothing(_) => (K::Io, F::Medium, A::ReadSystemLog).into(),
+            Self::Partly(_) => (K::PartlyWritten, F::Medium, A::RepairCopies).into(),
+        }
+    }
 }
 
 impl Metadata {

@@ -4,6 +4,7 @@ use super::create_error::CreateError;
 use super::params::{Format, HashName};
 use super::place::Place;
 use crate::VolumeError;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -22,14 +23,11 @@ pub enum ChangeError {
     #[error("this is an encrypted system, and {0}")]
     System(SystemFault),
     /// The header of a system partition lies on its drive.
-    #[error(
-        "the header of this system partition lies outside of it, on its drive; name the drive instead of the partition"
-    )]
+    #[error("the header of this system partition lies outside of it, on its drive")]
     SystemElsewhere,
     /// A system's header whose encrypted area is another one than the drive's.
     #[error(
-        "the backup says that {backup} bytes of the system are encrypted, {}; with the wrong number part of the \
-         data would be unreadable", there(*.drive)
+        "the backup says that {backup} bytes of the system are encrypted, {}", there(*.drive)
     )]
     OtherExtent {
         /// Encrypted bytes as the backup has it.
@@ -46,7 +44,7 @@ pub enum ChangeError {
         hash: HashName,
     },
     /// The first copy could not be written; the other is untouched.
-    #[error("the {place} could not be written: {why}; nothing has changed, the volume opens as before")]
+    #[error("the {place} could not be written: {why}")]
     Unchanged {
         /// The copy.
         place: Place,
@@ -54,10 +52,7 @@ pub enum ChangeError {
         why: Why,
     },
     /// The last copy could not be written; the others have the new secret.
-    #[error(
-        "the {place} could not be written: {why}; the volume opens by its other header with the new secret: \
-         copy your files off this medium"
-    )]
+    #[error("the {place} could not be written: {why}")]
     Half {
         /// The copy.
         place: Place,
@@ -65,10 +60,7 @@ pub enum ChangeError {
         why: Why,
     },
     /// The only copy could not be written.
-    #[error(
-        "the {place} could not be written: {why}; it is the only one, and holds the old or the new secret or \
-         neither: copy your files off this medium, or restore a header backup"
-    )]
+    #[error("the {place} could not be written: {why}")]
     Only {
         /// The copy.
         place: Place,
@@ -76,7 +68,7 @@ pub enum ChangeError {
         why: Why,
     },
     /// The secret for the outer volume opened a hidden one.
-    #[error("this password opens the hidden volume; the outer volume's is needed here")]
+    #[error("this password opens the hidden volume")]
     IsHidden,
     /// The secret for the hidden volume opened the outer one.
     #[error("the second password opens the outer volume again, not a hidden one")]
@@ -98,13 +90,10 @@ pub enum ChangeError {
         source: io::Error,
     },
     /// The backup belongs to another volume, or to this one before it was made anew.
-    #[error(
-        "this volume has other master keys than the backup: restoring it would make the data unreadable; \
-         it is the backup of another volume, or of this one before it was made anew"
-    )]
+    #[error("this volume has other master keys than the backup: restoring it would make the data unreadable")]
     OtherMasterKeys,
     /// There is no embedded copy.
-    #[error("this volume keeps no copy of its header; restore it from a header backup file")]
+    #[error("this volume keeps no copy of its header")]
     NoCopy,
 }
 
@@ -119,24 +108,16 @@ fn there(drive: Option<u64>) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SystemFault {
     /// Another key derivation.
-    #[error(
-        "its boot loader is made for one key derivation; only the password can be changed from outside, the rest \
-         with VeraCrypt in that system"
-    )]
+    #[error("its boot loader is made for one key derivation")]
     Hash,
     /// Another PIM.
-    #[error(
-        "its boot loader may have been told the PIM; only the password can be changed from outside, the rest with \
-         VeraCrypt in that system"
-    )]
+    #[error("its boot loader may have been told the PIM")]
     Pim,
     /// Keyfiles.
-    #[error("its boot loader knows no keyfiles; take a password alone")]
+    #[error("its boot loader knows no keyfiles")]
     Keyfiles,
     /// A password that can't be typed there.
-    #[error(
-        "its boot loader takes at most 64 characters, those of an American keyboard (ASCII); take such a password"
-    )]
+    #[error("its boot loader takes at most 64 characters, those of an American keyboard (ASCII)")]
     Password,
 }
 
@@ -151,16 +132,34 @@ pub enum Why {
     ReadBack,
 }
 
-impl ChangeError {
-    /// The exit code of the command line's contract, as for [`VolumeError::exit_code`].
-    pub fn exit_code(&self) -> u8 {
+impl Explain for ChangeError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::Open(e) => e.exit_code(),
-            Self::Make(e) => e.exit_code(),
-            Self::HashNotOffered { .. } | Self::System(_) | Self::SystemElsewhere => 2,
-            Self::IsHidden | Self::NotHidden => 3,
-            Self::NotABackup { .. } => 4,
-            _ => 1,
+            Self::Open(error) => error.explain(),
+            Self::Make(error) => error.explain(),
+            Self::System(fault) => {
+                let step = match fault {
+                    SystemFault::Hash | SystemFault::Pim => A::OnlyPassword,
+                    SystemFault::Keyfiles => A::PasswordAlone,
+                    SystemFault::Password => A::TypeablePassword,
+                };
+                (K::EncryptedSystem, F::Request, step).into()
+            }
+            Self::SystemElsewhere => (K::EncryptedSystem, F::Request, A::NameDrive).into(),
+            Self::OtherExtent { .. } => (K::OtherExtent, F::State, A::RestoreLater).into(),
+            Self::HashNotOffered { .. } => Meaning::of(F::Request),
+            Self::Unchanged { .. } => (K::Failed, F::Medium, A::OpensAsBefore).into(),
+            Self::Half { .. } => (K::Failed, F::Medium, A::CopyOffMedium).into(),
+            Self::Only { .. } => (K::Failed, F::Medium, A::CopyOffOrRestore).into(),
+            Self::IsHidden => (K::IsHidden, F::Secret, A::GiveBothSecrets).into(),
+            Self::NotHidden => (K::NotHidden, F::Secret, A::GiveHiddenSecret).into(),
+            Self::NotABackup { .. } => (K::NotABackup, F::Contents, A::NameHeaderBackup).into(),
+            Self::BackupFile { source, .. } => explain_io(source),
+            Self::OtherMasterKeys => (K::OtherMasterKeys, F::State, A::CheckBackup).into(),
+            Self::NoCopy => (K::Failed, F::State, A::RestoreFromBackupFile).into(),
         }
     }
 }

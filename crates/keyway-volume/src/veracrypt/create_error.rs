@@ -5,6 +5,7 @@ use super::random::RandomError;
 use crate::VolumeError;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_fs::mkfs::MkfsError;
 use keyway_store::StoreError;
 use keyway_sys::Use;
@@ -18,13 +19,13 @@ pub use super::params::LARGEST_PIM;
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     /// There is something at the path.
-    #[error("{} already exists; choose another name, or move it away", .0.display())]
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// The path is no block device.
-    #[error("{} is not a block device; for a file, give a name that does not exist yet and a size", .0.display())]
+    #[error("{} is not a block device", .0.display())]
     NotADevice(PathBuf),
     /// Somebody uses it.
-    #[error("{} is in use{}; unmount or detach it first", .path.display(), list(.uses))]
+    #[error("{} is in use{}", .path.display(), list(.uses))]
     InUse {
         /// The file or device.
         path: PathBuf,
@@ -32,7 +33,7 @@ pub enum CreateError {
         uses: Vec<Use>,
     },
     /// The file system has too little room.
-    #[error("{} needs {needed} bytes, but only {available} are free there; free some, or choose a smaller size", .path.display())]
+    #[error("{} needs {needed} bytes, but only {available} are free there", .path.display())]
     NoSpace {
         /// The file.
         path: PathBuf,
@@ -42,7 +43,7 @@ pub enum CreateError {
         available: u64,
     },
     /// The file system takes no file that large.
-    #[error("the file system that {} lies on takes no file of {size} bytes; choose a smaller size or another disk", .path.display())]
+    #[error("the file system that {} lies on takes no file of {size} bytes", .path.display())]
     TooLargeForFileSystem {
         /// The file.
         path: PathBuf,
@@ -50,7 +51,7 @@ pub enum CreateError {
         size: u64,
     },
     /// Less than the format's headers and the smallest data area.
-    #[error("{size} bytes are too few; a volume needs at least {least}")]
+    #[error("{size} bytes are too few")]
     TooSmall {
         /// The size asked for, in bytes.
         size: u64,
@@ -58,7 +59,7 @@ pub enum CreateError {
         least: u64,
     },
     /// More than the format's security bound.
-    #[error("{size} bytes are too many; a volume may have {most} at most")]
+    #[error("{size} bytes are too many")]
     TooLarge {
         /// The size asked for, in bytes.
         size: u64,
@@ -66,7 +67,7 @@ pub enum CreateError {
         most: u64,
     },
     /// A hidden volume that does not fit into the outer one.
-    #[error("a hidden volume of {size} bytes does not fit; this volume has room for {most} at most")]
+    #[error("a hidden volume of {size} bytes does not fit")]
     HiddenTooLarge {
         /// The size asked for, in bytes.
         size: u64,
@@ -74,9 +75,7 @@ pub enum CreateError {
         most: u64,
     },
     /// A hidden volume where the outer one has files.
-    #[error(
-        "a hidden volume of {size} bytes would overwrite files of the outer volume; there is room for {most} at most"
-    )]
+    #[error("a hidden volume of {size} bytes would overwrite files of the outer volume")]
     OuterFiles {
         /// The size asked for, in bytes.
         size: u64,
@@ -84,7 +83,7 @@ pub enum CreateError {
         most: u64,
     },
     /// Not whole sectors.
-    #[error("{size} bytes are not whole sectors of {sector_bytes} bytes; take {} instead", .size / u64::from(*.sector_bytes) * u64::from(*.sector_bytes))]
+    #[error("{size} bytes are not whole sectors of {sector_bytes} bytes")]
     NotWholeSectors {
         /// The size asked for, in bytes.
         size: u64,
@@ -92,26 +91,24 @@ pub enum CreateError {
         sector_bytes: u32,
     },
     /// A key derivation that is for old volumes only.
-    #[error(
-        "{0} is for opening old volumes only; take sha512, sha256, whirlpool, streebog, blake2s or argon2id"
-    )]
+    #[error("{0} is for opening old volumes only")]
     HashNotOffered(HashName),
     /// A PIM whose iterations VeraCrypt can't count.
-    #[error("the PIM {0} is too large; VeraCrypt takes {LARGEST_PIM} at most")]
+    #[error("the PIM {0} is too large")]
     PimTooLarge(u32),
     /// A cipher that VeraCrypt does not have.
-    #[error("VeraCrypt has no cipher called {0}; `keyway bench` lists the ones it has")]
+    #[error("VeraCrypt has no cipher called {0}")]
     CipherNotOffered(keyway_cipher::Chain),
     /// The outer volume can't hold a hidden one.
     #[error("this volume can't hold a hidden one: {0}")]
     NoOuter(NoOuter),
     /// A hidden volume with the outer one's secret.
     #[error(
-        "the hidden volume has the same password, keyfiles and PIM as the outer one and would never open; take another password"
+        "the hidden volume has the same password, keyfiles and PIM as the outer one and would never open"
     )]
     SameSecret,
     /// What was written reads back differently.
-    #[error("the header that was written reads back differently; the medium can't be trusted")]
+    #[error("the header that was written reads back differently")]
     ReadBack,
     /// Random bytes can't be had.
     #[error(transparent)]
@@ -135,7 +132,7 @@ pub enum CreateError {
     #[error(transparent)]
     Kdf(#[from] keyway_kdf::KdfError),
     /// The caller wanted it to stop.
-    #[error("stopped; no volume was made")]
+    #[error("stopped")]
     Stopped,
 }
 
@@ -143,7 +140,7 @@ pub enum CreateError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoOuter {
     /// The secrets open a hidden volume.
-    #[error("the password is that of a hidden volume; give the outer one's")]
+    #[error("the password is that of a hidden volume")]
     IsHidden,
     /// An encrypted system.
     #[error("it is an encrypted system")]
@@ -158,28 +155,40 @@ pub enum NoOuter {
     Resized,
 }
 
-impl CreateError {
-    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 5 not permitted
-    /// or this machine lacks what it needs, 6 busy, and those of [`VolumeError::exit_code`].
-    pub fn exit_code(&self) -> u8 {
+impl Explain for CreateError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::InUse { .. } => 6,
-            Self::NotADevice(_)
-            | Self::TooSmall { .. }
-            | Self::TooLarge { .. }
-            | Self::HiddenTooLarge { .. }
-            | Self::OuterFiles { .. }
-            | Self::NotWholeSectors { .. }
-            | Self::HashNotOffered(_)
-            | Self::PimTooLarge(_)
-            | Self::SameSecret
-            | Self::CipherNotOffered(_) => 2,
-            Self::Volume(e) => e.exit_code(),
-            Self::FileSystem(MkfsError::Unknown(_) | MkfsError::SectorSize { .. }) => 2,
-            Self::FileSystem(MkfsError::Missing(_)) => 5,
-            Self::Store(e) if e.source.kind() == std::io::ErrorKind::PermissionDenied => 5,
-            Self::Store(e) if e.source.kind() == std::io::ErrorKind::ResourceBusy => 6,
-            _ => 1,
+            Self::Exists(_) => (K::Exists, F::State, A::MoveAway).into(),
+            Self::NotADevice(_) => (K::Usage, F::Request, A::NewNameAndSize).into(),
+            Self::InUse { .. } => (K::InUse, F::InUse, A::DetachIt).into(),
+            Self::NoSpace { .. } => (K::NoSpace, F::State, A::FreeSomeOrSmaller).into(),
+            Self::TooLargeForFileSystem { .. } => (K::Failed, F::State, A::SmallerOrOtherDisk).into(),
+            Self::TooSmall { least, .. } => (K::Usage, F::Request, A::LeastVolume(*least)).into(),
+            Self::TooLarge { most, .. } => (K::Usage, F::Request, A::LargestVolume(*most)).into(),
+            Self::HiddenTooLarge { most, .. } => (K::Usage, F::Request, A::RoomForHidden(*most)).into(),
+            Self::OuterFiles { most, .. } => (K::Usage, F::Request, A::RoomWithoutLoss(*most)).into(),
+            Self::NotWholeSectors { size, sector_bytes } => {
+                let sector = u64::from(*sector_bytes).max(1);
+                (K::Usage, F::Request, A::TakeSize(size / sector * sector)).into()
+            }
+            Self::HashNotOffered(_) => (K::Usage, F::Request, A::TakeOfferedHash).into(),
+            Self::PimTooLarge(_) => (K::Usage, F::Request, A::LargestPim(LARGEST_PIM)).into(),
+            Self::CipherNotOffered(_) => (K::Usage, F::Request, A::ListOfferedCiphers).into(),
+            Self::NoOuter(NoOuter::IsHidden) => (K::Failed, F::State, A::GiveOuterPassword).into(),
+            Self::NoOuter(_) => Meaning::of(F::State),
+            Self::SameSecret => (K::Usage, F::Request, A::TakeAnotherPassword).into(),
+            Self::ReadBack => (K::Failed, F::Medium, A::DistrustMedium).into(),
+            Self::Random(_) => Meaning::of(F::Ours),
+            Self::Volume(error) => error.explain(),
+            Self::FileSystem(error) => error.explain(),
+            Self::Store(error) => error.explain(),
+            Self::Layout(error) => error.explain(),
+            Self::Cipher(error) => error.explain(),
+            Self::Kdf(error) => error.explain(),
+            Self::Stopped => (K::Interrupted, F::Stopped, A::NoVolumeMade).into(),
         }
     }
 }

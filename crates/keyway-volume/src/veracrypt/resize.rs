@@ -22,22 +22,29 @@ use super::random::{Noise, RandomError};
 use super::sealed::SealedHeader;
 use super::unlock::{OpenedHeader, UnlockRequest, Unlocked, unlock};
 use crate::{Progress, Stage, VolumeError};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::ops::{ControlFlow, Range};
 
 /// Bytes of noise that are written at a time.
 const PIECE: u64 = 1 << 20;
 
-impl ResizeError {
-    /// The exit code of the command line's contract: 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a
-    /// volume or a damaged one, 5 not permitted or not offered.
-    pub fn exit_code(&self) -> u8 {
+impl Explain for ResizeError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::Open(e) => e.exit_code(),
-            Self::Make(e) => e.exit_code(),
-            Self::Store(_) | Self::Random(_) => 1,
-            Self::Unsupported(_) => 5,
-            Self::Size { .. } => 2,
+            Self::Open(error) => error.explain(),
+            Self::Make(error) => error.explain(),
+            Self::Store(error) => error.explain(),
+            Self::Unsupported(_, step) => {
+                let mut meaning = Meaning::new(K::Unsupported, F::Machine);
+                meaning.advice.extend(step.clone());
+                meaning
+            }
+            Self::Size { .. } => (K::Usage, F::Request, A::NameSize).into(),
+            Self::Random(_) => Meaning::of(F::Ours),
         }
     }
 }
@@ -70,9 +77,9 @@ pub enum ResizeError {
     Random(#[from] RandomError),
     /// A volume of a kind that has one size for good.
     #[error("{0}")]
-    Unsupported(&'static str),
+    Unsupported(&'static str, Option<Advice>),
     /// The size is none that a volume can have.
-    #[error("a size of {wanted} bytes is not possible here: {why}; name another with --size")]
+    #[error("a size of {wanted} bytes is not possible here: {why}")]
     Size {
         /// The size that was wished for.
         wanted: u64,
@@ -164,22 +171,25 @@ impl OpenedHeader {
     fn may_fill(&self, bytes: u64) -> Result<(), ResizeError> {
         let size = |why| Err(ResizeError::Size { wanted: bytes, why });
         if self.is_system() {
-            return Err(ResizeError::Unsupported("an encrypted system has the size of its drive"));
+            return Err(ResizeError::Unsupported("an encrypted system has the size of its drive", None));
         }
         if self.place.is_hidden() {
             return Err(ResizeError::Unsupported(
-                "this is a hidden volume: its size is kept secret by never changing; make a new one",
+                "this is a hidden volume: its size is kept secret by never changing",
+                Some(Advice::MakeNewVolume),
             ));
         }
         let header = &self.header;
         if !header.has_sizes() || header.encrypted_start != HEADERS_BYTES {
             return Err(ResizeError::Unsupported(
                 "a volume from before TrueCrypt 6.0 always fills its file or device",
+                None,
             ));
         }
         if self.place != Place::Primary {
             return Err(ResizeError::Unsupported(
-                "its primary header is damaged; restore it first (`keyway header restore`), so that there are two",
+                "its primary header is damaged",
+                Some(Advice::RestoreHeaderFirst),
             ));
         }
         if !(SMALLEST_VOLUME..=LARGEST_VOLUME).contains(&bytes) {

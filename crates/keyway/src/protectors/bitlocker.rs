@@ -33,7 +33,7 @@ pub enum NewSecret {
 }
 
 /// A protector that is in force now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Added {
     /// Its identifier.
@@ -42,8 +42,8 @@ pub struct Added {
     pub kind: Protection,
     /// The file that its secret is in, if it is in one.
     pub file: Option<PathBuf>,
-    /// A copy of the metadata that could not be written, in words.
-    pub warning: Option<String>,
+    /// A copy of the metadata that could not be written.
+    pub warning: Option<RewriteError>,
 }
 
 /// What opens a volume after a protector was removed.
@@ -224,9 +224,9 @@ pub(crate) fn recovery_file(path: &Path, id: Guid, password: &RecoveryPassword) 
 pub(super) fn in_force(
     result: Result<Guid, ChangeError>,
     id: Guid,
-) -> Result<(Guid, Option<String>), ChangeError> {
+) -> Result<(Guid, Option<RewriteError>), ChangeError> {
     match result {
-        Err(ChangeError::Write(e @ RewriteError::Partly(_))) => Ok((id, Some(e.to_string()))),
+        Err(ChangeError::Write(e @ RewriteError::Partly(_))) => Ok((id, Some(e))),
         other => other.map(|id| (id, None)),
     }
 }

@@ -9,6 +9,7 @@ use crate::secrets_in::{NewArgs, one_stdin};
 use crate::shown::shown;
 use crate::verbs::name_of;
 use crate::volume;
+use crate::words;
 use keyway::key_file::NewFile;
 use keyway::protectors::{
     Added, Guid, LastProtector, Left, NewSecret, NewTpmProtector, Protection, Protectors,
@@ -112,7 +113,7 @@ fn add_tpm(
     new.pin = pin;
     new.startup_key = args.to.clone().filter(|_| startup_key);
     let (Added { id, kind, file, warning, .. }, pcrs) = protectors.add_tpm(&new)?;
-    warning.iter().for_each(|warning| out.warn(warning));
+    warning.iter().for_each(|warning| out.warn(&words::told(warning)));
     let registers: Vec<u32> = pcrs.iter().collect();
     let document =
         json!({"volume": args.target.volume, "id": id, "kind": kind, "file": file, "pcrs": registers});
@@ -175,7 +176,7 @@ fn put(
     out: Output,
 ) -> Result<(), Failure> {
     let Added { id, kind, file, warning, .. } = protectors.put(new, replaces, to)?;
-    warning.iter().for_each(|warning| out.warn(warning));
+    warning.iter().for_each(|warning| out.warn(&words::told(warning)));
     let mut document = json!({"volume": path, "id": id, "kind": kind, "file": file});
     let mut text = format!("{} opens by {} {id} from now on.", shown(path), words(kind));
     match (new, &file) {
