@@ -26,9 +26,12 @@ fn resized(store: &dyn Store, key: &[u8], to: u64) -> Result<(), ResizeError> {
     let unlocked = opened(store, key);
     if unlocked.opened.metadata.boot.copies != unlocked.opened.metadata.block().copies {
         let refused = Resizable::of(opened(store, key));
-        assert!(matches!(refused, Err(ResizeError::Unsupported(why)) if why.contains("header repair")));
+        assert!(matches!(
+            refused,
+            Err(ResizeError::Unsupported(_, Some(keyway_error::Advice::RepairHeaders)))
+        ));
         let repaired = unlocked.opened.repair(store);
-        repaired.map_err(|_| ResizeError::Unsupported("no power"))?;
+        repaired.map_err(|_| ResizeError::Unsupported("no power", None))?;
     }
     let mut volume = Resizable::of(opened(store, key))?;
     let places = Places::at_the_end(to, BOOT_BYTES);
