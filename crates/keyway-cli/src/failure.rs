@@ -14,6 +14,7 @@ use keyway_fs::files::FilesError;
 use keyway_fs::resize::RoomError;
 use keyway_lab::LabError;
 use keyway_store::StoreError;
+use keyway_virtual_drive::DriveError;
 use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::tpm::TpmProtectorError;
 use keyway_volume::bitlocker::{self, BitLockerError};
@@ -141,13 +142,6 @@ impl Failure {
         Self::new(Exit::Usage, message, hint)
     }
 
-    /// An error of a crate below: its exit code, and its text, whose part after the first "; " is
-    /// the advice.
-    pub(crate) fn told(code: u8, text: &str) -> Self {
-        let (message, hint) = text.split_once("; ").unwrap_or((text, ""));
-        Self::new(Exit::from_code(code), message, hint)
-    }
-
     /// What an error means, with the words that say what happened.
     pub(crate) fn meant(meaning: &Meaning, message: impl Into<String>) -> Self {
         let failure = Self::new(Exit::of(meaning.fault), message, words::sentences(&meaning.advice));
@@ -178,26 +172,7 @@ macro_rules! explained {
 explained! {
     StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError, VolumeError,
     BitLockerError, bitlocker::ChangeError, bitlocker::RewriteError, bitlocker::BackupError, bitlocker::ResizeError,
-    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError,
-}
-
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Self {
-        let told = Self::told(error.exit_code(), &error.to_string());
-        match error {
-            LabError::Device(error) => error.into(),
-            LabError::Volume(_, ref advice) => told.hint(words::sentences(advice)),
-            LabError::Store(error) => error.into(),
-            LabError::WouldDestroy { .. } => told.kind(Kind::WouldDestroy),
-            LabError::TooSmall { .. } => told.kind(Kind::TooSmall),
-            LabError::Differs { .. } => told.kind(Kind::Verify),
-            LabError::NoSpace { .. } => told.kind(Kind::NoSpace),
-            LabError::Workload { .. } => told.kind(Kind::Workload),
-            LabError::NoSuchWorkload(_) => told.kind(Kind::NoSuchWorkload),
-            LabError::Stopped => Self::new(Exit::Failed, "stopped", "").kind(Kind::Interrupted),
-            _ => told,
-        }
-    }
+    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, LabError, DriveError,
 }
 
 #[cfg(test)]
@@ -215,12 +190,10 @@ mod tests {
     }
 
     #[test]
-    fn advice_is_what_follows_the_semicolon() {
-        let told = Failure::told(6, "it is open; close it");
-        assert_eq!((told.exit, &*told.message, &*told.hint), (Exit::Busy, "it is open", "close it"));
-        assert_eq!(Failure::told(1, "it is open").hint, "");
-        assert_eq!(told.also("come back").hint, "close it; come back");
-        assert_eq!(Failure::told(1, "it is open").also("come back").hint, "come back");
+    fn advice_is_added_behind_advice() {
+        let open = |hint: &str| Failure::new(Exit::Busy, "it is open", hint);
+        assert_eq!(open("close it").also("come back").hint, "close it; come back");
+        assert_eq!(open("").also("come back").hint, "come back");
     }
 
     #[test]

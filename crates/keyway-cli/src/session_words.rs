@@ -2,6 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use keyway::session::{ServingProgram, Session, SessionError, SessionPlan, SessionSecrets, StartError};
+use keyway_error::Explain;
 use keyway_error::Kind;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +56,7 @@ impl From<SessionError> for Failure {
                 "this is a hidden volume, and discards inside it would show everybody who sees the medium that it is there",
                 "leave out --allow-discards",
             ),
-            SessionError::HostSecret(_) => Self::told(Exit::Usage as u8, &message),
+            SessionError::HostSecret(error) => Self::meant(&error.explain(), message),
             SessionError::NoAnswer(_) => Self::new(
                 Exit::Failed,
                 message,

@@ -1,6 +1,7 @@
 //! The sentences of advice: what a person reads for each step that an error names.
 
 use keyway_error::{Advice, Explain};
+use std::str::FromStr;
 
 /// The steps in one line, each sentence after a "; ".
 pub(crate) fn sentences(steps: &[Advice]) -> String {
@@ -14,6 +15,11 @@ pub(crate) fn told(error: &dyn Explain) -> String {
         advice if advice.is_empty() => error.to_string(),
         advice => format!("{error}; {advice}"),
     }
+}
+
+/// A value of the command line; what is wrong with it comes with what helps.
+pub(crate) fn parsed<T: FromStr<Err: Explain>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error| told(&error))
 }
 
 /// One step in words.
@@ -289,6 +295,39 @@ pub(crate) fn sentence(step: &Advice) -> String {
         A::RepairHeaders => "mend that first: `keyway header repair`",
         A::RestoreHeaderFirst => "restore it first (`keyway header restore`), so that there are two",
         A::OnlyOuter => "only the outer one can be converted, and that destroys the hidden one",
+        A::ReadWorkloads => "see docs/reference/laboratory.md for what a workload may say",
+        A::ListWorkloads => "`keyway lab run --list` names them all, or give a file's path",
+        A::ReadTraces => "`keyway lab replay --help` says what a trace may be",
+        A::WriteTarget => "write `plain`, `veracrypt:CIPHER`, `bitlocker:CIPHER` or `hardware:PATH`",
+        A::LargerOrSmallerTest => "name a larger one, or make the test smaller with --size",
+        A::DestroyData => {
+            "add --destroy-data if nothing in it is needed, or name a folder, in which a file of the test's own is made"
+        }
+        A::FreeItOrFolder => "free it first, or name a folder on it",
+        A::NameWritable => "name one that can be written to, or a workload that reads only",
+        A::FreeSomeOrSmallerTest => "free some, or make the test smaller with --size",
+        A::KeepNoData => "keep no data on this drive or volume before the cause is found",
+        A::CutTrace => "cut it, or record a shorter time",
+        A::RecordLess => "record a shorter time",
+        A::RecordAgain => "record or copy the trace again",
+        A::CopyTraceAgain => "copy the trace again",
+        A::GiveTrace => {
+            "give a recording of `keyway lab record`, a fio iolog of version 2 or 3, or the text blkparse prints"
+        }
+        A::FioVersions => "versions 2 and 3 of iologs are",
+        A::TraceDamaged => "it is damaged",
+        A::LargerOrFold => "name a larger one, or fold the trace with --fold",
+        A::NameMountedFolders => {
+            "name mounted folders as --baseline and --with, or take --workload tree-trace, the same copy as recorded requests"
+        }
+        A::TakeModel(models) => return format!("there are {models}"),
+        A::CompareFormats => "compare formats: --baseline veracrypt:aes",
+        A::MakeNvmeSecret => "it looks like DHHC-1:00:BASE64:, and `nvme gen-dhchap-key` makes one",
+        A::CopyItAgain => "copy it again",
+        A::ServeOtherwise => "serve the volume another way",
+        A::MakeVirtualDrive => "make one with `keyway drive emulate FILE --size …`",
+        A::UseNewer => "use a newer one",
+        A::NotWrittenHere => "it was not written by this program",
         _ => "",
     };
     words.to_owned()

@@ -410,4 +410,58 @@ pub enum Advice {
     RestoreHeaderFirst,
     /// Only the outer volume can be converted.
     OnlyOuter,
+    /// What a workload may say.
+    ReadWorkloads,
+    /// See which workloads there are.
+    ListWorkloads,
+    /// What a trace may be.
+    ReadTraces,
+    /// How a target is written.
+    WriteTarget,
+    /// A larger one, or a smaller test.
+    LargerOrSmallerTest,
+    /// Say that the data may go, or name a folder.
+    DestroyData,
+    /// Free it, or name a folder.
+    FreeItOrFolder,
+    /// One that can be written to, or a workload that reads.
+    NameWritable,
+    /// Free some space, or a smaller test.
+    FreeSomeOrSmallerTest,
+    /// Keep no data on it.
+    KeepNoData,
+    /// Cut the trace, or record less.
+    CutTrace,
+    /// Record a shorter time.
+    RecordLess,
+    /// Record or copy the trace again.
+    RecordAgain,
+    /// Copy the trace again.
+    CopyTraceAgain,
+    /// What traces are known.
+    GiveTrace,
+    /// Which versions of fio's logs are known.
+    FioVersions,
+    /// It is damaged.
+    TraceDamaged,
+    /// A larger volume, or fold the trace.
+    LargerOrFold,
+    /// Mounted folders, or the recorded copy.
+    NameMountedFolders,
+    /// The drive models that there are.
+    TakeModel(String),
+    /// Compare formats.
+    CompareFormats,
+    /// How an NVMe secret looks, and what makes one.
+    MakeNvmeSecret,
+    /// Copy it again.
+    CopyItAgain,
+    /// Serve the volume another way.
+    ServeOtherwise,
+    /// Make a virtual drive.
+    MakeVirtualDrive,
+    /// Use a newer program.
+    UseNewer,
+    /// This program has not written it.
+    NotWrittenHere,
 }

@@ -2,16 +2,16 @@
 
 use crate::trace::TraceError;
 use keyway_engine::{DeviceError, LayoutError};
-use keyway_error::{Advice, Explain};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_store::StoreError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A measurement that could not be made. The part of the text after "; " says what to do.
+/// A measurement that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A workload's file says something that makes no sense.
-    #[error("{file}:{line}: {what}; see docs/reference/laboratory.md for what a workload may say")]
+    #[error("{file}:{line}: {what}")]
     Workload {
         /// The file's name as it was given.
         file: String,
@@ -21,20 +21,16 @@ pub enum LabError {
         what: String,
     },
     /// No workload of this name is shipped, and no such file is there.
-    #[error("there is no workload {0:?}; `keyway lab run --list` names them all, or give a file's path")]
+    #[error("there is no workload {0:?}")]
     NoSuchWorkload(String),
     /// No trace of this name is shipped.
-    #[error("there is no trace {0:?}; `keyway lab replay --help` says what a trace may be")]
+    #[error("there is no trace {0:?}")]
     NoSuchTrace(String),
     /// A target's words make no sense.
-    #[error(
-        "{0:?} is not a target: {1}; write `plain`, `veracrypt:CIPHER`, `bitlocker:CIPHER` or `hardware:PATH`"
-    )]
+    #[error("{0:?} is not a target: {1}")]
     Target(String, String),
     /// The subject is smaller than what the workload touches.
-    #[error(
-        "{what} has {present} bytes and the test needs {needed}; name a larger one, or make the test smaller with --size"
-    )]
+    #[error("{what} has {present} bytes and the test needs {needed}")]
     TooSmall {
         /// What it is.
         what: String,
@@ -44,15 +40,13 @@ pub enum LabError {
         needed: u64,
     },
     /// The bytes of the subject would be overwritten, and nobody said that they may be.
-    #[error(
-        "{what} holds data that the test would overwrite; add --destroy-data if nothing in it is needed, or name a folder, in which a file of the test's own is made"
-    )]
+    #[error("{what} holds data that the test would overwrite")]
     WouldDestroy {
         /// What it is.
         what: String,
     },
     /// The subject is in use by something else.
-    #[error("{what} is in use: {how}; free it first, or name a folder on it")]
+    #[error("{what} is in use: {how}")]
     InUse {
         /// What it is.
         what: String,
@@ -60,18 +54,25 @@ pub enum LabError {
         how: String,
     },
     /// The subject can't be written to.
-    #[error("{0} can only be read; name one that can be written to, or a workload that reads only")]
+    #[error("{0} can only be read")]
     ReadOnly(String),
     /// The medium is full.
-    #[error(
-        "there is no space left for {what} ({needed} bytes); free some, or make the test smaller with --size"
-    )]
+    #[error("there is no space left for {what} ({needed} bytes)")]
     NoSpace {
         /// What was written.
         what: String,
         /// Bytes that it needs.
         needed: u64,
     },
+    /// No drive model of that name; the names that there are.
+    #[error("there is no drive model {0:?}")]
+    NoModel(String, String),
+    /// It has no folder to copy files in.
+    #[error("{0} has no folder to copy files in")]
+    NoFolder(String),
+    /// A plain drive has nothing to unlock.
+    #[error("a plain drive is never unlocked")]
+    NeverUnlocked,
     /// What is asked for does not go together.
     #[error("{0}")]
     Unsuited(String),
@@ -98,9 +99,7 @@ pub enum LabError {
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// What was read back is not what was written.
-    #[error(
-        "verification failed: byte {offset} of the measured part is not what was written there; keep no data on this drive or volume before the cause is found"
-    )]
+    #[error("verification failed: byte {offset} of the measured part is not what was written there")]
     Differs {
         /// The first byte that differs.
         offset: u64,
@@ -123,24 +122,42 @@ impl LabError {
     pub(crate) fn volume(error: &dyn Explain) -> Self {
         Self::Volume(error.to_string(), error.advice())
     }
+}
 
-    /// The command line's exit code for it.
-    pub fn exit_code(&self) -> u8 {
+impl Explain for LabError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
         match self {
-            Self::Workload { .. }
-            | Self::NoSuchWorkload(_)
-            | Self::NoSuchTrace(_)
-            | Self::Target(..)
-            | Self::Unsuited(_) => 2,
-            Self::WouldDestroy { .. } | Self::Trace(_) => 2,
-            Self::ReadOnly(_) => 5,
-            Self::InUse { .. } => 6,
-            Self::Io { source, .. } => match source.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => 5,
-                io::ErrorKind::ResourceBusy => 6,
-                _ => 1,
-            },
-            _ => 1,
+            Self::Workload { .. } => (K::Workload, F::Request, A::ReadWorkloads).into(),
+            Self::NoSuchWorkload(_) => (K::NoSuchWorkload, F::Request, A::ListWorkloads).into(),
+            Self::NoSuchTrace(_) => (K::Usage, F::Request, A::ReadTraces).into(),
+            Self::Target(..) => (K::Usage, F::Request, A::WriteTarget).into(),
+            Self::NoModel(_, models) => (K::Usage, F::Request, A::TakeModel(models.clone())).into(),
+            Self::NoFolder(_) => (K::Usage, F::Request, A::NameMountedFolders).into(),
+            Self::NeverUnlocked => (K::Usage, F::Request, A::CompareFormats).into(),
+            Self::Unsuited(_) => Meaning::of(F::Request),
+            Self::TooSmall { .. } => (K::TooSmall, F::State, A::LargerOrSmallerTest).into(),
+            Self::WouldDestroy { .. } => (K::WouldDestroy, F::Request, A::DestroyData).into(),
+            Self::InUse { .. } => (K::Busy, F::InUse, A::FreeItOrFolder).into(),
+            Self::ReadOnly(_) => (K::NotPermitted, F::Machine, A::NameWritable).into(),
+            Self::NoSpace { .. } => (K::NoSpace, F::State, A::FreeSomeOrSmallerTest).into(),
+            Self::Io { source, .. } => Meaning::of(match explain_io(source).fault {
+                fault @ (F::Machine | F::InUse) if source.kind() != io::ErrorKind::OutOfMemory => fault,
+                _ => F::Medium,
+            }),
+            Self::Store(error) => error.explain(),
+            Self::Device(error) => error.explain(),
+            Self::Trace(error) => error.explain(),
+            Self::Layout(_) => Meaning::of(F::State),
+            Self::Differs { .. } => (K::Verify, F::Medium, A::KeepNoData).into(),
+            Self::Volume(_, advice) => {
+                let mut meaning = Meaning::of(F::State);
+                meaning.advice.clone_from(advice);
+                meaning
+            }
+            Self::Stopped => (K::Interrupted, F::Stopped).into(),
         }
     }
 }

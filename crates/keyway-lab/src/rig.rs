@@ -109,7 +109,7 @@ impl Rig {
         let model = DriveModel::named(name).ok_or_else(|| {
             let all: Vec<String> =
                 DriveModel::shipped().unwrap_or_default().into_iter().map(|m| m.name).collect();
-            LabError::Unsuited(format!("there is no drive model {name:?}; there are {}", all.join(", ")))
+            LabError::NoModel(name.to_owned(), all.join(", "))
         })?;
         if model.capacity_bytes < span + MARGIN {
             let what = model.title.clone();

@@ -95,9 +95,7 @@ fn plain(store: &Arc<dyn Store>, timed: &Timed, stop: &AtomicBool) -> Result<(f6
     match timed.operation {
         Operation::Format => write_noise(&front, front.size(), stop)?,
         Operation::Unlock => {
-            return Err(unsuited(
-                "a plain drive is never unlocked; compare formats: --baseline veracrypt:aes",
-            ));
+            return Err(LabError::NeverUnlocked);
         }
         // What any encryption in place has to do at least: read every byte and write it back.
         Operation::InPlace => {

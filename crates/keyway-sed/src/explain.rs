@@ -91,7 +91,7 @@ pub fn explain(error: &HostError, situation: &Situation<'_>) -> Explanation {
             next: "`keyway drive info` shows what the drive has".to_owned(),
             ..told(Kind::Unsupported, error)
         },
-        HostError::Password(e) => told(Kind::NotNow, e),
+        HostError::Password(e) => Explanation { next: e.next().to_owned(), ..told(Kind::NotNow, e) },
         HostError::Asked(_) => told(Kind::NotNow, error),
     }
 }

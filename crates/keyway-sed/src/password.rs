@@ -42,18 +42,25 @@ pub enum PasswordHash {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PasswordError {
     /// There is none.
-    #[error("an empty password protects nothing; give one")]
+    #[error("an empty password protects nothing")]
     Empty,
     /// Not hashed, it is longer than a drive's table holds.
-    #[error(
-        "a password that is not hashed can't be longer than {PIN_MAX} bytes; shorten it, or have it hashed"
-    )]
+    #[error("a password that is not hashed can't be longer than {PIN_MAX} bytes")]
     TooLong,
     /// Longer than other programs would read.
-    #[error(
-        "a drive's password can't be longer than {PASSWORD_MAX} bytes, which is what sedutil reads; shorten it"
-    )]
+    #[error("a drive's password can't be longer than {PASSWORD_MAX} bytes, which is what sedutil reads")]
     MuchTooLong,
+}
+
+impl PasswordError {
+    /// What to do next.
+    pub const fn next(self) -> &'static str {
+        match self {
+            Self::Empty => "give one",
+            Self::TooLong => "shorten it, or have it hashed",
+            Self::MuchTooLong => "shorten it",
+        }
+    }
 }
 
 impl PasswordHash {

@@ -1,5 +1,6 @@
 //! Why a virtual drive can't be had.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::StoreError;
 
 /// Why a drive can't be made, opened or used any more.
@@ -9,13 +10,13 @@ pub enum DriveError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// No state is on the medium.
-    #[error("this is not a virtual drive; make one with `keyway drive emulate FILE --size …`")]
+    #[error("this is not a virtual drive")]
     NotADrive,
     /// The state was written by a newer program.
-    #[error("the drive's state has version {0}, which this program does not know; use a newer one")]
+    #[error("the drive's state has version {0}, which this program does not know")]
     Version(u32),
     /// The state is whole, but not one that this program writes.
-    #[error("the drive's state makes no sense; it was not written by this program")]
+    #[error("the drive's state makes no sense")]
     Damaged,
     /// The state does not fit into its slot.
     #[error("the drive's state has {0} bytes, more than there is room for")]
@@ -34,4 +35,21 @@ pub enum DriveError {
     /// The machine gives no random numbers.
     #[error("this machine gives no random numbers")]
     NoRandom,
+}
+
+impl Explain for DriveError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::Store(error) => error.explain(),
+            Self::NotADrive => (K::NotAVolume, F::Contents, A::MakeVirtualDrive).into(),
+            Self::Version(_) => (K::NotAVolume, F::Contents, A::UseNewer).into(),
+            Self::Damaged => (K::NotAVolume, F::Contents, A::NotWrittenHere).into(),
+            Self::TooSmall { .. } => Meaning::of(F::Contents),
+            Self::StateTooLarge(_) | Self::NoRandom => Meaning::of(F::Ours),
+            Self::Config(_) => Meaning::of(F::Request),
+        }
+    }
 }

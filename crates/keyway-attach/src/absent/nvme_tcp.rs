@@ -4,14 +4,21 @@ pub use crate::NvmeError;
 pub use crate::namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
 
 use crate::{LocalUsers, Refusals, Stop};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// A text can't be read as a secret here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this program was built without NVMe/TCP; serve the volume another way")]
+#[error("this program was built without NVMe/TCP")]
 pub struct SecretFault;
+
+impl Explain for SecretFault {
+    fn explain(&self) -> Meaning {
+        (Kind::Usage, Fault::Request, Advice::ServeOtherwise).into()
+    }
+}
 
 /// A secret that both sides know; there is none.
 #[derive(Debug)]

@@ -567,7 +567,7 @@ fn laboratory() -> Vec<Failure> {
         T::Recording(TraceFormatError::Trailing),
         T::Unknown,
         T::Line { line: 3, what: "a number was expected: \"x\"".to_owned() },
-        T::Line { line: 1, what: "\"4\" is not known; versions 2 and 3 of iologs are".to_owned() },
+        T::Version("4".to_owned()),
         T::Empty,
         T::TooLate,
         T::PastEnd { needed: 4096, present: 512 },

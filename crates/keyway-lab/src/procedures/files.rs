@@ -31,10 +31,7 @@ impl Drop for Area {
 impl Area {
     pub(super) fn new(entrant: &Entrant) -> Result<Self, LabError> {
         let Some(folder) = &entrant.folder else {
-            return Err(LabError::Unsuited(format!(
-                "{} has no folder to copy files in; name mounted folders as --baseline and --with, or take --workload tree-trace, the same copy as recorded requests",
-                entrant.name
-            )));
+            return Err(LabError::NoFolder(entrant.name.clone()));
         };
         let own = folder.join(format!(".keyway-lab-files-{}", std::process::id()));
         fs::create_dir(&own).map_err(|e| LabError::io("make", &own, e))?;

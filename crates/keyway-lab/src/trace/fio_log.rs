@@ -19,10 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Trace, TraceError> {
         Some("fio version 2 iolog") => false,
         Some("fio version 3 iolog") => true,
         Some(other) => {
-            return Err(TraceError::line(
-                1,
-                format!("{other:?} is not known; versions 2 and 3 of iologs are"),
-            ));
+            return Err(TraceError::Version(other.to_owned()));
         }
         None => return Err(TraceError::Unknown),
     };

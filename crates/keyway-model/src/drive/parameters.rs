@@ -247,7 +247,7 @@ pub enum ModelError {
     #[error("the drive model can't be read: {0}")]
     Syntax(#[from] Box<toml::de::Error>),
     /// A value out of its range.
-    #[error("the drive model {model:?} has {what} = {value}, which is out of range; compare a shipped model")]
+    #[error("the drive model {model:?} has {what} = {value}, which is out of range")]
     Range {
         /// The model's name.
         model: String,

@@ -35,13 +35,13 @@ pub enum TraceFormatError {
     #[error("it does not begin as a trace of Keyway does")]
     Magic,
     /// More records than are taken.
-    #[error("it holds more than {MOST_RECORDS} requests; record a shorter time")]
+    #[error("it holds more than {MOST_RECORDS} requests")]
     TooLong,
     /// It ends inside a record, or a value is out of range.
-    #[error("request {0} is damaged; record or copy the trace again")]
+    #[error("request {0} is damaged")]
     Record(u64),
     /// Bytes after the last record.
-    #[error("something follows the last request; copy the trace again")]
+    #[error("something follows the last request")]
     Trailing,
 }
 

@@ -2,6 +2,7 @@
 
 use base64ct::{Base64, Encoding};
 use hmac::{Hmac, KeyInit, Mac};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_secret::SecretBytes;
 use sha2::{Sha256, Sha384, Sha512};
 
@@ -21,11 +22,21 @@ pub(super) const HASH: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SecretFault {
     /// Not of that form.
-    #[error("this is no NVMe secret; it looks like DHHC-1:00:BASE64:, and `nvme gen-dhchap-key` makes one")]
+    #[error("this is no NVMe secret")]
     Form,
     /// The check at its end fails.
-    #[error("this NVMe secret is mistyped: the check at its end fails; copy it again")]
+    #[error("this NVMe secret is mistyped: the check at its end fails")]
     Crc,
+}
+
+impl Explain for SecretFault {
+    fn explain(&self) -> Meaning {
+        let step = match self {
+            Self::Form => Advice::MakeNvmeSecret,
+            Self::Crc => Advice::CopyItAgain,
+        };
+        (Kind::Usage, Fault::Request, step).into()
+    }
 }
 
 /// How a key is bound to the name of who uses it.

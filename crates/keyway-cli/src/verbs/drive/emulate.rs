@@ -11,7 +11,7 @@ use keyway_attach::vhost_user::VhostServer;
 use keyway_attach::{AttachError, LocalUsers, Stop};
 use keyway_error::Explain;
 use keyway_store::{Caching, FileStore, OpenMode};
-use keyway_virtual_drive::{Drive, DriveError, Fault, IoError, Label, Profile, SecurityError};
+use keyway_virtual_drive::{Drive, Fault, IoError, Label, Profile, SecurityError};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use std::fs::OpenOptions;
@@ -201,7 +201,7 @@ fn create(path: &Path, profile: Profile, bytes: u64, block_bytes: u32) -> Result
         .set_len(config.medium_bytes())
         .map_err(|e| Failure::io("enlarge", path, &e))
         .and_then(|()| Ok(FileStore::open(path, OpenMode::ReadWrite, Caching::Buffered)?))
-        .and_then(|store| Drive::create(Arc::new(store), &config).map_err(unusable));
+        .and_then(|store| Drive::create(Arc::new(store), &config).map_err(Failure::from));
     if made.is_err() {
         // It is ours, and no drive: nobody misses it.
         let _ = std::fs::remove_file(path);
@@ -212,7 +212,7 @@ fn create(path: &Path, profile: Profile, bytes: u64, block_bytes: u32) -> Result
 /// Powers on the drive that is in the file.
 fn open(path: &Path) -> Result<Drive, Failure> {
     let store = FileStore::open(path, OpenMode::ReadWrite, Caching::Buffered)?;
-    Drive::open(Arc::new(store)).map_err(unusable)
+    Drive::open(Arc::new(store)).map_err(Failure::from)
 }
 
 /// What is printed on a new drive.
@@ -225,20 +225,6 @@ fn label() -> Result<Label, Failure> {
     let mut letters = random.iter().map(letter);
     let mut text = |len: usize| letters.by_ref().take(len).collect::<String>();
     Ok(Label { serial: format!("KW{}", text(12)), msid: text(32), psid: text(32) })
-}
-
-fn unusable(error: DriveError) -> Failure {
-    let text = error.to_string();
-    let exit = match error {
-        DriveError::Store(error) => return error.into(),
-        DriveError::NotADrive
-        | DriveError::Damaged
-        | DriveError::Version(_)
-        | DriveError::TooSmall { .. } => Exit::NotAVolume,
-        DriveError::StateTooLarge(_) | DriveError::NoRandom => Exit::Failed,
-        DriveError::Config(_) => Exit::Usage,
-    };
-    Failure::told(exit as u8, &text)
 }
 
 fn unserved(error: &NvmeError) -> Failure {

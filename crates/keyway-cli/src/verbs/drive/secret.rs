@@ -1,6 +1,6 @@
 //! Who speaks to a drive, and with what secret.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::prompt;
 use crate::secrets_in::SecretSource;
 use keyway_secret::SecretBytes;
@@ -139,7 +139,7 @@ pub(super) fn derive(
     hash: PasswordHash,
     serial: &[u8; SERIAL_BYTES],
 ) -> Result<SecretBytes, Failure> {
-    hash.derive(password, serial).map_err(|e| Failure::told(Exit::Usage as u8, &e.to_string()))
+    hash.derive(password, serial).map_err(|e| Failure::usage(e.to_string(), e.next()))
 }
 
 /// The PSID: its characters, or a file that holds them; asked for where it was not given.
@@ -187,6 +187,7 @@ fn read(path: &Path) -> Result<SecretBytes, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Exit;
 
     #[test]
     fn authorities_are_named_as_they_are_read() {

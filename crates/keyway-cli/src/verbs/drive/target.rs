@@ -3,7 +3,9 @@
 use super::secret::Who;
 use crate::failure::{Exit, Failure};
 use crate::volume;
+use crate::words;
 use keyway_engine::Access;
+use keyway_error::Explain;
 use keyway_error::Kind;
 use keyway_secret::SecretBytes;
 use keyway_sed::Status;
@@ -218,8 +220,11 @@ fn not_opened(path: &Path, error: DriveError) -> Failure {
     let failure = match error {
         DriveError::Store(e) => return volume::about(path, Failure::from(e)),
         DriveError::NotADrive => return unreached(path, TransportError::NotADrive.into()),
-        DriveError::NoRandom => Failure::told(Exit::Failed as u8, &error.to_string()),
-        _ => Failure::told(Exit::NotAVolume as u8, &error.to_string()).kind(Kind::Damaged),
+        DriveError::NoRandom => error.into(),
+        _ => {
+            let advice = words::sentences(&error.advice());
+            Failure::new(Exit::NotAVolume, error.to_string(), advice).kind(Kind::Damaged)
+        }
     };
     volume::about(path, failure)
 }

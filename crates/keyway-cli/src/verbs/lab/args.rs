@@ -1,6 +1,7 @@
 //! The words of `lab run` and `lab compare`.
 
 use crate::size;
+use crate::words;
 use keyway_lab::{PathKind, Target};
 use std::path::{Path, PathBuf};
 
@@ -84,7 +85,7 @@ impl Common {
   $ keyway lab run --target veracrypt:aes --drive model:samsung-840-pro --quick")]
 pub(crate) struct Run {
     /// What is measured: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path
-    #[arg(long, value_name = "TARGET", default_value = "plain")]
+    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = words::parsed::<Target>)]
     pub(super) target: Target,
     /// Name the workloads that are shipped, and do nothing
     #[arg(long)]
@@ -100,10 +101,10 @@ pub(crate) struct Run {
   $ keyway lab compare --baseline plain --with veracrypt:aes --with bitlocker:aes-xts-128 --path fuse --html report.html")]
 pub(crate) struct Compare {
     /// What the others are held against
-    #[arg(long, value_name = "TARGET", default_value = "plain")]
+    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = words::parsed::<Target>)]
     pub(super) baseline: Target,
     /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path; may be given again
-    #[arg(long, value_name = "TARGET", required = true)]
+    #[arg(long, value_name = "TARGET", required = true, value_parser = words::parsed::<Target>)]
     pub(super) with: Vec<Target>,
     #[command(flatten)]
     pub(super) common: Common,

@@ -1,10 +1,10 @@
 //! `lab models`: the modelled drives, each beside what was published of it.
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{Output, table};
 use crate::shown::shown;
 use keyway_lab::calibration::{self, Row};
-use keyway_model::DriveModel;
+use keyway_model::{DriveModel, ModelError};
 use serde::Serialize;
 use std::path::Path;
 
@@ -42,13 +42,20 @@ pub(super) fn model(name: &str) -> Result<DriveModel, Failure> {
         return Err(Failure::usage(what, "`keyway lab models` names them; or give a model's file"));
     }
     let text = std::fs::read_to_string(path).map_err(|e| Failure::io("read", path, &e))?;
-    DriveModel::parse(&text).map_err(|e| Failure::told(2, &e.to_string()))
+    DriveModel::parse(&text).map_err(|e| Failure::usage(e.to_string(), advice(&e)))
+}
+
+const fn advice(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Range { .. } => "compare a shipped model",
+        ModelError::Syntax(_) => "",
+    }
 }
 
 pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let models = match &args.model {
         Some(name) => vec![model(name)?],
-        None => DriveModel::shipped().map_err(|e| Failure::told(1, &e.to_string()))?,
+        None => DriveModel::shipped().map_err(|e| Failure::new(Exit::Failed, e.to_string(), advice(&e)))?,
     };
     let mut document = Document { models: Vec::new() };
     for model in models {

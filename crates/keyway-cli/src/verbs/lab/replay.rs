@@ -3,6 +3,7 @@
 use super::models::model;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
+use keyway_error::Explain;
 use keyway_lab::trace::{self, Replay, Replayed, Think, ThreadQueue, Trace};
 use keyway_lab::{LabError, Sectors, Stored};
 use keyway_model::{Clock, LatenessSummary, ModelDrive, SparseStore};
@@ -77,7 +78,7 @@ impl From<LatenessSummary> for Lateness {
 }
 
 pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let failure = |e: LabError| Failure::told(e.exit_code(), &e.to_string());
+    let failure = |e: LabError| Failure::meant(&e.explain(), e.to_string());
     let read = |e: trace::TraceError| failure(e.into());
     let trace = match trace::named(&args.trace) {
         Some(trace) => trace,
@@ -139,7 +140,7 @@ fn encrypted(queue: Box<dyn Queue>, cipher: &str, size: u64) -> Result<Box<dyn Q
     if cipher == "none" {
         return Ok(queue);
     }
-    trace::encrypted(queue, cipher, size).map_err(|e| Failure::told(e.exit_code(), &e.to_string()))
+    trace::encrypted(queue, cipher, size).map_err(Failure::from)
 }
 
 fn document(args: &Args, target: String, r: &Replayed, lateness: Option<Lateness>) -> Document {
