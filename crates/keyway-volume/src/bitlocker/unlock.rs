@@ -188,7 +188,7 @@ fn warnings(
 /// Opens the volume in `store`. Nothing is written.
 ///
 /// # Errors
-/// See [`BitLockerError`]; its exit codes are 3 for a wrong secret and 4 for what is no volume or a
+/// See [`BitLockerError`]: `Fault::Secret` for a wrong secret, `Fault::Contents` for what is no volume or a
 /// damaged one.
 pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked, BitLockerError> {
     let mut metadata = if request.search { Metadata::find(store) } else { Metadata::read(store) }?;

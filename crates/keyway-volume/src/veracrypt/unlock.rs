@@ -137,7 +137,7 @@ impl Unlocked {
 /// opens, on all cores.
 ///
 /// # Errors
-/// See [`VolumeError`]; its exit codes are 3 for a wrong secret and 4 for what is no volume or a
+/// See [`VolumeError`]: `Fault::Secret` for a wrong secret, `Fault::Contents` for what is no volume or a
 /// damaged one.
 pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked, VolumeError> {
     let protecting = request.protect_hidden.is_some();
