@@ -148,6 +148,9 @@ mod tests {
         ] {
             match parse(text) {
                 Err(TraceError::Line { line: told, .. }) => assert_eq!(told, line, "{text}"),
+                Err(e @ TraceError::Version(_)) => {
+                    assert!(line == 1 && e.to_string().starts_with("line 1 of the trace"), "{e}");
+                }
                 other => panic!("{text}: {other:?}"),
             }
         }
