@@ -1,9 +1,11 @@
 //! Conversions of volumes that stay in use: attached before they begin, and served while they go on.
 
+use crate::attach_words;
 use crate::conversion;
 use crate::failure::{Exit, Failure};
 use crate::journal_file::JournalFile;
 use crate::output::Output;
+use crate::session_words;
 use crate::verbs::open;
 use crate::volume::about;
 use crate::watch::Watch;
@@ -42,7 +44,7 @@ impl InUseArgs {
             return Ok(None);
         }
         let mount = self.mount.as_deref().map(open::folder).transpose()?;
-        Ok(Some(Way { attachment: open::attachment_of_ours(mount.is_some(), out)?, mount }))
+        Ok(Some(Way { attachment: attach_words::ours(mount.is_some(), out)?, mount }))
     }
 }
 
@@ -138,7 +140,7 @@ pub(crate) fn serve(
         let mut converting = None;
         // It begins when the session answers to signals: threads that are there before it does not reach.
         let served = session::run(Arc::new(device), attach, |state| {
-            told = open::tell(state, &[], true, out);
+            told = session_words::tell(state, &[], true, out);
             converting = Some(scope.spawn(|| {
                 let done = conversion.run_in_use(reached, &live, &watch);
                 match &done {

@@ -1,29 +1,7 @@
-//! What this machine and this user have: FUSE, loop devices, dm-crypt, rights.
+//! How the drive behind a file writes, and the command that runs.
 
-use keyway_attach::dmcrypt::DmCryptError;
-use keyway_attach::ublk::UblkError;
-use std::fs::OpenOptions;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-
-/// Whether this process may do what only root may.
-pub(crate) fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-/// Whether FUSE file systems can be mounted, or why not.
-pub(crate) fn fuse() -> Result<(), String> {
-    let device = Path::new("/dev/fuse");
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(device)
-        .map_err(|e| format!("{}: {e}", device.display()))?;
-    if is_root() || find_program("fusermount3").is_some() || find_program("fusermount").is_some() {
-        return Ok(());
-    }
-    Err("fusermount3 is missing; install the package fuse3".to_owned())
-}
 
 /// Whether scattered writes cost the drive that this file or device is on far more than those in a row: it says that it
 /// rotates, and can't discard. That is a disk with a head, or a stick on USB; a virtual disk can discard.
@@ -41,44 +19,6 @@ fn is_slow_queue(device: &Path) -> bool {
         std::fs::read_to_string(device.join("queue").join(name)).is_ok_and(|text| text.trim() == what)
     };
     says("rotational", "1") && says("discard_max_bytes", "0")
-}
-
-/// Whether loop devices can be made, or why not.
-pub(crate) fn loop_devices() -> Result<(), String> {
-    if !is_root() {
-        return Err("only root may make one".to_owned());
-    }
-    let control = Path::new("/dev/loop-control");
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(control)
-        .map(|_| ())
-        .map_err(|e| format!("{}: {e}", control.display()))
-}
-
-/// Whether the kernel can decrypt volumes itself, for this user, or why not.
-pub(crate) fn dm_crypt() -> Result<(), String> {
-    keyway_attach::dmcrypt::available().map_err(|e| match e {
-        DmCryptError::Missing(why) => why,
-        other => other.to_string(),
-    })
-}
-
-/// Whether ublk devices can be made, or why not.
-pub(crate) fn ublk() -> Result<(), String> {
-    keyway_attach::ublk::available().map_err(|e| match e {
-        UblkError::Missing(why) => why,
-        other => other.to_string(),
-    })
-}
-
-/// Where a program is, in `PATH` and the folders for root's programs.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
-    let own = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&own).filter(|f| f.is_absolute()).collect();
-    folders.extend(["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from));
-    folders.into_iter().map(|f| f.join(name)).find(|p| p.is_file())
 }
 
 /// The command as it was given; no secret is ever an argument.

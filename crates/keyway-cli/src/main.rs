@@ -3,6 +3,7 @@
 
 mod args;
 mod asking;
+mod attach_words;
 mod conversion;
 mod conversion_between;
 mod conversion_bitlocker;

@@ -1,10 +1,15 @@
 //! Sessions in words: why a volume is not served, and how the serving process tells that through the pipe.
 
 use crate::failure::{Exit, Failure};
-use keyway::session::{ServingProgram, Session, SessionError, SessionPlan, SessionSecrets, StartError};
+use crate::output::{Output, bytes, pairs};
+use crate::shown::shown;
+use keyway::session::{
+    ServingProgram, Session, SessionError, SessionPlan, SessionSecrets, SessionState, StartError,
+};
 use keyway_error::Explain;
 use keyway_error::Kind;
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 /// The hidden verb of the process that serves.
 const SERVE: &str = "serve-volume";
@@ -56,6 +61,16 @@ impl From<SessionError> for Failure {
                 "this is a hidden volume, and discards inside it would show everybody who sees the medium that it is there",
                 "leave out --allow-discards",
             ),
+            SessionError::Taken { error, volume } => {
+                let failure = Self::from(error);
+                match volume {
+                    // By whichever name it goes here.
+                    Some(volume) => failure
+                        .kind(Kind::AlreadyOpen)
+                        .hint(format!("close it first: keyway close {}", volume.display())),
+                    None => failure.kind(Kind::Busy),
+                }
+            }
             SessionError::HostSecret(error) => Self::meant(&error.explain(), message),
             SessionError::NoAnswer(_) => Self::new(
                 Exit::Failed,
@@ -66,4 +81,93 @@ impl From<SessionError> for Failure {
             _ => Self::new(Exit::Failed, message, "try it again"),
         }
     }
+}
+
+/// What `open` and `serve` print.
+#[derive(Serialize)]
+struct Opened<'a> {
+    attachment: &'a str,
+    device: Option<&'a Path>,
+    cache: Option<&'a Path>,
+    file: Option<&'a Path>,
+    socket: Option<&'a str>,
+    mountpoint: Option<&'a Path>,
+    pid: u32,
+    volume: &'a Path,
+    read_only: bool,
+    size_bytes: u64,
+    sector_bytes: u32,
+    filesystem: Option<&'a str>,
+    why: Option<&'a str>,
+    warnings: &'a [String],
+}
+
+/// Tells where a session is.
+pub(crate) fn told_of(session: &Session, foreground: bool, out: Output) -> Result<(), Failure> {
+    let mut warnings = session.warnings.clone();
+    if !session.keys_locked {
+        warnings.push(NOT_LOCKED.to_owned());
+    }
+    tell(&session.state, &warnings, foreground, out)
+}
+
+/// The same of a volume that this process serves.
+pub(crate) fn tell(
+    state: &SessionState,
+    warnings: &[String],
+    foreground: bool,
+    out: Output,
+) -> Result<(), Failure> {
+    for warning in warnings {
+        out.warn(warning);
+    }
+    let document = Opened {
+        attachment: &state.attachment,
+        device: state.device.as_deref(),
+        cache: state.cache.as_deref(),
+        file: state.file.as_deref(),
+        socket: state.socket.as_deref(),
+        mountpoint: state.mountpoint.as_deref(),
+        pid: state.pid,
+        volume: &state.volume,
+        read_only: state.read_only,
+        size_bytes: state.size_bytes,
+        sector_bytes: state.sector_bytes,
+        filesystem: state.filesystem.as_deref(),
+        why: state.why.as_deref(),
+        warnings,
+    };
+    out.result(&document, || {
+        let mut text = format!("{} is open ({}).\n", shown(&state.volume), bytes(state.size_bytes));
+        text.push_str(&pairs(&places(state)));
+        let end = if foreground { "Ctrl-C or " } else { "" };
+        text.push_str(&format!("Close it with: {end}keyway close {}\n", shown(&state.volume)));
+        text
+    })
+}
+
+/// Where a session can be reached, for people.
+pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
+    let path = |p: &PathBuf| p.display().to_string();
+    let mut rows = Vec::new();
+    rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", path(p))));
+    rows.extend(state.device.as_ref().map(|p| ("  device", path(p))));
+    rows.extend(state.file.as_ref().map(|p| ("  file", path(p))));
+    let socket = match state.attachment.as_str() {
+        "vhost-user" => "  vhost-user socket",
+        "nvme-tcp" => "  NVMe/TCP address",
+        _ => "  NBD socket",
+    };
+    rows.extend(state.socket.as_ref().map(|s| (socket, s.clone())));
+    if state.read_only {
+        rows.push(("  access", "read-only".to_owned()));
+    }
+    rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", path(p))));
+    let mut label = "  attached by";
+    for (i, reason) in state.why.iter().flat_map(|why| why.split("; ")).enumerate() {
+        let way = if i == 0 { format!("{}: ", state.attachment) } else { String::new() };
+        rows.push((label, format!("{way}{reason}")));
+        label = "";
+    }
+    rows
 }

@@ -19,6 +19,7 @@
 //! not, [`close`] gives it up.
 
 mod attachment;
+mod candidate;
 mod claim;
 mod control;
 mod folder;
@@ -35,6 +36,9 @@ mod serving;
 mod stale;
 mod state;
 
+pub use candidate::{
+    CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Need, Wish, choose, find_program,
+};
 pub use folder::{RUNTIME_VARIABLE, runtime_folder};
 pub use latency::{Latencies, Latency, Times};
 pub use medium::Inode;

@@ -1,8 +1,10 @@
 //! `doctor`: what this machine can do, what would be chosen, and why.
 
+use crate::attach_words::because;
 use crate::failure::Failure;
-use crate::machine;
 use crate::output::{Output, bytes, pairs};
+use keyway::session::{Need, Wish, choose};
+use keyway_attach::session::find_program;
 use keyway_cipher::Kernel;
 use keyway_fs::mkfs::FileSystem;
 use rustix::process::{Resource, getrlimit};
@@ -72,29 +74,15 @@ pub(crate) fn run(_: &Args, out: Output) -> Result<(), Failure> {
 }
 
 fn look() -> Document {
-    let root = machine::is_root();
+    let root = rustix::process::geteuid().is_root();
     let (processor, cpu_features) = keyway_sys::machine::processor();
     let (memory_bytes, memory_available_bytes) = keyway_sys::machine::memory();
     let kernels: Vec<_> = Kernel::available().iter().map(|k| k.name()).collect();
-    let (fuse, loop_device) = (Part::from(machine::fuse()), Part::from(machine::loop_devices()));
-    let (dm_crypt, ublk) = (Part::from(machine::dm_crypt()), Part::from(machine::ublk()));
+    let needs = [Need::Fuse, Need::LoopDevice, Need::DmCrypt, Need::Ublk];
+    let [fuse, loop_device, dm_crypt, ublk] =
+        needs.map(|need| Part::from(need.check(Wish::default()).map_err(|why| why.to_string())));
+    let chosen = choose(Wish::default(), |_| true).ok().map(|choice| choice.candidate);
     let always = || Part { usable: true, reason: None };
-    let (attachment, because) = match (fuse.usable, loop_device.usable) {
-        _ if dm_crypt.usable => (
-            "dm-crypt",
-            "the kernel decrypts by itself; what it has no cipher for, and hidden volumes under protection, go by FUSE",
-        ),
-        _ if ublk.usable && root => {
-            ("ublk", "the kernel's driver gives a block device that outlives the process that serves it")
-        }
-        (true, true) => {
-            ("fuse+loop", "FUSE works and this user may make loop devices, so file systems can be mounted")
-        }
-        (true, false) => {
-            ("fuse", "FUSE works; the volume appears as a file, because loop devices and mounts need root")
-        }
-        (false, _) => ("nbd", "without FUSE a socket for NBD clients is what is left"),
-    };
     let argon2id = match memory_available_bytes {
         Some(have) if have < ARGON2ID_BYTES => {
             Err(format!("it takes {} and {} can be had", bytes(ARGON2ID_BYTES), bytes(have)))
@@ -113,7 +101,7 @@ fn look() -> Document {
         argon2id: argon2id.into(),
         memlock_bytes: getrlimit(Resource::Memlock).current,
         fuse,
-        fusermount3: machine::find_program("fusermount3").is_some(),
+        fusermount3: find_program("fusermount3").is_some(),
         loop_device,
         dm_crypt,
         nbd: always(),
@@ -125,8 +113,8 @@ fn look() -> Document {
             .filter(|f| f.find_program().is_some())
             .map(|f| f.name())
             .collect(),
-        attachment,
-        because: because.to_owned(),
+        attachment: chosen.map_or("", |candidate| candidate.name),
+        because: chosen.map_or_else(String::new, |candidate| because(candidate).to_owned()),
     }
 }
 

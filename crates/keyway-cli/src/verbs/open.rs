@@ -1,21 +1,19 @@
 //! `open`: unlock a volume and attach it.
 
 use super::name_of;
+use crate::attach_words::{self, by_fuse};
 use crate::failure::{Exit, Failure};
 use crate::given::{self, Family, KeyArgs};
-use crate::machine;
 use crate::narrow::NarrowArgs;
-use crate::output::{Output, bytes, pairs};
+use crate::output::Output;
 use crate::searching::SearchBar;
 use crate::secrets_in::{ProtectArgs, SecretArgs, one_stdin};
-use crate::session_words;
-use crate::shown::shown;
+use crate::session_words::{self, told_of};
 use crate::volume::{self, Which};
-use keyway::session::{Attachment, NbdAddress, Session, SessionPlan, SessionSecrets, SessionState, Way};
+use keyway::session::{Attachment, NbdAddress, Need, SessionPlan, SessionSecrets, Way, Wish};
 use keyway_attach::session;
 use keyway_attach::{AttachError, dmcrypt, ublk};
-use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
-use serde::Serialize;
+use keyway_engine::Access;
 use std::path::{Path, PathBuf};
 
 /// Unlock a volume and attach it: as a file, as root also as a block device, mounted where asked
@@ -75,25 +73,6 @@ enum AttachArg {
     DmCrypt,
 }
 
-/// What `open` and `serve` print.
-#[derive(Serialize)]
-pub(crate) struct Opened<'a> {
-    attachment: &'a str,
-    device: Option<&'a Path>,
-    cache: Option<&'a Path>,
-    file: Option<&'a Path>,
-    socket: Option<&'a str>,
-    mountpoint: Option<&'a Path>,
-    pid: u32,
-    volume: &'a Path,
-    read_only: bool,
-    size_bytes: u64,
-    sector_bytes: u32,
-    filesystem: Option<&'a str>,
-    why: Option<&'a str>,
-    warnings: &'a [String],
-}
-
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
@@ -102,7 +81,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
     }
     session::clean_stale_before(&args.volume)?;
-    refuse_if_taken(&args.volume, args.read_only)?;
+    keyway::session::refuse_if_taken(&args.volume, access(args.read_only))?;
     let (own, protect) = (args.secret.source(), args.protect.source());
     let protecting = args.protect_hidden || protect.is_given();
     if args.cache && protecting {
@@ -111,7 +90,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave out --cache",
         ));
     }
-    let (way, otherwise) = attachment(args, protecting, out)?;
+    let (way, otherwise) = way(args, protecting, out)?;
     let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
     if args.allow_discards && protecting {
         return Err(Failure::usage(
@@ -159,104 +138,17 @@ pub(crate) fn serve(
     told_of(&session, false, out)
 }
 
-fn told_of(session: &Session, foreground: bool, out: Output) -> Result<(), Failure> {
-    let mut warnings = session.warnings.clone();
-    if !session.keys_locked {
-        warnings.push(session_words::NOT_LOCKED.to_owned());
-    }
-    tell(&session.state, &warnings, foreground, out)
-}
-
-pub(crate) fn tell(
-    state: &SessionState,
-    warnings: &[String],
-    foreground: bool,
-    out: Output,
-) -> Result<(), Failure> {
-    for warning in warnings {
-        out.warn(warning);
-    }
-    let document = Opened {
-        attachment: &state.attachment,
-        device: state.device.as_deref(),
-        cache: state.cache.as_deref(),
-        file: state.file.as_deref(),
-        socket: state.socket.as_deref(),
-        mountpoint: state.mountpoint.as_deref(),
-        pid: state.pid,
-        volume: &state.volume,
-        read_only: state.read_only,
-        size_bytes: state.size_bytes,
-        sector_bytes: state.sector_bytes,
-        filesystem: state.filesystem.as_deref(),
-        why: state.why.as_deref(),
-        warnings,
-    };
-    out.result(&document, || {
-        let mut text = format!("{} is open ({}).\n", shown(&state.volume), bytes(state.size_bytes));
-        text.push_str(&pairs(&places(state)));
-        let end = if foreground { "Ctrl-C or " } else { "" };
-        text.push_str(&format!("Close it with: {end}keyway close {}\n", shown(&state.volume)));
-        text
-    })
-}
-
-/// Where a session can be reached, for people.
-pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
-    let path = |p: &PathBuf| p.display().to_string();
-    let mut rows = Vec::new();
-    rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", path(p))));
-    rows.extend(state.device.as_ref().map(|p| ("  device", path(p))));
-    rows.extend(state.file.as_ref().map(|p| ("  file", path(p))));
-    let socket = match state.attachment.as_str() {
-        "vhost-user" => "  vhost-user socket",
-        "nvme-tcp" => "  NVMe/TCP address",
-        _ => "  NBD socket",
-    };
-    rows.extend(state.socket.as_ref().map(|s| (socket, s.clone())));
-    if state.read_only {
-        rows.push(("  access", "read-only".to_owned()));
-    }
-    rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", path(p))));
-    let mut label = "  attached by";
-    for (i, reason) in state.why.iter().flat_map(|why| why.split("; ")).enumerate() {
-        let way = if i == 0 { format!("{}: ", state.attachment) } else { String::new() };
-        rows.push((label, format!("{way}{reason}")));
-        label = "";
-    }
-    rows
-}
-
-/// A volume that is served already, or whose bytes somebody has by another name, is busy; said before anyone types a
-/// password.
+/// A volume that is served already, or whose bytes somebody has by another name, is busy.
 pub(crate) fn refuse_if_open(path: &Path, read_only: bool) -> Result<(), Failure> {
-    // What a killed process left may hold the volume: a mapping of the kernel's does.
-    session::clean_stale()?;
-    refuse_if_taken(path, read_only)
+    Ok(keyway::session::refuse_if_open(path, access(read_only))?)
 }
 
-fn refuse_if_taken(path: &Path, read_only: bool) -> Result<(), Failure> {
-    if let Some(state) = session::find(&path.to_string_lossy())? {
-        return Err(AttachError::AlreadyOpen { volume: state.volume.display().to_string() }.into());
-    }
-    let mode = if read_only { OpenMode::ReadOnly } else { OpenMode::ReadWrite };
-    let error = match refuse_if_claimed(path, mode) {
-        Ok(()) => return Ok(()),
-        Err(e) => e,
-    };
-    let by = error.get_ref().and_then(|inner| inner.downcast_ref::<InUse>()).and_then(InUse::process);
-    let volume = session::list()?.into_iter().find(|state| Some(state.pid) == by).map(|state| state.volume);
-    let failure = Failure::from(StoreError::new(Operation::Open, path.display().to_string(), 0, 0, error))
-        .kind(keyway_error::Kind::AlreadyOpen);
-    Err(match volume {
-        // By whichever name it goes here.
-        Some(volume) => failure.hint(format!("close it first: keyway close {}", volume.display())),
-        None => failure.kind(keyway_error::Kind::Busy),
-    })
+fn access(read_only: bool) -> Access {
+    if read_only { Access::ReadOnly } else { Access::ReadWrite }
 }
 
-/// The way to attach, and how it was chosen where that was left to us.
-fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Way, Option<Way>), Failure> {
+/// The way to attach, and the one to take where the kernel refuses the volume.
+fn way(args: &Args, protect_hidden: bool, out: Output) -> Result<(Way, Option<Way>), Failure> {
     let (wanted, mount) = (args.attach, args.mountpoint.is_some());
     if mount && matches!(wanted, AttachArg::Nbd | AttachArg::VhostUser) {
         return Err(Failure::usage(
@@ -264,138 +156,55 @@ fn attachment(args: &Args, protecting: bool, out: Output) -> Result<(Way, Option
             "leave out --attach, or the mount point",
         ));
     }
-    if args.cache {
-        return cached(wanted, mount);
-    }
-    match wanted {
-        AttachArg::Nbd => Ok((Attachment::Nbd(NbdAddress::Session).into(), None)),
-        AttachArg::VhostUser => Ok((Attachment::VhostUser(None).into(), None)),
-        AttachArg::DmCrypt if protecting => Err(Failure::usage(
-            "the kernel would not protect the hidden volume: dm-crypt writes whatever it is given",
-            "leave out --attach dm-crypt, or the --protect-… options",
-        )),
+    let attachment = match wanted {
+        AttachArg::Auto | AttachArg::Fuse if args.cache => cached(mount)?,
+        _ if args.cache => {
+            return Err(Failure::usage(
+                "--cache is for the loop device on a FUSE file, which this --attach does not make",
+                "leave out --attach, or --cache",
+            ));
+        }
+        AttachArg::Nbd => Attachment::Nbd(NbdAddress::Session),
+        AttachArg::VhostUser => Attachment::VhostUser(None),
+        AttachArg::DmCrypt if protect_hidden => {
+            return Err(Failure::usage(
+                "the kernel would not protect the hidden volume: dm-crypt writes whatever it is given",
+                "leave out --attach dm-crypt, or the --protect-… options",
+            ));
+        }
         AttachArg::DmCrypt => {
             dmcrypt::available().map_err(AttachError::from)?;
-            Ok((Attachment::DmCrypt.into(), None))
+            Attachment::DmCrypt
         }
         AttachArg::Ublk => {
             ublk::available().map_err(AttachError::from)?;
-            if mount && !machine::is_root() {
+            if mount && !rustix::process::geteuid().is_root() {
                 return Err(Failure::new(
                     Exit::NotPermitted,
                     "only root may mount a block device",
                     "run it as root (sudo), or leave the mount point out and use the device",
                 ));
             }
-            Ok((Attachment::Ublk.into(), None))
+            Attachment::Ublk
         }
-        AttachArg::Fuse => Ok((by_fuse(mount)?.0.into(), None)),
+        AttachArg::Fuse => by_fuse(mount)?,
         AttachArg::Auto if session::waiting(&args.volume)?.is_some() => {
             let why = "its block device waits for a server since the last one was killed";
-            Ok((because(Attachment::Ublk, why), None))
+            return Ok((Way::because(Attachment::Ublk, why), None));
         }
-        AttachArg::Auto => {
-            let kernel = match protecting {
-                true => Err("dm-crypt would not protect the hidden volume".to_owned()),
-                false => machine::dm_crypt().map_err(|why| format!("dm-crypt can't be had: {why}")),
-            };
-            let (attachment, why) = match (ourselves(mount, kernel.is_ok(), out), &kernel) {
-                (Ok(ours), _) => ours,
-                // There is nothing else that could be mounted.
-                (Err(_), Ok(())) => return Ok((Attachment::DmCrypt.into(), None)),
-                (Err(e), Err(_)) => return Err(e),
-            };
-            Ok(match kernel {
-                Ok(()) => (because(Attachment::DmCrypt, BY_KERNEL), Some(because(attachment, why))),
-                Err(not) => (because(attachment, format!("{why}; {not}")), None),
-            })
-        }
-    }
-}
-
-/// Why dm-crypt, when nobody asked for it.
-const BY_KERNEL: &str = "the kernel has this volume's cipher, and does all the work without a detour";
-
-fn because(attachment: Attachment, why: impl Into<String>) -> Way {
-    let mut way = Way::from(attachment);
-    way.why = Some(why.into());
-    way
+        AttachArg::Auto => return attach_words::best(Wish { mount, protect_hidden }, out),
+    };
+    Ok((attachment.into(), None))
 }
 
 /// A loop device that goes through the page cache, or why there can be none.
-fn cached(wanted: AttachArg, mount: bool) -> Result<(Way, Option<Way>), Failure> {
-    if !matches!(wanted, AttachArg::Auto | AttachArg::Fuse) {
-        return Err(Failure::usage(
-            "--cache is for the loop device on a FUSE file, which this --attach does not make",
-            "leave out --attach, or --cache",
-        ));
-    }
-    let (way, _) = by_fuse(mount)?;
-    if let Err(why) = machine::loop_devices() {
-        return Err(Failure::new(
-            Exit::NotPermitted,
-            format!("--cache needs a loop device: {why}"),
-            "run it as root (sudo), or leave out --cache",
-        ));
-    }
-    Ok((way.into(), None))
-}
-
-/// The best way in which every request passes through a process of ours, and what speaks for it.
-fn ourselves(mount: bool, kernel: bool, out: Output) -> Result<(Attachment, String), Failure> {
-    let not = match machine::ublk() {
-        Ok(()) if ublk::outlives_its_server() => {
-            let why = "a block device of the kernel's that outlives the process that serves it";
-            return Ok((Attachment::Ublk, why.to_owned()));
-        }
-        Ok(()) => "without root a ublk device ends with the process that serves it".to_owned(),
-        Err(not) => format!("ublk can't be had: {not}"),
-    };
-    match by_fuse(mount) {
-        Err(e) if !mount => {
-            if !kernel {
-                out.warn(&format!("{}; serving NBD on a socket instead", e.message));
-            }
-            let why = "without FUSE a socket is what is left".to_owned();
-            Ok((Attachment::Nbd(NbdAddress::Session), why))
-        }
-        ours => ours.map(|(way, why)| (way, format!("{why}; {not}"))),
-    }
-}
-
-/// A way in which every request passes through this process.
-pub(crate) fn attachment_of_ours(mount: bool, out: Output) -> Result<Attachment, Failure> {
-    match by_fuse(mount) {
-        Err(e) if !mount => {
-            out.warn(&format!("{}; serving NBD on a socket instead", e.message));
-            Ok(Attachment::Nbd(NbdAddress::Session))
-        }
-        ours => Ok(ours?.0),
-    }
-}
-
-/// FUSE, with a loop device where this user may have one, and what speaks for it.
-pub(crate) fn by_fuse(mount: bool) -> Result<(Attachment, &'static str), Failure> {
-    let loop_device = machine::loop_devices();
-    if mount && let Err(why) = &loop_device {
-        return Err(Failure::new(
-            Exit::NotPermitted,
-            format!("mounting needs a loop device: {why}"),
-            "run it as root (sudo), or leave the mount point out and use the file that appears",
-        ));
-    }
-    machine::fuse().map_err(|why| {
-        Failure::new(
-            Exit::NotPermitted,
-            format!("FUSE can't be used here: {why}"),
-            "`keyway doctor` tells more; --attach nbd works without it",
-        )
+fn cached(mount: bool) -> Result<Attachment, Failure> {
+    let way = by_fuse(mount)?;
+    let lacks = |why| format!("--cache needs a loop device: {why}");
+    Need::LoopDevice.check(Wish::default()).map_err(|why| {
+        Failure::new(Exit::NotPermitted, lacks(why), "run it as root (sudo), or leave out --cache")
     })?;
-    let why = match loop_device {
-        Ok(()) => "a block device that every kernel can have",
-        Err(_) => "a file, because loop devices and mounts need root",
-    };
-    Ok((Attachment::Fuse { loop_device: loop_device.is_ok() }, why))
+    Ok(way)
 }
 
 /// An existing folder, by a path that holds anywhere.

@@ -1,6 +1,6 @@
 //! The file system inside a volume whose size changes: its own tool makes it larger or smaller on the open volume.
 
-use super::open;
+use crate::attach_words::by_fuse;
 use crate::failure::Failure;
 use crate::session_words;
 use crate::volume::{Which, about};
@@ -18,7 +18,7 @@ pub(super) fn resize(
     fs: &FileSystem,
     to: u64,
 ) -> Result<(), Failure> {
-    let session = session_words::start(&which.to_serve(open::by_fuse(false)?.0)?, secrets)?;
+    let session = session_words::start(&which.to_serve(by_fuse(false)?)?, secrets)?;
     // A loop device where this user may have one; otherwise the file that it would be made of.
     let place = session.state.device.as_ref().or(session.state.file.as_ref());
     let resized = place.map_or(Ok(()), |place| fs.kind.resize(place, to));

@@ -1,11 +1,11 @@
 //! `status`: what is open, how, and how much went through it.
 
 use super::drive;
-use super::open::places;
 use crate::conversion;
 use crate::failure::Failure;
 use crate::journal_file::JournalArgs;
 use crate::output::{Output, bytes, pairs, table};
+use crate::session_words::places;
 use crate::shown::shown;
 use crate::volume;
 use crate::watch;

@@ -1,7 +1,9 @@
 //! Why a volume could not be served, beyond what attaching it says.
 
 use keyway_attach::nvme_tcp::SecretFault;
+use keyway_store::StoreError;
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 
 /// Why a volume could not be served.
@@ -11,6 +13,15 @@ pub enum SessionError {
     /// Discards inside a hidden volume would show everybody who sees the medium that it is there.
     #[error("this is a hidden volume, and discards inside it would show that it is there")]
     DiscardsInHidden,
+    /// Somebody has the volume's bytes, by its name or by another one.
+    #[error("{error}")]
+    Taken {
+        /// Who, and where.
+        #[source]
+        error: StoreError,
+        /// The open volume that it is, by its own name.
+        volume: Option<PathBuf>,
+    },
     /// What hosts must prove can't be read.
     #[error(transparent)]
     HostSecret(#[from] SecretFault),

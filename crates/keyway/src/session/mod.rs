@@ -11,6 +11,7 @@
 
 mod asked;
 mod error;
+mod in_use;
 mod pipe;
 mod plan;
 mod serve;
@@ -18,8 +19,10 @@ mod start;
 
 pub use asked::serve_as_asked;
 pub use error::SessionError;
+pub use in_use::{refuse_if_open, refuse_if_taken};
 pub use keyway_attach::session::{
-    Attachment, Closed, Closing, NbdAddress, SessionState, SessionStatus, close, close_so, find, list, status,
+    Attachment, CANDIDATES, Candidate, Choice, Closed, Closing, Lack, LackReason, Layer, NbdAddress, Need,
+    SessionState, SessionStatus, Wish, choose, close, close_so, find, list, status,
 };
 pub use keyway_attach::{AttachError, LocalUsers};
 pub use plan::{SessionPlan, SessionSecrets, Way};

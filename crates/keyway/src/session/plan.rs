@@ -48,6 +48,13 @@ pub struct Way {
     pub why: Option<String>,
 }
 
+impl Way {
+    /// A way that nobody asked for, and why it is taken.
+    pub fn because(attachment: Attachment, why: impl Into<String>) -> Self {
+        Self { attachment, why: Some(why.into()) }
+    }
+}
+
 impl From<Attachment> for Way {
     fn from(attachment: Attachment) -> Self {
         Self { attachment, why: None }

@@ -4,10 +4,9 @@ mod volumes;
 
 use super::{bench, lab};
 use crate::failure::Failure;
-use crate::machine;
 use crate::output::{Output, bytes};
 use crate::volume;
-use keyway_attach::session::{Attachment, NbdAddress};
+use keyway::session::{Attachment, NbdAddress, Need, Wish};
 use keyway_engine::{Access, Device};
 use keyway_fs::mkfs::{self, FileSystem};
 use keyway_store::Caching;
@@ -181,7 +180,7 @@ impl Tour {
             ))
         })?;
         self.document.unlock_ms = Some((began.elapsed().as_secs_f64() * 1e4).round() / 10.0);
-        match machine::fuse() {
+        match Need::Fuse.check(Wish::default()) {
             Ok(()) => self.step(
                 "fuse",
                 "Open it: a process of its own holds the key and shows the plain bytes as a file. Write, flush, close.",
@@ -193,7 +192,7 @@ impl Tour {
                     Ok(((), format!("{} written to {} and read back", bytes(DATA_BYTES as u64), shown.display())))
                 },
             )?,
-            Err(why) => self.skip("the volume as a file", why)?,
+            Err(why) => self.skip("the volume as a file", why.to_string())?,
         }
         self.step(
             "nbd",
@@ -317,8 +316,8 @@ impl Tour {
     /// A file system inside, mounted: needs root.
     fn mounted(&mut self) -> Result<(), Failure> {
         const WHAT: &str = "mounting the file system inside";
-        if let Err(why) = machine::fuse().and_then(|()| machine::loop_devices()) {
-            return self.skip(WHAT, why);
+        if let Err(why) = [Need::Fuse, Need::LoopDevice].iter().try_for_each(|n| n.check(Wish::default())) {
+            return self.skip(WHAT, why.to_string());
         }
         if FileSystem::Ext4.find_program().is_none() {
             return self.skip(WHAT, "mkfs.ext4 is missing; install the package e2fsprogs");

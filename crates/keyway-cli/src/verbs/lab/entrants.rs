@@ -3,9 +3,9 @@
 use super::args::Common;
 use super::nbd_sectors::NbdSectors;
 use crate::failure::{Exit, Failure};
-use crate::machine;
 use crate::output::Output;
 use crate::temporary::private_folder;
+use keyway::session::{Need, Wish};
 use keyway_attach::fuse::{self, FuseMount};
 use keyway_attach::{Stop, loopdev};
 use keyway_lab::{
@@ -260,13 +260,16 @@ impl Field {
 
 /// Whether this machine has what the path needs.
 fn check(path: PathKind) -> Result<(), Failure> {
+    let needs = |needs: &[Need]| needs.iter().try_for_each(|need| need.check(Wish::default()));
     let missing = match path {
         PathKind::InProcess | PathKind::Nbd => Ok(()),
-        PathKind::Fuse => machine::fuse(),
-        PathKind::FuseLoop => machine::fuse().and_then(|()| machine::loop_devices()),
+        PathKind::Fuse => needs(&[Need::Fuse]),
+        PathKind::FuseLoop => needs(&[Need::Fuse, Need::LoopDevice]),
     };
     let hint = "take --path in-process or --path nbd, which need nothing";
-    missing.map_err(|why| Failure::new(Exit::NotPermitted, why, hint).kind(keyway_error::Kind::Missing))
+    missing.map_err(|why| {
+        Failure::new(Exit::NotPermitted, why.to_string(), hint).kind(keyway_error::Kind::Missing)
+    })
 }
 
 /// Asks before a file or device is overwritten; what is refused anyway is not asked about.

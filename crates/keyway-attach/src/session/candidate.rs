@@ -1,0 +1,263 @@
+//! The ways to attach a volume where nobody asked for one: what each needs, and what it costs.
+
+use super::plan::{Attachment, NbdAddress};
+use crate::{DmCryptError, UblkError, dmcrypt, ublk};
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A way to attach a volume that can be chosen by itself.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// Its word.
+    pub name: &'static str,
+    /// The way.
+    pub attachment: Attachment,
+    /// All that it needs, the likeliest to be missing first.
+    pub needs: &'static [Need],
+    /// What each request passes between whoever makes it and our cipher; nothing where the kernel decrypts.
+    pub costs: &'static [Layer],
+    /// Only the open volume shows whether it can be had: another one must stand by.
+    pub depends_on_volume: bool,
+}
+
+/// Every candidate, the best first.
+pub static CANDIDATES: [Candidate; 5] = [
+    Candidate {
+        name: "dm-crypt",
+        attachment: Attachment::DmCrypt,
+        needs: &[Need::NothingProtected, Need::DmCrypt],
+        costs: &[],
+        depends_on_volume: true,
+    },
+    Candidate {
+        name: "ublk",
+        attachment: Attachment::Ublk,
+        needs: &[Need::Ublk, Need::OutlivesServer],
+        costs: &[Layer::Ublk],
+        depends_on_volume: false,
+    },
+    Candidate {
+        name: "fuse+loop",
+        attachment: Attachment::Fuse { loop_device: true },
+        needs: &[Need::LoopDevice, Need::Fuse],
+        costs: &[Layer::LoopDevice, Layer::FileSystem],
+        depends_on_volume: false,
+    },
+    Candidate {
+        name: "fuse",
+        attachment: Attachment::Fuse { loop_device: false },
+        needs: &[Need::NothingMounted, Need::Fuse],
+        costs: &[Layer::FileSystem],
+        depends_on_volume: false,
+    },
+    Candidate {
+        name: "nbd",
+        attachment: Attachment::Nbd(NbdAddress::Session),
+        needs: &[Need::NothingMounted],
+        costs: &[Layer::Socket],
+        depends_on_volume: false,
+    },
+];
+
+/// Something that a request passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Layer {
+    /// The kernel's ublk driver, and a switch to our process.
+    Ublk,
+    /// A loop device.
+    LoopDevice,
+    /// A file system of ours, and a switch to our process.
+    FileSystem,
+    /// A socket, with a copy on each side.
+    Socket,
+}
+
+/// Something that a way to attach needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Need {
+    /// The kernel's device-mapper, for this user.
+    DmCrypt,
+    /// The kernel's ublk driver, for this user.
+    Ublk,
+    /// A block device that stays when its server is killed.
+    OutlivesServer,
+    /// FUSE file systems.
+    Fuse,
+    /// Loop devices, for this user.
+    LoopDevice,
+    /// No hidden volume is protected.
+    NothingProtected,
+    /// Nothing is mounted.
+    NothingMounted,
+}
+
+/// What is wanted of the attached volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wish {
+    /// The file system inside is mounted.
+    pub mount: bool,
+    /// A hidden volume is protected.
+    pub protect_hidden: bool,
+}
+
+/// A need that isn't met, and why; its text says why alone.
+#[derive(Debug)]
+pub struct Lack {
+    /// The need.
+    pub need: Need,
+    /// Why it isn't met.
+    pub reason: LackReason,
+}
+
+/// Why a need isn't met.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LackReason {
+    /// Only root may.
+    NotRoot,
+    /// This device can't be opened.
+    Device(&'static Path, io::Error),
+    /// The program that mounts FUSE file systems for users is missing.
+    NoFusermount,
+    /// A part of the kernel can't be used, as it says itself.
+    Kernel(String),
+    /// It is wanted otherwise.
+    Wish,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            LackReason::NotRoot => f.write_str("only root may make one"),
+            LackReason::Device(path, e) => write!(f, "{}: {e}", path.display()),
+            LackReason::NoFusermount => f.write_str("fusermount3 is missing; install the package fuse3"),
+            LackReason::Kernel(why) => f.write_str(why),
+            LackReason::Wish => f.write_str("it is wanted otherwise"),
+        }
+    }
+}
+
+impl std::error::Error for Lack {}
+
+impl Need {
+    /// Whether this machine and this user have it, and the wish allows it.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(self, wish: Wish) -> Result<(), Lack> {
+        let root = rustix::process::geteuid().is_root();
+        let unless = |met: bool, reason| if met { Ok(()) } else { Err(reason) };
+        let met = match self {
+            Self::DmCrypt => dmcrypt::available().map_err(|e| match e {
+                DmCryptError::Missing(why) => LackReason::Kernel(why),
+                other => LackReason::Kernel(other.to_string()),
+            }),
+            Self::Ublk => ublk::available().map_err(|e| match e {
+                UblkError::Missing(why) => LackReason::Kernel(why),
+                other => LackReason::Kernel(other.to_string()),
+            }),
+            Self::OutlivesServer => unless(ublk::outlives_its_server(), LackReason::NotRoot),
+            Self::Fuse => can_open("/dev/fuse").and_then(|()| {
+                let helper =
+                    || ["fusermount3", "fusermount"].into_iter().any(|name| find_program(name).is_some());
+                unless(root || helper(), LackReason::NoFusermount)
+            }),
+            Self::LoopDevice => {
+                unless(root, LackReason::NotRoot).and_then(|()| can_open("/dev/loop-control"))
+            }
+            Self::NothingProtected => unless(!wish.protect_hidden, LackReason::Wish),
+            Self::NothingMounted => unless(!wish.mount, LackReason::Wish),
+        };
+        met.map_err(|reason| Lack { need: self, reason })
+    }
+}
+
+impl Candidate {
+    /// Whether all is there that it needs.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self, wish: Wish) -> Result<(), Lack> {
+        self.needs.iter().try_for_each(|need| need.check(wish))
+    }
+}
+
+/// What was chosen, and what was not.
+#[derive(Debug)]
+pub struct Choice {
+    /// The way.
+    pub candidate: &'static Candidate,
+    /// The next best, where the first depends on the volume.
+    pub otherwise: Option<&'static Candidate>,
+    /// Better ones that lack something.
+    pub passed_over: Vec<(&'static Candidate, Lack)>,
+}
+
+/// Chooses the best candidate among those that are allowed.
+///
+/// # Errors
+/// What the last one lacks that would do if it were there.
+pub fn choose(wish: Wish, allowed: impl Fn(&Attachment) -> bool) -> Result<Choice, Lack> {
+    let (mut chosen, mut passed_over) = (None::<&'static Candidate>, Vec::new());
+    let found = |candidate, otherwise, passed_over| Ok(Choice { candidate, otherwise, passed_over });
+    for candidate in CANDIDATES.iter().filter(|candidate| allowed(&candidate.attachment)) {
+        match (candidate.check(wish), chosen) {
+            (Err(lack), _) => passed_over.push((candidate, lack)),
+            (Ok(()), Some(first)) => return found(first, Some(candidate), passed_over),
+            (Ok(()), None) if candidate.depends_on_volume => chosen = Some(candidate),
+            (Ok(()), None) => return found(candidate, None, passed_over),
+        }
+    }
+    match chosen {
+        Some(candidate) => found(candidate, None, passed_over),
+        None => {
+            let lacks = passed_over.into_iter().map(|(_, lack)| lack);
+            let wanted = Lack { need: Need::NothingMounted, reason: LackReason::Wish };
+            Err(lacks.filter(|lack| lack.need != Need::NothingMounted).last().unwrap_or(wanted))
+        }
+    }
+}
+
+fn can_open(device: &'static str) -> Result<(), LackReason> {
+    let path = Path::new(device);
+    let opened = OpenOptions::new().read(true).write(true).open(path);
+    opened.map(drop).map_err(|e| LackReason::Device(path, e))
+}
+
+/// Where a program is, in `PATH` and the folders for root's programs.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&own).filter(|f| f.is_absolute()).collect();
+    folders.extend(["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from));
+    folders.into_iter().map(|f| f.join(name)).find(|p| p.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_wish_there_is_always_a_way_and_each_has_a_word_of_its_own() {
+        let choice = choose(Wish::default(), |_| true).expect("NBD needs nothing");
+        assert!(choice.passed_over.iter().all(|(better, lack)| better.needs.contains(&lack.need)));
+        assert_eq!(choice.candidate.depends_on_volume, choice.otherwise.is_some());
+        let mut names = CANDIDATES.each_ref().map(|candidate| candidate.name);
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair.first() != pair.last()));
+    }
+
+    #[test]
+    fn what_is_wanted_rules_ways_out() {
+        let wish = Wish { mount: true, protect_hidden: true };
+        let nbd = |attachment: &Attachment| matches!(attachment, Attachment::Nbd(_));
+        let lack = choose(wish, nbd).expect_err("a socket can't be mounted");
+        assert_eq!(lack.need, Need::NothingMounted);
+        let kernel = choose(wish, |attachment| *attachment == Attachment::DmCrypt);
+        assert_eq!(kernel.expect_err("it would not protect").need, Need::NothingProtected);
+    }
+}

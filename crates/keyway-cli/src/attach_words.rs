@@ -1,0 +1,109 @@
+//! The ways to attach in words: why one was chosen, what another lacks.
+
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use keyway::session::{Attachment, Candidate, Choice, Lack, Need, Way, Wish, choose};
+
+/// What speaks for a way.
+fn merit(candidate: &Candidate) -> &'static str {
+    match candidate.attachment {
+        Attachment::DmCrypt => "the kernel has this volume's cipher, and does all the work without a detour",
+        Attachment::Ublk => "a block device of the kernel's that outlives the process that serves it",
+        Attachment::Fuse { loop_device: true } => "a block device that every kernel can have",
+        Attachment::Fuse { loop_device: false } => "a file, because loop devices and mounts need root",
+        _ => "without FUSE a socket is what is left",
+    }
+}
+
+/// Why `doctor` says that `open` would take it.
+pub(crate) fn because(candidate: &Candidate) -> &'static str {
+    match candidate.attachment {
+        Attachment::DmCrypt => {
+            "the kernel decrypts by itself; what it has no cipher for, and hidden volumes under protection, go by FUSE"
+        }
+        Attachment::Ublk => {
+            "the kernel's driver gives a block device that outlives the process that serves it"
+        }
+        Attachment::Fuse { loop_device: true } => {
+            "FUSE works and this user may make loop devices, so file systems can be mounted"
+        }
+        Attachment::Fuse { loop_device: false } => {
+            "FUSE works; the volume appears as a file, because loop devices and mounts need root"
+        }
+        _ => "without FUSE a socket for NBD clients is what is left",
+    }
+}
+
+/// Why a block device by the kernel was passed over; nothing of the others, whose lack the chosen one's merit tells.
+fn lacks((candidate, lack): &(&Candidate, Lack)) -> Option<String> {
+    match (&candidate.attachment, lack.need) {
+        (_, Need::NothingProtected) => Some("dm-crypt would not protect the hidden volume".to_owned()),
+        (_, Need::OutlivesServer) => {
+            Some("without root a ublk device ends with the process that serves it".to_owned())
+        }
+        (Attachment::DmCrypt | Attachment::Ublk, _) => {
+            Some(format!("{} can't be had: {lack}", candidate.name))
+        }
+        _ => None,
+    }
+}
+
+/// The best way that this machine offers, and the one to take where the kernel refuses the volume.
+pub(crate) fn best(wish: Wish, out: Output) -> Result<(Way, Option<Way>), Failure> {
+    let choice = choose(wish, |_| true).map_err(|lack| missing(&lack, wish))?;
+    let why = |candidate: &Candidate| {
+        let nbd = matches!(candidate.attachment, Attachment::Nbd(_));
+        let told = choice.passed_over.iter().rev();
+        let told =
+            told.filter(|(other, _)| !nbd || other.attachment == Attachment::DmCrypt).filter_map(lacks);
+        let words: Vec<String> = std::iter::once(merit(candidate).to_owned()).chain(told).collect();
+        Way::because(candidate.attachment.clone(), words.join("; "))
+    };
+    let Some(other) = choice.otherwise else {
+        warn_of_a_socket(&choice, wish, out);
+        return Ok(match choice.candidate.depends_on_volume {
+            // There is nothing else that could be mounted.
+            true => (choice.candidate.attachment.clone().into(), None),
+            false => (why(choice.candidate), None),
+        });
+    };
+    let first = Way::because(choice.candidate.attachment.clone(), merit(choice.candidate));
+    Ok((first, Some(why(other))))
+}
+
+/// A way in which every request passes through a process of ours.
+pub(crate) fn ours(mount: bool, out: Output) -> Result<Attachment, Failure> {
+    let wish = Wish { mount, protect_hidden: false };
+    let passes = |way: &Attachment| matches!(way, Attachment::Fuse { .. } | Attachment::Nbd(_));
+    let choice = choose(wish, passes).map_err(|lack| missing(&lack, wish))?;
+    warn_of_a_socket(&choice, wish, out);
+    Ok(choice.candidate.attachment.clone())
+}
+
+/// FUSE, with a loop device where this user may have one.
+pub(crate) fn by_fuse(mount: bool) -> Result<Attachment, Failure> {
+    let wish = Wish { mount, protect_hidden: false };
+    let choice = choose(wish, |way| matches!(way, Attachment::Fuse { .. }));
+    Ok(choice.map_err(|lack| missing(&lack, wish))?.candidate.attachment.clone())
+}
+
+fn warn_of_a_socket(choice: &Choice, wish: Wish, out: Output) {
+    if let (Attachment::Nbd(_), Some((_, lack))) = (&choice.candidate.attachment, choice.passed_over.last()) {
+        out.warn(&format!("{}; serving NBD on a socket instead", missing(lack, wish).message));
+    }
+}
+
+/// What is missing, and what to do about it.
+fn missing(lack: &Lack, wish: Wish) -> Failure {
+    let (message, hint) = match lack.need {
+        Need::LoopDevice if wish.mount => (
+            format!("mounting needs a loop device: {lack}"),
+            "run it as root (sudo), or leave the mount point out and use the file that appears",
+        ),
+        _ => (
+            format!("FUSE can't be used here: {lack}"),
+            "`keyway doctor` tells more; --attach nbd works without it",
+        ),
+    };
+    Failure::new(Exit::NotPermitted, message, hint)
+}

@@ -1,0 +1,38 @@
+//! Whether a volume is free: said before anyone types a password.
+
+use super::error::SessionError;
+use crate::error::Error;
+use keyway_attach::AttachError;
+use keyway_attach::session::{clean_stale, find, list};
+use keyway_engine::Access;
+use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
+use std::path::Path;
+
+/// Refuses a volume that is served already, or whose bytes somebody has by another name.
+///
+/// # Errors
+/// [`AttachError::AlreadyOpen`], [`SessionError::Taken`], or this user's sessions can't be looked at.
+pub fn refuse_if_open(path: &Path, access: Access) -> Result<(), Error> {
+    // What a killed process left may hold the volume: a mapping of the kernel's does.
+    clean_stale()?;
+    refuse_if_taken(path, access)
+}
+
+/// The same, with what killed processes left as it is.
+///
+/// # Errors
+/// As [`refuse_if_open`].
+pub fn refuse_if_taken(path: &Path, access: Access) -> Result<(), Error> {
+    if let Some(state) = find(&path.to_string_lossy())? {
+        return Err(AttachError::AlreadyOpen { volume: state.volume.display().to_string() }.into());
+    }
+    let mode = match access {
+        Access::ReadOnly => OpenMode::ReadOnly,
+        Access::ReadWrite => OpenMode::ReadWrite,
+    };
+    let Err(error) = refuse_if_claimed(path, mode) else { return Ok(()) };
+    let by = error.get_ref().and_then(|inner| inner.downcast_ref::<InUse>()).and_then(InUse::process);
+    let volume = list()?.into_iter().find(|state| Some(state.pid) == by).map(|state| state.volume);
+    let error = StoreError::new(Operation::Open, path.display().to_string(), 0, 0, error);
+    Err(SessionError::Taken { error, volume }.into())
+}
