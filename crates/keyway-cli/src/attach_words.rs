@@ -2,7 +2,97 @@
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use keyway::session::{Attachment, Candidate, Choice, Lack, Need, Way, Wish, choose};
+use keyway::session::{
+    AttachError, Attachment, Candidate, Choice, Lack, NbdAddress, Need, Way, Wish, choose,
+};
+use keyway_attach::session::waiting;
+use keyway_attach::{dmcrypt, ublk};
+use std::path::Path;
+
+/// A way to attach as a word.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AttachArg {
+    /// The best this machine offers
+    Auto,
+    /// A file, and as root a loop device on it
+    Fuse,
+    /// A socket for network block device clients
+    Nbd,
+    /// A socket for virtual machines (vhost-user-blk)
+    VhostUser,
+    /// A block device of the kernel's ublk driver; root's outlives its server, users need udev's help
+    Ublk,
+    /// A block device of the kernel's own: the key goes to dm-crypt, which does the work (needs root)
+    DmCrypt,
+}
+
+impl AttachArg {
+    /// The way to attach, and the one to take where the kernel refuses the volume.
+    pub(crate) fn way(
+        self,
+        volume: &Path,
+        wish: Wish,
+        cache: bool,
+        out: Output,
+    ) -> Result<(Way, Option<Way>), Failure> {
+        let Wish { mount, protect_hidden } = wish;
+        if mount && matches!(self, Self::Nbd | Self::VhostUser) {
+            return Err(Failure::usage(
+                "a mount point needs a block device, which --attach nbd and vhost-user do not make",
+                "leave out --attach, or the mount point",
+            ));
+        }
+        let attachment = match self {
+            Self::Auto | Self::Fuse if cache => cached(mount)?,
+            _ if cache => {
+                return Err(Failure::usage(
+                    "--cache is for the loop device on a FUSE file, which this --attach does not make",
+                    "leave out --attach, or --cache",
+                ));
+            }
+            Self::Nbd => Attachment::Nbd(NbdAddress::Session),
+            Self::VhostUser => Attachment::VhostUser(None),
+            Self::DmCrypt if protect_hidden => {
+                return Err(Failure::usage(
+                    "the kernel would not protect the hidden volume: dm-crypt writes whatever it is given",
+                    "leave out --attach dm-crypt, or the --protect-… options",
+                ));
+            }
+            Self::DmCrypt => {
+                dmcrypt::available().map_err(AttachError::from)?;
+                Attachment::DmCrypt
+            }
+            Self::Ublk => {
+                ublk::available().map_err(AttachError::from)?;
+                if mount && !rustix::process::geteuid().is_root() {
+                    return Err(Failure::new(
+                        Exit::NotPermitted,
+                        "only root may mount a block device",
+                        "run it as root (sudo), or leave the mount point out and use the device",
+                    ));
+                }
+                Attachment::Ublk
+            }
+            Self::Fuse => by_fuse(mount)?,
+            Self::Auto if waiting(volume)?.is_some() => {
+                let why = "its block device waits for a server since the last one was killed";
+                return Ok((Way::because(Attachment::Ublk, why), None));
+            }
+            Self::Auto => return best(wish, out),
+        };
+        Ok((attachment.into(), None))
+    }
+}
+
+/// A loop device that goes through the page cache, or why there can be none.
+fn cached(mount: bool) -> Result<Attachment, Failure> {
+    let way = by_fuse(mount)?;
+    let lacks = |why| format!("--cache needs a loop device: {why}");
+    Need::LoopDevice.check(Wish::default()).map_err(|why| {
+        Failure::new(Exit::NotPermitted, lacks(why), "run it as root (sudo), or leave out --cache")
+    })?;
+    Ok(way)
+}
 
 /// What speaks for a way.
 fn merit(candidate: &Candidate) -> &'static str {
@@ -49,7 +139,7 @@ fn lacks((candidate, lack): &(&Candidate, Lack)) -> Option<String> {
 }
 
 /// The best way that this machine offers, and the one to take where the kernel refuses the volume.
-pub(crate) fn best(wish: Wish, out: Output) -> Result<(Way, Option<Way>), Failure> {
+fn best(wish: Wish, out: Output) -> Result<(Way, Option<Way>), Failure> {
     let choice = choose(wish, |_| true).map_err(|lack| missing(&lack, wish))?;
     let why = |candidate: &Candidate| {
         let nbd = matches!(candidate.attachment, Attachment::Nbd(_));

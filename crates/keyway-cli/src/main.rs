@@ -1,6 +1,7 @@
 //! The command line: words in; tables, JSON and exit codes out. No logic that belongs below.
 #![forbid(unsafe_code)]
 
+mod address;
 mod args;
 mod asking;
 mod attach_words;
@@ -26,6 +27,7 @@ mod secrets_in;
 mod session_words;
 mod shown;
 mod size;
+mod status_words;
 mod temporary;
 mod tpm_in;
 mod verbs;

@@ -51,6 +51,15 @@ pub enum Attachment {
 }
 
 impl Attachment {
+    /// The port at which nobody must prove anything; `hosts_prove` says that NVMe/TCP's hosts must.
+    pub const fn unproven_port(&self, hosts_prove: bool) -> Option<SocketAddr> {
+        match self {
+            Self::Nbd(NbdAddress::Tcp(at)) => Some(*at),
+            Self::NvmeTcp(at) if !hosts_prove => Some(*at),
+            _ => None,
+        }
+    }
+
     /// What a session's state calls it.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -3,8 +3,7 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::shown::shown;
-use keyway_attach::AttachError;
-use keyway_attach::session::{self, Closing, SessionState};
+use keyway::session::{self, AttachError, SessionState};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -47,36 +46,29 @@ impl Closed {
 
 /// Runs the verb. With `--all` one that can't be closed does not keep the others open.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let mut left = match &args.which {
+    let names = match &args.which {
         Some(name) => vec![name.clone()],
         None => session::list()?.into_iter().map(|state| state.id).collect(),
     };
-    let (mut closed, mut failures) = (Vec::new(), Vec::new());
-    // A volume that holds another one can go when that has gone.
-    loop {
-        let (mut busy, before) = (Vec::new(), closed.len());
-        for (name, done) in at_once(left, out) {
-            let done = match done {
-                Err(AttachError::Deleted { volume }) => deleted_too(&name, &volume, out),
-                Err(AttachError::Busy { what, users }) => {
-                    busy.push((name, AttachError::Busy { what, users }));
-                    continue;
-                }
-                // Somebody else has closed it.
-                Err(AttachError::NotOpen(_)) if args.all => continue,
-                done => done.map_err(Failure::from),
-            };
-            match done {
-                Ok(done) => closed.push(Closed::new(done.state, done.killed)),
-                Err(failure) => failures.push(failure),
-            }
+    let (mut closed, mut failures, mut declined) = (Vec::new(), Vec::new(), Vec::new());
+    let destroy = |volume: &str| {
+        let asked = out.confirm(&format!(
+            "{volume} was deleted while it was open. What is in it can be read and copied until it is closed, and by \
+             nobody afterwards."
+        ));
+        asked.map_err(|failure| declined.push(failure)).is_ok()
+    };
+    for (_, done) in session::close_each(names, &|words: &str| out.note(words), destroy) {
+        match done {
+            Ok(done) => closed.push(Closed::new(done.state, done.killed)),
+            // Told by whoever was asked.
+            Err(AttachError::Deleted { .. }) => {}
+            // Somebody else has closed it.
+            Err(AttachError::NotOpen(_)) if args.all => {}
+            Err(e) => failures.push(Failure::from(e)),
         }
-        if busy.is_empty() || closed.len() == before {
-            failures.extend(busy.into_iter().map(|(_, e)| Failure::from(e)));
-            break;
-        }
-        left = busy.into_iter().map(|(name, _)| name).collect();
     }
+    failures.splice(0..0, declined);
     if args.all {
         closed.extend(session::clean_stale()?.into_iter().map(|state| Closed::new(state, true)));
     }
@@ -98,28 +90,6 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     let document = Document { closed };
     out.result(&document, || words(&document))
-}
-
-/// Closes them side by side: none waits for another one's medium. Says whom it waits for.
-fn at_once(names: Vec<String>, out: Output) -> Vec<(String, Result<session::Closed, AttachError>)> {
-    let tell = |words: &str| out.note(words);
-    let close = &|name: &str| session::close_so(name, &Closing { deleted: false, tell: &tell });
-    std::thread::scope(|scope| {
-        let closing: Vec<_> = names.iter().map(|name| scope.spawn(move || close(name))).collect();
-        let panicked = |_| Err(AttachError::io("close it", std::io::Error::other("the thread panicked")));
-        let done: Vec<_> = closing.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect();
-        names.iter().cloned().zip(done).collect()
-    })
-}
-
-/// Closes a volume whose file was deleted while it was open, where that is wanted: nobody opens it again.
-fn deleted_too(name: &str, volume: &str, out: Output) -> Result<session::Closed, Failure> {
-    out.confirm(&format!(
-        "{volume} was deleted while it was open. What is in it can be read and copied until it is closed, and by \
-         nobody afterwards."
-    ))?;
-    let tell = |words: &str| out.note(words);
-    Ok(session::close_so(name, &Closing { deleted: true, tell: &tell })?)
 }
 
 fn words(document: &Document) -> String {

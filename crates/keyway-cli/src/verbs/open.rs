@@ -1,8 +1,8 @@
 //! `open`: unlock a volume and attach it.
 
 use super::name_of;
-use crate::attach_words::{self, by_fuse};
-use crate::failure::{Exit, Failure};
+use crate::attach_words::AttachArg;
+use crate::failure::Failure;
 use crate::given::{self, Family, KeyArgs};
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
@@ -10,9 +10,8 @@ use crate::searching::SearchBar;
 use crate::secrets_in::{ProtectArgs, SecretArgs, one_stdin};
 use crate::session_words::{self, told_of};
 use crate::volume::{self, Which};
-use keyway::session::{Attachment, NbdAddress, Need, SessionPlan, SessionSecrets, Way, Wish};
+use keyway::session::{SessionPlan, SessionSecrets, Wish};
 use keyway_attach::session;
-use keyway_attach::{AttachError, dmcrypt, ublk};
 use keyway_engine::Access;
 use std::path::{Path, PathBuf};
 
@@ -56,23 +55,6 @@ pub(crate) struct Args {
     narrow: NarrowArgs,
 }
 
-/// A way to attach as a word.
-#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-enum AttachArg {
-    /// The best this machine offers
-    Auto,
-    /// A file, and as root a loop device on it
-    Fuse,
-    /// A socket for network block device clients
-    Nbd,
-    /// A socket for virtual machines (vhost-user-blk)
-    VhostUser,
-    /// A block device of the kernel's ublk driver; root's outlives its server, users need udev's help
-    Ublk,
-    /// A block device of the kernel's own: the key goes to dm-crypt, which does the work (needs root)
-    DmCrypt,
-}
-
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(&args.volume)?;
@@ -90,7 +72,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave out --cache",
         ));
     }
-    let (way, otherwise) = way(args, protecting, out)?;
+    let wish = Wish { mount: args.mountpoint.is_some(), protect_hidden: protecting };
+    let (way, otherwise) = args.attach.way(&args.volume, wish, args.cache, out)?;
     let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
     if args.allow_discards && protecting {
         return Err(Failure::usage(
@@ -145,66 +128,6 @@ pub(crate) fn refuse_if_open(path: &Path, read_only: bool) -> Result<(), Failure
 
 fn access(read_only: bool) -> Access {
     if read_only { Access::ReadOnly } else { Access::ReadWrite }
-}
-
-/// The way to attach, and the one to take where the kernel refuses the volume.
-fn way(args: &Args, protect_hidden: bool, out: Output) -> Result<(Way, Option<Way>), Failure> {
-    let (wanted, mount) = (args.attach, args.mountpoint.is_some());
-    if mount && matches!(wanted, AttachArg::Nbd | AttachArg::VhostUser) {
-        return Err(Failure::usage(
-            "a mount point needs a block device, which --attach nbd and vhost-user do not make",
-            "leave out --attach, or the mount point",
-        ));
-    }
-    let attachment = match wanted {
-        AttachArg::Auto | AttachArg::Fuse if args.cache => cached(mount)?,
-        _ if args.cache => {
-            return Err(Failure::usage(
-                "--cache is for the loop device on a FUSE file, which this --attach does not make",
-                "leave out --attach, or --cache",
-            ));
-        }
-        AttachArg::Nbd => Attachment::Nbd(NbdAddress::Session),
-        AttachArg::VhostUser => Attachment::VhostUser(None),
-        AttachArg::DmCrypt if protect_hidden => {
-            return Err(Failure::usage(
-                "the kernel would not protect the hidden volume: dm-crypt writes whatever it is given",
-                "leave out --attach dm-crypt, or the --protect-… options",
-            ));
-        }
-        AttachArg::DmCrypt => {
-            dmcrypt::available().map_err(AttachError::from)?;
-            Attachment::DmCrypt
-        }
-        AttachArg::Ublk => {
-            ublk::available().map_err(AttachError::from)?;
-            if mount && !rustix::process::geteuid().is_root() {
-                return Err(Failure::new(
-                    Exit::NotPermitted,
-                    "only root may mount a block device",
-                    "run it as root (sudo), or leave the mount point out and use the device",
-                ));
-            }
-            Attachment::Ublk
-        }
-        AttachArg::Fuse => by_fuse(mount)?,
-        AttachArg::Auto if session::waiting(&args.volume)?.is_some() => {
-            let why = "its block device waits for a server since the last one was killed";
-            return Ok((Way::because(Attachment::Ublk, why), None));
-        }
-        AttachArg::Auto => return attach_words::best(Wish { mount, protect_hidden }, out),
-    };
-    Ok((attachment.into(), None))
-}
-
-/// A loop device that goes through the page cache, or why there can be none.
-fn cached(mount: bool) -> Result<Attachment, Failure> {
-    let way = by_fuse(mount)?;
-    let lacks = |why| format!("--cache needs a loop device: {why}");
-    Need::LoopDevice.check(Wish::default()).map_err(|why| {
-        Failure::new(Exit::NotPermitted, lacks(why), "run it as root (sudo), or leave out --cache")
-    })?;
-    Ok(way)
 }
 
 /// An existing folder, by a path that holds anywhere.

@@ -1,6 +1,7 @@
 //! `serve`: a volume for virtual machines and other programs, over NBD, vhost-user or NVMe/TCP.
 
 use super::open;
+use crate::address::{address, on_this_machine, socket_address};
 use crate::failure::Failure;
 use crate::given::{self, KeyArgs};
 use crate::narrow::NarrowArgs;
@@ -62,6 +63,22 @@ pub(crate) struct Args {
     narrow: NarrowArgs,
 }
 
+impl Args {
+    fn attachment(&self) -> Attachment {
+        match (&self.nbd, &self.vhost_user, self.nvme_tcp) {
+            (_, _, Some(address)) => Attachment::NvmeTcp(address),
+            (_, Some(path), None) => Attachment::VhostUser(Some(path.clone())),
+            (address, None, None) => {
+                let at = address.clone().unwrap_or(NbdAddress::Session);
+                Attachment::Nbd(match self.tls_certificates.clone() {
+                    Some(certificates) => NbdAddress::Tls { at: Box::new(at), certificates },
+                    None => at,
+                })
+            }
+        }
+    }
+}
+
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     // Clap asks for no option that another one rules out.
@@ -73,7 +90,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave it out, or serve the volume the other way",
         ));
     }
-    if args.any_local_user && !opens_a_loopback_port(args) {
+    let attachment = args.attachment();
+    let open_port = attachment.unproven_port(args.hosts.is_given());
+    if args.any_local_user && open_port.is_none() {
         return Err(Failure::usage(
             "--any-local-user is for a loopback port at which nobody must prove anything",
             "leave it out: unix sockets are their owner's, and TLS and --nvme-secret say who may connect",
@@ -85,27 +104,27 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
     }
     open::refuse_if_open(&args.volume, args.read_only)?;
-    let absolute = |path: &PathBuf| std::path::absolute(path).map_err(|e| Failure::io("find", path, &e));
-    let certificates = args.tls_certificates.as_ref().map(absolute).transpose()?;
-    if let Some(folder) = &certificates {
+    if let Some(folder) = &args.tls_certificates {
+        let folder = std::path::absolute(folder).map_err(|e| Failure::io("find", folder, &e))?;
         // Before anyone types a password.
-        Certificates::from_folder(folder).map_err(AttachError::from)?;
+        Certificates::from_folder(&folder).map_err(AttachError::from)?;
     }
-    if let (Some(NbdAddress::Tcp(at)), None) = (&args.nbd, &certificates) {
-        on_this_machine(*at)
-            .map_err(|what| Failure::usage(what, "use a loopback address, or --tls-certificates FOLDER"))?;
+    if let Some(what) = open_port.and_then(|at| on_this_machine(at).err()) {
+        return Err(Failure::usage(
+            what,
+            match args.nvme_tcp {
+                None => "use a loopback address, or --tls-certificates FOLDER",
+                Some(_) => {
+                    "use a loopback address, or --nvme-secret FILE: it lets in only who proves a secret, and encrypts nothing"
+                }
+            },
+        ));
     }
-    if let Some(at) = args.nvme_tcp {
-        match on_this_machine(at) {
-            Err(what) if !args.hosts.is_given() => {
-                return Err(Failure::usage(what, "use a loopback address, or --nvme-secret FILE: it lets in only who proves a secret, and encrypts nothing"));
-            }
-            Err(_) => out.warn(
-                "hosts prove who they are, and what they read and write crosses the network as it is: keep it to a network \
-                 that you trust",
-            ),
-            Ok(()) => {}
-        }
+    if args.nvme_tcp.is_some_and(|at| on_this_machine(at).is_err()) {
+        out.warn(
+            "hosts prove who they are, and what they read and write crosses the network as it is: keep it to a network \
+             that you trust",
+        );
     }
     if args.hosts.is_stdin() && args.secret.source().uses_stdin() {
         return Err(Failure::usage(
@@ -116,74 +135,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let hosts = args.hosts.read()?;
     let which = Which::new(&args.volume, &args.narrow);
     let own = given::read(&which, &args.secret.source(), &args.keys)?;
-    let attachment = match (&args.nbd, &args.vhost_user, args.nvme_tcp) {
-        (_, _, Some(address)) => Attachment::NvmeTcp(address),
-        (_, Some(path), None) => Attachment::VhostUser(Some(path.clone())),
-        (address, None, None) => {
-            let at = address.clone().unwrap_or(NbdAddress::Session);
-            Attachment::Nbd(match certificates {
-                Some(certificates) => NbdAddress::Tls { at: Box::new(at), certificates },
-                None => at,
-            })
-        }
-    };
     let mut secrets = SessionSecrets::from(own);
     secrets.hosts = hosts;
     let mut plan = which.to_serve(attachment)?;
     (plan.read_only, plan.discards) = (args.read_only, args.allow_discards);
     plan.users = if args.any_local_user { LocalUsers::Any } else { LocalUsers::Own };
     open::serve(&plan, secrets, !args.background, out)
-}
-
-fn address(text: &str) -> Result<NbdAddress, String> {
-    if let Some(path) = text.strip_prefix("unix:")
-        && !path.is_empty()
-    {
-        return Ok(NbdAddress::Unix(path.into()));
-    }
-    let at = text.strip_prefix("tcp:").ok_or("write unix:PATH or tcp:127.0.0.1:PORT")?;
-    socket_address(at).map(NbdAddress::Tcp)
-}
-
-fn socket_address(text: &str) -> Result<SocketAddr, String> {
-    text.replacen("localhost:", "127.0.0.1:", 1)
-        .parse()
-        .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())
-}
-
-/// Whether it is served where nothing but whose a connection is can keep others out.
-fn opens_a_loopback_port(args: &Args) -> bool {
-    let nbd = matches!(args.nbd, Some(NbdAddress::Tcp(_))) && args.tls_certificates.is_none();
-    nbd || (args.nvme_tcp.is_some() && !args.hosts.is_given())
-}
-
-/// Who can reach an address without proof can read and write what is served there.
-fn on_this_machine(at: SocketAddr) -> Result<(), String> {
-    if at.ip().is_loopback() {
-        return Ok(());
-    }
-    Err(format!(
-        "{} is not this machine's loopback; other machines could read the volume and write to it, and see what others do",
-        at.ip()
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses() {
-        assert_eq!(address("unix:/tmp/s"), Ok(NbdAddress::Unix("/tmp/s".into())));
-        let tcp = |text| address(text).map(|a| format!("{a:?}"));
-        assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
-        assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));
-        assert_eq!(tcp("tcp:[::1]:1"), Ok("Tcp([::1]:1)".to_owned()));
-        for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "/tmp/s"] {
-            assert!(address(text).is_err(), "{text}");
-        }
-        for text in ["0.0.0.0:1", "192.168.1.1:1", "[::]:1"] {
-            assert!(socket_address(text).and_then(on_this_machine).is_err(), "{text}");
-        }
-    }
 }

@@ -10,21 +10,26 @@
 //! From any process of the same user, [`find`] and [`list`] tell what is open, and [`close`] ends it.
 
 mod asked;
+mod close;
 mod error;
 mod in_use;
+mod overview;
 mod pipe;
 mod plan;
 mod serve;
 mod start;
 
 pub use asked::serve_as_asked;
+pub use close::{ClosedEach, close_each};
 pub use error::SessionError;
 pub use in_use::{refuse_if_open, refuse_if_taken};
 pub use keyway_attach::session::{
-    Attachment, CANDIDATES, Candidate, Choice, Closed, Closing, Lack, LackReason, Layer, NbdAddress, Need,
-    SessionState, SessionStatus, Wish, choose, close, close_so, find, list, status,
+    Attachment, CANDIDATES, Candidate, Choice, Closed, Closing, Lack, LackReason, Latencies, Latency, Layer,
+    NbdAddress, Need, SessionState, SessionStatus, Times, Wish, choose, clean_stale, close, close_so, find,
+    list, status,
 };
 pub use keyway_attach::{AttachError, LocalUsers};
+pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};
 pub use plan::{SessionPlan, SessionSecrets, Way};
 pub use start::{ServingProgram, StartError};
 

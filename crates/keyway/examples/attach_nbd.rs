@@ -1,0 +1,35 @@
+//! Makes a VeraCrypt container and serves it to NBD clients on a socket, until Ctrl-C comes.
+//!
+//! `cargo run --example attach_nbd -- secret.hc 16 password.txt secret.sock`
+use keyway::create::{NewPlace, Stage, VeraCryptOptions};
+use keyway::secrets::SecretFrom;
+use keyway::session::{Attachment, NbdAddress, SessionPlan};
+use keyway::unlock::UnlockArguments;
+use keyway::{Key, VeraCryptSecret};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [path, mebibytes, password_file, socket] = arguments.as_slice() else {
+        return Err("name a new file, its size in MiB, a file with the password, and a socket".into());
+    };
+    let password = SecretFrom::File(password_file.into()).read()?;
+    let secret = VeraCryptSecret { password, keyfiles: Vec::new(), pim: None };
+    let place = NewPlace::file(path, mebibytes.parse::<u64>()? << 20, false)?;
+    VeraCryptOptions::default().create(&place, &secret, &|_: Stage, done, total| {
+        eprint!("\r{done} of {total} bytes filled");
+        ControlFlow::Continue(())
+    })?;
+    eprintln!();
+
+    // What will be done, before it is: it can be shown, kept, or handed to another process.
+    let over_nbd = Attachment::Nbd(NbdAddress::Unix(socket.into()));
+    let plan = SessionPlan::new(Path::new(path), UnlockArguments::new(), over_nbd)?;
+    eprintln!("{}", serde_json::to_string_pretty(&plan)?);
+    plan.serve(Key::VeraCrypt(secret).into(), (), |session| {
+        let state = &session.state;
+        println!("{} bytes at {}", state.size_bytes, state.socket.as_deref().unwrap_or_default());
+    })?;
+    Ok(())
+}

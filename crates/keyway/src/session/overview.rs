@@ -1,0 +1,257 @@
+//! What is known of a volume, open or not: the fields that `manage-bde -status` shows, and what is done through it.
+
+use crate::error::{Error, about};
+use crate::medium;
+use keyway_attach::AttachError;
+use keyway_attach::session::{self, SessionState, SessionStatus};
+use keyway_fs::FileSystem;
+use keyway_store::Store;
+use keyway_volume::bitlocker::{self, Method};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// A volume that is served by some process of this user.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct OpenVolume {
+    /// What its serving process has written down of it.
+    pub state: SessionState,
+    /// What the process says now, or why it does not.
+    pub now: Result<SessionStatus, AttachError>,
+}
+
+impl OpenVolume {
+    /// Every open volume. One that does not answer is waited for, and the others are not.
+    ///
+    /// # Errors
+    /// This user's sessions can't be looked at.
+    pub fn all() -> Result<Vec<Self>, Error> {
+        std::thread::scope(|scope| {
+            let ask = |state| scope.spawn(move || Self::ask(state));
+            let asked: Vec<_> = session::list()?.into_iter().map(ask).collect();
+            Ok(asked.into_iter().filter_map(|thread| thread.join().ok().flatten()).collect())
+        })
+    }
+
+    /// The open volume that `what` names: itself, its device, file, socket or mount point.
+    ///
+    /// # Errors
+    /// This user's sessions can't be looked at.
+    pub fn find(what: &str) -> Result<Option<Self>, Error> {
+        Ok(session::find(what)?.and_then(Self::ask))
+    }
+
+    /// Asks the process; `None` where it is not open any more.
+    fn ask(state: SessionState) -> Option<Self> {
+        match session::status(&state.id) {
+            Ok(status) => Some(Self { state: status.state.clone(), now: Ok(status) }),
+            // Closed since it was listed.
+            Err(AttachError::NotOpen(_)) => None,
+            Err(silent) => Some(Self { state, now: Err(silent) }),
+        }
+    }
+}
+
+/// A block device whose server was killed, and which waits for another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WaitingVolume {
+    /// The volume.
+    pub volume: PathBuf,
+    /// The block device.
+    pub device: Option<PathBuf>,
+    /// Where it is mounted.
+    pub mountpoint: Option<PathBuf>,
+}
+
+impl WaitingVolume {
+    /// All of them, or those that a name means.
+    ///
+    /// # Errors
+    /// This user's sessions can't be looked at.
+    pub fn named(what: Option<&str>) -> Result<Vec<Self>, Error> {
+        let waiting = session::waiting_named(what)?.into_iter();
+        Ok(waiting
+            .map(|SessionState { volume, device, mountpoint, .. }| Self { volume, device, mountpoint })
+            .collect())
+    }
+}
+
+/// What is known of a volume, in the words of `manage-bde -status`. What a locked one keeps to itself is `None`.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct VolumeStatus {
+    /// Its format's word.
+    pub format: Option<String>,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// 2.0 since Windows 7.
+    pub bitlocker_version: Option<&'static str>,
+    /// "Fully Encrypted", "Fully Decrypted", or how far it is.
+    pub conversion_status: String,
+    /// How much is encrypted, in percent.
+    pub percentage_encrypted: Option<f64>,
+    /// "XTS-AES 128".
+    pub encryption_method: Option<String>,
+    /// "Protection On", "Protection Off" or "Unknown".
+    pub protection_status: &'static str,
+    /// "Locked" or "Unlocked".
+    pub lock_status: &'static str,
+    /// What opens it: each with its `id` and `kind`.
+    pub key_protectors: Value,
+    /// What its owner wrote on it; a drive's model.
+    #[serde(skip)]
+    pub description: Option<String>,
+    /// How it is open.
+    #[serde(skip)]
+    pub session: Option<OpenVolume>,
+    /// Its block device that waits for a server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingVolume>,
+}
+
+/// All of it is encrypted.
+const ALL_OF_IT: f64 = 100.0;
+
+const FULLY_ENCRYPTED: &str = "Fully Encrypted";
+const FULLY_DECRYPTED: &str = "Fully Decrypted";
+
+impl From<OpenVolume> for VolumeStatus {
+    fn from(open: OpenVolume) -> Self {
+        let details = &open.state.details;
+        let volume = details.get("volume").unwrap_or(&Value::Null);
+        let text = |key: &str| volume.get(key).and_then(Value::as_str);
+        let suspended = volume.get("protection_suspended").and_then(Value::as_bool).unwrap_or_default();
+        let percentage = volume.get("percentage_encrypted").and_then(Value::as_f64);
+        Self {
+            format: text("format").map(str::to_owned),
+            size_bytes: open.state.size_bytes,
+            bitlocker_version: volume.get("metadata_version").and_then(Value::as_u64).map(bitlocker_version),
+            conversion_status: text("conversion_status").unwrap_or(FULLY_ENCRYPTED).to_owned(),
+            percentage_encrypted: Some(percentage.unwrap_or(ALL_OF_IT)),
+            encryption_method: method(volume),
+            protection_status: protection(suspended),
+            lock_status: "Unlocked",
+            key_protectors: details.get("key_protectors").cloned().unwrap_or_else(|| json!([])),
+            description: text("description").map(str::to_owned),
+            session: Some(open),
+            waiting: None,
+        }
+    }
+}
+
+impl VolumeStatus {
+    /// A volume that is not open here: BitLocker tells nearly everything, the others nothing.
+    ///
+    /// # Errors
+    /// It can't be read, or is damaged.
+    pub fn locked(path: &Path) -> Result<Self, Error> {
+        let store = medium::look(path)?;
+        if !bitlocker::is_volume(&store)? {
+            // What has a file system in front is nobody's volume; `manage-bde` has these words for it.
+            let plain = FileSystem::find(&store).is_ok_and(|found| found.is_some());
+            let told = |words| if plain { words } else { "Unknown" };
+            return Ok(Self {
+                conversion_status: told(FULLY_DECRYPTED).to_owned(),
+                percentage_encrypted: plain.then_some(0.0),
+                encryption_method: plain.then(|| "None".to_owned()),
+                protection_status: told("Protection Off"),
+                lock_status: if plain { "Unlocked" } else { "Locked" },
+                ..Self::of_size(store.size())
+            });
+        }
+        let info = bitlocker::look(&store).map_err(about(path))?.info;
+        Ok(Self {
+            format: Some(info.format.to_owned()),
+            bitlocker_version: Some(bitlocker_version(info.metadata_version.into())),
+            conversion_status: info.conversion_status.words().to_owned(),
+            percentage_encrypted: Some(info.percentage_encrypted),
+            encryption_method: Some(info.cipher.windows_name().to_owned()),
+            protection_status: protection(info.protection_suspended),
+            key_protectors: json!(info.key_protectors),
+            description: info.description,
+            ..Self::of_size(info.data_bytes)
+        })
+    }
+
+    /// A drive that encrypts by itself, in the words that Windows has for such volumes. `method` is how it encrypts,
+    /// `locking` whether it would lock, `locked` whether it is.
+    pub fn drive(size_bytes: u64, method: Option<&str>, (locking, locked): (bool, bool)) -> Self {
+        Self {
+            format: Some("opal".to_owned()),
+            percentage_encrypted: Some(ALL_OF_IT),
+            encryption_method: method.map(str::to_owned),
+            protection_status: protection(!locking),
+            lock_status: if locked { "Locked" } else { "Unlocked" },
+            ..Self::of_size(size_bytes)
+        }
+    }
+
+    /// Nothing but the size is known.
+    fn of_size(size_bytes: u64) -> Self {
+        Self {
+            format: None,
+            size_bytes,
+            bitlocker_version: None,
+            conversion_status: FULLY_ENCRYPTED.to_owned(),
+            percentage_encrypted: None,
+            encryption_method: None,
+            protection_status: "Unknown",
+            lock_status: "Locked",
+            key_protectors: json!([]),
+            description: None,
+            session: None,
+            waiting: None,
+        }
+    }
+
+    /// Whether it is known what it is, were it nothing at all.
+    pub fn is_known(&self) -> bool {
+        self.format.is_some() || self.conversion_status == FULLY_DECRYPTED
+    }
+}
+
+/// What metadata of that version is called in Windows.
+fn bitlocker_version(metadata: u64) -> &'static str {
+    if metadata == 1 { "1.0" } else { "2.0" }
+}
+
+fn protection(suspended: bool) -> &'static str {
+    if suspended { "Protection Off" } else { "Protection On" }
+}
+
+/// "XTS-AES-Twofish 256" from what the format said.
+fn method(volume: &Value) -> Option<String> {
+    let word = |key| volume.get(key).and_then(Value::as_str);
+    let (cipher, mode) = (word("cipher")?, word("mode")?);
+    if let Some(method) = Method::ALL.into_iter().find(|method| method.name() == cipher) {
+        return Some(method.windows_name().to_owned());
+    }
+    let name = |layer: &str| match layer {
+        "aes" | "aes128" => "AES".to_owned(),
+        "cast5" => "CAST5".to_owned(),
+        "des3_ede" => "3DES".to_owned(),
+        other => other.chars().take(1).flat_map(char::to_uppercase).chain(other.chars().skip(1)).collect(),
+    };
+    let names: Vec<String> = cipher.split('-').map(name).collect();
+    let chain: keyway_cipher::Chain = cipher.parse().ok()?;
+    let bits: Vec<String> = chain.layers().map(|layer| (layer.key_bytes() * 8).to_string()).collect();
+    let same = bits.windows(2).all(|pair| pair.first() == pair.last());
+    let bits = if same { bits.first().cloned().unwrap_or_default() } else { bits.join("+") };
+    Some(format!("{}-{} {bits}", mode.to_uppercase(), names.join("-")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_have_usual_names() {
+        let of = |cipher: &str, mode: &str| method(&json!({"cipher": cipher, "mode": mode}));
+        assert_eq!(of("aes", "xts").as_deref(), Some("XTS-AES 256"));
+        assert_eq!(of("aes-twofish-serpent", "xts").as_deref(), Some("XTS-AES-Twofish-Serpent 256"));
+        assert_eq!(of("aes-blowfish", "inner-cbc").as_deref(), Some("INNER-CBC-AES-Blowfish 256+448"));
+        assert_eq!(method(&Value::Null), None);
+    }
+}
