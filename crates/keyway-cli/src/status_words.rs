@@ -3,6 +3,7 @@
 use crate::output::{bytes, pairs, table};
 use crate::session_words::places;
 use crate::shown::shown;
+use crate::words::told;
 use keyway::session::{Latencies, OpenVolume, VolumeStatus, WaitingVolume};
 use keyway_volume::bitlocker::Protection;
 use std::path::Path;
@@ -40,7 +41,7 @@ fn row(OpenVolume { state, now, .. }: &OpenVolume) -> Vec<String> {
 pub(crate) fn attention(open: &OpenVolume) -> Vec<String> {
     let status = match &open.now {
         Ok(status) => status,
-        Err(silent) => return vec![silent.to_string()],
+        Err(silent) => return vec![told(silent)],
     };
     let mut words = Vec::new();
     if status.writes_refused > 0 {

@@ -15,7 +15,8 @@
 //! | back up, restore, check or repair a header | [`header`] |
 //! | attach a volume: as a block device, a file, a socket | a [`SessionPlan`](session::SessionPlan), then [`serve`](session::SessionPlan::serve) in this process or [`start`](session::SessionPlan::start) one of its own |
 //! | know which ways there are to attach one here, and what each costs | [`session::choose`], [`session::CANDIDATES`] |
-//! | know what is open, or close it | [`session::list`], [`session::status`], [`session::close`] |
+//! | know what is open, and what is known of a volume | [`session::OpenVolume`], [`session::VolumeStatus`] |
+//! | close it, or several | [`session::close`], [`session::close_each`] |
 //! | destroy every key of a volume | [`erase`] |
 //!
 //! What cannot be undone is a plan first: a value that says what will be done, and does it when it is run.
