@@ -3,33 +3,19 @@
 use crate::conversion::{self, HowArgs};
 use crate::failure::{Exit, Failure};
 use crate::given::{KeyArgs, bitlocker_secrets_of};
-use crate::journal_file::JournalFile;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::{SecretSource, one_stdin};
 use crate::shown::shown;
 use crate::verbs::{key_rows, name_of};
-use crate::volume::{self, Which, about};
-use crate::watch;
+use crate::volume::{Which, about};
+use keyway::conversion::{JournalFile, percentage, speed};
 use keyway_convert::cross_format::{self, BothSecrets, Direction, Found, Marker, MediumState, Plan};
-use keyway_convert::{ConversionKind, ConvertError, Stopped};
-use keyway_engine::Access;
-use keyway_store::{Caching, FileStore, Store};
+use keyway_convert::{ConversionKind, Stopped};
+use keyway_store::{FileStore, Store};
 use keyway_volume::bitlocker::UnlockRequest;
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::time::Duration;
-
-/// The conversion from one format to the other that is under way on a file or device.
-pub(crate) fn find(path: &Path) -> Result<Option<Found>, Failure> {
-    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-    cross_format::find(&store).map_err(Failure::from)
-}
-
-/// The file with the journal, which must be there.
-fn old_file(path: &Path, mark: &Marker, named: Option<&Path>) -> Result<JournalFile, Failure> {
-    JournalFile::find(path, named, &mark.file, (&mark.place(), &mark.id))
-}
 
 /// The volume can't be in use meanwhile.
 pub(crate) fn refuse_online(how: &HowArgs) -> Result<(), Failure> {
@@ -58,7 +44,7 @@ pub(crate) fn carry_out(
     let run = plan.conversion(store, file.store()).map_err(|e| about(path, e))?;
     let told = (path, Some(file.path()));
     let (stopped, time) =
-        watch::watched(told, ConversionKind::Reencryption, limit, |watch| plan.run(&run, watch))?;
+        conversion::watched(told, ConversionKind::Reencryption, limit, |watch| plan.run(&run, watch))?;
     let total = run.total();
     let mut document = json!({
         "volume": path,
@@ -68,7 +54,7 @@ pub(crate) fn carry_out(
         "state": if stopped == Stopped::Done { "done" } else { "paused" },
         "total_bytes": total,
         "seconds": time.as_secs_f64(),
-        "bytes_per_second": watch::speed(total, time),
+        "bytes_per_second": speed(total, time),
     });
     if let Some(object) = document.as_object_mut() {
         object.extend(more);
@@ -78,7 +64,7 @@ pub(crate) fn carry_out(
         if let Some(object) = document.as_object_mut() {
             object.insert("done_bytes".to_owned(), json!(done));
         }
-        let percent = conversion::percentage(done, total);
+        let percent = percentage(done, total);
         return Err(Failure::new(
             Exit::Failed,
             format!("{}: paused at {percent:.1} %; it can't be opened like this", path.display()),
@@ -87,13 +73,13 @@ pub(crate) fn carry_out(
         .kind(keyway_error::Kind::Paused)
         .with(document));
     }
-    file.remove(out);
+    conversion::remove(file, out);
     out.result(&document, || {
         let what = match mark.direction {
             Direction::ToBitLocker => "is a BitLocker volume",
             Direction::ToVeraCrypt => "is a VeraCrypt volume",
         };
-        let speed = format!("{}/s", bytes(watch::speed(total, time)));
+        let speed = format!("{}/s", bytes(speed(total, time)));
         let mut rows = vec![("  converted", bytes(total)), ("  speed", speed)];
         let text = |key: &str| document.get(key).and_then(Value::as_str);
         rows.extend(key_rows(text("recovery_password"), text("recovery_file"), text("startup_key")));
@@ -113,7 +99,7 @@ pub(crate) fn resume(
 ) -> Result<(), Failure> {
     refuse_online(how)?;
     let Found { mark, in_front } = found;
-    let file = old_file(path, &mark, how.journal.as_deref())?;
+    let file = JournalFile::find(path, how.journal.as_deref(), &mark.file, (&mark.place(), &mark.id))?;
     let same = SecretSource::default();
     let (veracrypt, bitlocker) = match mark.direction {
         Direction::ToBitLocker if new.is_given() => (own, new),
@@ -137,7 +123,7 @@ pub(crate) fn resume(
         let mark = plan.mark();
         let left = cross_format::settle(&store, file.store(), mark).map_err(|e| about(path, e))?;
         if left != MediumState::HalfConverted {
-            file.remove(out);
+            conversion::remove(file, out);
             return ended(path, mark, left, out);
         }
     }
@@ -167,47 +153,4 @@ fn ended(path: &Path, mark: &Marker, left: MediumState, out: Output) -> Result<(
     let document =
         json!({"volume": path, "format": to, "conversion": ConversionKind::Reencryption, "state": "done"});
     out.result(&document, || format!("{}: the conversion had come to its end.", shown(path)))
-}
-
-/// What `info` and `status` say of it.
-pub(crate) fn describe(path: &Path, mark: &Marker, named: Option<&Path>) -> Result<Value, Failure> {
-    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-    let file = old_file(path, mark, named)?;
-    let mut tries = 0;
-    let (done, total) = loop {
-        match cross_format::how_far(mark, &store, file.store()) {
-            // It is being written just now.
-            Err(ConvertError::NoJournal) if tries < 20 => {
-                tries += 1;
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            read => break read.map_err(|e| about(path, e))?,
-        }
-    };
-    let running = watch::running(path)?;
-    let seen = cross_format::look(mark, &store, file.store()).map_err(|e| about(path, e))?;
-    let method = seen.info.cipher.windows_name();
-    let [from, to] = mark.direction.formats();
-    let to_bitlocker = mark.direction == Direction::ToBitLocker;
-    Ok(json!({
-        "format": from,
-        "new_format": to,
-        "size_bytes": mark.size,
-        "conversion": ConversionKind::Reencryption,
-        "conversion_status": if running.is_some() { "Encryption in Progress" } else { "Encryption Paused" },
-        "percentage_done": conversion::percentage(done, total),
-        "percentage_encrypted": 100.0,
-        "done_bytes": done,
-        "total_bytes": total,
-        "bytes_per_second": running.as_ref().map(|r| r.bytes_per_second),
-        "seconds_left": running.as_ref().map(|r| r.seconds_left),
-        "pid": running.as_ref().map(|r| r.pid),
-        "journal_file": file.path(),
-        "encryption_method": (!to_bitlocker).then_some(method),
-        "new_encryption_method": to_bitlocker.then_some(method),
-        "protection_status": "Unknown",
-        "lock_status": "Locked",
-        "key_protectors": seen.info.key_protectors,
-        "resume_with": format!("keyway resume {}", path.display()),
-    }))
 }

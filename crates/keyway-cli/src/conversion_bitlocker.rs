@@ -8,29 +8,21 @@ use crate::failure::{Exit, Failure};
 use crate::given::{KeyArgs, VolumeArgs, bitlocker_secrets_of};
 use crate::in_use::Way;
 use crate::in_use_bitlocker;
-use crate::journal_file::JournalFile;
 use crate::narrow::NarrowArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::secrets_in::SecretSource;
 use crate::shown::shown;
 use crate::verbs::key_rows;
 use crate::volume::{self, Which, about};
-use crate::watch;
-use keyway_convert::FreeSpace;
-use keyway_convert::bitlocker::{self as convert, Found, Marker, MediumState, Next, Plan, Proof};
+use keyway::conversion::{ConversionError, JournalFile, claim, is_paused_volume, percentage, speed};
+use keyway_convert::bitlocker::{self as convert, Found, MediumState, Next, Plan, Proof};
 use keyway_convert::{ConversionKind, ConvertError, JournalLocation, Stopped};
 use keyway_engine::Access;
 use keyway_store::{Caching, FileStore, Store};
-use keyway_volume::bitlocker::{self, Conversion, UnlockRequest};
+use keyway_volume::bitlocker::{self, UnlockRequest};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
-
-/// The run that is under way on a file or device, or was interrupted.
-pub(crate) fn find(path: &Path) -> Result<Option<Found>, Failure> {
-    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-    convert::find(&store).map_err(Failure::from)
-}
 
 /// What there is to know about a medium that is converted.
 pub(crate) struct Target<'a> {
@@ -50,7 +42,7 @@ pub(crate) fn decrypt(target: &VolumeArgs, how: &HowArgs, out: Output) -> Result
     let way = how.in_use.way(out)?;
     out.confirm(&format!("Everything in {} will lie open on it. Make a backup first.", path.display()))?;
     let secrets = target.bitlocker_secrets()?;
-    let store: Arc<dyn Store> = Arc::new(conversion::claim(path)?);
+    let store: Arc<dyn Store> = Arc::new(claim(path)?);
     let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| about(path, e))?;
     let file = conversion::journal_beside(path, how)?;
     let plan =
@@ -72,11 +64,18 @@ pub(crate) fn resume(
     let failed = |e: ConvertError| about(path, e);
     let store: Arc<dyn Store> = Arc::new(store);
     let found = convert::find(&store)?;
-    if found.is_none() && !(bitlocker::is_volume(&store)? && half(&store)?) {
-        return Err(conversion::nothing_under_way(path));
+    if found.is_none() && !is_paused_volume(&store)? {
+        return Err(ConversionError::NotUnderWay(path.to_owned()).into());
     }
     let named = how.journal.as_deref();
-    let mut old = found.as_ref().map_or(Ok(None), |found| old_journal(path, &found.mark, named));
+    let old_journal = |found: &Found| match &found.mark.journal {
+        JournalLocation::File(made_as) => {
+            let mark = &found.mark;
+            JournalFile::find(path, named, made_as, (&mark.place, &mark.id)).map(Some).map_err(Failure::from)
+        }
+        JournalLocation::OnMedium => Ok(None),
+    };
+    let mut old = found.as_ref().map_or(Ok(None), old_journal);
     if found.as_ref().is_some_and(|found| found.in_front)
         && let Err(failure) = old
     {
@@ -95,7 +94,7 @@ pub(crate) fn resume(
         let proof = convert::prove(&store, found, &request).map_err(failed)?;
         let left = convert::clean(&store, &found.mark, proof).map_err(failed)?;
         forget(std::mem::replace(&mut old, Ok(None)), proof, out);
-        if left != MediumState::Volume || !half(&store)? {
+        if left != MediumState::Volume || !is_paused_volume(&store)? {
             return ended(path, found, left, out);
         }
     }
@@ -120,18 +119,12 @@ pub(crate) fn resume(
     }
 }
 
-/// Whether there is something that could go on.
-pub(crate) fn is_under_way(path: &Path) -> Result<bool, Failure> {
-    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-    Ok(convert::find(&store)?.is_some() || bitlocker::is_volume(&store)? && half(&store)?)
-}
-
 /// What becomes of the journal of a run that had not begun, or was through. Without a proof it stays: a medium that says
 /// the same of itself as the one it belongs to may be another.
 fn forget(old: Result<Option<JournalFile>, Failure>, proof: Proof, out: Output) {
     match (old, proof) {
         (Ok(None), _) => {}
-        (Ok(Some(journal)), Proof::Opens) => journal.remove(out),
+        (Ok(Some(journal)), Proof::Opens) => conversion::remove(journal, out),
         (Ok(Some(journal)), Proof::NothingToOpen) => out.warn(&format!(
             "the journal {} is not needed any more; it was left where it is, because there is nothing that a secret could \
              prove: remove it",
@@ -141,13 +134,6 @@ fn forget(old: Result<Option<JournalFile>, Failure>, proof: Proof, out: Output) 
             out.warn(&format!("the journal is not needed any more, and stays: {}", failure.message));
         }
     }
-}
-
-/// Whether the metadata names a boundary.
-fn half(store: &dyn Store) -> Result<bool, Failure> {
-    let seen = bitlocker::look(store)?;
-    Ok(!matches!(seen.info.conversion_status, Conversion::FullyEncrypted)
-        || seen.metadata.block().state == bitlocker::State::Converting)
 }
 
 /// What a run was that had not begun, or was over, when it was interrupted.
@@ -181,19 +167,13 @@ pub(crate) fn tell_of_kept(plan: &Plan, out: Output) {
     }
 }
 
-/// The journal's file of a run that was found, where it has one.
-fn old_journal(path: &Path, mark: &Marker, named: Option<&Path>) -> Result<Option<JournalFile>, Failure> {
-    let JournalLocation::File(made_as) = &mark.journal else { return Ok(None) };
-    JournalFile::find(path, named, made_as, (&mark.place, &mark.id)).map(Some)
-}
-
 /// Makes the file of a new run's journal; `None` where it is on the medium. What can't be carried out while the volume
 /// is in use is refused before that, where that was wanted.
 pub(crate) fn new_journal(plan: &Plan, how: &HowArgs) -> Result<Option<JournalFile>, Failure> {
     can_be_used(plan, how)?;
     let mark = plan.mark();
     match &mark.journal {
-        JournalLocation::File(file) => JournalFile::make(file, mark.place.file_bytes()).map(Some),
+        JournalLocation::File(file) => Ok(Some(JournalFile::make(file, mark.place.file_bytes())?)),
         JournalLocation::OnMedium => Ok(None),
     }
 }
@@ -219,7 +199,8 @@ pub(crate) fn carry_out(
     let file = journal.as_ref();
     let run = plan.conversion(store, file.map(JournalFile::store)).map_err(|e| about(path, e))?;
     let told = (path, file.map(JournalFile::path));
-    let (stopped, time) = watch::watched(told, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;
+    let (stopped, time) =
+        conversion::watched(told, mark.kind, target.how.limit, |watch| plan.run(&run, watch))?;
     let total = run.total();
     let done = match stopped {
         Stopped::Done => total,
@@ -228,7 +209,7 @@ pub(crate) fn carry_out(
     // Where no state of the format can say how far it is.
     let stays = stopped == Stopped::Paused && convert::find(store)?.is_some_and(|found| found.in_front);
     if let Some(journal) = journal.filter(|_| !stays) {
-        journal.remove(out);
+        conversion::remove(journal, out);
     }
     let mut document = json!({
         "volume": path,
@@ -237,13 +218,13 @@ pub(crate) fn carry_out(
         "state": if stopped == Stopped::Done { "done" } else { "paused" },
         "total_bytes": total,
         "seconds": time.as_secs_f64(),
-        "bytes_per_second": watch::speed(total, time),
+        "bytes_per_second": speed(total, time),
     });
     if let Some(object) = document.as_object_mut() {
         object.extend(target.more);
     }
     if stays {
-        let percent = conversion::percentage(done, total);
+        let percent = percentage(done, total);
         if let Some(object) = document.as_object_mut() {
             object.insert("done_bytes".to_owned(), json!(done));
         }
@@ -285,7 +266,7 @@ pub(crate) fn carry_out(
                 format!("is a BitLocker volume. Open it with: keyway open {}", shown(path))
             }
         };
-        let speed = format!("{}/s", bytes(watch::speed(total, time)));
+        let speed = format!("{}/s", bytes(speed(total, time)));
         let mut rows = vec![("  converted", bytes(total)), ("  speed", speed)];
         let text = |key: &str| document.get(key).and_then(Value::as_str);
         rows.extend(key_rows(text("recovery_password"), text("recovery_file"), text("startup_key")));
@@ -293,57 +274,10 @@ pub(crate) fn carry_out(
     })
 }
 
-/// What `info` and `status` say of a run whose marker is in front.
-pub(crate) fn describe(path: &Path, found: &Found, named: Option<&Path>) -> Result<Value, Failure> {
-    let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-    let mark = &found.mark;
-    let journal = old_journal(path, mark, named)?;
-    let file = journal.as_ref();
-    let far = convert::how_far(found, &store, file.map(JournalFile::store));
-    let (done, total) = far.map_err(|e| about(path, e))?;
-    let running = watch::running(path)?;
-    let word = if mark.kind == ConversionKind::Decryption { "Decryption" } else { "Encryption" };
-    let how = match mark.kind {
-        _ if running.is_some() => "in Progress",
-        // Paused or interrupted: it is the same to it.
-        ConversionKind::Reencryption => "Paused",
-        ConversionKind::Encryption | ConversionKind::Decryption => "Interrupted",
-    };
-    let percent = conversion::percentage(done, total);
-    let encrypted = match mark.kind {
-        ConversionKind::Encryption => percent,
-        ConversionKind::Decryption => 100.0 - percent,
-        ConversionKind::Reencryption => 100.0,
-    };
-    let seen = convert::look(&store).ok();
-    let info = seen.as_ref().map(|seen| &seen.info);
-    Ok(json!({
-        "format": "bitlocker",
-        "size_bytes": mark.size,
-        "conversion": mark.kind,
-        "conversion_status": format!("{word} {how}"),
-        "percentage_done": percent,
-        "percentage_encrypted": encrypted,
-        "done_bytes": done,
-        "total_bytes": total,
-        "bytes_per_second": running.as_ref().map(|r| r.bytes_per_second),
-        "seconds_left": running.as_ref().map(|r| r.seconds_left),
-        "pid": running.as_ref().map(|r| r.pid),
-        "journal_file": file.map(JournalFile::path),
-        "encryption_method": info.map(|info| info.cipher.windows_name()),
-        "free_space": Some(mark.free).filter(|free| *free != FreeSpace::Leave),
-        "new_encryption_method": mark.new_key.as_ref().map(|key| key.method().windows_name()),
-        "protection_status": "Unknown",
-        "lock_status": "Locked",
-        "key_protectors": info.map(|info| &info.key_protectors),
-        "resume_with": format!("keyway resume {}", path.display()),
-    }))
-}
-
 /// What `pause` says of a volume that it has left whole; `None` where it is no such volume.
 pub(crate) fn paused(path: &Path) -> Result<Option<Value>, Failure> {
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
-    if !bitlocker::is_volume(&store)? || !half(&store)? {
+    if !is_paused_volume(&store)? {
         return Ok(None);
     }
     let info = bitlocker::look(&store)?.info;

@@ -61,6 +61,7 @@ impl From<Error> for Failure {
             Error::Tpm(e) => e.into(),
             Error::Conversion(e) => e.into(),
             Error::Session(e) => e.into(),
+            Error::Converting(e) => e.into(),
             Error::Attach(e) => e.into(),
             Error::Files(e) => e.into(),
             other => Self::new(Exit::Failed, other.to_string(), ""),

@@ -3,12 +3,11 @@
 use crate::attach_words;
 use crate::conversion;
 use crate::failure::{Exit, Failure};
-use crate::journal_file::JournalFile;
 use crate::output::Output;
 use crate::session_words;
 use crate::verbs::open;
 use crate::volume::about;
-use crate::watch::Watch;
+use keyway::conversion::{JournalFile, Watch, percentage};
 use keyway_attach::LocalUsers;
 use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan};
 use keyway_convert::veracrypt::Plan;
@@ -77,7 +76,7 @@ pub(crate) fn carry_out(
     if conversion.run(marked, &|_: u64, _: u64| ControlFlow::Break(())).map_err(failed)? == Stopped::Done {
         drop(watch);
         if let Some(journal) = journal {
-            journal.remove(out);
+            conversion::remove(journal, out);
         }
         return Err(Failure::usage(
             format!(
@@ -92,12 +91,12 @@ pub(crate) fn carry_out(
     match serve(&what, &conversion, live, (watch, way), out)? {
         Stopped::Done => {
             if let Some(journal) = journal {
-                journal.remove(out);
+                conversion::remove(journal, out);
             }
         }
         Stopped::Paused => {
             let (done, total) = (conversion.done().map_err(failed)?, conversion.total());
-            let percent = conversion::percentage(done, total);
+            let percent = percentage(done, total);
             let resume = format!("go on with `keyway resume {}`", path.display());
             out.warn(&format!("{} is closed, and {percent:.1} % converted: {resume}", path.display()));
         }

@@ -4,9 +4,8 @@ use crate::conversion;
 use crate::conversion_bitlocker::tell_of_kept;
 use crate::failure::Failure;
 use crate::in_use::{Converted, Way, serve};
-use crate::journal_file::JournalFile;
 use crate::output::Output;
-use crate::watch::Watch;
+use keyway::conversion::{JournalFile, Watch, percentage};
 use keyway_convert::bitlocker::{Plan, find};
 use keyway_convert::{ConversionKind, ConvertError, Stopped};
 use keyway_store::Store;
@@ -38,7 +37,7 @@ pub(crate) fn carry_out(
     let stopped = plan.close(&run, stopped).map_err(failed)?;
     let stays = stopped == Stopped::Paused && find(store)?.is_some_and(|found| found.in_front);
     if stopped == Stopped::Paused {
-        let percent = conversion::percentage(run.done().unwrap_or_default(), run.total());
+        let percent = percentage(run.done().unwrap_or_default(), run.total());
         let how = if stays { "it can't be opened like this" } else { "it can be opened like this" };
         out.warn(&format!(
             "{0} is closed, and {percent:.1} % converted; {how}: go on with `keyway resume {0}`",
@@ -46,7 +45,7 @@ pub(crate) fn carry_out(
         ));
     }
     if let Some(journal) = journal.filter(|_| !stays) {
-        journal.remove(out);
+        conversion::remove(journal, out);
     }
     if stopped == Stopped::Done && mark.kind == ConversionKind::Decryption {
         tell_of_kept(plan, out);

@@ -70,6 +70,12 @@ impl keyway_volume::Progress for Progress {
     }
 }
 
+impl keyway_convert::Progress for Progress {
+    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
+        keyway_volume::Progress::at(self, Stage::Fill, done, total)
+    }
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         self.done();

@@ -181,7 +181,8 @@ impl Reader {
         }
         let ended = child.wait().expect("it ends").success();
         let shown = String::from_utf8_lossy(&shown).into_owned();
-        let there = NAMES.iter().fold(shown, |shown, name| shown.replace(&format!("{}{name}", self.folder()), name));
+        let there =
+            NAMES.iter().fold(shown, |shown, name| shown.replace(&format!("{}{name}", self.folder()), name));
         (ended, as_seen(&there.replace(&self.folder(), "/home/ada")))
     }
 
@@ -199,8 +200,11 @@ impl Reader {
                 self.cli.make("dev/sdb2", 64 << 20, "mkfs.ext4", &["-q", "-F"]).expect("made before");
                 let words = "encrypt @dev/sdb2 --limit 4M --yes --password-file @pw";
                 let mut converting = self.cli.command(self.cli.words(words));
-                let mut converting = converting.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
-                wait_until("the conversion is under way", || self.cli.run("pause @dev/sdb2").status.success());
+                let mut converting =
+                    converting.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+                wait_until("the conversion is under way", || {
+                    self.cli.run("pause @dev/sdb2").status.success()
+                });
                 assert!(!converting.wait().expect("it ends").success(), "it was paused");
             }
             _ => {}
@@ -254,7 +258,10 @@ fn what_the_readme_shows_is_what_happens() {
     let readme = std::fs::read_to_string(workspace_root().join("README.md")).expect("the README");
     let all = commands(&readme);
     for elsewhere in RUN_ELSEWHERE {
-        assert!(all.iter().any(|shown| shown.command == elsewhere), "the README has no `{elsewhere}` any more");
+        assert!(
+            all.iter().any(|shown| shown.command == elsewhere),
+            "the README has no `{elsewhere}` any more"
+        );
     }
     let mut long = 0;
     for Shown { command, output } in all {
@@ -284,5 +291,7 @@ fn what_the_readme_shows_is_what_happens() {
 #[test]
 fn an_ellipsis_stands_for_anything_and_nothing_else_does() {
     assert!(is_like("a device …", "a device /dev/loop7") && is_like("… is open (…).", "x is open (1 MiB)."));
-    assert!(!is_like("a device …", "a file /x") && !is_like("exactly", "exactly so") && !is_like("a…b", "a c"));
+    assert!(
+        !is_like("a device …", "a file /x") && !is_like("exactly", "exactly so") && !is_like("a…b", "a c")
+    );
 }

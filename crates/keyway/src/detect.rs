@@ -1,5 +1,6 @@
 //! What a file or device looks like to somebody without a secret.
 
+use crate::conversion::Found;
 use crate::error::{Error, about};
 use crate::medium;
 use crate::searching::{SearchProgress, Searched};
@@ -58,11 +59,7 @@ pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error>
 /// # Errors
 /// The medium failed.
 pub fn half_converted(store: &dyn Store) -> Result<Option<ConversionKind>, Error> {
-    let of_its_format = keyway_convert::find(store)?.filter(|found| found.in_front);
-    let bitlocker = keyway_convert::bitlocker::find(store)?.filter(|found| found.in_front);
-    let cross_format = keyway_convert::cross_format::find(store)?.filter(|found| found.in_front);
-    let kind = of_its_format.map(|found| found.marker.kind).or(bitlocker.map(|found| found.mark.kind));
-    Ok(kind.or(cross_format.map(|_| ConversionKind::Reencryption)))
+    Ok(Found::half_converted(store)?.map(|found| found.kind()))
 }
 
 fn family_of(store: &dyn Store, arguments: &UnlockArguments) -> Result<Family, Error> {

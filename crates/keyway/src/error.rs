@@ -1,5 +1,6 @@
 //! Why something could not be done, as data: what a person reads is the front's to say.
 
+use crate::conversion::error::ConversionError;
 use crate::session::SessionError;
 use keyway_attach::AttachError;
 use keyway_convert::{ConversionKind, ConvertError};
@@ -105,6 +106,9 @@ pub enum Error {
     /// A conversion and its traces.
     #[error(transparent)]
     Conversion(#[from] ConvertError),
+    /// A conversion that can't be begun, found or gone on with.
+    #[error(transparent)]
+    Converting(#[from] ConversionError),
     /// Serving a volume.
     #[error(transparent)]
     Session(#[from] SessionError),

@@ -48,6 +48,7 @@
 //! puts into words.
 #![forbid(unsafe_code)]
 
+pub mod conversion;
 pub mod create;
 pub mod detect;
 mod erase;

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
-    conversion::refuse_if_begun(path)?;
+    keyway::conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let which = args.target.which();
     if volume::family(&which)? == Family::BitLocker {
@@ -49,9 +49,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         path.display()
     ))?;
     let secrets = args.target.veracrypt_secrets()?;
-    let store = conversion::claim(path)?;
+    let store = keyway::conversion::claim(path)?;
     let opened = unlock(&store, &which.request(&secrets, None, None)).map_err(|e| about(path, e))?;
-    conversion::allocate(path)?;
+    keyway::conversion::allocate(path)?;
     let file = conversion::journal_beside(path, &args.how)?;
     let plan = veracrypt::decryption(&store, &opened, file).map_err(|e| about(path, e))?;
     let whole = args.how.full_journal || is_slow_to_scatter(path);

@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
-    conversion::refuse_if_begun(path)?;
+    keyway::conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let is_bitlocker = match args.reencrypt {
         true => match volume_to_reencrypt(args)? {
@@ -185,9 +185,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ))?;
         let old = crate::given::veracrypt_secrets(&which, &own, &args.keys)?;
         let other = new.is_given().then(|| new.read_new(&name_of(path))).transpose()?;
-        let store = conversion::claim(path)?;
+        let store = keyway::conversion::claim(path)?;
         let opened = unlock(&store, &which.request(&old, None, None)).map_err(|e| about(path, e))?;
-        conversion::allocate(path)?;
+        keyway::conversion::allocate(path)?;
         let journal = conversion::journal_beside(path, &args.how)?;
         let plan = veracrypt::reencryption(&store, &opened, &wish(other.as_ref().unwrap_or(&old)), journal)
             .map_err(|e| about(path, e))?;
@@ -316,7 +316,7 @@ fn encrypt(
                 if way.is_some() {
                     plan = plan.for_use().map_err(|e| about(path, e))?;
                 }
-                conversion::allocate_ranges(path, &plan.written())?;
+                keyway::conversion::allocate_ranges(path, &plan.written())?;
             }
             let journal = conversion::new_journal(&plan)?;
             Ok((plan, store, journal))

@@ -104,13 +104,13 @@ impl Room {
         let before = path.metadata().map_err(|e| Failure::io("look at", path, &e))?.len();
         let make = || {
             if let Self::Grow(to) = self {
-                conversion::set_len(path, *to)?;
+                keyway::conversion::set_len(path, *to)?;
             }
-            let allocate = || if whole { conversion::allocate(path) } else { Ok(()) };
+            let allocate = || if whole { keyway::conversion::allocate(path) } else { Ok(()) };
             allocate()?;
             // The file system's own tools claim the device themselves, so it is given up in between.
             let (planned, size) = {
-                let store = conversion::claim(path)?;
+                let store = keyway::conversion::claim(path)?;
                 (plan(&store)?, store.size())
             };
             if let Self::Shrink(to) = self {
@@ -118,12 +118,12 @@ impl Room {
                 let shrunk = fs.kind.resize(path, *to);
                 // resize2fs cuts a file where its file system ends.
                 if path.is_file() {
-                    conversion::set_len(path, size)?;
+                    keyway::conversion::set_len(path, size)?;
                     allocate()?;
                 }
                 shrunk.map_err(|e| self.refused(path, fs, about(path, e)))?;
             }
-            let store = conversion::claim(path)?;
+            let store = keyway::conversion::claim(path)?;
             let now = FileSystem::find(&store)?.map(|fs| fs.bytes);
             if now.is_none_or(|bytes| bytes > self.end(fs)) || store.size() != size {
                 return Err(Failure::new(
@@ -135,7 +135,7 @@ impl Room {
             begin(store, planned)
         };
         // Whoever has it now keeps it as it is.
-        drop(conversion::claim(path)?);
+        drop(keyway::conversion::claim(path)?);
         make().map_err(|failure| match self.undo(path, fs, before) {
             Some(told) => failure.also(&told),
             None => failure,
@@ -144,7 +144,7 @@ impl Room {
 
     /// What is to be told of it, where there is something.
     fn undo(&self, path: &Path, fs: &FileSystem, bytes: u64) -> Option<String> {
-        if !matches!(self, Self::Enough) && conversion::claim(path).is_err() {
+        if !matches!(self, Self::Enough) && keyway::conversion::claim(path).is_err() {
             return Some(
                 "nothing was encrypted by this command; somebody else has begun to use it, so the size of its \
                  file system, or of its file, was left as it is now"
@@ -153,7 +153,7 @@ impl Room {
         }
         let undone = match self {
             Self::Enough => return None,
-            Self::Grow(_) => conversion::set_len(path, bytes).map_err(|e| e.message),
+            Self::Grow(_) => keyway::conversion::set_len(path, bytes).map_err(|e| e.to_string()),
             Self::Shrink(_) => match file_system(path) {
                 Ok(now) if now.bytes == fs.bytes => return None,
                 _ => fs.kind.resize(path, fs.bytes).map_err(|e| e.to_string()),

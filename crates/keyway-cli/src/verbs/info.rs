@@ -1,10 +1,9 @@
 //! `info`: what a volume's header says.
 
 use super::drive;
-use crate::conversion;
+use crate::conversion::{self, JournalArgs};
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
-use crate::journal_file::JournalArgs;
 use crate::output::{Output, bytes, pairs};
 use crate::searching::SearchBar;
 use crate::shown::shown;

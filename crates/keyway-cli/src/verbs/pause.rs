@@ -1,13 +1,11 @@
 //! `pause`: asks a converting process to stop.
 
-use crate::conversion;
+use crate::conversion::{self, JournalArgs};
 use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
-use crate::journal_file::JournalArgs;
 use crate::output::Output;
 use crate::shown::shown;
 use crate::volume;
-use crate::watch;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::PathBuf;
@@ -35,7 +33,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.volume;
     volume::must_exist(path)?;
-    let Some(running) = watch::running(path)? else {
+    let Some(running) = keyway::conversion::running(path)? else {
         return Err(Failure::usage(
             format!("{} is not being converted just now", path.display()),
             "`keyway status` tells what it is",
@@ -47,7 +45,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         return Err(Failure::io("stop the conversion of", path, &e.into()));
     }
     let (began, mut told) = (Instant::now(), false);
-    while watch::running(path)?.is_some() {
+    while keyway::conversion::running(path)?.is_some() {
         if !told && began.elapsed() > FIRST_WORD {
             told = true;
             out.note(&format!("waiting for process {}, which converts {}", running.pid, path.display()));

@@ -9,11 +9,11 @@ use crate::conversion;
 use crate::conversion_between::{carry_out, read_twice, refuse_online};
 use crate::failure::{Exit, Failure};
 use crate::given::{Family, Given, bitlocker_secrets, veracrypt_secrets};
-use crate::journal_file::JournalFile;
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::SecretSource;
 use crate::volume::{self, Which, about};
+use keyway::conversion::JournalFile;
 use keyway::session::SessionSecrets;
 use keyway_convert::ConvertError;
 use keyway_convert::cross_format::{self, Plan};
@@ -75,7 +75,7 @@ fn to_bitlocker(args: &Args, file: PathBuf, out: Output) -> Result<(), Failure> 
     ))?;
     let which = Which::new(path, &NarrowArgs::default());
     let secrets = veracrypt_secrets(&which, &own, &args.keys)?;
-    let store = conversion::claim(path)?;
+    let store = keyway::conversion::claim(path)?;
     let opened = unlock(&store, &which.request(&secrets, None, None)).map_err(|e| about(path, e))?;
     let protectors = options.new_protectors(its_own, path)?;
     let mut files =
@@ -88,7 +88,7 @@ fn to_bitlocker(args: &Args, file: PathBuf, out: Output) -> Result<(), Failure> 
     };
     let plan = Plan::to_bitlocker(&store, &opened, &wish, file).map_err(|e| about(path, e))?;
     drop((opened, secrets));
-    conversion::allocate(path)?;
+    keyway::conversion::allocate(path)?;
     // Before anything is changed: nobody shall have a volume whose keys could not be kept.
     let id = match plan.new_block() {
         Some(block) => {
@@ -160,11 +160,9 @@ fn to_veracrypt(args: &Args, file: PathBuf, out: Output) -> Result<(), Failure> 
     let begun = begin(path, (&room, fs.as_ref(), needed), secrets, &wish, file);
     let (store, plan, journal) = begun.map_err(|failure| match (&room, &fs) {
         // Nothing has come of it, and everything gets the size back that it had.
-        (Room::Grow(_), _) => match conversion::set_len(path, size) {
+        (Room::Grow(_), _) => match keyway::conversion::set_len(path, size) {
             Ok(()) => failure.also("nothing was converted, and the file has the size again that it had"),
-            Err(e) => {
-                failure.also(&format!("nothing was converted; the file is larger than it was: {}", e.message))
-            }
+            Err(e) => failure.also(&format!("nothing was converted; the file is larger than it was: {e}")),
         },
         (Room::Shrink(_), Some(fs)) => failure.also(&resize_inside::undo(&which, &own, fs)),
         _ => failure,
@@ -196,12 +194,12 @@ fn begin(
         _ => needed,
     };
     if let Room::Grow(to) = room {
-        conversion::set_len(path, *to)?;
+        keyway::conversion::set_len(path, *to)?;
     }
-    let store = conversion::claim(path)?;
+    let store = keyway::conversion::claim(path)?;
     let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(secrets)).map_err(|e| about(path, e))?;
     let plan = Plan::to_veracrypt(&store, unlocked, content, wish, file).map_err(|e| about(path, e))?;
-    conversion::allocate(path)?;
+    keyway::conversion::allocate(path)?;
     let journal = new_journal(&plan)?;
     Ok((store, plan, journal))
 }
@@ -216,5 +214,5 @@ fn look(path: &Path, secrets: &[Secret]) -> Result<(u64, Option<FileSystem>), Fa
 
 /// Makes the file that the plan names.
 fn new_journal(plan: &Plan) -> Result<JournalFile, Failure> {
-    JournalFile::make(&plan.mark().file, plan.mark().place().file_bytes())
+    Ok(JournalFile::make(&plan.mark().file, plan.mark().place().file_bytes())?)
 }

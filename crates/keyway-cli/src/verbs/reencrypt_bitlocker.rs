@@ -39,10 +39,10 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     ))?;
     let which = Which::new(path, &NarrowArgs::default());
     let secrets = bitlocker_secrets(&which, &args.secret.source(), &args.keys)?;
-    let store: Arc<dyn Store> = Arc::new(conversion::claim(path)?);
+    let store: Arc<dyn Store> = Arc::new(keyway::conversion::claim(path)?);
     let unlocked = unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| about(path, e))?;
     if !args.used_space_only {
-        conversion::allocate(path)?;
+        keyway::conversion::allocate(path)?;
     }
     let file = conversion::journal_beside(path, &args.how)?;
     let plan = Plan::reencryption(&store, unlocked, method, args.used_space_only, file)

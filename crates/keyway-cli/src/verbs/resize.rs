@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
     let which = args.target.which();
-    conversion::refuse_if_begun(path)?;
+    keyway::conversion::refuse_if_begun(path)?;
     conversion::refuse_if_used(path)?;
     let before = volume::store(path, Access::ReadOnly, Caching::Buffered)?.size();
     let is_file = path.is_file();
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut untouched = true;
     let mut change = || -> Result<Resized, Failure> {
         if is_file && wanted > before {
-            conversion::set_len(path, wanted)?;
+            keyway::conversion::set_len(path, wanted)?;
         }
         let store = volume::store(path, Access::ReadWrite, Caching::Direct)?;
         let bar = progress::Progress::interruptible("resize")?;
@@ -116,9 +116,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             if is_file
                 && untouched
                 && wanted > before
-                && let Err(e) = conversion::set_len(path, before)
+                && let Err(e) = keyway::conversion::set_len(path, before)
             {
-                failure = failure.also(&format!("the file is larger than it was: {}", e.message));
+                failure = failure.also(&format!("the file is larger than it was: {e}"));
             }
             return Err(match shrunk {
                 Some(fs) => failure.also(&resize_inside::undo(&which, &own, &fs)),
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         }
     };
     if is_file && wanted < before {
-        conversion::set_len(path, wanted)?;
+        keyway::conversion::set_len(path, wanted)?;
     }
     let mut grown = Ok(());
     if let Some(fs) =

@@ -112,7 +112,7 @@ fn open(
 ) -> Result<(Arc<dyn Store>, Resizable, bool), Failure> {
     let store: Arc<dyn Store> = match access {
         Access::ReadOnly => Arc::new(volume::store(path, access, Caching::Buffered)?),
-        Access::ReadWrite => Arc::new(conversion::claim(path)?),
+        Access::ReadWrite => Arc::new(keyway::conversion::claim(path)?),
     };
     let unlocked = unlock(&store, &UnlockRequest::new(secrets)).map_err(|e| about(path, e))?;
     let used_only = unlocked.info.used_space_only;
@@ -149,7 +149,7 @@ pub(super) fn run(
         out.confirm(&question)?;
     }
     if is_file && wanted > before {
-        conversion::set_len(path, wanted)?;
+        keyway::conversion::set_len(path, wanted)?;
     }
     if matches!(plan.metadata, Metadata::Within) {
         let (store, mut volume, _) = open(path, secrets, Access::ReadWrite)?;
@@ -200,7 +200,7 @@ pub(super) fn run(
         )));
     }
     if is_file && wanted < before {
-        conversion::set_len(path, wanted)?;
+        keyway::conversion::set_len(path, wanted)?;
     }
     let grows = follows.filter(|fs| wanted >= plan.old && inside > fs.bytes + SLACK);
     if let Some(fs) = grows {

@@ -6,14 +6,15 @@ use crate::conversion_between;
 use crate::conversion_bitlocker;
 use crate::failure::{Exit, Failure};
 use crate::given::KeyArgs;
-use crate::journal_file::JournalFile;
 use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
 use crate::volume::{self, about};
+use keyway::conversion::{ConversionError, Found, JournalFile};
 use keyway_convert::veracrypt::{Plan, ResumeSecrets};
-use keyway_convert::{ConversionKind, Found, cross_format};
+use keyway_convert::{ConversionKind, cross_format};
+use keyway_engine::Access;
 use keyway_fs::FileSystem;
-use keyway_store::FileStore;
+use keyway_store::{Caching, FileStore};
 use std::path::{Path, PathBuf};
 
 /// Go on with a conversion that was paused, or interrupted by whatever it was
@@ -43,16 +44,14 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.volume;
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
-    let before = conversion::is_under_way(path)?;
-    let store = conversion::claim_to_resume(path)?;
+    let before =
+        keyway::conversion::is_under_way(&volume::store(path, Access::ReadOnly, Caching::Buffered)?)?;
+    conversion::refuse_if_used(path)?;
+    let store = keyway::conversion::claim_to_resume(path)?;
     // Looked for again, now that nobody else can write to it.
-    let now = conversion::is_under_way(path)?;
+    let now = keyway::conversion::is_under_way(&store)?;
     if before && !now {
-        return Err(Failure::new(
-            Exit::Busy,
-            format!("another process has brought the conversion of {} to its end meanwhile", path.display()),
-            format!("`keyway info {}` tells what it is now", path.display()),
-        ));
+        return Err(ConversionError::EndedMeanwhile(path.to_owned()).into());
     }
     let (own, new) = (args.secret.source(), args.new.source());
     let Some(found) = keyway_convert::find(&store)? else {
@@ -74,7 +73,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "give the volume's password or keyfiles",
         ));
     }
-    let journal = conversion::old_journal(path, &found, args.how.journal.as_deref())?;
+    let found = Found::VeraCrypt(Box::new(found));
+    let journal = found.journal(path, args.how.journal.as_deref())?;
+    let Found::VeraCrypt(found) = found else { return Ok(()) };
+    let found = *found;
     let way = args.how.in_use.way(out)?;
     one_stdin([&own, &new])?;
     let old = own.read(&name_of(path))?;
@@ -97,7 +99,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 
 /// Where the marker is not in front the conversion begins anew, and what it needs lies behind the file
 /// system as that was. Whoever has used it since may have made it larger.
-fn refuse_if_grown(path: &Path, found: &Found, store: &FileStore) -> Result<(), Failure> {
+fn refuse_if_grown(path: &Path, found: &keyway_convert::Found, store: &FileStore) -> Result<(), Failure> {
     if found.in_front || found.marker.kind != ConversionKind::Encryption {
         return Ok(());
     }

@@ -1,13 +1,11 @@
 //! `status`: what is open, how, and how much went through it.
 
 use super::drive;
-use crate::conversion;
+use crate::conversion::{self, JournalArgs};
 use crate::failure::Failure;
-use crate::journal_file::JournalArgs;
 use crate::output::Output;
 use crate::status_words;
 use crate::volume;
-use crate::watch;
 use keyway::session::{OpenVolume, VolumeStatus, WaitingVolume};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -34,7 +32,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 }
 
 fn all(out: Output) -> Result<(), Failure> {
-    watch::clean_stale();
+    keyway::conversion::clean_stale();
     let volumes: Vec<VolumeStatus> = OpenVolume::all()?.into_iter().map(VolumeStatus::from).collect();
     let waiting = WaitingVolume::named(None)?;
     let documents: Vec<Value> = volumes.iter().map(document).collect();

@@ -3,10 +3,10 @@
 //! A medium may name a file, and is anybody's. So the file is looked for beside the volume and where the person says,
 //! nowhere else; only a regular file counts, that no link led to; and only what holds this conversion's records.
 
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::shown::shown;
+use super::error::ConversionError;
+use crate::error::Error;
 use keyway_convert::SlotTable;
+use keyway_error::{Kind, explain_io};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const RECORD: &[u8] = b"KEYWAY-JOURNAL";
 
 /// A journal's file that is open.
-pub(crate) struct JournalFile {
+pub struct JournalFile {
     path: PathBuf,
     /// The folder it was found in, and its name there.
     folder: OwnedFd,
@@ -36,22 +36,8 @@ struct Node {
     node: OwnedFd,
 }
 
-/// Where the journal is that is to be read.
-#[derive(clap::Args, Debug)]
-pub(crate) struct JournalArgs {
-    /// The file with the journal of the conversion, where it is not beside the volume (VOLUME.keyway-journal)
-    #[arg(long = "journal", value_name = "FILE")]
-    journal: Option<PathBuf>,
-}
-
-impl JournalArgs {
-    pub(crate) fn path(&self) -> Option<&Path> {
-        self.journal.as_deref()
-    }
-}
-
 /// Where the journal of a volume's file is unless somebody says otherwise.
-pub(crate) fn beside(volume: &Path) -> PathBuf {
+pub fn beside(volume: &Path) -> PathBuf {
     let mut name = OsString::from(volume);
     name.push(".keyway-journal");
     name.into()
@@ -59,21 +45,11 @@ pub(crate) fn beside(volume: &Path) -> PathBuf {
 
 impl JournalFile {
     /// Makes it, with all of its room.
-    pub(crate) fn make(path: &Path, bytes: u64) -> Result<Self, Failure> {
-        let failed = |e: Errno| {
-            let failure = Failure::io("make", path, &e.into());
-            match failure.kind == keyway_error::Kind::NoSpace {
-                true => failure.hint("free some space there, or put it on another drive: --journal FILE"),
-                false => failure,
-            }
-        };
+    pub fn make(path: &Path, bytes: u64) -> Result<Self, Error> {
+        let failed = |e: Errno| ConversionError::NewJournal { path: path.to_owned(), source: e.into() };
         let (folder, name) = folder_of(path)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = rustix::fs::openat(&folder, &name, flags, Mode::RUSR | Mode::WUSR).map_err(|e| {
-            let what =
-                "no conversion of this volume needs it, perhaps another one's does: remove it, or name another";
-            if e == Errno::EXIST { failed(e).hint(format!("{what} with --journal")) } else { failed(e) }
-        })?;
+        let made = rustix::fs::openat(&folder, &name, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
         let sized = || {
             rustix::fs::fallocate(&made, FallocateFlags::empty(), 0, bytes)?;
             rustix::fs::fsync(&made)?;
@@ -83,7 +59,7 @@ impl JournalFile {
         };
         if let Err(e) = sized() {
             let _ = rustix::fs::unlinkat(&folder, &name, AtFlags::empty());
-            return Err(failed(e));
+            return Err(failed(e).into());
         }
         let (path, node) = (path.to_owned(), made);
         Node { path, folder, name, node }.open(OpenMode::ReadWrite)
@@ -91,45 +67,42 @@ impl JournalFile {
 
     /// Finds the file of the conversion `id` of that volume, to read: where `named` says, or beside the volume. `made_as`
     /// is the medium's word for it, which nobody has to believe: it is shown and nothing else.
-    pub(crate) fn find(
+    pub fn find(
         volume: &Path,
         named: Option<&Path>,
         made_as: &Path,
         (place, id): (&SlotTable, &[u8; 16]),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let node = Node::find(volume, named, made_as)?;
         let found = node.open(OpenMode::ReadOnly)?;
         if found.store.size() >= place.file_bytes() && found.is_of(place, id)? {
             return Ok(found);
         }
-        let path = found.path.display();
-        Err(Failure::new(
-            Exit::NotAVolume,
-            format!("{path} is not the journal of this conversion of {}, or it is damaged", volume.display()),
-            "name the file that the conversion was begun with: --journal FILE; nothing was changed",
-        )
-        .kind(keyway_error::Kind::NoJournal))
+        Err(ConversionError::AnotherJournal { journal: found.path, volume: volume.to_owned() }.into())
     }
 
     /// The same file, to be written, and claimed: nobody else goes on with the conversion.
-    pub(crate) fn for_writing(self) -> Result<Self, Failure> {
+    pub fn for_writing(self) -> Result<Self, Error> {
         let Self { path, folder, name, node, store } = self;
         drop(store);
         Node { path, folder, name, node }.open(OpenMode::ReadWrite)
     }
 
     /// Its bytes.
-    pub(crate) fn store(&self) -> &dyn Store {
+    pub fn store(&self) -> &dyn Store {
         &self.store
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Removes it: its conversion has come to its end, and the volume's secret was right.
-    pub(crate) fn remove(self, out: Output) {
+    ///
+    /// # Errors
+    /// Somebody has put another file there, or the system refuses.
+    pub fn remove(self) -> Result<(), Error> {
         let there = rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW);
         let removed = rustix::fs::fstat(&self.node).and_then(|node| match there {
             Ok(there) if same(&there, &node) => {
@@ -138,17 +111,11 @@ impl JournalFile {
             Ok(_) => Err(Errno::NOENT),
             Err(e) => Err(e),
         });
-        if let Err(e) = removed {
-            out.warn(&format!(
-                "the journal {} is not needed any more, and could not be removed: {}",
-                self.path.display(),
-                std::io::Error::from(e)
-            ));
-        }
+        removed.map_err(|e| Error::system("remove", &self.path, e.into()))
     }
 
     /// Whether any of its records is that conversion's.
-    fn is_of(&self, place: &SlotTable, id: &[u8; 16]) -> Result<bool, Failure> {
+    fn is_of(&self, place: &SlotTable, id: &[u8; 16]) -> Result<bool, Error> {
         let mut failed = None;
         for slot in &place.slots {
             let mut head = [0; 32];
@@ -163,26 +130,19 @@ impl JournalFile {
 }
 
 impl Node {
-    fn find(volume: &Path, named: Option<&Path>, made_as: &Path) -> Result<Self, Failure> {
+    fn find(volume: &Path, named: Option<&Path>, made_as: &Path) -> Result<Self, Error> {
         let places = match named {
             Some(path) => vec![absolute(path)?],
             None if volume.is_file() => {
                 // A link to a volume has it beside the link or beside the volume.
-                let real = volume.canonicalize().map_err(|e| Failure::io("find", volume, &e))?;
+                let real = volume.canonicalize().map_err(|e| Error::system("find", volume, e))?;
                 let mut places = vec![beside(&absolute(volume)?), beside(&real)];
                 places.dedup();
                 places
             }
             None => {
-                return Err(Failure::new(
-                    Exit::Failed,
-                    format!("the journal of the conversion of {} is in a file", volume.display()),
-                    format!(
-                        "say where that is: --journal FILE (when the conversion began it was {}); nothing was changed",
-                        shown(made_as.as_os_str())
-                    ),
-                )
-                .kind(keyway_error::Kind::NoJournal));
+                let (volume, made_as) = (volume.to_owned(), made_as.to_owned());
+                return Err(ConversionError::JournalElsewhere { volume, made_as }.into());
             }
         };
         for path in &places {
@@ -190,26 +150,19 @@ impl Node {
                 return Ok(node);
             }
         }
-        let path = places.first().map_or(volume, PathBuf::as_path).display();
-        Err(Failure::new(
-            Exit::Failed,
-            format!("the journal {path} isn't there"),
-            format!(
-                "mount the drive it is on, or say where it is: --journal FILE (when the conversion began it was {}); \
-                 nothing was changed",
-                shown(made_as.as_os_str())
-            ),
-        )
-        .kind(keyway_error::Kind::NoJournal))
+        let journal = places.into_iter().next().unwrap_or_else(|| volume.to_owned());
+        Err(ConversionError::JournalMissing { journal, made_as: made_as.to_owned() }.into())
     }
 
     /// What is at that path, not opened yet; `None` where nothing is.
-    fn at(path: &Path) -> Result<Option<Self>, Failure> {
-        let failed = |e: Errno| Failure::io("open", path, &e.into());
+    fn at(path: &Path) -> Result<Option<Self>, Error> {
+        let failed = |e: Errno| Error::system("open", path, e.into());
         let (folder, name) = match folder_of(path) {
             Ok(found) => found,
-            Err(failure) if failure.kind == keyway_error::Kind::NotFound => return Ok(None),
-            Err(failure) => return Err(failure),
+            Err(Error::System { source, .. }) if explain_io(&source).kind == Kind::NotFound => {
+                return Ok(None);
+            }
+            Err(e) => return Err(e),
         };
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let node = match rustix::fs::openat(&folder, &name, flags, Mode::empty()) {
@@ -220,17 +173,12 @@ impl Node {
         let stat = rustix::fs::fstat(&node).map_err(failed)?;
         // A link, or what keeps or changes whoever opens it: a pipe, a device.
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(Failure::new(
-                Exit::Failed,
-                format!("{} is no regular file, so it is no journal", path.display()),
-                "name the journal's own file, not a link to it: --journal FILE; nothing was changed",
-            )
-            .kind(keyway_error::Kind::NotSuitable));
+            return Err(ConversionError::NoJournalFile(path.to_owned()).into());
         }
         Ok(Some(Self { path: path.to_owned(), folder, name, node }))
     }
 
-    fn open(self, mode: OpenMode) -> Result<JournalFile, Failure> {
+    fn open(self, mode: OpenMode) -> Result<JournalFile, Error> {
         let Self { path, folder, name, node } = self;
         // The file that was looked at, whatever is at its path by now.
         let same = PathBuf::from(format!("/proc/self/fd/{}", node.as_raw_fd()));
@@ -240,8 +188,8 @@ impl Node {
 }
 
 /// The folder that a path is in, opened, and the name in it.
-fn folder_of(path: &Path) -> Result<(OwnedFd, OsString), Failure> {
-    let failed = |e: std::io::Error| Failure::io("open", path, &e);
+fn folder_of(path: &Path) -> Result<(OwnedFd, OsString), Error> {
+    let failed = |e: std::io::Error| Error::system("open", path, e);
     let path = absolute(path)?;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(failed(std::io::ErrorKind::InvalidInput.into()));
@@ -252,8 +200,8 @@ fn folder_of(path: &Path) -> Result<(OwnedFd, OsString), Failure> {
 }
 
 /// The path, whatever folder is the current one.
-pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path).map_err(|e| Failure::io("find", path, &e))
+pub fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    std::path::absolute(path).map_err(|e| Error::system("find", path, e))
 }
 
 fn same(one: &Stat, other: &Stat) -> bool {

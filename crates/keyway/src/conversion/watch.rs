@@ -3,12 +3,9 @@
 //! A process that converts keeps a small file in the runtime folder, locked, with its number and how
 //! far it is: `status` reads it, `pause` asks that process to stop.
 
-use crate::conversion;
-use crate::failure::Failure;
-use crate::progress;
+use crate::error::Error;
 use keyway_attach::session;
-use keyway_convert::{ConversionKind, ConvertError, Progress, Stopped};
-use keyway_volume::Stage;
+use keyway_convert::Progress;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata, OpenOptions};
@@ -32,32 +29,39 @@ const TELL_EVERY: Duration = Duration::from_millis(500);
 const STATE: &str = "converting-";
 
 /// What a converting process says of itself.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Telling {
-    pub(crate) pid: i32,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Running {
+    /// Its number.
+    pub pid: i32,
     /// When that process started: with the pid it names one process.
     #[serde(default)]
     pid_started: u64,
-    pub(crate) volume: PathBuf,
+    /// What it converts.
+    pub volume: PathBuf,
     /// The file that its journal is in.
     #[serde(default)]
-    pub(crate) journal: Option<PathBuf>,
-    pub(crate) done_bytes: u64,
-    pub(crate) total_bytes: u64,
-    pub(crate) bytes_per_second: u64,
-    pub(crate) seconds_left: u64,
+    pub journal: Option<PathBuf>,
+    /// Bytes of work that are done.
+    pub done_bytes: u64,
+    /// Bytes of work in all.
+    pub total_bytes: u64,
+    /// How fast it is.
+    pub bytes_per_second: u64,
+    /// How long it needs for the rest.
+    pub seconds_left: u64,
 }
 
-impl Telling {
+impl Running {
     fn is_alive(&self) -> bool {
         u32::try_from(self.pid).is_ok_and(|pid| session::started(pid) == Some(self.pid_started))
     }
 }
 
 /// A conversion that is carried out, and all who want to know about it.
-pub(crate) struct Watch<'a> {
-    /// `None` while the volume is in use: then the session answers to signals.
-    bar: Option<progress::Progress>,
+pub struct Watch<'a> {
+    /// Who is told, and may stop it; `None` while the volume is in use: then the session answers to signals.
+    observer: Option<&'a dyn Progress>,
     state: Mutex<State>,
     path: &'a Path,
     journal: Option<&'a Path>,
@@ -80,19 +84,19 @@ struct State {
 impl<'a> Watch<'a> {
     /// Begins to tell of the conversion of that file or device, which this process has claimed, with its journal where
     /// that is in a file.
-    pub(crate) fn new(
+    pub fn new(
         (path, journal): (&'a Path, Option<&'a Path>),
-        bar: Option<progress::Progress>,
+        observer: Option<&'a dyn Progress>,
         limit: Option<u64>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let state_path = state_path(path)?;
         let file = loop {
             let file =
                 OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&state_path);
-            let file = file.map_err(|e| Failure::io("make", &state_path, &e))?;
+            let file = file.map_err(|e| Error::system("make", &state_path, e))?;
             // Only somebody who looks at it at this instant can have it, and lets go of it at once.
             flock(&file, FlockOperation::LockExclusive)
-                .map_err(|e| Failure::io("lock", &state_path, &e.into()))?;
+                .map_err(|e| Error::system("lock", &state_path, e.into()))?;
             // Who took it for a killed one's has removed it meanwhile.
             if is_at(&file, &state_path) {
                 break file;
@@ -106,17 +110,17 @@ impl<'a> Watch<'a> {
             paced: 0,
             free: Instant::now(),
         };
-        Ok(Self { bar, state: Mutex::new(state), path, journal, limit, stopped: AtomicBool::new(false) })
+        Ok(Self { observer, state: Mutex::new(state), path, journal, limit, stopped: AtomicBool::new(false) })
     }
 
     /// Has the conversion pause.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
     }
 
     fn tell(&self, state: &mut State, done: u64, total: u64) {
         let speed = speed(done.saturating_sub(state.from.unwrap_or(done)), state.began.elapsed());
-        let telling = Telling {
+        let running = Running {
             pid: rustix::process::getpid().as_raw_nonzero().get(),
             pid_started: session::started(std::process::id()).unwrap_or_default(),
             volume: self.path.to_owned(),
@@ -127,7 +131,7 @@ impl<'a> Watch<'a> {
             seconds_left: total.saturating_sub(done).checked_div(speed).unwrap_or_default(),
         };
         if let Some((file, _)) = &mut state.file
-            && let Ok(text) = serde_json::to_vec(&telling)
+            && let Ok(text) = serde_json::to_vec(&running)
         {
             use std::os::unix::fs::FileExt;
             // Whoever reads it at this instant reads again; how far it is matters to nobody else.
@@ -137,7 +141,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-pub(crate) fn speed(bytes: u64, time: Duration) -> u64 {
+/// Bytes a second.
+pub fn speed(bytes: u64, time: Duration) -> u64 {
     (bytes as f64 / time.as_secs_f64().max(0.001)) as u64
 }
 
@@ -148,8 +153,8 @@ impl Progress for Watch<'_> {
         if state.told.is_none_or(|told| told.elapsed() > TELL_EVERY) {
             self.tell(&mut state, done, total);
         }
-        let asked = || match &self.bar {
-            Some(bar) => keyway_volume::Progress::at(bar, Stage::Fill, done, total),
+        let asked = || match self.observer {
+            Some(observer) => observer.at(done, total),
             None if self.stopped.load(Ordering::Acquire) => ControlFlow::Break(()),
             None => ControlFlow::Continue(()),
         };
@@ -171,9 +176,6 @@ impl Progress for Watch<'_> {
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.done();
-        }
         let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((_, path)) = state.file.take() {
             let _ = std::fs::remove_file(path);
@@ -182,8 +184,8 @@ impl Drop for Watch<'_> {
 }
 
 /// The state file of conversions of that file or device.
-fn state_path(path: &Path) -> Result<PathBuf, Failure> {
-    let full = path.canonicalize().map_err(|e| Failure::io("find", path, &e))?;
+fn state_path(path: &Path) -> Result<PathBuf, Error> {
+    let full = path.canonicalize().map_err(|e| Error::system("find", path, e))?;
     use std::os::unix::ffi::OsStrExt;
     let name: String = full.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     // A name has 255 bytes; of longer paths the end tells more.
@@ -199,7 +201,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 /// Removes what converting processes have left that were killed: whoever converts holds a lock on its state file, and the
 /// kernel gives that back whatever ends it.
-pub(crate) fn clean_stale() {
+pub fn clean_stale() {
     let Ok(folder) = session::runtime_folder() else { return };
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -216,34 +218,19 @@ pub(crate) fn clean_stale() {
 }
 
 /// What the process says that is converting this file or device; `None` where none is.
-pub(crate) fn running(path: &Path) -> Result<Option<Telling>, Failure> {
+pub fn running(path: &Path) -> Result<Option<Running>, Error> {
     let Ok(file) = File::open(state_path(path)?) else { return Ok(None) };
     if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
         return Ok(None);
     }
     for _ in 0..50 {
-        if let Ok(telling) = std::fs::read(state_path(path)?).map(|text| serde_json::from_slice(&text))
-            && let Ok(telling) = telling
+        if let Ok(running) = std::fs::read(state_path(path)?).map(|text| serde_json::from_slice(&text))
+            && let Ok(running) = running
         {
             // Who removes a killed one's state file has the lock for a moment, too.
-            return Ok(Some(telling).filter(Telling::is_alive));
+            return Ok(Some(running).filter(Running::is_alive));
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     Ok(None)
-}
-
-/// Has a conversion run while it is shown, told to whoever asks, and may be stopped; how it ended, and after
-/// how long.
-pub(crate) fn watched(
-    (path, journal): (&Path, Option<&Path>),
-    kind: ConversionKind,
-    limit: Option<u64>,
-    run: impl FnOnce(&dyn Progress) -> Result<Stopped, ConvertError>,
-) -> Result<(Stopped, Duration), Failure> {
-    let watch = Watch::new((path, journal), Some(progress::Progress::interruptible(kind.name())?), limit)?;
-    let began = Instant::now();
-    let stopped = run(&watch);
-    drop(watch);
-    Ok((stopped.map_err(|e| conversion::stopped(path, e))?, began.elapsed()))
 }
