@@ -96,7 +96,11 @@ pub fn prove(store: &dyn Store, found: &Found, request: &UnlockRequest<'_>) -> R
     let mark = &found.mark;
     let unlocked = match bitlocker::is_volume(store)? {
         true => bitlocker::unlock(store, request)?,
-        false => unlock_behind(store, &page(store, mark.park())?, request)?,
+        false => match unlock_behind(store, &page(store, mark.park())?, request) {
+            // The secret was right. What seals the metadata is wiped with it, and was on its way when it stopped.
+            Err(BitLockerError::Tampered) if has_nothing(store, mark)? => return Ok(Proof::NothingToOpen),
+            unlocked => unlocked?,
+        },
     };
     let volume = Converting::of(unlocked)?;
     if volume.copies() != mark.copies || volume.first_sectors() != mark.boot {
