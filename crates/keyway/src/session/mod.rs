@@ -11,7 +11,7 @@
 
 mod asked;
 mod close;
-mod error;
+pub(crate) mod error;
 mod in_use;
 mod overview;
 mod pipe;
