@@ -5,9 +5,9 @@ use crate::conversion::{self, HowArgs};
 use crate::conversion_bitlocker;
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
-use crate::machine::is_slow_to_scatter;
 use crate::output::Output;
 use crate::volume::{self, about};
+use keyway::medium::is_slow_to_scatter;
 use keyway_convert::veracrypt;
 use keyway_volume::veracrypt::unlock;
 
