@@ -8,9 +8,7 @@ use crate::progress::Progress;
 use crate::shown::shown;
 use crate::size;
 use crate::volume::about;
-use keyway::conversion::{
-    self, ConversionError, Description, Details, JournalFile, Watch, percentage, speed,
-};
+use keyway::conversion::{self, Description, Details, JournalFile, Watch, percentage, speed};
 use keyway_convert::veracrypt::Plan;
 use keyway_convert::{ConversionKind, ConvertError, FreeSpace, JournalLocation, Stopped};
 use keyway_store::FileStore;
@@ -107,18 +105,6 @@ pub(crate) fn stopped(path: &Path, error: ConvertError) -> Failure {
             failure.hint(hint)
         }
     }
-}
-
-/// A file or device that is to be converted must not be mounted, nor be behind a loop device.
-pub(crate) fn refuse_if_used(path: &Path) -> Result<(), Failure> {
-    conversion::clean_stale();
-    crate::verbs::open::refuse_if_open(path, false).map_err(|failure| match conversion::running(path) {
-        Ok(Some(running)) if failure.kind == keyway_error::Kind::Busy => {
-            ConversionError::Running { path: path.to_owned(), pid: running.pid }.into()
-        }
-        _ => failure,
-    })?;
-    Ok(conversion::refuse_if_looped(path)?)
 }
 
 /// Where the journal goes: to the file that was named; for a volume's file beside it, because the

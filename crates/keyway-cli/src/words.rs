@@ -295,6 +295,9 @@ pub(crate) fn sentence(step: &Advice) -> String {
         A::RepairHeaders => "mend that first: `keyway header repair`",
         A::RestoreHeaderFirst => "restore it first (`keyway header restore`), so that there are two",
         A::OnlyOuter => "only the outer one can be converted, and that destroys the hidden one",
+        A::OfflineOrSameFormat => {
+            "leave --online out; a new cipher of the same format can be had with --online"
+        }
         A::ReadWorkloads => "see docs/reference/laboratory.md for what a workload may say",
         A::ListWorkloads => "`keyway lab run --list` names them all, or give a file's path",
         A::ReadTraces => "`keyway lab replay --help` says what a trace may be",

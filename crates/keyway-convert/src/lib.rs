@@ -16,6 +16,7 @@
 //! - [`veracrypt`] plans the conversions of VeraCrypt volumes.
 //! - [`bitlocker`] plans those of BitLocker volumes.
 //! - [`cross_format`] plans those from one format to the other.
+//! - [`PlannedConversion`] is one of these three, for whoever carries it out.
 //!
 //! The protocol, what it assumes of the medium and why every instant is harmless are written down in
 //! `docs/design/conversion.md`; `tests/model.rs` explores it exhaustively, `tests/powercut.rs` cuts the power
@@ -32,6 +33,7 @@ mod live;
 mod marker;
 mod mover;
 mod pipeline;
+mod planned;
 mod ranges;
 mod rebuild;
 mod redundancy;
@@ -47,5 +49,6 @@ pub use journal::{
 pub use live::Live;
 pub use marker::{ConversionKind, Found, JournalLocation, MARKER_BYTES, Marker, find};
 pub use mover::{Checkpoint, Conversion, Progress};
+pub use planned::PlannedConversion;
 pub use redundancy::Redundancy;
 pub use step::{Keyed, Move, Side, Small, Step, Wipe};

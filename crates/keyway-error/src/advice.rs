@@ -410,6 +410,8 @@ pub enum Advice {
     RestoreHeaderFirst,
     /// Only the outer volume can be converted.
     OnlyOuter,
+    /// Not while it is in use; another cipher of the same format can be had so.
+    OfflineOrSameFormat,
     /// What a workload may say.
     ReadWorkloads,
     /// See which workloads there are.

@@ -1,9 +1,9 @@
 //! What a file or device looks like to somebody without a secret.
 
-use crate::conversion::Found;
 use crate::error::{Error, about};
 use crate::medium;
 use crate::searching::{SearchProgress, Searched};
+use crate::under_way::Found;
 use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
 use keyway_convert::ConversionKind;
 use keyway_store::Store;

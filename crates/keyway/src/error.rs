@@ -1,7 +1,7 @@
 //! Why something could not be done, as data: what a person reads is the front's to say.
 
-use crate::conversion::error::ConversionError;
 use crate::session::error::SessionError;
+use crate::under_way::error::ConversionError;
 use keyway_attach::AttachError;
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_engine::{DeviceError, LayoutError};

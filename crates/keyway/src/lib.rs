@@ -62,6 +62,7 @@ pub mod searching;
 pub mod secrets;
 pub mod session;
 mod system_drive;
+mod under_way;
 pub mod unlock;
 mod volume;
 

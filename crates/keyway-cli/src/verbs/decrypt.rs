@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
     keyway::conversion::refuse_if_begun(path)?;
-    conversion::refuse_if_used(path)?;
+    keyway::conversion::refuse_if_used(path)?;
     let which = args.target.which();
     if volume::family(&which)? == Family::BitLocker {
         return conversion_bitlocker::decrypt(&args.target, &args.how, out);

@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_exist(path)?;
     volume::must_be_writable(path)?;
     keyway::conversion::refuse_if_begun(path)?;
-    conversion::refuse_if_used(path)?;
+    keyway::conversion::refuse_if_used(path)?;
     let is_bitlocker = match args.reencrypt {
         true => match volume_to_reencrypt(args)? {
             (old, new) if args.used_space_only && (old != new || old != Family::BitLocker) => {

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(path)?;
     let which = args.target.which();
     keyway::conversion::refuse_if_begun(path)?;
-    conversion::refuse_if_used(path)?;
+    keyway::conversion::refuse_if_used(path)?;
     let before = volume::store(path, Access::ReadOnly, Caching::Buffered)?.size();
     let is_file = path.is_file();
     let wanted = match args.size {

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume::must_be_writable(path)?;
     let before =
         keyway::conversion::is_under_way(&volume::store(path, Access::ReadOnly, Caching::Buffered)?)?;
-    conversion::refuse_if_used(path)?;
+    keyway::conversion::refuse_if_used(path)?;
     let store = keyway::conversion::claim_to_resume(path)?;
     // Looked for again, now that nobody else can write to it.
     let now = keyway::conversion::is_under_way(&store)?;

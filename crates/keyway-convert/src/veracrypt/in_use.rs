@@ -20,11 +20,11 @@ use super::plan::Plan;
 use crate::free_space::FreeSpace;
 use crate::mover::Checkpoint;
 use crate::step::{Step, moving};
-use crate::{Conversion, ConvertError, Live};
+use crate::{Conversion, ConvertError, Live, Stopped};
 use keyway_error::Advice;
 use keyway_store::Store;
 use keyway_volume::veracrypt::HEADERS_BYTES;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// How large a file system may be whose used space alone is to be encrypted on a medium of that size while the volume is
@@ -40,15 +40,36 @@ impl Plan {
     /// # Errors
     /// Free space is to be filled or trimmed; there is no room for what is parked.
     pub fn for_use(mut self) -> Result<Self, ConvertError> {
-        if self.marker.used.is_some() {
+        if self.marker.used.is_some() && self.found.is_none() {
             self.marker.free_is_new = self.marker.used == Some(FreeSpace::Leave);
-            self.can_be_used()?;
             let least = self.marker.moved + HEADERS_BYTES;
             if self.parks() < least {
                 return Err(ConvertError::NoRoom { missing: least - self.parks() });
             }
         }
+        self.can_be_used()?;
         Ok(self)
+    }
+
+    /// The part of the conversion that goes on while the volume is in use: all of it.
+    ///
+    /// # Errors
+    /// [`Plan::can_be_used`] says no.
+    pub fn conversion_in_use<'a>(
+        &self,
+        store: &'a dyn Store,
+        journal: Option<&'a dyn Store>,
+    ) -> Result<Conversion<'a>, ConvertError> {
+        self.can_be_used()?;
+        Ok(self.conversion(store, journal)?.in_small_segments())
+    }
+
+    /// Begins, or goes on, up to the marker, before which nothing may change; done where there is nothing left to convert.
+    ///
+    /// # Errors
+    /// See [`ConvertError`].
+    pub fn begin_in_use(&self, conversion: &Conversion<'_>) -> Result<Stopped, ConvertError> {
+        self.run(conversion, &|_: u64, _: u64| ControlFlow::Break(()))
     }
 
     /// Whether the volume can be in use while this conversion goes on. Nothing is changed.

@@ -60,7 +60,7 @@ pub fn encryption(
         old: none(),
         new: headers.sealed,
     };
-    Ok(Plan { marker, keys, stretches: None })
+    Ok(Plan { marker, keys, stretches: None, found: None })
 }
 
 /// Plans the decryption of the volume that opened.
@@ -93,7 +93,7 @@ pub fn decryption(store: &dyn Store, opened: &Unlocked, file: Option<PathBuf>) -
         new: [none(), none()],
     };
     let keys = Keys { old: Some(key_of(&opened.layout)?), new: None };
-    Ok(Plan { marker, keys, stretches: None })
+    Ok(Plan { marker, keys, stretches: None, found: None })
 }
 
 /// Plans the re-encryption of the volume that opened.
@@ -136,7 +136,7 @@ pub fn reencryption(
         new: headers.sealed,
     };
     let keys = Keys { old: Some(key_of(&opened.layout)?), new: Some(key_of(&headers.layout)?) };
-    Ok(Plan { marker, keys, stretches: None })
+    Ok(Plan { marker, keys, stretches: None, found: None })
 }
 
 impl Plan {

@@ -45,7 +45,8 @@ impl Plan {
                 Keys { old: Some(open(&found.old, secrets.old)?), new: Some(open(primary, new)?) }
             }
         };
-        let mut plan = Self { stretches: read_list(store, &found)?, marker: found, keys };
+        let stretches = read_list(store, &found)?;
+        let mut plan = Self { stretches, marker: found, keys, found: Some(in_front) };
         if !in_front {
             plan.renew(store, journal)?;
         }
@@ -64,7 +65,8 @@ pub fn how_far(
     journal: Option<&dyn Store>,
 ) -> Result<(u64, u64), ConvertError> {
     let stretches = read_list(store, &found.marker)?;
-    let plan = Plan { marker: found.marker.clone(), keys: Keys { old: None, new: None }, stretches };
+    let keys = Keys { old: None, new: None };
+    let plan = Plan { marker: found.marker.clone(), keys, stretches, found: Some(found.in_front) };
     let conversion = plan.conversion(store, journal)?;
     Ok((conversion.done()?, conversion.total()))
 }

@@ -170,7 +170,8 @@ impl Plan {
 
     /// The same as far as the marker, which does not depend on the list.
     pub(super) fn without_list(&self) -> Self {
-        Self { marker: self.marker.clone(), keys: self.keys.clone(), stretches: Some(vec![]) }
+        let (marker, keys) = (self.marker.clone(), self.keys.clone());
+        Self { marker, keys, stretches: Some(vec![]), found: self.found }
     }
 }
 

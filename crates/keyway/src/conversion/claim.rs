@@ -1,10 +1,9 @@
 //! Claims what is to be converted, and gives its file the size and the room that it needs.
 
-use super::error::ConversionError;
-use super::found::{Found, is_paused_volume};
-use super::watch::running;
 use crate::error::Error;
 use crate::medium;
+use crate::session::{SessionError, refuse_if_open};
+use crate::under_way::{ConversionError, Found, clean_stale, is_paused_volume, running};
 use keyway_engine::Access;
 use keyway_error::{Fault, explain_io};
 use keyway_store::{Caching, FileStore, Store};
@@ -51,9 +50,24 @@ pub fn by_whom(path: &Path, error: Error) -> Error {
     }
 }
 
+/// Nobody has it: no open volume, no mounted file system, no other conversion, no loop device.
+///
+/// # Errors
+/// Somebody has, and who.
+pub fn refuse_if_used(path: &Path) -> Result<(), Error> {
+    clean_stale();
+    refuse_if_open(path, Access::ReadWrite).map_err(|error| match (&error, running(path)) {
+        (Error::Session(SessionError::Taken { volume: None, .. }), Ok(Some(running))) => {
+            ConversionError::Running { path: path.to_owned(), pid: running.pid }.into()
+        }
+        _ => error,
+    })?;
+    refuse_if_looped(path)
+}
+
 /// A loop device on it, idle as it may be, would be in the way of the file system's own tools, and show what is half
 /// converted.
-pub fn refuse_if_looped(path: &Path) -> Result<(), Error> {
+fn refuse_if_looped(path: &Path) -> Result<(), Error> {
     let uses = keyway_sys::uses(path).map_err(|e| Error::system("look at", path, e))?;
     match uses.into_iter().find(|one| matches!(one, Use::Loop(_))) {
         None => Ok(()),

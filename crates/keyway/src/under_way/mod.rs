@@ -1,0 +1,11 @@
+//! A conversion that is under way on a medium: found, told of, watched; and the file of its journal.
+
+pub(crate) mod error;
+mod found;
+mod journal_file;
+mod watch;
+
+pub use error::ConversionError;
+pub use found::{Description, Details, Found, describe, is_paused_volume, percentage};
+pub use journal_file::{JournalFile, absolute, beside};
+pub use watch::{Running, Watch, clean_stale, running, speed};
