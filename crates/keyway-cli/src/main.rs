@@ -9,6 +9,7 @@ mod conversion;
 mod conversion_between;
 mod conversion_bitlocker;
 mod conversion_errors;
+mod dry_run;
 mod failure;
 mod from_library;
 mod given;

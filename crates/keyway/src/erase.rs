@@ -4,13 +4,25 @@ use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::medium;
 use crate::unlock::Family;
+use keyway_attach::path_text;
 use keyway_store::FileStore;
 use keyway_volume::bitlocker;
 use keyway_volume::veracrypt::Headers;
+use serde::Serialize;
+use std::path::PathBuf;
 
 /// A volume whose keys are to be destroyed. Nothing has been written yet.
+#[derive(Serialize)]
+#[non_exhaustive]
 pub struct ErasePlan<'a> {
-    volume: &'a LockedVolume<'a>,
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// Its format's family.
+    pub format: Family,
+    #[serde(skip)]
+    locked: &'a LockedVolume<'a>,
+    #[serde(skip)]
     headers: Option<(FileStore, Headers)>,
 }
 
@@ -22,7 +34,8 @@ pub struct ErasePlan<'a> {
 pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
     medium::must_exist(&volume.path)?;
     medium::must_be_writable(&volume.path)?;
-    let headers = match volume.family()? {
+    let format = volume.family()?;
+    let headers = match format {
         Family::BitLocker => None,
         Family::VeraCrypt => {
             let secret = volume.veracrypt_key()?;
@@ -33,7 +46,7 @@ pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
             Some((store, headers))
         }
     };
-    Ok(ErasePlan { volume, headers })
+    Ok(ErasePlan { volume: volume.path.clone(), format, locked: volume, headers })
 }
 
 impl ErasePlan<'_> {
@@ -42,7 +55,7 @@ impl ErasePlan<'_> {
     /// # Errors
     /// It can't be written.
     pub fn run(self) -> Result<(), Error> {
-        let volume = self.volume;
+        let volume = self.locked;
         if let Some((store, headers)) = self.headers {
             return headers.erase(&store).map_err(|e| volume.said(e));
         }

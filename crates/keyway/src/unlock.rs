@@ -54,7 +54,8 @@ impl VolumeFormat {
 }
 
 /// Formats that are opened by the same code. A front says of each what it does with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Family {
     /// VeraCrypt and TrueCrypt: both look random from their first byte.
     VeraCrypt,

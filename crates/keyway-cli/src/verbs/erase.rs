@@ -1,5 +1,6 @@
 //! `erase`: the end of a volume in an instant.
 
+use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::given::VolumeArgs;
 use crate::output::Output;
@@ -17,6 +18,8 @@ use serde_json::json;
   $ keyway erase secret.hc --password-file pw.txt --yes")]
 pub(crate) struct Args {
     #[command(flatten)]
+    dry: DryRunArgs,
+    #[command(flatten)]
     target: VolumeArgs,
 }
 
@@ -25,10 +28,13 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let bar = SearchBar::new();
     let volume = args.target.locked(&bar)?;
     let plan = keyway::erase(&volume)?;
-    out.confirm(&format!(
+    let question = format!(
         "Everything in {} will be lost for ever, whatever passwords anyone knows.",
         args.target.volume.display()
-    ))?;
+    );
+    if !args.dry.go_on(&plan, Some(&question), out)? {
+        return Ok(());
+    }
     plan.run()?;
     out.result(&json!({"volume": args.target.volume, "erased": true}), || {
         format!(

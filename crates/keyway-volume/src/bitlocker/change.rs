@@ -166,14 +166,23 @@ impl OpenedKeys {
         id: Guid,
         new: &NewProtector<'_>,
     ) -> Result<Guid, ChangeError> {
-        let wanted = new.protection();
-        let single = matches!(wanted, Protection::Password | Protection::ClearKey);
+        self.may_add(new.protection())?;
         let mut block = self.metadata.block().clone();
-        if single && block.dataset.entries.protectors().any(|p| p.protection == wanted) {
-            return Err(ChangeError::HasOne(wanted));
-        }
         let entry = new.make(id, &mut ProtectorMaker::new(&self.master, &mut block.dataset))?;
         self.add_entry(store, block, entry)
+    }
+
+    /// Whether there may be one more of that kind: of some Windows knows but one. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`ChangeError::HasOne`].
+    pub fn may_add(&self, wanted: Protection) -> Result<(), ChangeError> {
+        let single = matches!(wanted, Protection::Password | Protection::ClearKey);
+        let rival = |has: Protection| single && has == wanted || wanted.needs_tpm() && has.needs_tpm();
+        match self.protectors().find(|p| rival(p.protection)) {
+            Some(other) => Err(ChangeError::HasOne(other.protection)),
+            None => Ok(()),
+        }
     }
 
     /// Adds a protector that was made by `make`, for kinds that need more than this module knows: a
@@ -211,21 +220,33 @@ impl OpenedKeys {
         id: Guid,
         last: LastProtector,
     ) -> Result<(), ChangeError> {
+        self.may_remove(id, last)?;
         let mut block = self.metadata.block().clone();
-        let entries = &mut block.dataset.entries;
-        let removed = entries.protectors().find(|p| p.id == id).ok_or(ChangeError::NoSuchProtector(id))?;
-        let left: Vec<_> =
-            entries.protectors().filter(|p| p.id != id && gives_the_key(p)).map(|p| p.protection).collect();
-        if gives_the_key(removed) && last == LastProtector::Keep {
-            if left.is_empty() {
-                return Err(ChangeError::LastProtector(id));
-            }
-            if left.iter().all(|protection| *protection == Protection::ClearKey) {
-                return Err(ChangeError::LastSecret(id));
-            }
-        }
-        entries.list.retain(|entry| protector_of(entry).is_none_or(|p| p.id != id));
+        block.dataset.entries.list.retain(|entry| protector_of(entry).is_none_or(|p| p.id != id));
         self.write(store, block)
+    }
+
+    /// Whether that could be done. Nothing is changed.
+    ///
+    /// # Errors
+    /// As [`OpenedKeys::remove_protector`], but of the medium.
+    pub fn may_remove(&self, id: Guid, last: LastProtector) -> Result<(), ChangeError> {
+        let removed = self.protectors().find(|p| p.id == id).ok_or(ChangeError::NoSuchProtector(id))?;
+        let mut left = self.protectors().filter(|p| p.id != id && gives_the_key(p)).peekable();
+        if !gives_the_key(removed) || last == LastProtector::Remove {
+            return Ok(());
+        }
+        if left.peek().is_none() {
+            return Err(ChangeError::LastProtector(id));
+        }
+        match left.all(|p| p.protection == Protection::ClearKey) {
+            true => Err(ChangeError::LastSecret(id)),
+            false => Ok(()),
+        }
+    }
+
+    fn protectors(&self) -> impl Iterator<Item = &Protector> {
+        self.metadata.block().dataset.entries.protectors()
     }
 
     /// Gives a protector another secret of the same kind, in one step. It keeps its place and, but
@@ -272,17 +293,25 @@ impl OpenedKeys {
     /// # Errors
     /// See [`ChangeError`].
     pub fn resume(&mut self, store: &dyn Store) -> Result<(), ChangeError> {
+        self.may_resume()?;
         let mut block = self.metadata.block().clone();
-        let entries = &mut block.dataset.entries;
-        if !entries.protectors().any(|p| p.protection == Protection::ClearKey) {
+        let clear = |entry: &Entry| protector_of(entry).is_some_and(|p| p.protection == Protection::ClearKey);
+        block.dataset.entries.list.retain(|entry| !clear(entry));
+        self.write(store, block)
+    }
+
+    /// Whether that could be done. Nothing is changed.
+    ///
+    /// # Errors
+    /// As [`OpenedKeys::resume`], but of the medium.
+    pub fn may_resume(&self) -> Result<(), ChangeError> {
+        if !self.protectors().any(|p| p.protection == Protection::ClearKey) {
             return Err(ChangeError::NotSuspended);
         }
-        if !entries.protectors().any(opens) {
+        if !self.protectors().any(opens) {
             return Err(ChangeError::NothingToResume);
         }
-        let clear = |entry: &Entry| protector_of(entry).is_some_and(|p| p.protection == Protection::ClearKey);
-        entries.list.retain(|entry| !clear(entry));
-        self.write(store, block)
+        Ok(())
     }
 
     /// The recovery password of a protector, which the metadata keeps for those who opened the volume.

@@ -4,64 +4,106 @@ use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
 use crate::secrets::{PasswordSource, Subject, Wanted, one_standard_input};
 use crate::unlock::Family;
+use keyway_attach::path_text;
 use keyway_volume::bitlocker::{self, HeaderBackup};
 use keyway_volume::veracrypt;
-use std::path::Path;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// A header that is to be written to a new file. Nothing has been written yet, and nobody asked for a secret.
+#[derive(Serialize)]
+#[non_exhaustive]
+pub struct BackupPlan<'a> {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// Its format's family.
+    pub format: Family,
+    /// The new file.
+    #[serde(with = "path_text")]
+    pub file: PathBuf,
+    /// The hidden volume's header goes into it, too.
+    pub hidden: bool,
+    #[serde(skip)]
+    locked: &'a LockedVolume<'a>,
+    #[serde(skip)]
+    inner: Option<PasswordSource>,
+}
 
 /// A backup that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BackedUp {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
     /// Of which volumes.
-    pub family: Family,
+    #[serde(skip)]
+    pub format: Family,
+    /// The file.
+    #[serde(with = "path_text")]
+    pub file: PathBuf,
     /// The file's length.
     pub bytes: u64,
     /// Whether the hidden volume's header is in it, too.
     pub hidden: bool,
     /// What the volume's owner should know.
+    #[serde(skip)]
     pub warnings: Vec<String>,
 }
 
-/// Writes a volume's header to a new file. With `hidden`, the hidden volume's as well; its secret comes from there.
-///
-/// A BitLocker volume needs no secret for that: its metadata lies open but for its keys.
+/// Plans to write a volume's header to a new file. With `hidden`, the hidden volume's as well; its secret comes from
+/// there.
 ///
 /// # Errors
-/// The volume can't be read or opened; the file exists, or can't be written and is removed again.
-pub fn backup(
-    volume: &LockedVolume<'_>,
+/// The volume can't be read, or has no hidden one.
+pub fn backup<'a>(
+    volume: &'a LockedVolume<'a>,
     file: &Path,
-    hidden: Option<&PasswordSource>,
-) -> Result<BackedUp, Error> {
-    match super::family(volume)? {
-        Family::BitLocker if hidden.is_some() => Err(Misuse::NoHidden.into()),
-        Family::BitLocker => of_bitlocker(volume, file),
-        Family::VeraCrypt => of_veracrypt(volume, file, hidden),
+    hidden: Option<PasswordSource>,
+) -> Result<BackupPlan<'a>, Error> {
+    let format = super::family(volume)?;
+    if format == Family::BitLocker && hidden.is_some() {
+        return Err(Misuse::NoHidden.into());
     }
+    one_standard_input(std::iter::once(&volume.sources.password).chain(&hidden))?;
+    let (path, file) = (volume.path.clone(), file.to_owned());
+    Ok(BackupPlan { volume: path, format, file, hidden: hidden.is_some(), locked: volume, inner: hidden })
 }
 
-fn of_bitlocker(volume: &LockedVolume<'_>, file: &Path) -> Result<BackedUp, Error> {
-    let store = volume.to_look()?;
-    let seen = bitlocker::look(&store).map_err(|e| volume.said(e))?;
-    let warnings = seen.warnings.iter().map(ToString::to_string).collect();
-    let written = HeaderBackup::take(&store, &seen.metadata).and_then(|backup| backup.write(file));
-    let bytes = written.map_err(|e| volume.said(e))?;
-    Ok(BackedUp { family: Family::BitLocker, bytes, hidden: false, warnings })
-}
+impl BackupPlan<'_> {
+    /// Writes it. A BitLocker volume needs no secret for that: its metadata lies open but for its keys.
+    ///
+    /// # Errors
+    /// The volume can't be read or opened; the file exists, or can't be written and is removed again.
+    pub fn run(self) -> Result<BackedUp, Error> {
+        let (bytes, hidden, warnings) = match self.format {
+            Family::BitLocker => self.of_bitlocker()?,
+            Family::VeraCrypt => self.of_veracrypt()?,
+        };
+        Ok(BackedUp { volume: self.volume, format: self.format, file: self.file, bytes, hidden, warnings })
+    }
 
-fn of_veracrypt(
-    volume: &LockedVolume<'_>,
-    file: &Path,
-    hidden: Option<&PasswordSource>,
-) -> Result<BackedUp, Error> {
-    one_standard_input([Some(&volume.sources.password), hidden].into_iter().flatten())?;
-    let secret = volume.veracrypt_key()?;
-    let inner = Subject::Hidden(volume.path.clone());
-    let hidden = hidden.map(|source| source.read(Wanted::Password, &inner, volume.secrets)).transpose()?;
-    let store = volume.to_look()?;
-    let drive = volume.system_drive()?;
-    let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
-    let done = veracrypt::header_backup(&store, &request, hidden.as_ref(), file);
-    let done = done.map_err(|e| volume.said(e))?;
-    Ok(BackedUp { family: Family::VeraCrypt, bytes: done.bytes, hidden: done.hidden, warnings: Vec::new() })
+    fn of_bitlocker(&self) -> Result<(u64, bool, Vec<String>), Error> {
+        let volume = self.locked;
+        let store = volume.to_look()?;
+        let seen = bitlocker::look(&store).map_err(|e| volume.said(e))?;
+        let warnings = seen.warnings.iter().map(ToString::to_string).collect();
+        let written = HeaderBackup::take(&store, &seen.metadata).and_then(|backup| backup.write(&self.file));
+        Ok((written.map_err(|e| volume.said(e))?, false, warnings))
+    }
+
+    fn of_veracrypt(&self) -> Result<(u64, bool, Vec<String>), Error> {
+        let volume = self.locked;
+        let secret = volume.veracrypt_key()?;
+        let inner = Subject::Hidden(volume.path.clone());
+        let hidden = self.inner.as_ref().map(|source| source.read(Wanted::Password, &inner, volume.secrets));
+        let hidden = hidden.transpose()?;
+        let store = volume.to_look()?;
+        let drive = volume.system_drive()?;
+        let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
+        let done = veracrypt::header_backup(&store, &request, hidden.as_ref(), &self.file);
+        let done = done.map_err(|e| volume.said(e))?;
+        Ok((done.bytes, done.hidden, Vec::new()))
+    }
 }

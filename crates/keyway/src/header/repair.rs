@@ -5,26 +5,48 @@ use crate::locked::LockedVolume;
 use crate::medium;
 use crate::searching::Searched;
 use crate::unlock::Family;
+use keyway_attach::path_text;
 use keyway_fs::FileSystem;
 use keyway_store::FileStore;
 use keyway_volume::bitlocker::{self, CopyState, OpenedKeys, UnlockRequest};
+use serde::Serialize;
+use std::path::PathBuf;
 
 /// A repair of a volume that opened. Nothing has been written yet.
+#[derive(Serialize)]
+#[non_exhaustive]
 pub struct RepairPlan<'a> {
-    volume: &'a LockedVolume<'a>,
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// The first sector is not what it must be.
+    pub first_sector: bool,
+    /// The state of each copy of the metadata: what is not good is written anew.
+    pub metadata_copies: Vec<CopyState>,
+    /// Nothing in front speaks for a BitLocker volume: whoever asked for the repair must be sure that it was one, and
+    /// nothing else since.
+    pub overwrites_what_is_in_front: bool,
+    #[serde(skip)]
+    locked: &'a LockedVolume<'a>,
+    #[serde(skip)]
     store: FileStore,
+    #[serde(skip)]
     opened: OpenedKeys,
 }
 
 /// What was written anew.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RepairedHeader {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
     /// The first sector was.
     pub first_sector: bool,
     /// The numbers (from 1 on) of the copies of the metadata that were.
-    pub copies: Vec<usize>,
+    pub repaired: Vec<usize>,
     /// All copies are in order now.
+    #[serde(skip)]
     pub all_good: bool,
 }
 
@@ -45,38 +67,39 @@ pub fn repair<'a>(volume: &'a LockedVolume<'a>) -> Result<RepairPlan<'a>, Error>
         let opened = bitlocker::unlock(&searched, &request).map_err(Error::from);
         searched.unless_stopped(opened).map_err(|e| volume.said(e))?.opened
     };
-    let plan = RepairPlan { volume, store, opened };
-    if plan.overwrites_what_is_in_front() {
+    let metadata = &opened.metadata;
+    let overwrites_what_is_in_front = metadata.lost_boot.is_some() && !metadata.lost_in_part;
+    if overwrites_what_is_in_front {
         // The metadata may be of a volume that was there before.
-        if let Some(found) = FileSystem::find(&plan.store).map_err(|e| volume.said(e))? {
+        if let Some(found) = FileSystem::find(&store).map_err(|e| volume.said(e))? {
             return Err(Error::FileSystemInFront(found.kind.name()));
         }
     }
-    Ok(plan)
+    Ok(RepairPlan {
+        volume: volume.path.clone(),
+        first_sector: !metadata.first_sector_is_good(&store),
+        metadata_copies: metadata.states().to_vec(),
+        overwrites_what_is_in_front,
+        locked: volume,
+        store,
+        opened,
+    })
 }
 
 impl RepairPlan<'_> {
-    /// Nothing in front speaks for a BitLocker volume: whoever asked for the repair must be sure that it was one, and
-    /// nothing else since.
-    pub fn overwrites_what_is_in_front(&self) -> bool {
-        self.is_lost() && !self.opened.metadata.lost_in_part
-    }
-
-    fn is_lost(&self) -> bool {
-        self.opened.metadata.lost_boot.is_some()
-    }
-
     /// Writes what is damaged anew, and reads it again.
     ///
     /// # Errors
     /// It can't be written, or is damaged again.
     pub fn run(self) -> Result<RepairedHeader, Error> {
-        let written = self.opened.repair(&self.store).map_err(|e| self.volume.said(e))?;
-        let again = bitlocker::look(&self.store).map_err(|e| self.volume.said(e))?.metadata;
+        let written = self.opened.repair(&self.store).map_err(|e| self.locked.said(e))?;
+        let again = bitlocker::look(&self.store).map_err(|e| self.locked.said(e))?.metadata;
         let all_good = again.states().iter().all(|state| *state == CopyState::Good);
-        if !again.first_sector_is_good(&self.store) || !(all_good || self.is_lost()) {
-            return Err(self.volume.said(Error::DamagedAgain));
+        let was_lost = self.opened.metadata.lost_boot.is_some();
+        if !again.first_sector_is_good(&self.store) || !(all_good || was_lost) {
+            return Err(self.locked.said(Error::DamagedAgain));
         }
-        Ok(RepairedHeader { first_sector: written.first_sector, copies: written.copies, all_good })
+        let (first_sector, repaired) = (written.first_sector, written.copies);
+        Ok(RepairedHeader { volume: self.volume, first_sector, repaired, all_good })
     }
 }

@@ -5,15 +5,31 @@ use crate::locked::LockedVolume;
 use crate::medium;
 use crate::secrets::{Subject, Wanted};
 use crate::unlock::Family;
+use keyway_attach::path_text;
 use keyway_volume::bitlocker::{HeaderBackup, UnlockRequest};
 use keyway_volume::veracrypt::{self, KeysGuard, Place, RestoreFrom};
-use std::path::Path;
+use serde::Serialize;
+use std::iter;
+use std::path::{Path, PathBuf};
 
 /// A header that is to be overwritten. Nothing has been written yet, and nobody asked for a secret.
+#[derive(Serialize)]
+#[non_exhaustive]
 pub struct RestorePlan<'a> {
-    volume: &'a LockedVolume<'a>,
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// Its format's family.
+    pub format: Family,
+    /// The backup's file; `None` where it is the copy at the end of the volume.
+    #[serde(with = "path_text")]
+    pub file: Option<PathBuf>,
+    /// Even if the volume has other keys now, and would become unreadable.
+    pub other_keys: bool,
+    #[serde(skip)]
+    locked: &'a LockedVolume<'a>,
+    #[serde(skip)]
     from: Origin<'a>,
-    other_keys: bool,
 }
 
 /// What is put back.
@@ -24,18 +40,30 @@ enum Origin<'a> {
 }
 
 /// What was put back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub enum Restored {
+pub struct Restored {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// It was a hidden volume's header; `None` where there are no hidden volumes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<bool>,
+    /// The parts that were written, in order.
+    pub restored: Vec<RestoredPart>,
+}
+
+/// A part of a header that was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum RestoredPart {
     /// A VeraCrypt or TrueCrypt volume's header.
-    VeraCrypt {
-        /// It was a hidden volume's.
-        hidden: bool,
-        /// The copies that were written, in order.
-        places: Vec<Place>,
-    },
-    /// A BitLocker volume's first sector and the three copies of its metadata.
-    BitLocker,
+    Header(Place),
+    /// A BitLocker volume's first sector: "first sector".
+    FirstSector(&'static str),
+    /// The copy of its metadata of this number, from 1 on.
+    Copy(u8),
 }
 
 /// Plans to put a volume's header back from a file; from the copy at the end of the volume when there is none. With
@@ -48,38 +76,37 @@ pub fn restore<'a>(
     file: Option<&'a Path>,
     other_keys: bool,
 ) -> Result<RestorePlan<'a>, Error> {
-    let family = super::family(volume)?;
-    if family == Family::BitLocker && file.is_none() {
+    let format = super::family(volume)?;
+    if format == Family::BitLocker && file.is_none() {
         return Err(Misuse::NoBackupFile.into());
     }
     medium::must_be_writable(&volume.path)?;
     file.map_or(Ok(()), medium::must_exist)?;
-    let from = match (family, file) {
+    let from = match (format, file) {
         (Family::BitLocker, Some(file)) => Origin::BitLocker(Box::new(HeaderBackup::read(file)?)),
         (_, Some(file)) => Origin::File(file),
         (_, None) => Origin::Copy,
     };
-    Ok(RestorePlan { volume, from, other_keys })
+    let (path, file) = (volume.path.clone(), file.map(Path::to_owned));
+    Ok(RestorePlan { volume: path, format, file, other_keys, locked: volume, from })
 }
 
 impl RestorePlan<'_> {
-    /// Which volumes' header it is.
-    pub fn family(&self) -> Family {
-        if matches!(self.from, Origin::BitLocker(_)) { Family::BitLocker } else { Family::VeraCrypt }
-    }
-
     /// Asks for the secret, and puts the header back.
     ///
     /// # Errors
     /// The secret doesn't open the backup; the volume has other keys; it can't be written.
     pub fn run(self) -> Result<Restored, Error> {
-        let Self { volume, from, other_keys } = self;
+        let Self { locked: volume, from, other_keys, .. } = self;
         let (from, subject) = match from {
             Origin::BitLocker(backup) => {
                 let secrets = volume.bitlocker_key()?;
                 let store = volume.to_change()?;
                 let restored = backup.restore(&store, &UnlockRequest::new(&secrets), other_keys);
-                return restored.map(|()| Restored::BitLocker).map_err(|e| volume.said(e));
+                restored.map_err(|e| volume.said(e))?;
+                let copies = (1..=3).map(RestoredPart::Copy);
+                let restored = iter::once(RestoredPart::FirstSector("first sector")).chain(copies).collect();
+                return Ok(Restored { volume: self.volume, hidden: None, restored });
             }
             Origin::File(file) => (RestoreFrom::File(file), Subject::Backup(file.to_owned())),
             Origin::Copy => (RestoreFrom::Embedded, Subject::Volume(volume.path.clone())),
@@ -90,6 +117,7 @@ impl RestorePlan<'_> {
         let drive = volume.system_drive()?;
         let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
         let done = veracrypt::header_restore(&store, from, &request, guard).map_err(|e| volume.said(e))?;
-        Ok(Restored::VeraCrypt { hidden: done.hidden, places: done.places })
+        let restored = done.places.into_iter().map(RestoredPart::Header).collect();
+        Ok(Restored { volume: self.volume, hidden: Some(done.hidden), restored })
     }
 }

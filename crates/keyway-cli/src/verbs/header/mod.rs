@@ -2,14 +2,14 @@
 
 mod check;
 
+use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
 use crate::output::{Output, bytes};
 use crate::searching::SearchBar;
 use crate::secrets_in::HiddenArgs;
 use crate::shown::shown;
-use keyway::header::{self, Restored};
-use serde_json::json;
+use keyway::header::{self, RestoredPart};
 use std::path::PathBuf;
 
 /// Back up, restore, check or repair a volume's header
@@ -40,7 +40,7 @@ enum Action {
   $ keyway header repair /dev/sdb1
   $ keyway header repair /dev/sdb1 --format bitlocker
   $ keyway header repair /dev/sdb1 --recovery-password recovery.txt")]
-    Repair(VolumeArgs),
+    Repair(RepairArgs),
     /// Tell which copies of the header are in order
     #[command(after_help = "Examples:
   $ keyway header check secret.hc
@@ -53,6 +53,8 @@ struct BackupArgs {
     /// Back up the hidden volume's header too; asks for its secret
     #[arg(long)]
     hidden: bool,
+    #[command(flatten)]
+    dry: DryRunArgs,
     #[command(flatten)]
     target: VolumeArgs,
     /// The backup file; must not exist yet
@@ -67,9 +69,19 @@ struct RestoreArgs {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    dry: DryRunArgs,
+    #[command(flatten)]
     target: VolumeArgs,
     /// The backup file; the copy at the end of the volume when left out
     file: Option<PathBuf>,
+}
+
+#[derive(clap::Args, Debug)]
+struct RepairArgs {
+    #[command(flatten)]
+    dry: DryRunArgs,
+    #[command(flatten)]
+    target: VolumeArgs,
 }
 
 /// Runs the verb.
@@ -87,22 +99,24 @@ fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
     let volume = args.target.locked(&bar)?;
     let inner = args.inner.source();
     let hidden = (args.hidden || inner.is_given()).then(|| inner.named());
-    let done = header::backup(&volume, &args.file, hidden.as_ref())?;
+    let plan = header::backup(&volume, &args.file, hidden)?;
+    if !args.dry.go_on(&plan, None, out)? {
+        return Ok(());
+    }
+    let done = plan.run()?;
     done.warnings.iter().for_each(|warning| out.warn(warning));
-    let document =
-        json!({"volume": args.target.volume, "file": args.file, "bytes": done.bytes, "hidden": done.hidden});
-    out.result(&document, || {
-        let (file, size) = (shown(&args.file), bytes(done.bytes));
-        if done.family == Family::BitLocker {
-            return format!(
-                "{file} holds the metadata and the first sector ({size}). With it the volume opens with the present \
-                 protectors, whatever is changed later: keep it safe."
-            );
-        }
-        let what = if done.hidden { "the headers of the outer and the hidden volume" } else { "the header" };
-        format!(
-            "{file} holds {what} ({size}). It opens with the present secret, whatever is changed later: keep it safe."
-        )
+    out.result(&done, || {
+        let (file, size) = (shown(&done.file), bytes(done.bytes));
+        let (what, with) = match (done.format, done.hidden) {
+            (Family::BitLocker, _) => {
+                ("the metadata and the first sector", "With it the volume opens with the present protectors")
+            }
+            (_, true) => {
+                ("the headers of the outer and the hidden volume", "It opens with the present secret")
+            }
+            (_, false) => ("the header", "It opens with the present secret"),
+        };
+        format!("{file} holds {what} ({size}). {with}, whatever is changed later: keep it safe.")
     })
 }
 
@@ -110,50 +124,55 @@ fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     let bar = SearchBar::new();
     let volume = args.target.locked(&bar)?;
     let plan = header::restore(&volume, args.file.as_deref(), args.force)?;
-    let what = if plan.family() == Family::BitLocker { "metadata" } else { "header" };
-    out.confirm(&format!("The {what} of {} will be overwritten.", args.target.volume.display()))?;
-    let (document, words) = match plan.run()? {
-        Restored::VeraCrypt { hidden, places } => {
-            let document = json!({"volume": args.target.volume, "hidden": hidden, "restored": places});
-            let places: Vec<String> = places.iter().map(ToString::to_string).collect();
-            (document, format!("the {} was restored", places.join(" and the ")))
-        }
-        _ => (
-            json!({"volume": args.target.volume, "restored": ["first sector", 1, 2, 3]}),
-            "the three copies of the metadata and the first sector were restored".to_owned(),
-        ),
-    };
-    out.result(&document, || format!("{}: {words}.", shown(&args.target.volume)))
+    let what = if plan.format == Family::BitLocker { "metadata" } else { "header" };
+    let question = format!("The {what} of {} will be overwritten.", args.target.volume.display());
+    if !args.dry.go_on(&plan, Some(&question), out)? {
+        return Ok(());
+    }
+    let done = plan.run()?;
+    out.result(&done, || {
+        let headers = done.restored.iter().filter_map(|part| match part {
+            RestoredPart::Header(place) => Some(place.to_string()),
+            _ => None,
+        });
+        let headers: Vec<String> = headers.collect();
+        let words = match headers.is_empty() {
+            true => "three copies of the metadata and the first sector were restored".to_owned(),
+            false => format!("{} was restored", headers.join(" and the ")),
+        };
+        format!("{}: the {words}.", shown(&done.volume))
+    })
 }
 
-fn repair(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
+fn repair(args: &RepairArgs, out: Output) -> Result<(), Failure> {
     let bar = SearchBar::new();
-    let volume = args.locked(&bar)?;
+    let volume = args.target.locked(&bar)?;
     let plan = header::repair(&volume)?;
-    if plan.overwrites_what_is_in_front() {
-        out.confirm(&format!(
+    let question = plan.overwrites_what_is_in_front.then(|| {
+        format!(
             "The first sector of {} will be overwritten. Do that only if it was a BitLocker volume, and nothing else since.",
-            args.volume.display()
-        ))?;
+            args.target.volume.display()
+        )
+    });
+    if !args.dry.go_on(&plan, question.as_deref(), out)? {
+        return Ok(());
     }
-    let written = plan.run()?;
-    let document =
-        json!({"volume": args.volume, "repaired": written.copies, "first_sector": written.first_sector});
-    out.result(&document, || {
-        let first = written.first_sector.then(|| "the first sector".to_owned());
-        let copies = written.copies.iter().map(|number| format!("copy {number} of the metadata"));
+    let done = plan.run()?;
+    out.result(&done, || {
+        let first = done.first_sector.then(|| "the first sector".to_owned());
+        let copies = done.repaired.iter().map(|number| format!("copy {number} of the metadata"));
         let told: Vec<String> = first.into_iter().chain(copies).collect();
-        let name = shown(&args.volume);
+        let name = shown(&done.volume);
         if told.is_empty() {
             return format!("{name}: the first sector and all copies of the metadata are in order.");
         }
-        let mut text = format!("{name}: written anew: {}.", told.join(", "));
-        if !written.all_good {
-            text.push_str(
+        let more = match done.all_good {
+            true => "",
+            false => {
                 " Not all copies of the metadata are in order: see whether what is in the volume is right, and then \
-                 repair it once more.",
-            );
-        }
-        text
+                 repair it once more."
+            }
+        };
+        format!("{name}: written anew: {}.{more}", told.join(", "))
     })
 }
