@@ -9,11 +9,11 @@
 //! written, zeros over what reads as zeros are nothing to refuse, and what is left is refused in the end.
 
 use crate::counters::{Counting, Kind, Layer, Watch};
+use crate::error::DeviceError;
 use crate::observation::{Observation, Observer};
 use crate::refused::Refused;
 use crate::{Counters, Latency, Layout, LayoutError, Mapping, Segment};
-use keyway_error::{Advice, Explain, Fault, Meaning};
-use keyway_store::{Action, AlignedBuf, Store, StoreError};
+use keyway_store::{Action, AlignedBuf, Store};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -30,66 +30,6 @@ pub enum Access {
     ReadOnly,
     /// Reads and writes.
     ReadWrite,
-}
-
-/// A request that failed.
-#[derive(Debug, thiserror::Error)]
-pub enum DeviceError {
-    /// The medium failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The request reaches past the end of the volume.
-    #[error("{len} bytes at {offset} are past the end of the volume ({size} bytes)")]
-    PastEnd {
-        /// First byte.
-        offset: u64,
-        /// Length.
-        len: u64,
-        /// The volume's size.
-        size: u64,
-    },
-    /// The volume was opened read-only.
-    #[error("the volume is open read-only")]
-    ReadOnly,
-    /// A write would have damaged the hidden volume. The device takes no more writes.
-    #[error("a write to the outer volume would have damaged the hidden one; the volume is now read-only")]
-    HiddenVolume,
-    /// The bytes from here on belong to the volume's own metadata, and were to become others than are read there. The
-    /// rest of the request has been written.
-    #[error("the bytes at {0} belong to the volume's metadata and can't be written")]
-    Metadata(u64),
-    /// Bytes whose writer was told long ago that they were taken could not be written since.
-    #[error("writes that were held back could not be put on the medium, and are lost")]
-    LostWrites,
-}
-
-impl Explain for DeviceError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use keyway_error::Kind as K;
-        match self {
-            Self::Store(error) => error.explain(),
-            Self::PastEnd { .. } => (K::Usage, Fault::Request, A::AskForLess).into(),
-            Self::ReadOnly => (K::ReadOnly, Fault::Machine, A::OpenWritable).into(),
-            Self::HiddenVolume => (K::HiddenVolume, Fault::State, A::CloseIt).into(),
-            Self::LostWrites => (K::LostWrites, Fault::Medium, A::OpenAgainAndCheck).into(),
-            Self::Metadata(_) => (K::Metadata, Fault::State, A::LeaveMetadataAlone).into(),
-        }
-    }
-}
-
-impl DeviceError {
-    /// The errno to hand to an application.
-    pub fn errno(&self) -> i32 {
-        // Linux's generic numbers: EIO, EINVAL, EROFS, EPERM.
-        match self {
-            Self::LostWrites => 5,
-            Self::Store(e) => e.errno(),
-            Self::PastEnd { .. } => 22,
-            Self::ReadOnly => 30,
-            Self::HiddenVolume | Self::Metadata(_) => 1,
-        }
-    }
 }
 
 /// A layout over a store: plain sectors in and out.

@@ -7,6 +7,7 @@
 
 mod counters;
 mod device;
+mod error;
 mod extents;
 mod hand_over;
 mod layout;
@@ -17,7 +18,8 @@ mod spread;
 mod transfer;
 
 pub use counters::{Counters, Latency};
-pub use device::{Access, Device, DeviceError};
+pub use device::{Access, Device};
+pub use error::DeviceError;
 pub use extents::Extent;
 pub use hand_over::{HandOver, LayerSecrets};
 pub use layout::{Layout, LayoutError, Mapping, Segment};

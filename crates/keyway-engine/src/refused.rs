@@ -1,6 +1,6 @@
 //! What of a write was refused, while the rest of it goes on.
 
-use crate::DeviceError;
+use crate::error::DeviceError;
 
 /// The first byte that a write was refused, if any.
 #[derive(Default)]

@@ -7,7 +7,9 @@
 
 use crate::counters::{Kind, Layer, Watch};
 use crate::{Device, DeviceError, Mapping, Segment};
-use keyway_store::{Action, DirectFile};
+use keyway_store::Action;
+#[cfg(target_os = "linux")]
+use keyway_store::DirectFile;
 use std::sync::{RwLockReadGuard, TryLockError};
 use std::time::Instant;
 
@@ -26,6 +28,7 @@ pub struct Transfer<'a> {
 
 impl Device {
     /// The store's file, where transfers can be queued.
+    #[cfg(target_os = "linux")]
     pub fn queueable(&self) -> Option<DirectFile<'_>> {
         self.store.queueable()
     }

@@ -8,15 +8,18 @@
 //! - A new, empty one: [`mkfs`].
 //! - Its files, without a mount: [`files`] (the feature `files`, on by default).
 //!
+//! Programs are run, and files written, on Linux; the rest is the same on every system.
+//!
 //! What lies on a medium was written by somebody else: every field is checked before it is used.
 #![forbid(unsafe_code)]
 
 pub mod allocation;
 pub mod calendar;
 mod fields;
-#[cfg(feature = "files")]
+#[cfg(all(feature = "files", target_os = "linux"))]
 pub mod files;
 pub mod mkfs;
+#[cfg(target_os = "linux")]
 pub mod resize;
 pub mod superblock;
 

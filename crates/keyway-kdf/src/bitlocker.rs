@@ -1,6 +1,7 @@
 //! BitLocker's stretch: 2^20 chained SHA-256 between a password and the key that opens its protector.
 
-use crate::kernels::stretch::{AT_ONCE, Chain, Links};
+use crate::kernels::links::Links;
+use crate::kernels::stretch::{AT_ONCE, Chain};
 use keyway_secret::{Locked, SecretBytes, wipe_stack};
 use std::sync::atomic::{AtomicBool, Ordering};
 use zeroize::Zeroize;

@@ -8,8 +8,8 @@
 //! alone; below it and beside it the lock is a shared one. So whoever comes by one name meets whoever came by another,
 //! in either order, and neighbours on one disk don't meet at all.
 
-use crate::OpenMode;
 use crate::in_use::InUse;
+use crate::mode::OpenMode;
 use keyway_sys::{Layer, Node, Reached, claim_device, layers, uses, views};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;

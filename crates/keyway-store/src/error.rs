@@ -1,6 +1,5 @@
 //! What went wrong on the medium: the operation, where, and the system's own reason.
 
-use crate::InUse;
 use keyway_error::{Advice, Explain, Meaning, explain_io};
 use std::{fmt, io};
 
@@ -61,10 +60,11 @@ pub struct StoreError {
 impl Explain for StoreError {
     fn explain(&self) -> Meaning {
         let mut meaning = explain_io(&self.source);
-        let by = self.source.get_ref().and_then(|inner| inner.downcast_ref::<InUse>());
         if self.is_shorter() {
             meaning.advice = vec![Advice::WaitForItsSize];
-        } else if let Some(by) = by {
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(by) = self.source.get_ref().and_then(|inner| inner.downcast_ref::<crate::InUse>()) {
             meaning.advice = vec![by.advice()];
         }
         meaning
@@ -107,6 +107,7 @@ impl StoreError {
     }
 
     /// The system's reason for what lies behind the new end of a store that had `size` bytes when it was opened.
+    #[cfg(target_os = "linux")]
     pub(crate) fn shorter(size: u64) -> io::Error {
         io::Error::new(io::ErrorKind::UnexpectedEof, Shorter(size))
     }
@@ -143,7 +144,8 @@ impl StoreError {
     /// The errno to hand to an application: the system's own where there is one, else EPERM for what is
     /// reserved, and EIO.
     pub fn errno(&self) -> i32 {
-        let ours = if self.is_reserved() { rustix::io::Errno::PERM } else { rustix::io::Errno::IO };
-        self.source.raw_os_error().unwrap_or(ours.raw_os_error())
+        // Linux's generic numbers.
+        let ours = if self.is_reserved() { 1 } else { 5 };
+        self.source.raw_os_error().unwrap_or(ours)
     }
 }

@@ -4,9 +4,11 @@
 //! written since then any subset, sector by sector, as the plan's seed decides.
 
 use crate::{Operation, SplitMix64, Store, StoreError};
-use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A failing medium's errno, on Linux.
+const EIO: i32 = 5;
 
 /// What shall go wrong, and when. Requests are counted from 0, each kind by itself.
 #[derive(Debug, Clone, Default)]
@@ -97,7 +99,7 @@ impl<S: Store> Store for FaultStore<S> {
         let number = state.reads;
         state.reads += 1;
         if state.dead || state.plan.reads_fail_from.is_some_and(|from| number >= from) {
-            return Err(Self::fault(Operation::Read, offset, buf.len(), Errno::IO.raw_os_error()));
+            return Err(Self::fault(Operation::Read, offset, buf.len(), EIO));
         }
         self.inner.read_at(buf, offset)?;
         let sector = u64::from(self.inner.sector_bytes());
@@ -117,7 +119,7 @@ impl<S: Store> Store for FaultStore<S> {
         let number = state.writes;
         state.writes += 1;
         if state.step() {
-            return Err(Self::fault(Operation::Write, offset, buf.len(), Errno::IO.raw_os_error()));
+            return Err(Self::fault(Operation::Write, offset, buf.len(), EIO));
         }
         if let Some((from, errno)) = state.plan.writes_fail_from
             && number >= from
@@ -156,7 +158,7 @@ impl<S: Store> Store for FaultStore<S> {
         let number = state.flushes;
         state.flushes += 1;
         if state.step() || state.plan.flushes_fail_from.is_some_and(|from| number >= from) {
-            return Err(Self::fault(Operation::Flush, 0, 0, Errno::IO.raw_os_error()));
+            return Err(Self::fault(Operation::Flush, 0, 0, EIO));
         }
         let sector = u64::from(self.inner.sector_bytes());
         for (number, bytes) in std::mem::take(&mut state.cache) {

@@ -12,6 +12,7 @@
 
 use crate::claim::{Claimed, Elsewhere};
 use crate::direct::{Direct, DirectFile};
+use crate::mode::{Caching, OpenMode};
 use crate::{Operation, Store, StoreError, claim};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -21,26 +22,6 @@ use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Whether a store may write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OpenMode {
-    /// Reads only.
-    ReadOnly,
-    /// Reads and writes; claims the file or device.
-    ReadWrite,
-}
-
-/// Whether the system's page cache stands between us and the medium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caching {
-    /// Through the page cache.
-    Buffered,
-    /// Past it, for requests that are aligned; the file system that lies inside the volume has
-    /// its own cache, a second one under it only costs memory. Falls back to `Buffered` where
-    /// the medium does not offer direct I/O.
-    Direct,
-}
 
 /// A file or block device.
 pub struct FileStore {

@@ -1,6 +1,8 @@
 //! A [`Store`] is positioned I/O and nothing else: a file, a block device, memory, or one of these behind a fault
 //! injector. It knows no format and no key.
 //!
+//! [`FileStore`] and whom it keeps away are Linux's; the rest is the same on every system.
+//!
 //! Offsets and lengths are bytes. An implementation accepts any offset and length inside
 //! `0..size()`; requests aligned to [`Store::sector_bytes`] in aligned memory are the fast ones.
 //! [`AlignedBuf`] is such memory.
@@ -10,25 +12,35 @@
 #![forbid(unsafe_code)]
 
 mod aligned;
+#[cfg(target_os = "linux")]
 mod claim;
+#[cfg(target_os = "linux")]
 mod direct;
 mod error;
 mod fault;
+#[cfg(target_os = "linux")]
 mod file;
+#[cfg(target_os = "linux")]
 mod in_use;
 mod memory;
+mod mode;
 mod noise;
 mod queue;
 pub mod size;
 
 pub use aligned::AlignedBuf;
+#[cfg(target_os = "linux")]
 pub use claim::{Elsewhere, patiently, refuse_if_claimed};
+#[cfg(target_os = "linux")]
 pub use direct::DirectFile;
 pub use error::{Operation, StoreError};
 pub use fault::{FaultPlan, FaultStore};
-pub use file::{Caching, FileStore, OpenMode};
+#[cfg(target_os = "linux")]
+pub use file::FileStore;
+#[cfg(target_os = "linux")]
 pub use in_use::InUse;
 pub use memory::MemStore;
+pub use mode::{Caching, OpenMode};
 pub use noise::SplitMix64;
 pub use queue::{Action, Completion, Queue, Request};
 
@@ -65,6 +77,7 @@ pub trait Store: Send + Sync {
     /// The file itself, for a caller who has the system move many requests at once instead of waiting
     /// for each in `read_at` and `write_at`. `None` where the system would not do it without waiting,
     /// or where this store does more than move bytes.
+    #[cfg(target_os = "linux")]
     fn queueable(&self) -> Option<DirectFile<'_>> {
         None
     }
@@ -95,6 +108,7 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     fn is_claimed(&self) -> bool {
         (**self).is_claimed()
     }
+    #[cfg(target_os = "linux")]
     fn queueable(&self) -> Option<DirectFile<'_>> {
         (**self).queueable()
     }

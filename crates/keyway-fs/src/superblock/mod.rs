@@ -13,8 +13,7 @@ use keyway_engine::{Device, DeviceError};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use parse::Parsed;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// How much is read at a time, as direct I/O wants it.
 const PAGE: u64 = 4096;
@@ -69,7 +68,11 @@ impl Superblock {
     pub fn on(mut file: &File) -> io::Result<Option<Self>> {
         // A block device has no length but its end.
         let size = file.seek(SeekFrom::End(0))?;
-        Self::look(size, |page, at| file.read_exact_at(page, at))
+        Self::look(size, |page, at| {
+            let mut file = file;
+            file.seek(SeekFrom::Start(at))?;
+            file.read_exact(page)
+        })
     }
 
     /// What the first page of a medium of so many bytes says, for who can read no more of it.

@@ -1,6 +1,6 @@
 //! Filling Argon2id's memory block by block (RFC 9106, section 3.4), each step told its address early.
 
-use super::{Argon2idCost, Argon2idParameter, KdfError, TYPE};
+use super::parameters::{Argon2idCost, Argon2idParameter, KdfError, TYPE};
 use crate::kernels::argon2::{Block, Compress};
 
 /// Slices of the memory; segments in the same slice do not depend on each other.

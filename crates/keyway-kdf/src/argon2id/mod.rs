@@ -2,74 +2,20 @@
 
 mod fill;
 mod long_hash;
+mod parameters;
+
+pub use parameters::{Argon2idCost, Argon2idParameter, KdfError};
 
 use crate::kernels::argon2::{Block, Compress};
 use crate::kernels::memory::Memory;
 use blake2::Blake2b512;
 use blake2::digest::Digest;
 use fill::{ADDRESSES, Filling, Shape};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_secret::{SecretBytes, wipe_stack};
 use long_hash::long_hash;
+use parameters::TYPE;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zeroize::Zeroize;
-
-/// What one Argon2id derivation costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Argon2idCost {
-    /// Memory in KiB, at least 8 for each lane.
-    pub memory_kib: u32,
-    /// How often the memory is passed over, at least 1.
-    pub passes: u32,
-    /// Lanes (the degree of parallelism), from 1 to 2^24 - 1. They are computed one after the other.
-    pub lanes: u32,
-}
-
-/// Why a key could not be derived.
-#[derive(Debug, thiserror::Error)]
-pub enum KdfError {
-    /// The machine, or a limit set for this process, does not grant the memory.
-    #[error("Argon2id needs {needed_kib} KiB of memory, more than can be had")]
-    OutOfMemory {
-        /// What the derivation needs.
-        needed_kib: u64,
-    },
-    /// RFC 9106 does not allow this cost, salt or output length.
-    #[error("Argon2id (RFC 9106) does not allow this {0}")]
-    Parameters(Argon2idParameter),
-}
-
-impl Explain for KdfError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::OutOfMemory { .. } => (Kind::Failed, Fault::State, Advice::CloseProgramsLiftLimit).into(),
-            Self::Parameters(_) => Meaning::of(Fault::State),
-        }
-    }
-}
-
-/// A parameter of Argon2id with limits (RFC 9106, section 3.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Argon2idParameter {
-    /// Memory: at least 8 KiB for each lane.
-    #[error("amount of memory")]
-    Memory,
-    /// Passes: at least 1.
-    #[error("number of passes")]
-    Passes,
-    /// Lanes: from 1 to 2^24 - 1.
-    #[error("number of lanes")]
-    Lanes,
-    /// Salt: from 8 bytes (what the reference implementation demands) to 2^32 - 1.
-    #[error("length of the salt")]
-    Salt,
-    /// Password: up to 2^32 - 1 bytes.
-    #[error("length of the password")]
-    Password,
-    /// Output: from 4 to 2^32 - 1 bytes.
-    #[error("length of the output")]
-    Output,
-}
 
 /// Derives `out_len` bytes with Argon2id, version 0x13, without secret key or associated data.
 ///
@@ -152,8 +98,6 @@ fn derive(
 
 /// The version number that the hashes take in (section 3.1).
 const VERSION: u32 = 0x13;
-/// The number of Argon2id among the variants (section 3.1).
-const TYPE: u32 = 2;
 /// How many derivations are filled side by side: a fifth gained nothing where it was measured.
 const AT_ONCE: usize = 4;
 

@@ -1,7 +1,7 @@
 //! The inner loop of PBKDF2: each link is the HMAC of the one before, all of them are summed.
 
+use super::lane::{KeyBlock, Lane};
 use super::lanes::Lanes;
-use super::{KeyBlock, Lane};
 
 /// A hash function of `S` state words whose digest is the whole state.
 pub(crate) trait LaneHash<const S: usize> {

@@ -20,7 +20,9 @@ mod fips180;
 mod gfni;
 #[cfg(target_arch = "x86_64")]
 mod gfni_pairs;
+mod lane;
 mod lanes;
+pub(crate) mod links;
 #[cfg(not(target_os = "linux"))]
 #[path = "heap.rs"]
 pub(crate) mod memory;
@@ -29,44 +31,24 @@ pub(crate) mod memory;
 mod portable;
 mod ripemd160;
 mod rows;
+mod scalar;
 mod sha256;
 mod sha512;
 #[cfg(target_arch = "x86_64")]
 mod sha_ni;
+mod step;
 mod streebog;
 pub(crate) mod stretch;
 mod whirlpool;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use lane::{KeyBlock, Lane};
+
 use crate::prf::Prf;
 use std::fmt;
 use std::str::FromStr;
-use zeroize::Zeroize;
-
-/// The HMAC key, hashed if it was longer than a block, with zeros behind it.
-pub(crate) type KeyBlock = [u8; MAX_BLOCK_BYTES];
-
-/// Room for the largest input block, SHA-512's.
-pub(crate) const MAX_BLOCK_BYTES: usize = 128;
-
-/// One chain: its last link and the exclusive or of all links so far. Shorter digests use the front.
-#[derive(Clone, Copy)]
-pub(crate) struct Lane {
-    pub(crate) link: [u8; 64],
-    pub(crate) sum: [u8; 64],
-}
-
-impl Lane {
-    pub(crate) const EMPTY: Self = Self { link: [0; 64], sum: [0; 64] };
-}
-
-impl Zeroize for Lane {
-    fn zeroize(&mut self) {
-        self.link.zeroize();
-        self.sum.zeroize();
-    }
-}
+use step::{Step, steps};
 
 /// A family of implementations, by the instructions they need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,22 +104,6 @@ impl FromStr for Kernel {
     }
 }
 
-/// A step function and the number of chains it computes at once.
-#[derive(Clone, Copy)]
-pub(crate) struct Step {
-    pub(crate) lanes: usize,
-    /// Safe to call on a processor for which [`Steps::of`] hands it out.
-    run: unsafe fn(&KeyBlock, &mut [Lane], u32),
-}
-
-impl Step {
-    /// Goes on by `iterations` links in each lane. `lanes` may be fewer than the step takes.
-    pub(crate) fn run(&self, key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
-        // SAFETY: a Step comes from `Steps::of`, which has asked the processor for its instructions.
-        unsafe { (self.run)(key, lanes, iterations) }
-    }
-}
-
 /// The step functions of one kernel for one hash function, the narrowest first.
 #[derive(Clone, Copy)]
 pub(crate) struct Steps(&'static [Step]);
@@ -171,11 +137,6 @@ impl Steps {
     }
 }
 
-macro_rules! steps {
-    ($($lanes:literal $run:expr),*) => { &[$(Step { lanes: $lanes, run: $run }),*] };
-}
-use steps;
-
 fn portable_steps(prf: Prf) -> &'static [Step] {
     match prf {
         Prf::Sha512 => steps![1 portable::sha512],
@@ -185,32 +146,5 @@ fn portable_steps(prf: Prf) -> &'static [Step] {
         Prf::Ripemd160 => steps![1 scalar::ripemd160],
         Prf::Whirlpool => steps![1 scalar::whirlpool],
         Prf::Streebog => steps![1 scalar::streebog],
-    }
-}
-
-/// The lane code with one lane: plain words.
-mod scalar {
-    use super::rows::{self, OneState};
-    use super::{KeyBlock, Lane, chain};
-    use super::{blake2s::Blake2s, ripemd160::Ripemd160, streebog::Streebog, whirlpool::Whirlpool};
-
-    pub(super) fn blake2s(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
-        // SAFETY: plain words need no special instructions.
-        unsafe { chain::advance::<u32, Blake2s, 8>(key, lanes, iterations) }
-    }
-
-    pub(super) fn ripemd160(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
-        // SAFETY: plain words need no special instructions.
-        unsafe { chain::advance::<u32, Ripemd160, 5>(key, lanes, iterations) }
-    }
-
-    pub(super) fn whirlpool(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
-        // SAFETY: plain words need no special instructions.
-        unsafe { rows::advance::<OneState, Whirlpool>(key, lanes, iterations) }
-    }
-
-    pub(super) fn streebog(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
-        // SAFETY: plain words need no special instructions.
-        unsafe { rows::advance::<OneState, Streebog>(key, lanes, iterations) }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! They use the processor's SHA instructions where there are any (x86-64, aarch64).
 
-use super::{KeyBlock, Lane, ripemd160, sha256, sha512};
+use super::lane::{KeyBlock, Lane};
+use super::{ripemd160, sha256, sha512};
 use zeroize::Zeroize;
 
 macro_rules! chains {

@@ -1,6 +1,6 @@
 //! The 64-byte states of Whirlpool and Streebog, of one or more chains, and their PBKDF2 loop.
 
-use super::{KeyBlock, Lane};
+use super::lane::{KeyBlock, Lane};
 
 /// A 64-byte state or block as eight little-endian words.
 pub(crate) type Words = [u64; 8];

@@ -4,9 +4,9 @@
 //! little. They have no form for AVX, so nothing here is compiled for it.
 
 use super::chain::LaneHash;
+use super::lane::{KeyBlock, Lane};
 use super::sha256::{IV, K, Sha256};
 use super::stretch::{AT_ONCE, Chain, tail};
-use super::{KeyBlock, Lane};
 use std::arch::x86_64::*;
 use zeroize::Zeroize;
 

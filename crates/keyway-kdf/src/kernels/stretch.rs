@@ -1,7 +1,5 @@
 //! Chains of SHA-256 over BitLocker's stretch structure, one or two at a time.
 
-#[cfg(target_arch = "x86_64")]
-use super::sha_ni;
 use super::sha256;
 use zeroize::Zeroize;
 
@@ -24,40 +22,6 @@ impl Zeroize for Chain {
 /// How many chains fill the SHA unit of one core: while one waits for a result, the other computes.
 pub(crate) const AT_ONCE: usize = 2;
 
-/// A way to go on by some links in every chain.
-#[derive(Clone, Copy)]
-pub(crate) struct Links {
-    /// Safe to call on a processor for which [`Links::all`] hands it out.
-    run: unsafe fn(&mut [Chain], u32, u32),
-}
-
-impl Links {
-    /// The one that runs on any processor.
-    pub(crate) const PORTABLE: Self = Self { run: portable };
-
-    /// Every function that runs on this processor, the fastest first.
-    pub(crate) fn all() -> Vec<Self> {
-        let mut all = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        if sha_ni::available() {
-            all.push(Self { run: sha_ni::stretch });
-        }
-        all.push(Self::PORTABLE);
-        all
-    }
-
-    /// The fastest on this processor.
-    pub(crate) fn best() -> Self {
-        Self::all().first().copied().unwrap_or(Self::PORTABLE)
-    }
-
-    /// Links number `from` to `to`, the latter left out, in each chain.
-    pub(crate) fn run(self, chains: &mut [Chain], from: u32, to: u32) {
-        // SAFETY: `all` has asked the processor for the instructions of what it hands out.
-        unsafe { (self.run)(chains, from, to) }
-    }
-}
-
 /// Bits of one structure: two hashes, the salt and the count. It ends in the second block.
 const BITS: u32 = 8 * (32 + 32 + 16 + 8);
 
@@ -67,7 +31,7 @@ pub(super) const fn tail(count: u32) -> [u32; 12] {
 }
 
 /// With RustCrypto's compression function, which takes SHA instructions where it knows them.
-fn portable(chains: &mut [Chain], from: u32, to: u32) {
+pub(super) fn portable(chains: &mut [Chain], from: u32, to: u32) {
     let mut blocks = [[0; 64]; 2];
     for chain in chains {
         for count in from..to {

@@ -3,13 +3,15 @@
 use super::blake2s::Blake2s;
 use super::gfni::{self, ByColumn, ByWord};
 use super::gfni_pairs::ByPair;
+use super::lane::{KeyBlock, Lane};
 use super::lanes::{Twin, W32x8, W32x16, W64x4, W64x8};
 use super::ripemd160::Ripemd160;
 use super::sha256::Sha256;
 use super::sha512::Sha512;
+use super::step::{Step, steps};
 use super::streebog::Streebog;
 use super::whirlpool::Whirlpool;
-use super::{KeyBlock, Lane, Step, chain, portable, rows, scalar, sha_ni, steps};
+use super::{chain, portable, rows, scalar, sha_ni};
 use crate::prf::Prf;
 
 macro_rules! lane_steps {

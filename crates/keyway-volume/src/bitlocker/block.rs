@@ -47,6 +47,10 @@ use sha2::{Digest, Sha256};
 /// (version 2).
 pub const REGION_BYTES: usize = 64 * 1024;
 
+/// Bytes at the beginning of a copy's 64 KiB that hold all of it; the rest is free for as long as a
+/// conversion is under way. What Windows writes takes 2 to 4 KiB.
+pub const HEAD_BYTES: usize = 32 << 10;
+
 /// What each of the copies starts with.
 pub const SIGNATURE: [u8; 8] = *b"-FVE-FS-";
 

@@ -22,9 +22,9 @@
 //! GUIDs anywhere in the sector, as Windows' driver does; checked with the volumes that Windows
 //! made.
 
-use super::create_boot::has_windows_loader;
 use super::guid::Guid;
 use super::reader::Reader;
+use super::windows_loader::has_windows_loader;
 
 /// Bytes that are looked at.
 pub const BOOT_SECTOR_BYTES: usize = 512;

@@ -9,7 +9,7 @@
 //! Source: dissect.fve's account of the states, dislocker's (its "switch encryption paused" is 5), libbde's
 //! ("encrypted volume size").
 
-use super::block::{Block, REGION_BYTES, VALIDATION_TIME};
+use super::block::{Block, HEAD_BYTES, REGION_BYTES, VALIDATION_TIME};
 use super::codes::{Method, State};
 use super::create_boot::boot_sector;
 use super::create_error::CreateError;
@@ -31,10 +31,6 @@ use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Bytes at the beginning of a copy's 64 KiB that hold all of it; the rest is free for as long as a
-/// conversion is under way. What Windows writes takes 2 to 4 KiB.
-pub const HEAD_BYTES: usize = 32 << 10;
 
 /// How far a conversion is, for the metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,22 +4,7 @@
 //! that Windows made, which differ only in the fields named here.
 
 use super::boot::{BOOT_SECTOR_BYTES, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW, OEM, OEM_TO_GO};
-use std::ops::Range;
-
-/// The template up to the boot loader's end; the OEM name (at 3) and the file system's fields are put
-/// over it. The loader prints the messages below and waits for a key.
-const TEMPLATE: [u8; 137] = *b"\
-    \xeb\x58\x90\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xf8\0\0\x3f\0\xff\0\0\0\0\0\
-    \0\0\0\0\xe0\x1f\0\0\0\0\0\0\0\0\0\0\x01\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\
-    \x80\0\x29\0\0\0\0NO NAME    FAT32   \x33\xc9\x8e\xd1\xbc\xf4\
-    \x7b\x8e\xc1\x8e\xd9\xbd\0\x7c\xa0\xfb\x7d\xb4\x7d\x8b\xf0\xac\
-    \x98\x40\x74\x0c\x48\x74\x0e\xb4\x0e\xbb\x07\0\xcd\x10\xeb\xef\
-    \xa0\xfd\x7d\xeb\xe6\xcd\x16\xcd\x19";
-
-/// What the loader prints.
-const MESSAGES_AT: usize = 0x100;
-const MESSAGES: &[u8] =
-    b"\r\nRemove disks or other media.\xff\r\nDisk error\xff\r\nPress any key to restart\r\n";
+use super::windows_loader::{MESSAGES, MESSAGES_AT, TEMPLATE};
 
 /// What Windows leaves where a To Go drive has its offsets, and after it; in the copy of that drive's sector, too.
 const PLACEHOLDER_AT: usize = 0x198;
@@ -68,19 +53,6 @@ pub(super) fn to_go_boot_sector(bpb: &[u8], serial: [u8; 4], copies: &[u64; 3]) 
     put_offsets(&mut sector, GUID_AT_TO_GO + 16, copies);
     put(&mut sector, TO_GO_TAIL_AT, &TO_GO_TAIL);
     sector
-}
-
-/// The loader's code behind the fields, and its messages.
-const LOADER: [Range<usize>; 2] = [90..TEMPLATE.len(), MESSAGES_AT..MESSAGES_AT + MESSAGES.len()];
-
-/// Bytes of the loader that may differ, and it still is this one.
-const FEW: usize = 4;
-
-/// Whether the sector has the loader that those of BitLocker volumes have, and no other sector.
-pub(super) fn has_windows_loader(sector: &[u8]) -> bool {
-    let template = template();
-    let differs = |at: &usize| sector.get(*at) != template.get(*at);
-    LOADER.into_iter().flatten().filter(differs).count() <= FEW
 }
 
 /// The copy of a To Go drive's first sector that FAT32 wants: it names no places.

@@ -9,10 +9,11 @@
 
 use super::block::Block;
 use super::boot::{BOOT_SECTOR_BYTES, BootKind, GUID_AT, GUID_AT_TO_GO, OEM, OEM_TO_GO};
-use super::create_boot::{boot_sector, has_windows_loader, to_go_boot_sector};
+use super::create_boot::{boot_sector, to_go_boot_sector};
 use super::create_decoy::{BACKUP_SECTOR, Decoy};
 use super::create_place::BOOT_BYTES;
 use super::eow;
+use super::windows_loader::has_windows_loader;
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 

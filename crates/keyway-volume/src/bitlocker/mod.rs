@@ -42,11 +42,12 @@ mod search;
 mod startup_key;
 pub mod tpm;
 mod unlock;
+mod windows_loader;
 
 pub use backup::{BACKUP_SIGNATURE, BackupError, HeaderBackup, NotABackup, Repaired, erase};
 pub use block::{
-    BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, REGION_BYTES, SIGNATURE, VERSION,
-    Validation,
+    BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, HEAD_BYTES, REGION_BYTES,
+    SIGNATURE, VERSION, Validation,
 };
 pub use boot::{
     BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW,
@@ -55,7 +56,7 @@ pub use boot::{
 pub use change::{ChangeError, LastProtector, NewProtector};
 pub use codes::{Method, Protection, State};
 pub use conversion::{
-    Converting, ConvertingError, HEAD_BYTES, InPlace, NotConvertible, Reached, look_behind, unlock_behind,
+    Converting, ConvertingError, InPlace, NotConvertible, Reached, look_behind, unlock_behind,
 };
 pub use create::{Created, Fill, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::CreateError;

@@ -4,9 +4,8 @@
 //! copy that lies where it says is enough. What else the first sector tells is found, too: the size of
 //! a sector by how many of them lie elsewhere, and encrypt-on-write information by its signature.
 
-use super::block::{Block, REGION_BYTES, SIGNATURE};
+use super::block::{Block, HEAD_BYTES, REGION_BYTES, SIGNATURE};
 use super::boot::{BOOT_SECTOR_BYTES, BootSector};
-use super::conversion::HEAD_BYTES;
 use super::eow;
 use super::first_sector::{named_places, wanted};
 use super::guid::Guid;

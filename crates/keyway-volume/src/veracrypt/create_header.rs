@@ -3,10 +3,11 @@
 use super::create_error::CreateError;
 use super::derive::derive_header_key;
 use super::header::Header;
+use super::header::SALT_BYTES;
 use super::params::{Derivation, Format, HashName};
 use super::place::HEADER_BYTES;
 use super::random;
-use super::sealed::{SALT_BYTES, SealedHeader};
+use super::sealed::SealedHeader;
 use super::suite::{Suite, longest_key};
 use keyway_kdf::KdfError;
 use keyway_secret::SecretBytes;

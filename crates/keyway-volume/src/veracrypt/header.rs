@@ -24,6 +24,9 @@
 use super::params::Format;
 use keyway_secret::SecretBytes;
 
+/// Bytes of salt at the beginning of a header.
+pub const SALT_BYTES: usize = 64;
+
 /// Bytes of a header that are encrypted.
 pub const PLAIN_BYTES: usize = 448;
 
@@ -153,7 +156,7 @@ struct Fields<'a>(&'a [u8; PLAIN_BYTES]);
 
 impl Fields<'_> {
     fn take<const N: usize>(&self, offset: usize) -> [u8; N] {
-        let at = offset - super::sealed::SALT_BYTES;
+        let at = offset - SALT_BYTES;
         let mut bytes = [0; N];
         for (to, from) in bytes.iter_mut().zip(self.0.iter().skip(at)) {
             *to = *from;
@@ -221,7 +224,7 @@ impl Header {
     pub fn serialise(&self) -> SecretBytes {
         let mut plain = SecretBytes::zeroed(PLAIN_BYTES);
         let mut put = |offset: usize, bytes: &[u8]| {
-            let at = offset - super::sealed::SALT_BYTES;
+            let at = offset - SALT_BYTES;
             for (to, from) in plain.iter_mut().skip(at).zip(bytes) {
                 *to = *from;
             }

@@ -1,13 +1,10 @@
 //! A header as it lies on the medium: salt, then 448 encrypted bytes.
 
-use super::header::{Header, HeaderFault, PLAIN_BYTES};
+use super::header::{Header, HeaderFault, PLAIN_BYTES, SALT_BYTES};
 use super::place::HEADER_BYTES;
 use super::suite::Suite;
 use keyway_cipher::CipherError;
 use keyway_secret::Locked;
-
-/// Bytes of salt at the beginning of a header.
-pub const SALT_BYTES: usize = 64;
 
 /// The 512 bytes of an encrypted header.
 #[derive(Clone)]

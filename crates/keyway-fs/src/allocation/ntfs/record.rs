@@ -1,7 +1,7 @@
 //! A record of the MFT: its fixups, and the attributes in it.
 
 use super::super::error::{AllocationError, damaged};
-use super::super::medium::{number, put};
+use super::super::medium::{number, put, read};
 use super::runs::Extents;
 use keyway_store::Store;
 
@@ -89,7 +89,7 @@ impl Mft {
             });
             found.map_or_else(|| damaged(what), Ok)
         };
-        let first = unfixed(super::super::read(store, at, record_bytes)?)?;
+        let first = unfixed(read(store, at, record_bytes)?)?;
         let (all, _) = stream(&first, "its MFT")?;
         if all.start() != Some(at) {
             return damaged("the place of its MFT");
