@@ -278,7 +278,7 @@ pub struct LayerKey<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CipherError {
     /// No such cipher or cascade.
-    #[error("there is no cipher called {0:?}; `keyway bench` lists them")]
+    #[error("there is no cipher called {0:?}")]
     UnknownCipher(String),
     /// A key of the wrong size, or the wrong number of layers.
     #[error("{chain} in {mode} mode takes other keys than the ones given")]

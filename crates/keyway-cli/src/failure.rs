@@ -1,11 +1,15 @@
 //! What went wrong, in words for people and scripts, and the exit code that goes with it.
 
 #[cfg(test)]
+#[path = "../tests/inner/reference.rs"]
 mod reference;
 #[cfg(test)]
+#[path = "../tests/inner/samples.rs"]
 mod samples;
 
 use crate::words;
+use keyway::session::SessionError;
+use keyway::{Error, Misuse};
 use keyway_attach::AttachError;
 use keyway_convert::ConvertError;
 use keyway_engine::{DeviceError, LayoutError};
@@ -20,8 +24,8 @@ use keyway_volume::bitlocker::tpm::TpmProtectorError;
 use keyway_volume::bitlocker::{self, BitLockerError};
 use keyway_volume::veracrypt::{ChangeError, CreateError, ResizeError};
 use serde_json::json;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 /// The exit codes that scripts rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +93,10 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What to do about it; empty where nothing helps.
     pub(crate) hint: String,
+    /// The same as data, where an error of the library has it.
+    pub(crate) advice: Box<[Advice]>,
+    /// The file or device that it is about, where the message names one.
+    pub(crate) path: Option<Box<Path>>,
     /// What else the JSON document says, beside the error.
     pub(crate) detail: serde_json::Value,
 }
@@ -101,6 +109,8 @@ impl Failure {
             kind: exit.kind(),
             message: message.into(),
             hint: hint.into(),
+            advice: Box::default(),
+            path: None,
             detail: serde_json::Value::Null,
         }
     }
@@ -111,9 +121,9 @@ impl Failure {
         self
     }
 
-    /// The same with another advice.
+    /// The same with another advice, in words of this front's own.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
+        (self.hint, self.advice) = (hint.into(), Box::default());
         self
     }
 
@@ -132,9 +142,18 @@ impl Failure {
         self
     }
 
+    /// The same about this file or device, which its message names now.
+    pub(crate) fn about(mut self, path: &Path) -> Self {
+        if self.path.as_deref() != Some(path) {
+            self.message = format!("{}: {}", path.display(), self.message);
+            self.path = Some(path.into());
+        }
+        self
+    }
+
     /// Whether somebody made the file or device shorter while it was looked at: another look sees what it is now.
     pub(crate) fn is_shorter(&self) -> bool {
-        self.hint == words::sentence(&Advice::WaitForItsSize)
+        self.advice.contains(&Advice::WaitForItsSize)
     }
 
     /// Wrong usage.
@@ -146,15 +165,21 @@ impl Failure {
     pub(crate) fn meant(meaning: &Meaning, message: impl Into<String>) -> Self {
         let failure = Self::new(Exit::of(meaning.fault), message, words::sentences(&meaning.advice));
         let missing = meaning.advice.iter().find_map(|step| match step {
-            Advice::ShrinkFileSystem(missing) => Some(json!({ "missing_bytes": missing })),
+            Advice::ShrinkFileSystem { bytes: missing } => Some(json!({ "missing_bytes": missing })),
             _ => None,
         });
-        Self { detail: missing.unwrap_or_default(), ..failure }.kind(meaning.kind)
+        let (advice, path) = (meaning.advice.clone().into(), meaning.path.as_deref().map(Into::into));
+        Self { kind: meaning.kind, advice, path, detail: missing.unwrap_or_default(), ..failure }
+    }
+
+    /// An error that says itself what it means.
+    pub(crate) fn explained(error: &dyn Explain) -> Self {
+        Self::meant(&error.explain(), error.to_string())
     }
 
     /// A system call on a path that failed, sorted by errno.
     pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
-        Self::meant(&explain_io(error), format!("could not {doing} {}: {error}", path.display()))
+        Self::meant(&explain_io(error).about(path), format!("could not {doing} {}: {error}", path.display()))
     }
 }
 
@@ -163,7 +188,7 @@ macro_rules! explained {
     ($($error:ty,)*) => {$(
         impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                Self::meant(&error.explain(), error.to_string())
+                Self::explained(&error)
             }
         }
     )*};
@@ -172,7 +197,45 @@ macro_rules! explained {
 explained! {
     StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError, VolumeError,
     BitLockerError, bitlocker::ChangeError, bitlocker::RewriteError, bitlocker::BackupError, bitlocker::ResizeError,
-    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, LabError, DriveError,
+    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, LabError, DriveError, SessionError,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::At { path, error } => Self::from(*error).about(&path),
+            Error::Answer(source) => match source.downcast::<Self>() {
+                Ok(failure) => *failure,
+                Err(source) => Self::new(Exit::Failed, source.to_string(), ""),
+            },
+            Error::Misuse(error) => error.into(),
+            Error::Converting(error) => error.into(),
+            error => Self::explained(&error),
+        }
+    }
+}
+
+impl From<Misuse> for Failure {
+    fn from(error: Misuse) -> Self {
+        let failure = Self::explained(&error);
+        match error {
+            Misuse::SizeOfADevice => Self { message: format!("{error}; --size is for files"), ..failure },
+            Misuse::NoPassword => Self {
+                message: "no password was given and there is no terminal to ask on".to_owned(),
+                ..failure
+            },
+            _ => failure,
+        }
+    }
+}
+
+/// So that the library carries it from whoever was asked for a secret to whoever asked.
+impl std::error::Error for Failure {}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ mod conversion_bitlocker;
 mod conversion_errors;
 mod dry_run;
 mod failure;
-mod from_library;
 mod given;
 mod in_use;
 mod in_use_bitlocker;

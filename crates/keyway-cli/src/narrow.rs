@@ -1,5 +1,6 @@
 //! The options that narrow what a volume is looked for as.
 
+use crate::words::parsed;
 use clap::ValueEnum;
 use keyway::unlock::VolumeFormat;
 use keyway_volume::{HashName, HeaderChoice};
@@ -13,7 +14,7 @@ pub(crate) struct NarrowArgs {
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// Only try this key derivation's hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
     hash: Option<HashName>,
     /// Which copy of the header to use
     #[arg(long, value_enum, default_value = "auto")]

@@ -86,6 +86,8 @@ pub(crate) fn error_document(failure: &Failure) -> serde_json::Value {
         "message": failure.message,
         "hint": failure.hint,
         "code": failure.exit as u8,
+        "advice": failure.advice,
+        "path": failure.path.as_deref().map(std::path::Path::to_string_lossy),
     });
     let mut document = failure.detail.as_object().cloned().unwrap_or_default();
     document.insert("error".to_owned(), error);

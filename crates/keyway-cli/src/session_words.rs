@@ -3,11 +3,8 @@
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, bytes, pairs};
 use crate::shown::shown;
-use keyway::session::{
-    ServingProgram, Session, SessionError, SessionPlan, SessionSecrets, SessionState, StartError,
-};
-use keyway_error::Explain;
-use keyway_error::Kind;
+use keyway::session::{ServingProgram, Session, SessionPlan, SessionSecrets, SessionState, StartError};
+use keyway_error::{Advice, Kind};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -22,26 +19,25 @@ pub(crate) const NOT_LOCKED: &str =
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Refusal {
     code: u8,
-    /// The word for scripts.
-    kind: String,
+    kind: Kind,
     message: String,
     hint: String,
+    advice: Box<[Advice]>,
+    path: Option<String>,
 }
 
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
-        let Failure { exit, kind, message, hint, .. } = failure;
-        Self { code: exit as u8, kind: kind.word().to_owned(), message, hint }
+        let Failure { exit, kind, message, hint, advice, path, .. } = failure;
+        let path = path.map(|path| path.to_string_lossy().into_owned());
+        Self { code: exit as u8, kind, message, hint, advice, path }
     }
 }
 
 impl From<Refusal> for Failure {
-    fn from(Refusal { code, kind, message, hint }: Refusal) -> Self {
-        let failure = Self::new(Exit::from_code(code), message, hint);
-        match Kind::from_word(&kind) {
-            Some(kind) => failure.kind(kind),
-            None => failure,
-        }
+    fn from(Refusal { code, kind, message, hint, advice, path }: Refusal) -> Self {
+        let path = path.map(|path| PathBuf::from(path).into());
+        Self { kind, advice, path, ..Self::new(Exit::from_code(code), message, hint) }
     }
 }
 
@@ -51,36 +47,6 @@ pub(crate) fn start(plan: &SessionPlan, secrets: &SessionSecrets) -> Result<Sess
         StartError::Refused(refusal) => Refusal::into(refusal),
         StartError::Session(error) => error.into(),
     })
-}
-
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Self {
-        let message = error.to_string();
-        match error {
-            SessionError::DiscardsInHidden => Self::usage(
-                "this is a hidden volume, and discards inside it would show everybody who sees the medium that it is there",
-                "leave out --allow-discards",
-            ),
-            SessionError::Taken { error, volume } => {
-                let failure = Self::from(error);
-                match volume {
-                    // By whichever name it goes here.
-                    Some(volume) => failure
-                        .kind(Kind::AlreadyOpen)
-                        .hint(format!("close it first: keyway close {}", volume.display())),
-                    None => failure.kind(Kind::Busy),
-                }
-            }
-            SessionError::HostSecret(error) => Self::meant(&error.explain(), message),
-            SessionError::NoAnswer(_) => Self::new(
-                Exit::Failed,
-                message,
-                "look at the system's log (`dmesg`), for instance for too little memory",
-            ),
-            SessionError::NoRequest(_) => Self::usage(message, "use `keyway open` or `keyway serve`"),
-            _ => Self::new(Exit::Failed, message, "try it again"),
-        }
-    }
 }
 
 /// What `open` and `serve` print.

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::secrets_in::SecretSource;
+use crate::words::parsed;
 use keyway::secrets::{NewTpmSource, TpmSource};
 use keyway_tpm::{Address, Pcrs};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ const VARIABLE: &str = "KEYWAY_TPM";
 #[derive(clap::Args, Debug, Clone, Default)]
 pub(crate) struct TpmArgs {
     /// Ask this machine's TPM for the key, or another one: a device's path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`
-    #[arg(long, value_name = "ADDRESS", require_equals = true)]
+    #[arg(long, value_name = "ADDRESS", require_equals = true, value_parser = parsed::<Address>)]
     tpm: Option<Option<Address>>,
     /// Read the PIN of the TPM's protector from FILE; `-` is standard input. One trailing newline is dropped
     #[arg(long, value_name = "FILE", requires = "tpm")]
@@ -43,10 +44,10 @@ impl TpmArgs {
 #[command(next_help_heading = "New secret")]
 pub(crate) struct NewTpmArgs {
     /// The TPM that seals the key, where it isn't this machine's own; written as with --tpm
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parsed::<Address>)]
     new_tpm: Option<Address>,
     /// The measurements that the key is bound to: numbers of PCRs such as 7,11. Windows' choice for this machine when left out
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", value_parser = parsed::<Pcrs>)]
     pub(crate) pcrs: Option<Pcrs>,
     /// Read the new PIN from FILE; `-` is standard input. One trailing newline is dropped
     #[arg(long, value_name = "FILE")]
@@ -86,7 +87,7 @@ fn address(named: Option<&Address>) -> Result<Address, Failure> {
         (Some(address), _) => Ok(address.clone()),
         (None, Ok(named)) if !named.is_empty() => {
             let fault = |e| Failure::usage(format!("{VARIABLE}: {e}"), "correct it or unset it");
-            named.parse().map_err(fault)
+            parsed(&named).map_err(fault)
         }
         _ => Ok(Address::default()),
     }

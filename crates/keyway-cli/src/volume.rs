@@ -120,15 +120,7 @@ pub(crate) fn warn(out: Output, warnings: &[String]) {
 
 /// An error of a format's code in words that name the volume.
 pub(crate) fn about(path: &Path, error: impl Into<Failure>) -> Failure {
-    named(path, error.into())
-}
-
-fn named(path: &Path, mut failure: Failure) -> Failure {
-    let name = path.display().to_string();
-    if !failure.message.contains(&name) {
-        failure.message = format!("{name}: {}", failure.message);
-    }
-    failure
+    error.into().about(path)
 }
 
 /// The volume must be there and readable before anyone is asked for a password.

@@ -136,7 +136,9 @@ impl Explain for ConvertError {
             Self::Torn { .. } => (K::Damaged, F::Contents, A::CopyMediumFirst).into(),
             Self::Overwritten => (K::Damaged, F::Contents, A::CopyWhole).into(),
             Self::Size { .. } => (K::Damaged, F::Contents, A::BringBackSize).into(),
-            Self::NoRoom { missing } => (K::NoRoom, F::Request, A::ShrinkFileSystem(*missing)).into(),
+            Self::NoRoom { missing } => {
+                (K::NoRoom, F::Request, A::ShrinkFileSystem { bytes: *missing }).into()
+            }
             Self::Unsupported(_, step) => {
                 let mut meaning = Meaning::new(K::Unsupported, F::Machine);
                 meaning.advice.extend(step.clone());

@@ -1,469 +1,587 @@
 //! The next steps that help.
 
-use std::path::PathBuf;
+use serde::{Deserialize, Serialize, Serializer};
+use std::path::{Path, PathBuf};
 
-/// A step that helps, or what to know before taking one. A front has the sentence for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Advice {
+macro_rules! advice {
+    ($(#[doc = $meaning:literal] $name:ident $({ $($(#[$attr:meta])* $field:ident: $type:ty),* })? = $word:literal,)*) => {
+        /// A step that helps, or what to know before taking one. A front has the sentence for it; scripts know it by
+        /// [`Advice::word`].
+        ///
+        /// Serialised it is an object: its word as `kind`, and its parameters by their names. Sizes are in bytes. A path that
+        /// isn't UTF-8 is written as well as text can.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        #[non_exhaustive]
+        pub enum Advice {
+            $(#[doc = $meaning] #[serde(rename = $word)] $name $({ $(
+                #[doc = concat!("The ", stringify!($field), ".")] $(#[$attr])* $field: $type,
+            )* })?,)*
+        }
+
+        impl Advice {
+            /// The word of each, the names of its parameters, and a sentence that says what it means.
+            pub const ALL: &[(&str, &[&str], &str)] =
+                &[$(($word, &[$($(stringify!($field)),*)?], $meaning),)*];
+
+            /// The word for scripts. It never changes.
+            pub const fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$name $({ $($field: _),* })? => $word,)*
+                }
+            }
+        }
+    };
+}
+
+/// JSON is text, and a path need not be.
+pub(crate) fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
+}
+
+pub(crate) fn lossy_or_none<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    path.as_deref().map(Path::to_string_lossy).serialize(to)
+}
+
+advice! {
     /// Check the path.
-    CheckPath,
+    CheckPath = "check-path",
     /// Do it as a user who may.
-    BecomeRoot,
+    BecomeRoot = "become-root",
     /// It can only be read here: open it for reading, or make it writable.
-    OpenReadOnly,
+    OpenReadOnly = "open-read-only",
     /// Close what uses it.
-    CloseUsers,
+    CloseUsers = "close-users",
     /// Choose another name, or move the old thing away.
-    ChooseAnotherName,
+    ChooseAnotherName = "choose-another-name",
     /// Free some space, or ask for less.
-    FreeSpace,
+    FreeSpace = "free-space",
     /// The file ends too early: check that it was copied completely.
-    CheckCopiedFile,
+    CheckCopiedFile = "check-copied-file",
     /// Free some memory, or add swap space.
-    FreeMemory,
+    FreeMemory = "free-memory",
     /// It is a folder: name a file.
-    NameFileNotFolder,
+    NameFileNotFolder = "name-file-not-folder",
     /// Name a regular file or a block device.
-    NameFileOrDevice,
+    NameFileOrDevice = "name-file-or-device",
     /// The system's log holds the drive's own report.
-    ReadSystemLog,
+    ReadSystemLog = "read-system-log",
     /// Somebody changes its size: wait, and try it again.
-    WaitForItsSize,
+    WaitForItsSize = "wait-for-its-size",
     /// Ask for less than the volume has.
-    AskForLess,
+    AskForLess = "ask-for-less",
     /// Open it for writing.
-    OpenWritable,
+    OpenWritable = "open-writable",
     /// Close it; what was written before is safe.
-    CloseIt,
+    CloseIt = "close-it",
     /// Open it again, and check the file system inside.
-    OpenAgainAndCheck,
+    OpenAgainAndCheck = "open-again-and-check",
     /// The rest was written; the file system inside should leave these bytes alone.
-    LeaveMetadataAlone,
+    LeaveMetadataAlone = "leave-metadata-alone",
     /// Check that the file was copied completely.
-    CheckCopy,
+    CheckCopy = "check-copy",
     /// The file system on it is mounted here: unmount it.
-    UnmountIt(PathBuf),
+    UnmountIt { #[serde(serialize_with = "lossy")] path: PathBuf } = "unmount-it",
     /// Have the system not swap to it.
-    SwapOff(PathBuf),
+    SwapOff { #[serde(serialize_with = "lossy")] path: PathBuf } = "swap-off",
     /// Take the block device down that is made of it.
-    TakeDown(String),
+    TakeDown { device: String } = "take-down",
     /// Detach the loop device.
-    DetachLoop(String),
+    DetachLoop { device: String } = "detach-loop",
     /// A process of Keyway's has it: close the volume, or wait until it ends.
-    CloseVolume(PathBuf, u32),
+    CloseVolume { #[serde(serialize_with = "lossy")] path: PathBuf, pid: u32 } = "close-volume",
     /// Wait until the process ends, or end it.
-    WaitForProcess(u32),
+    WaitForProcess { pid: u32 } = "wait-for-process",
     /// Close what uses it, whoever that is.
-    CloseUsersOf(PathBuf),
+    CloseUsersOf { #[serde(serialize_with = "lossy")] path: PathBuf } = "close-users-of",
     /// It may be damaged.
-    MayBeDamaged,
+    MayBeDamaged = "may-be-damaged",
     /// Switch the TPM on in the firmware, or name another.
-    EnableTpm,
+    EnableTpm = "enable-tpm",
     /// Do it as a user who may use the TPM.
-    JoinTss,
+    JoinTss = "join-tss",
     /// Use the device that can be shared.
-    UseResourceManager,
+    UseResourceManager = "use-resource-manager",
     /// It may be a TPM 1.2.
-    NeedTpm2,
+    NeedTpm2 = "need-tpm2",
     /// Somebody may listen on the way.
-    SomebodyBetween,
+    SomebodyBetween = "somebody-between",
     /// Start the system that it was sealed under.
-    StartSealedSystem,
+    StartSealedSystem = "start-sealed-system",
     /// So often may it be wrong before the TPM locks itself.
-    TriesLeft(u32),
+    TriesLeft { tries: u32 } = "tries-left",
     /// The TPM forgets a wrong try in this time (seconds).
-    ForgetsOneEvery(u64),
+    ForgetsOneEvery { seconds: u64 } = "forgets-one-every",
     /// Use a recovery password.
-    UseRecoveryPassword,
+    UseRecoveryPassword = "use-recovery-password",
     /// The same, and add the TPM anew.
-    UseRecoveryAndAddTpm,
+    UseRecoveryAndAddTpm = "use-recovery-and-add-tpm",
     /// Switch the SHA-256 bank on.
-    EnableSha256Bank,
+    EnableSha256Bank = "enable-sha256-bank",
     /// Open it another way than by TPM.
-    LeaveOutTpm,
+    LeaveOutTpm = "leave-out-tpm",
     /// Give the PIN.
-    GivePin,
+    GivePin = "give-pin",
     /// Give the startup key.
-    GiveStartupKey,
+    GiveStartupKey = "give-startup-key",
     /// It needs the startup key with this name or one of these identifiers.
-    NeedsStartupKey(String),
+    NeedsStartupKey { name: String } = "needs-startup-key",
     /// Choose another name, or move the thing away.
-    MoveAway,
+    MoveAway = "move-away",
     /// Install this package.
-    InstallPackage(String),
+    InstallPackage { package: String } = "install-package",
     /// Attach it as a device.
-    OpenAsDevice,
+    OpenAsDevice = "open-as-device",
     /// Mount it.
-    Mount,
+    Mount = "mount",
     /// Mount it instead.
-    MountInstead,
+    MountInstead = "mount-instead",
     /// Mount the volume instead.
-    MountVolume,
+    MountVolume = "mount-volume",
     /// Check it.
-    CheckFat,
+    CheckFat = "check-fat",
     /// Check it with its own tools.
-    CheckFileSystem,
+    CheckFileSystem = "check-file-system",
     /// Check it with its own tools.
-    CheckWithTools,
+    CheckWithTools = "check-with-tools",
     /// See what there is.
-    ListFolder,
+    ListFolder = "list-folder",
     /// Name a folder.
-    NameFolder,
+    NameFolder = "name-folder",
     /// Name a file, or a folder to be made here.
-    NameFileOrNewFolder,
+    NameFileOrNewFolder = "name-file-or-new-folder",
     /// Name what the link points to.
-    NameTarget,
+    NameTarget = "name-target",
     /// Only files and folders can be copied.
-    OnlyFilesAndFolders,
+    OnlyFilesAndFolders = "only-files-and-folders",
     /// How a path inside a volume is written.
-    WriteAsPath,
+    WriteAsPath = "write-as-path",
     /// Put it under another name.
-    PutUnderOtherName,
+    PutUnderOtherName = "put-under-other-name",
     /// Choose another name, or have it overwritten.
-    OtherNameOrForce,
+    OtherNameOrForce = "other-name-or-force",
     /// Remove something first.
-    RemoveSomething,
+    RemoveSomething = "remove-something",
     /// Repair it before it is converted.
-    RepairBeforeConversion,
+    RepairBeforeConversion = "repair-before-conversion",
     /// The system's log has the drive's report; nothing was changed.
-    ReadSystemLogUnchanged,
+    ReadSystemLogUnchanged = "read-system-log-unchanged",
     /// Make room in it.
-    MakeRoom,
+    MakeRoom = "make-room",
     /// Close the volume.
-    CloseNamed(String),
+    CloseNamed { volume: String } = "close-named",
     /// Close what uses it.
-    CloseAndRetry,
+    CloseAndRetry = "close-and-retry",
     /// Try it as root.
-    TryAsRoot,
+    TryAsRoot = "try-as-root",
     /// Load the kernel's FUSE, or attach it another way.
-    LoadFuse,
+    LoadFuse = "load-fuse",
     /// Let users open FUSE's device, or attach it another way.
-    AllowFuse,
+    AllowFuse = "allow-fuse",
     /// Install FUSE's helper, or attach it another way.
-    InstallFuse,
+    InstallFuse = "install-fuse",
     /// Load the kernel's loop devices, or do without.
-    LoadLoop,
+    LoadLoop = "load-loop",
     /// Name a folder of this user's alone.
-    SetRuntimeFolder,
+    SetRuntimeFolder = "set-runtime-folder",
     /// Not built in: attach it another way.
-    AttachOtherwiseBuilt,
+    AttachOtherwiseBuilt = "attach-otherwise-built",
     /// Something must make device nodes.
-    RunUdev,
+    RunUdev = "run-udev",
     /// Open it without mounting and look.
-    LookInside,
+    LookInside = "look-inside",
     /// See what is open.
-    ListOpen,
+    ListOpen = "list-open",
     /// Remove the folder, or name another.
-    RemoveOrRuntimeFolder,
+    RemoveOrRuntimeFolder = "remove-or-runtime-folder",
     /// The process is stopped: let it go on; then it does what it was asked for.
-    LetGoOn(u32),
+    LetGoOn { pid: u32 } = "let-go-on",
     /// It waits for the medium.
-    WaitForMedium,
+    WaitForMedium = "wait-for-medium",
     /// It is busy: wait, or look.
-    WaitOrLook,
+    WaitOrLook = "wait-or-look",
     /// Copy what is needed while it is open.
-    CopyNow,
+    CopyNow = "copy-now",
     /// Try again.
-    TryStatus,
+    TryStatus = "try-status",
     /// Check what was written last.
-    CheckLastWrites,
+    CheckLastWrites = "check-last-writes",
     /// The other ways to attach work without it.
-    AskDoctor,
+    AskDoctor = "ask-doctor",
     /// Attach it another way.
-    AttachOtherwise,
+    AttachOtherwise = "attach-otherwise",
     /// The kernel's log may tell why.
-    ReadKernelLog,
+    ReadKernelLog = "read-kernel-log",
     /// A udev rule must hand the device over.
-    AddUdevRule,
+    AddUdevRule = "add-udev-rule",
     /// Serve it again, or give it up.
-    ServeAgain(String),
+    ServeAgain { volume: String } = "serve-again",
     /// Protect the hidden volume again, or give it up.
-    ProtectOrClose,
+    ProtectOrClose = "protect-or-close",
     /// A loopback address, or TLS.
-    LoopbackOrTls,
+    LoopbackOrTls = "loopback-or-tls",
     /// A loopback address, or secrets.
-    LoopbackOrSecret,
+    LoopbackOrSecret = "loopback-or-secret",
     /// What a folder of certificates holds.
-    NameCertificates,
+    NameCertificates = "name-certificates",
     /// Close the other server, or choose another path.
-    CloseOrOtherPath,
+    CloseOrOtherPath = "close-or-other-path",
     /// Choose another path.
-    OtherPath,
+    OtherPath = "other-path",
     /// How such a name is written.
-    WriteNqn,
+    WriteNqn = "write-nqn",
     /// See which kernels this machine has.
-    ListKernels,
+    ListKernels = "list-kernels",
     /// See which ciphers there are.
-    ListCiphers,
+    ListCiphers = "list-ciphers",
     /// Check password, keyfiles and PIM, and the path.
-    CheckSecrets,
+    CheckSecrets = "check-secrets",
     /// Argon2id was not tried for want of memory.
-    NoMemoryForArgon2id,
+    NoMemoryForArgon2id = "no-memory-for-argon2id",
     /// Argon2id was not tried because of its cost; it can be asked for.
-    TryArgon2id,
+    TryArgon2id = "try-argon2id",
     /// Check the hidden volume's secret, or read only.
-    CheckHiddenSecret,
+    CheckHiddenSecret = "check-hidden-secret",
     /// Give a password or a keyfile.
-    GivePasswordOrKeyfile,
+    GivePasswordOrKeyfile = "give-password-or-keyfile",
     /// The file should hold the password and nothing else.
-    CheckPasswordFile,
+    CheckPasswordFile = "check-password-file",
     /// The largest PIM there is.
-    LargestPim(u32),
+    LargestPim { most: u32 } = "largest-pim",
     /// Name the file or device that holds the volume.
-    NameVolume,
+    NameVolume = "name-volume",
     /// The same, or look for what is left of a BitLocker volume.
-    NameVolumeOrSearch,
+    NameVolumeOrSearch = "name-volume-or-search",
     /// Copy it again in full; what is left can be read from a copy made as long as the volume was (bytes).
-    CopyAgain(u64),
+    CopyAgain { bytes: u64 } = "copy-again",
     /// From a backup file; the header in front makes one.
-    RestoreFromFileOrMakeOne,
+    RestoreFromFileOrMakeOne = "restore-from-file-or-make-one",
     /// From the volume's own backup, or a file.
-    RestoreFromBackup,
+    RestoreFromBackup = "restore-from-backup",
     /// From a backup file.
-    RestoreFromFile,
+    RestoreFromFile = "restore-from-file",
     /// Restore the header.
-    RestoreHeader,
+    RestoreHeader = "restore-header",
     /// A newer release may know it.
-    VersionsToFive,
+    VersionsToFive = "versions-to-five",
     /// Open the drive or its whole image.
-    OpenWholeDrive,
+    OpenWholeDrive = "open-whole-drive",
     /// The partition that begins there (bytes) is not part of it.
-    OtherPartition(u64),
+    OtherPartition { offset: u64 } = "other-partition",
     /// Check the keyfile's path.
-    CheckKeyfilePath,
+    CheckKeyfilePath = "check-keyfile-path",
     /// The first sector is written anew from the metadata.
-    RepairFirstSector,
+    RepairFirstSector = "repair-first-sector",
     /// Nothing was written: copy all, and restore the first page.
-    CopyAllThenRestoreFirstPage,
+    CopyAllThenRestoreFirstPage = "copy-all-then-restore-first-page",
     /// Restore the copies of the metadata from a backup.
-    RestoreCopies,
+    RestoreCopies = "restore-copies",
     /// Restore it from a backup of the headers.
-    RestoreIt,
+    RestoreIt = "restore-it",
     /// Restore the metadata from a backup.
-    RestoreMetadata,
+    RestoreMetadata = "restore-metadata",
     /// Windows can convert it; what is damaged is written anew.
-    ConvertInWindowsOrRepair,
+    ConvertInWindowsOrRepair = "convert-in-windows-or-repair",
     /// A newer release may know it.
-    NewerRelease,
+    NewerRelease = "newer-release",
     /// Let Windows finish the conversion.
-    LetWindowsFinish,
+    LetWindowsFinish = "let-windows-finish",
     /// Let Windows finish the conversion before anything else.
-    LetWindowsFinishFirst,
+    LetWindowsFinishFirst = "let-windows-finish-first",
     /// Let Windows finish; then it can be written.
-    LetWindowsFinishThenWrite,
+    LetWindowsFinishThenWrite = "let-windows-finish-then-write",
     /// Let Windows finish the interrupted conversion; then it can be written.
-    LetWindowsFinishItThenWrite,
+    LetWindowsFinishItThenWrite = "let-windows-finish-it-then-write",
     /// See what is inside, then write a new first sector.
-    SeeThenRepair,
+    SeeThenRepair = "see-then-repair",
     /// Give one of a BitLocker volume's secrets.
-    GiveAnySecret,
+    GiveAnySecret = "give-any-secret",
     /// Check the password, and the path.
-    CheckPassword,
+    CheckPassword = "check-password",
     /// Look for the paper that names the identifier.
-    FindPaper,
+    FindPaper = "find-paper",
     /// Compare it with the paper.
-    CompareWithPaper,
+    CompareWithPaper = "compare-with-paper",
     /// Name the startup key of that identifier.
-    NameStartupKeyOfThat,
+    NameStartupKeyOfThat = "name-startup-key-of-that",
     /// Name a startup key's file or folder.
-    NameStartupKey,
+    NameStartupKey = "name-startup-key",
     /// Passwords are Unicode text.
-    UseUnicode,
+    UseUnicode = "use-unicode",
     /// For a file: a new name and a size.
-    NewNameAndSize,
+    NewNameAndSize = "new-name-and-size",
     /// Unmount or detach it.
-    DetachIt,
+    DetachIt = "detach-it",
     /// Free some space, or choose a smaller size.
-    FreeSomeOrSmaller,
+    FreeSomeOrSmaller = "free-some-or-smaller",
     /// A smaller size, or another disk.
-    SmallerOrOtherDisk,
+    SmallerOrOtherDisk = "smaller-or-other-disk",
     /// The smallest volume in bytes.
-    LeastVolume(u64),
+    LeastVolume { bytes: u64 } = "least-volume",
     /// The largest volume in bytes.
-    LargestVolume(u64),
+    LargestVolume { bytes: u64 } = "largest-volume",
     /// The largest hidden volume here, in bytes.
-    RoomForHidden(u64),
+    RoomForHidden { bytes: u64 } = "room-for-hidden",
     /// The largest hidden volume that overwrites nothing, in bytes.
-    RoomWithoutLoss(u64),
+    RoomWithoutLoss { bytes: u64 } = "room-without-loss",
     /// The nearest size that is possible, in bytes.
-    TakeSize(u64),
+    TakeSize { bytes: u64 } = "take-size",
     /// Take a key derivation for new volumes.
-    TakeOfferedHash,
+    TakeOfferedHash = "take-offered-hash",
     /// See which ciphers are offered.
-    ListOfferedCiphers,
+    ListOfferedCiphers = "list-offered-ciphers",
     /// Give the outer volume's password.
-    GiveOuterPassword,
+    GiveOuterPassword = "give-outer-password",
     /// Take another password.
-    TakeAnotherPassword,
+    TakeAnotherPassword = "take-another-password",
     /// The medium can't be trusted.
-    DistrustMedium,
+    DistrustMedium = "distrust-medium",
     /// No volume was made.
-    NoVolumeMade,
+    NoVolumeMade = "no-volume-made",
     /// There is no complete file system in it.
-    NoFileSystemMade,
+    NoFileSystemMade = "no-file-system-made",
     /// Take a file system that can be made.
-    TakeFileSystem,
+    TakeFileSystem = "take-file-system",
     /// Take one that can be made with such sectors.
-    TakeFileSystemOfSectors,
+    TakeFileSystemOfSectors = "take-file-system-of-sectors",
     /// Take one that Windows reads.
-    TakeWindowsFileSystem,
+    TakeWindowsFileSystem = "take-windows-file-system",
     /// Another file system, or a larger volume.
-    OtherFileSystemOrLarger,
+    OtherFileSystemOrLarger = "other-file-system-or-larger",
     /// The smallest BitLocker volume in bytes.
-    LeastBitLocker(u64),
+    LeastBitLocker { bytes: u64 } = "least-bitlocker",
     /// Take a method for new volumes.
-    TakeOfferedMethod,
+    TakeOfferedMethod = "take-offered-method",
     /// Give it something that opens it.
-    GiveProtector,
+    GiveProtector = "give-protector",
     /// So many characters a password has.
-    PasswordLengths(usize, usize),
+    PasswordLengths { least: usize, most: usize } = "password-lengths",
     /// Memory: close programs, lift the limit, or take another machine.
-    CloseProgramsLiftLimit,
+    CloseProgramsLiftLimit = "close-programs-lift-limit",
     /// Remove a protector that is no longer needed.
-    RemoveProtector,
+    RemoveProtector = "remove-protector",
     /// Write the copies anew; move the data if that fails.
-    RepairCopies,
+    RepairCopies = "repair-copies",
     /// Restore a backup from after the encryption.
-    RestoreLater,
+    RestoreLater = "restore-later",
     /// Check that it is the right backup.
-    CheckBackup,
+    CheckBackup = "check-backup",
     /// Name a backup of such headers.
-    NameHeaderBackup,
+    NameHeaderBackup = "name-header-backup",
     /// Name a backup of such metadata.
-    NameMetadataBackup,
+    NameMetadataBackup = "name-metadata-backup",
     /// Give the outer volume's secret and the hidden one's.
-    GiveBothSecrets,
+    GiveBothSecrets = "give-both-secrets",
     /// Give the hidden volume's secret.
-    GiveHiddenSecret,
+    GiveHiddenSecret = "give-hidden-secret",
     /// Name the drive.
-    NameDrive,
+    NameDrive = "name-drive",
     /// Only the password can be changed from outside.
-    OnlyPassword,
+    OnlyPassword = "only-password",
     /// Take a password alone.
-    PasswordAlone,
+    PasswordAlone = "password-alone",
     /// Take one that can be typed at start-up.
-    TypeablePassword,
+    TypeablePassword = "typeable-password",
     /// Nothing has changed.
-    OpensAsBefore,
+    OpensAsBefore = "opens-as-before",
     /// It opens by the other header; the medium fails.
-    CopyOffMedium,
+    CopyOffMedium = "copy-off-medium",
     /// The only header may be lost; the medium fails.
-    CopyOffOrRestore,
+    CopyOffOrRestore = "copy-off-or-restore",
     /// There is no copy: restore from a file.
-    RestoreFromBackupFile,
+    RestoreFromBackupFile = "restore-from-backup-file",
     /// See which protectors there are.
-    ListProtectors,
+    ListProtectors = "list-protectors",
     /// Change that one, or remove it first.
-    ChangeThatOne,
+    ChangeThatOne = "change-that-one",
     /// Add another protector first, or destroy the volume.
-    AddAnotherOrErase,
+    AddAnotherOrErase = "add-another-or-erase",
     /// Add another protector first.
-    AddAnother,
+    AddAnother = "add-another",
     /// Add a password or a recovery password.
-    AddProtector,
+    AddProtector = "add-protector",
     /// Have it done all the same.
-    Force,
+    Force = "force",
     /// Copy what is in it.
-    CopyReadOnly,
+    CopyReadOnly = "copy-read-only",
     /// Try again, or on another drive.
-    TryOnAnotherDrive,
+    TryOnAnotherDrive = "try-on-another-drive",
     /// Name another size.
-    NameSize,
+    NameSize = "name-size",
     /// Have the file system's own checker repair it.
-    RunChecker,
+    RunChecker = "run-checker",
     /// Make room, or take a larger size.
-    MakeRoomOrLarger,
+    MakeRoomOrLarger = "make-room-or-larger",
     /// Bring back the journal's file.
-    BringBackJournal,
+    BringBackJournal = "bring-back-journal",
     /// The medium can't be trusted: copy it.
-    DistrustAndCopy,
+    DistrustAndCopy = "distrust-and-copy",
     /// Bring the journal back as it was left, or copy all.
-    BringJournalOrCopy,
+    BringJournalOrCopy = "bring-journal-or-copy",
     /// Bring back the journal as it was left.
-    BringBackNewerJournal,
+    BringBackNewerJournal = "bring-back-newer-journal",
     /// Bring back the medium as it was left.
-    BringBackMedium,
+    BringBackMedium = "bring-back-medium",
     /// Nothing was changed: copy the medium.
-    CopyMediumFirst,
+    CopyMediumFirst = "copy-medium-first",
     /// Copy it before anything else.
-    CopyWhole,
+    CopyWhole = "copy-whole",
     /// Bring its size back.
-    BringBackSize,
+    BringBackSize = "bring-back-size",
     /// Make the file system smaller by so many bytes, or the device larger.
-    ShrinkFileSystem(u64),
+    ShrinkFileSystem { bytes: u64 } = "shrink-file-system",
     /// Finish its conversion.
-    FinishConversion,
+    FinishConversion = "finish-conversion",
     /// Finish its conversion, here or in Windows.
-    FinishConversionAnywhere,
+    FinishConversionAnywhere = "finish-conversion-anywhere",
     /// Make the file larger.
-    GrowFile,
+    GrowFile = "grow-file",
     /// Go on while nobody uses it.
-    GoOnOffline,
+    GoOnOffline = "go-on-offline",
     /// Convert the free space, too.
-    ConvertAllSpace,
+    ConvertAllSpace = "convert-all-space",
     /// Make a new volume.
-    MakeNewVolume,
+    MakeNewVolume = "make-new-volume",
     /// Mend its headers first.
-    RepairHeaders,
+    RepairHeaders = "repair-headers",
     /// Restore the header first.
-    RestoreHeaderFirst,
+    RestoreHeaderFirst = "restore-header-first",
     /// Only the outer volume can be converted.
-    OnlyOuter,
+    OnlyOuter = "only-outer",
     /// Not while it is in use; another cipher of the same format can be had so.
-    OfflineOrSameFormat,
+    OfflineOrSameFormat = "offline-or-same-format",
     /// What a workload may say.
-    ReadWorkloads,
+    ReadWorkloads = "read-workloads",
     /// See which workloads there are.
-    ListWorkloads,
+    ListWorkloads = "list-workloads",
     /// What a trace may be.
-    ReadTraces,
+    ReadTraces = "read-traces",
     /// How a target is written.
-    WriteTarget,
+    WriteTarget = "write-target",
     /// A larger one, or a smaller test.
-    LargerOrSmallerTest,
+    LargerOrSmallerTest = "larger-or-smaller-test",
     /// Say that the data may go, or name a folder.
-    DestroyData,
+    DestroyData = "destroy-data",
     /// Free it, or name a folder.
-    FreeItOrFolder,
+    FreeItOrFolder = "free-it-or-folder",
     /// One that can be written to, or a workload that reads.
-    NameWritable,
+    NameWritable = "name-writable",
     /// Free some space, or a smaller test.
-    FreeSomeOrSmallerTest,
+    FreeSomeOrSmallerTest = "free-some-or-smaller-test",
     /// Keep no data on it.
-    KeepNoData,
+    KeepNoData = "keep-no-data",
     /// Cut the trace, or record less.
-    CutTrace,
+    CutTrace = "cut-trace",
     /// Record a shorter time.
-    RecordLess,
+    RecordLess = "record-less",
     /// Record or copy the trace again.
-    RecordAgain,
+    RecordAgain = "record-again",
     /// Copy the trace again.
-    CopyTraceAgain,
+    CopyTraceAgain = "copy-trace-again",
     /// What traces are known.
-    GiveTrace,
+    GiveTrace = "give-trace",
     /// Which versions of fio's logs are known.
-    FioVersions,
+    FioVersions = "fio-versions",
     /// It is damaged.
-    TraceDamaged,
+    TraceDamaged = "trace-damaged",
     /// A larger volume, or fold the trace.
-    LargerOrFold,
+    LargerOrFold = "larger-or-fold",
     /// Mounted folders, or the recorded copy.
-    NameMountedFolders,
+    NameMountedFolders = "name-mounted-folders",
     /// The drive models that there are.
-    TakeModel(String),
+    TakeModel { models: String } = "take-model",
     /// Compare formats.
-    CompareFormats,
+    CompareFormats = "compare-formats",
     /// How an NVMe secret looks, and what makes one.
-    MakeNvmeSecret,
+    MakeNvmeSecret = "make-nvme-secret",
     /// Copy it again.
-    CopyItAgain,
+    CopyItAgain = "copy-it-again",
     /// Serve the volume another way.
-    ServeOtherwise,
+    ServeOtherwise = "serve-otherwise",
     /// Make a virtual drive.
-    MakeVirtualDrive,
+    MakeVirtualDrive = "make-virtual-drive",
     /// Use a newer program.
-    UseNewer,
+    UseNewer = "use-newer",
     /// This program has not written it.
-    NotWrittenHere,
+    NotWrittenHere = "not-written-here",
+    /// Take one of the key derivations' hashes.
+    TakeHash = "take-hash",
+    /// How a list of PCRs is written.
+    WritePcrs = "write-pcrs",
+    /// How a TPM's address is written.
+    WriteTpmAddress = "write-tpm-address",
+    /// How an identifier is written.
+    WriteGuid = "write-guid",
+    /// It is a folder: name a volume.
+    NameVolumeNotFolder = "name-volume-not-folder",
+    /// Go on with its conversion, unless a process is at work on it.
+    Resume { #[serde(serialize_with = "lossy")] path: PathBuf } = "resume",
+    /// Name the startup key's own file.
+    NameStartupKeyFile = "name-startup-key-file",
+    /// The metadata is of an older volume, which can still be read.
+    ReadRemains = "read-remains",
+    /// The medium fails: copy the volume to another.
+    CopyToAnotherDrive = "copy-to-another-drive",
+    /// Give its password or keyfiles.
+    GivePasswordInstead = "give-password-instead",
+    /// Give one of the secrets that a BitLocker volume has.
+    GiveBitLockerSecret = "give-bitlocker-secret",
+    /// Protect nothing.
+    ProtectNothing = "protect-nothing",
+    /// Give no size.
+    LeaveSizeOut = "leave-size-out",
+    /// Give a size.
+    GiveSize = "give-size",
+    /// Ask for no hidden volume.
+    LeaveHiddenOut = "leave-hidden-out",
+    /// Say that it is a BitLocker volume: its metadata is looked for.
+    SearchMetadata = "search-metadata",
+    /// The same; other formats' headers are restored.
+    SearchOrRestoreHeader = "search-or-restore-header",
+    /// Name the backup's file, or repair from a copy.
+    NameBackupFile = "name-backup-file",
+    /// Give one of them otherwise.
+    OneOnStandardInput = "one-on-standard-input",
+    /// One of them is enough.
+    OneIsEnough = "one-is-enough",
+    /// Give a password or a keyfile.
+    GiveSecret = "give-secret",
+    /// Take a shorter password, or use the file as a keyfile.
+    ShorterOrKeyfile = "shorter-or-keyfile",
+    /// Open the descriptor before.
+    OpenDescriptor = "open-descriptor",
+    /// Have discards stay here.
+    LeaveOutDiscards = "leave-out-discards",
+    /// The system's log may tell why, for instance too little memory.
+    ReadSystemLogForMemory = "read-system-log-for-memory",
+    /// That is for the program itself to do.
+    OpenByVerb = "open-by-verb",
+    /// Try it again.
+    TryAgain = "try-again",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_stands_for_one_step() {
+        for (i, (word, _, meaning)) in Advice::ALL.iter().enumerate() {
+            assert!(Advice::ALL.iter().skip(i + 1).all(|(other, ..)| other != word), "{word}");
+            assert!(
+                word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+                "{word}"
+            );
+            assert!(meaning.ends_with('.'), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_step_goes_through_json() {
+        let step = Advice::CloseVolume { path: "/v.hc".into(), pid: 7 };
+        let json = serde_json::json!({"kind": "close-volume", "path": "/v.hc", "pid": 7});
+        assert_eq!(serde_json::to_value(&step).expect("JSON"), json);
+        assert_eq!(serde_json::from_value::<Advice>(json).expect("whole"), step);
+        assert_eq!(step.word(), "close-volume");
+    }
 }

@@ -1,9 +1,11 @@
 //! Whose fault a failure is.
 
 use crate::Kind;
+use serde::{Deserialize, Serialize};
 
 /// Whose fault a failure is, and so who can do something about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Fault {
     /// What was asked for makes no sense, or can't be had together.

@@ -1,12 +1,14 @@
 //! The kinds of failure, each with its word for scripts.
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! kinds {
     ($(#[doc = $meaning:literal] $name:ident = $word:literal,)*) => {
         /// Which kind of failure it is. Scripts know it by [`Kind::word`].
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum Kind {
-            $(#[doc = $meaning] $name,)*
+            $(#[doc = $meaning] #[serde(rename = $word)] $name,)*
         }
 
         impl Kind {

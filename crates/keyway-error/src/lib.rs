@@ -36,10 +36,12 @@ pub use fault::Fault;
 pub use kind::Kind;
 pub use system::explain_io;
 
+use serde::{Deserialize, Serialize};
 use std::error::Error;
+use std::path::PathBuf;
 
 /// What an error means to those who have to act on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Meaning {
     /// Which kind of failure.
@@ -48,12 +50,15 @@ pub struct Meaning {
     pub fault: Fault,
     /// What helps, the first thing first; empty where nothing does.
     pub advice: Vec<Advice>,
+    /// The file or device that the error is about, where it is one; the error's text names it.
+    #[serde(serialize_with = "advice::lossy_or_none")]
+    pub path: Option<PathBuf>,
 }
 
 impl Meaning {
     /// A failure for which no advice is known yet.
     pub const fn new(kind: Kind, fault: Fault) -> Self {
-        Self { kind, fault, advice: Vec::new() }
+        Self { kind, fault, advice: Vec::new(), path: None }
     }
 
     /// A failure of which no more is known than whose fault it is.
@@ -65,6 +70,13 @@ impl Meaning {
     #[must_use]
     pub fn advise(mut self, step: Advice) -> Self {
         self.advice.push(step);
+        self
+    }
+
+    /// The same about this file or device.
+    #[must_use]
+    pub fn about(mut self, path: impl Into<PathBuf>) -> Self {
+        self.path = Some(path.into());
         self
     }
 }
@@ -99,5 +111,10 @@ pub trait Explain: Error {
     /// What helps, the first thing first.
     fn advice(&self) -> Vec<Advice> {
         self.explain().advice
+    }
+
+    /// The file or device that it is about, where its text names one.
+    fn path(&self) -> Option<PathBuf> {
+        self.explain().path
     }
 }

@@ -76,7 +76,8 @@ impl Explain for RoomError {
         match self {
             Self::Store(error) => error.explain(),
             Self::Missing { package, .. } => {
-                (K::MissingProgram, Fault::Machine, A::InstallPackage((*package).to_owned())).into()
+                (K::MissingProgram, Fault::Machine, A::InstallPackage { package: (*package).to_owned() })
+                    .into()
             }
             Self::Damaged { .. } => (K::DamagedFilesystem, Fault::State, A::RepairBeforeConversion).into(),
             Self::Unreadable { .. } => (K::Io, Fault::Medium, A::ReadSystemLogUnchanged).into(),

@@ -134,7 +134,9 @@ impl Explain for LabError {
             Self::NoSuchWorkload(_) => (K::NoSuchWorkload, F::Request, A::ListWorkloads).into(),
             Self::NoSuchTrace(_) => (K::Usage, F::Request, A::ReadTraces).into(),
             Self::Target(..) => (K::Usage, F::Request, A::WriteTarget).into(),
-            Self::NoModel(_, models) => (K::Usage, F::Request, A::TakeModel(models.clone())).into(),
+            Self::NoModel(_, models) => {
+                (K::Usage, F::Request, A::TakeModel { models: models.clone() }).into()
+            }
             Self::NoFolder(_) => (K::Usage, F::Request, A::NameMountedFolders).into(),
             Self::NeverUnlocked => (K::Usage, F::Request, A::CompareFormats).into(),
             Self::Unsuited(_) => Meaning::of(F::Request),

@@ -1,6 +1,7 @@
 //! What went wrong on the medium: the operation, where, and the system's own reason.
 
 use keyway_error::{Advice, Explain, Meaning, explain_io};
+use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 /// What was being done when it failed.
@@ -40,6 +41,53 @@ struct Reserved;
 #[error("it has become shorter than the {0} bytes it had when it was opened")]
 struct Shorter(u64);
 
+/// What an operation on a store failed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Medium {
+    /// A file or device.
+    Path(PathBuf),
+    /// A kind of store.
+    Named(String),
+}
+
+impl Medium {
+    /// The file or device, if it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => Some(path),
+            Self::Named(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => path.display().fmt(f),
+            Self::Named(name) => f.write_str(name),
+        }
+    }
+}
+
+impl From<&Path> for Medium {
+    fn from(path: &Path) -> Self {
+        Self::Path(path.to_owned())
+    }
+}
+
+impl From<String> for Medium {
+    fn from(name: String) -> Self {
+        Self::Named(name)
+    }
+}
+
+impl From<&str> for Medium {
+    fn from(name: &str) -> Self {
+        Self::Named(name.to_owned())
+    }
+}
+
 /// A failed operation on a store.
 #[derive(Debug, thiserror::Error)]
 #[error("could not {operation} {}{what}: {source}", self.range())]
@@ -47,7 +95,7 @@ pub struct StoreError {
     /// The operation that failed.
     pub operation: Operation,
     /// The file, device or kind of store.
-    pub what: String,
+    pub what: Medium,
     /// First byte of the request.
     pub offset: u64,
     /// Length of the request.
@@ -60,6 +108,7 @@ pub struct StoreError {
 impl Explain for StoreError {
     fn explain(&self) -> Meaning {
         let mut meaning = explain_io(&self.source);
+        meaning.path = self.what.path().map(Path::to_owned);
         if self.is_shorter() {
             meaning.advice = vec![Advice::WaitForItsSize];
         }
@@ -75,7 +124,7 @@ impl StoreError {
     /// Puts an I/O error in its place.
     pub fn new(
         operation: Operation,
-        what: impl Into<String>,
+        what: impl Into<Medium>,
         offset: u64,
         len: usize,
         source: io::Error,
@@ -86,7 +135,7 @@ impl StoreError {
     /// A request that reaches past the end of the store.
     pub fn past_end(
         operation: Operation,
-        what: impl Into<String>,
+        what: impl Into<Medium>,
         offset: u64,
         len: usize,
         size: u64,
@@ -96,7 +145,7 @@ impl StoreError {
     }
 
     /// A write to bytes that are not the user's: refused alone, the rest of its request has been written.
-    pub fn reserved(what: impl Into<String>, offset: u64, len: usize) -> Self {
+    pub fn reserved(what: impl Into<Medium>, offset: u64, len: usize) -> Self {
         let reason = io::Error::new(io::ErrorKind::PermissionDenied, Reserved);
         Self::new(Operation::Write, what, offset, len, reason)
     }

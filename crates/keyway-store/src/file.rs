@@ -55,7 +55,7 @@ impl FileStore {
     /// # Errors
     /// As of [`FileStore::open`].
     pub fn open_as(path: &Path, name: &Path, mode: OpenMode, caching: Caching) -> Result<Self, StoreError> {
-        let fail = |e| StoreError::new(Operation::Open, name.display().to_string(), 0, 0, e);
+        let fail = |e| StoreError::new(Operation::Open, name, 0, 0, e);
         let kind = path.metadata().map_err(fail)?.file_type();
         let block_device = kind.is_block_device();
         if !block_device && !kind.is_file() {
@@ -99,7 +99,7 @@ impl FileStore {
     /// # Errors
     /// The process has no descriptor left.
     pub fn try_clone(&self) -> Result<Self, StoreError> {
-        let fail = |e| StoreError::new(Operation::Open, self.path.display().to_string(), 0, 0, e);
+        let fail = |e| StoreError::new(Operation::Open, &*self.path, 0, 0, e);
         Ok(Self {
             path: self.path.clone(),
             file: self.file.try_clone().map_err(fail)?,
@@ -126,13 +126,13 @@ impl FileStore {
     }
 
     fn error(&self, op: Operation, offset: u64, len: usize, e: io::Error) -> StoreError {
-        StoreError::new(op, self.path.display().to_string(), offset, len, e)
+        StoreError::new(op, &*self.path, offset, len, e)
     }
 
     fn check(&self, op: Operation, offset: u64, len: usize) -> Result<(), StoreError> {
         match offset.checked_add(len as u64) {
             Some(end) if end <= self.size => Ok(()),
-            _ => Err(StoreError::past_end(op, self.path.display().to_string(), offset, len, self.size)),
+            _ => Err(StoreError::past_end(op, &*self.path, offset, len, self.size)),
         }
     }
 

@@ -69,13 +69,15 @@ impl InUse {
     pub fn advice(&self) -> Advice {
         let what = self.what.clone();
         match &self.by {
-            By::Process(LockHolder { name, pid, .. }) if name == "keyway" => Advice::CloseVolume(what, *pid),
-            By::Process(LockHolder { pid, .. }) => Advice::WaitForProcess(*pid),
-            By::System(Use::Mounted(at)) => Advice::UnmountIt(at.clone()),
-            By::System(Use::Swap) => Advice::SwapOff(what),
-            By::System(Use::Holder(name)) => Advice::TakeDown(name.clone()),
-            By::System(Use::Loop(name)) => Advice::DetachLoop(name.clone()),
-            By::Somebody => Advice::CloseUsersOf(what),
+            By::Process(LockHolder { name, pid, .. }) if name == "keyway" => {
+                Advice::CloseVolume { path: what, pid: *pid }
+            }
+            By::Process(LockHolder { pid, .. }) => Advice::WaitForProcess { pid: *pid },
+            By::System(Use::Mounted(at)) => Advice::UnmountIt { path: at.clone() },
+            By::System(Use::Swap) => Advice::SwapOff { path: what },
+            By::System(Use::Holder(name)) => Advice::TakeDown { device: name.clone() },
+            By::System(Use::Loop(name)) => Advice::DetachLoop { device: name.clone() },
+            By::Somebody => Advice::CloseUsersOf { path: what },
         }
     }
 }

@@ -33,7 +33,7 @@ pub use aligned::AlignedBuf;
 pub use claim::{Elsewhere, patiently, refuse_if_claimed};
 #[cfg(target_os = "linux")]
 pub use direct::DirectFile;
-pub use error::{Operation, StoreError};
+pub use error::{Medium, Operation, StoreError};
 pub use fault::{FaultPlan, FaultStore};
 #[cfg(target_os = "linux")]
 pub use file::FileStore;

@@ -1,5 +1,6 @@
 //! Where the TPM is: a device of the kernel or an emulator's socket.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -32,10 +33,14 @@ impl Default for Address {
 
 /// An address that isn't one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "\"{0}\" is no address of a TPM; write device:/dev/tpmrm0, swtpm:host=127.0.0.1,port=2321 or swtpm:path=SOCKET"
-)]
+#[error("\"{0}\" is no address of a TPM")]
 pub struct AddressFault(String);
+
+impl Explain for AddressFault {
+    fn explain(&self) -> Meaning {
+        (Kind::Usage, Fault::Request, Advice::WriteTpmAddress).into()
+    }
+}
 
 impl FromStr for Address {
     type Err = AddressFault;

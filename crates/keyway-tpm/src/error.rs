@@ -110,13 +110,15 @@ impl Explain for TpmError {
             }
             Self::WrongAuthorization { lockout } => {
                 let mut meaning = Meaning::new(K::WrongPin, F::Secret);
-                meaning.advice.extend(lockout.map(|lockout| A::TriesLeft(lockout.tries_left())));
+                meaning.advice.extend(lockout.map(|lockout| A::TriesLeft { tries: lockout.tries_left() }));
                 meaning
             }
             Self::LockedOut { lockout } => {
                 let mut meaning = Meaning::new(K::TpmLocked, F::Machine);
                 let seconds = lockout.map(|lockout| lockout.forgets_one_after.as_secs());
-                meaning.advice.extend(seconds.filter(|s| *s > 0).map(A::ForgetsOneEvery));
+                meaning
+                    .advice
+                    .extend(seconds.filter(|s| *s > 0).map(|seconds| A::ForgetsOneEvery { seconds }));
                 meaning.advise(A::UseRecoveryPassword)
             }
             Self::NotThisTpm => (K::OtherTpm, F::Machine, A::UseRecoveryAndAddTpm).into(),

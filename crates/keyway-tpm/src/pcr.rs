@@ -1,5 +1,6 @@
 //! Which platform configuration registers count, and what their values hash to.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,8 +13,14 @@ const COUNT: u32 = 24;
 
 /// A list of registers that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no list of PCRs; write numbers from 0 to 23 with commas, as in 7,11")]
+#[error("\"{0}\" is no list of PCRs")]
 pub struct PcrFault(String);
+
+impl Explain for PcrFault {
+    fn explain(&self) -> Meaning {
+        (Kind::Usage, Fault::Request, Advice::WritePcrs).into()
+    }
+}
 
 impl Pcrs {
     /// What Windows seals to where Secure Boot is on: its policy (7) and BitLocker's own (11).

@@ -83,7 +83,9 @@ fn damaged(place: Place, fault: HeaderFault) -> String {
 /// What mends a damaged header.
 fn mend(place: Place, fault: HeaderFault) -> Advice {
     match (place.backup(), fault) {
-        (_, HeaderFault::BeyondEnd { end, .. }) => Advice::CopyAgain(end.saturating_add(BACKUP_GROUP_BYTES)),
+        (_, HeaderFault::BeyondEnd { end, .. }) => {
+            Advice::CopyAgain { bytes: end.saturating_add(BACKUP_GROUP_BYTES) }
+        }
         _ if place.is_backup() => Advice::RestoreFromFileOrMakeOne,
         (Some(_), _) => Advice::RestoreFromBackup,
         (None, _) => Advice::RestoreFromFile,
@@ -107,7 +109,7 @@ impl Explain for VolumeError {
             Self::WrongProtectionSecret => (K::WrongProtectionSecret, F::Secret, A::CheckHiddenSecret).into(),
             Self::NoSecret => (K::Usage, F::Request, A::GivePasswordOrKeyfile).into(),
             Self::PasswordTooLong { .. } => (K::Usage, F::Request, A::CheckPasswordFile).into(),
-            Self::PimTooLarge(_) => (K::Usage, F::Request, A::LargestPim(LARGEST_PIM)).into(),
+            Self::PimTooLarge(_) => (K::Usage, F::Request, A::LargestPim { most: LARGEST_PIM }).into(),
             Self::NotAVolume(NotAVolume::Empty | NotAVolume::TooSmall(_)) => {
                 (K::NotAVolume, F::Contents, A::NameVolume).into()
             }
@@ -119,12 +121,16 @@ impl Explain for VolumeError {
                 meaning.advice.extend(match why {
                     Unsupported::HeaderVersion(_) => Some(A::VersionsToFive),
                     Unsupported::SystemDrive { .. } => Some(A::OpenWholeDrive),
-                    Unsupported::OutsideSystem { partition, .. } => Some(A::OtherPartition(*partition)),
+                    Unsupported::OutsideSystem { partition, .. } => {
+                        Some(A::OtherPartition { offset: *partition })
+                    }
                     Unsupported::InPlaceIncomplete { .. } => None,
                 });
                 meaning
             }
-            Self::Keyfile { .. } => (K::Keyfile, F::State, A::CheckKeyfilePath).into(),
+            Self::Keyfile { path, .. } => {
+                Meaning::new(K::Keyfile, F::State).advise(A::CheckKeyfilePath).about(path)
+            }
             Self::Store(error) => error.explain(),
             Self::Cipher(_) => Meaning::of(F::Ours),
         }

@@ -5,6 +5,7 @@ use crate::under_way::error::ConversionError;
 use keyway_attach::AttachError;
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_engine::{DeviceError, LayoutError};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_fs::files::FilesError;
 use keyway_store::StoreError;
 use keyway_volume::bitlocker::tpm::TpmProtectorError;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// Something about the volume at this path.
-    #[error("{}: {error}", path.display())]
+    #[error("{}", named(path, error))]
     At {
         /// The volume.
         path: PathBuf,
@@ -65,7 +66,7 @@ pub enum Error {
     #[error(transparent)]
     Answer(Box<dyn std::error::Error + Send + Sync>),
     /// Whoever watched wanted it to stop.
-    #[error("it was stopped")]
+    #[error("interrupted")]
     Stopped,
     /// The medium.
     #[error(transparent)]
@@ -125,7 +126,7 @@ pub enum Error {
 #[non_exhaustive]
 pub enum Misuse {
     /// A recovery password, a startup key or a TPM for a volume that is no BitLocker one.
-    #[error("{} is not a BitLocker volume", .0.display())]
+    #[error("{} is not a BitLocker volume, and only these have recovery passwords, startup keys and TPMs", .0.display())]
     NotBitLocker(PathBuf),
     /// Keyfiles or a PIM for a BitLocker volume.
     #[error("a BitLocker volume has no keyfiles and no PIM")]
@@ -185,6 +186,87 @@ pub enum Misuse {
         /// The volume's size.
         size: u64,
     },
+}
+
+impl Explain for Error {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Fault as F;
+        use Kind as K;
+        match self {
+            Self::At { path, error } => error.explain().about(path),
+            Self::System { path, source, .. } => explain_io(source).about(path),
+            Self::Folder(path) => {
+                Meaning::new(K::NotSuitable, F::State).advise(A::NameVolumeNotFolder).about(path)
+            }
+            Self::HalfConverted { path, .. } => {
+                Meaning::new(K::Converting, F::State).advise(A::Resume { path: path.clone() }).about(path)
+            }
+            Self::Misuse(error) => error.explain(),
+            Self::NoStartupKey(path) => {
+                Meaning::new(K::StartupKey, F::Secret).advise(A::NameStartupKeyFile).about(path)
+            }
+            Self::FileSystemInFront(_) => (K::HasAFilesystem, F::State, A::ReadRemains).into(),
+            Self::DamagedAgain => Meaning::of(F::Medium).advise(A::CopyToAnotherDrive),
+            Self::Answer(_) | Self::Random(_) => Meaning::of(F::Ours),
+            Self::Stopped => Meaning::of(F::Stopped),
+            Self::Store(error) => error.explain(),
+            Self::Device(error) => error.explain(),
+            Self::Layout(error) => error.explain(),
+            Self::VeraCrypt(error) => error.explain(),
+            Self::BitLocker(error) => error.explain(),
+            Self::Header(error) => error.explain(),
+            Self::Create(error) => error.explain(),
+            Self::CreateBitLocker(error) => error.explain(),
+            Self::Backup(error) => error.explain(),
+            Self::Protectors(error) => error.explain(),
+            Self::Tpm(error) => error.explain(),
+            Self::Conversion(error) => error.explain(),
+            Self::Converting(error) => error.explain(),
+            Self::Session(error) => error.explain(),
+            Self::Attach(error) => error.explain(),
+            Self::Files(error) => error.explain(),
+        }
+    }
+}
+
+impl Explain for Misuse {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        let step = match self {
+            Self::NotBitLocker(_) => A::GivePasswordInstead,
+            Self::NoKeyfiles => A::GiveBitLockerSecret,
+            Self::NothingHidden => A::ProtectNothing,
+            Self::SizeOfADevice => A::LeaveSizeOut,
+            Self::NoSize => A::GiveSize,
+            Self::NoHidden => A::LeaveHiddenOut,
+            Self::NoBitLockerBeginning(_) => A::SearchMetadata,
+            Self::NothingToRepair(_) => A::SearchOrRestoreHeader,
+            Self::NoBackupFile => A::NameBackupFile,
+            Self::OneStandardInput => A::OneOnStandardInput,
+            Self::RecoveryAndPassword => A::OneIsEnough,
+            Self::NoPassword => A::GiveSecret,
+            Self::PasswordTooLong { .. } => A::ShorterOrKeyfile,
+            Self::Descriptor { .. } => A::OpenDescriptor,
+            Self::PastEnd { .. } => A::AskForLess,
+        };
+        let meaning = Meaning::new(Kind::Usage, Fault::Request).advise(step);
+        match self {
+            Self::NotBitLocker(path)
+            | Self::NoBitLockerBeginning(path)
+            | Self::NothingToRepair(path)
+            | Self::PasswordTooLong { path, .. } => meaning.about(path),
+            _ => meaning,
+        }
+    }
+}
+
+/// The error's own words, behind the volume's name where they don't name it.
+fn named(path: &Path, error: &Error) -> String {
+    match error.path() {
+        Some(named) if named == path => error.to_string(),
+        _ => format!("{}: {error}", path.display()),
+    }
 }
 
 impl Error {

@@ -69,7 +69,7 @@ impl Silence {
     /// What to do about the process of that number.
     pub(crate) const fn advice(self, pid: u32) -> Advice {
         match self {
-            Self::Stopped => Advice::LetGoOn(pid),
+            Self::Stopped => Advice::LetGoOn { pid },
             Self::Medium => Advice::WaitForMedium,
             Self::Busy => Advice::WaitOrLook,
         }
@@ -225,18 +225,26 @@ impl Explain for AttachError {
         use Fault as F;
         use Kind as K;
         match self {
-            Self::AlreadyOpen { volume } => (K::AlreadyOpen, F::InUse, A::CloseNamed(volume.clone())).into(),
-            Self::Taken { by, .. } => (K::Busy, F::InUse, by.advice()).into(),
+            Self::AlreadyOpen { volume } => Meaning::new(K::AlreadyOpen, F::InUse)
+                .advise(A::CloseNamed { volume: volume.clone() })
+                .about(volume),
+            Self::Taken { volume, by } => Meaning::new(K::Busy, F::InUse).advise(by.advice()).about(volume),
             Self::Busy { .. } => (K::Busy, F::InUse, A::CloseAndRetry).into(),
             Self::NotPermitted { advice, .. } => (K::NotPermitted, F::Machine, advice.clone()).into(),
             Self::Missing { advice, .. } => (K::Missing, F::Machine, advice.clone()).into(),
             Self::Mount { .. } => (K::Mount, F::Machine, A::LookInside).into(),
-            Self::NotOpen(_) => (K::NotOpen, F::State, A::ListOpen).into(),
-            Self::UnsafeFolder(_) => (K::Failed, F::State, A::RemoveOrRuntimeFolder).into(),
-            Self::Silent { pid, why, .. } => (K::NoAnswer, F::InUse, why.advice(*pid)).into(),
-            Self::Deleted { .. } => (K::Deleted, F::InUse, A::CopyNow).into(),
-            Self::NoAnswer { .. } => (K::NoAnswer, F::State, A::TryStatus).into(),
-            Self::ClosedBadly { .. } => (K::Failed, F::Medium, A::CheckLastWrites).into(),
+            Self::NotOpen(volume) => Meaning::new(K::NotOpen, F::State).advise(A::ListOpen).about(volume),
+            Self::UnsafeFolder(path) => Meaning::of(F::State).advise(A::RemoveOrRuntimeFolder).about(path),
+            Self::Silent { volume, pid, why } => {
+                Meaning::new(K::NoAnswer, F::InUse).advise(why.advice(*pid)).about(volume)
+            }
+            Self::Deleted { volume } => Meaning::new(K::Deleted, F::InUse).advise(A::CopyNow).about(volume),
+            Self::NoAnswer { volume, .. } => {
+                Meaning::new(K::NoAnswer, F::State).advise(A::TryStatus).about(volume)
+            }
+            Self::ClosedBadly { volume, .. } => {
+                Meaning::of(F::Medium).advise(A::CheckLastWrites).about(volume)
+            }
             Self::Device(error) => error.explain(),
             Self::DmCrypt(error) => error.explain(),
             Self::Ublk(error) => error.explain(),

@@ -43,9 +43,11 @@ impl Explain for NbdError {
     fn explain(&self) -> Meaning {
         match self {
             Self::Remote(_) => (Kind::Failed, Fault::State, Advice::LoopbackOrTls).into(),
-            Self::Certificates { .. } => (Kind::Failed, Fault::State, Advice::NameCertificates).into(),
-            Self::InUse(_) => (Kind::Failed, Fault::State, Advice::CloseOrOtherPath).into(),
-            Self::NotASocket(_) => (Kind::Failed, Fault::State, Advice::OtherPath).into(),
+            Self::Certificates { path, .. } => {
+                Meaning::of(Fault::State).advise(Advice::NameCertificates).about(path)
+            }
+            Self::InUse(path) => Meaning::of(Fault::State).advise(Advice::CloseOrOtherPath).about(path),
+            Self::NotASocket(path) => Meaning::of(Fault::State).advise(Advice::OtherPath).about(path),
             Self::System { .. } => Meaning::of(Fault::Medium),
         }
     }

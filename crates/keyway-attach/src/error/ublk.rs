@@ -45,7 +45,7 @@ impl Explain for UblkError {
             Self::Missing(_) => (Kind::NotPermitted, Fault::Machine, Advice::AskDoctor).into(),
             Self::NotHandedOver { .. } => (Kind::NotPermitted, Fault::Machine, Advice::AddUdevRule).into(),
             Self::Waiting { volume, .. } => {
-                (Kind::Busy, Fault::InUse, Advice::ServeAgain(volume.clone())).into()
+                (Kind::Busy, Fault::InUse, Advice::ServeAgain { volume: volume.clone() }).into()
             }
             Self::Another { .. } => Meaning::of(Fault::State),
             Self::Unprotected(_) => (Kind::Failed, Fault::State, Advice::ProtectOrClose).into(),

@@ -26,7 +26,7 @@ impl Explain for VhostError {
     fn explain(&self) -> Meaning {
         match self {
             Self::Socket(error) => error.explain(),
-            Self::System { .. } => Meaning::of(Fault::Medium),
+            Self::System { at, .. } => Meaning::of(Fault::Medium).about(at),
         }
     }
 }

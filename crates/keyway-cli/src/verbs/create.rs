@@ -9,6 +9,7 @@ use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
 use crate::shown::shown;
 use crate::volume::about;
 use crate::words;
+use crate::words::parsed;
 use crate::{size, volume};
 use keyway::Error;
 use keyway::create::{NewPlace, Progress as _, Stage, VeraCryptCreated, VeraCryptOptions};
@@ -46,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CIPHER")]
     pub(super) cipher: Option<String>,
     /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
     pub(super) hash: Option<HashName>,
     /// The file system to make inside: ext4, exfat, ntfs, fat, btrfs, xfs or none
     #[arg(long, value_name = "FS", default_value = "none", value_parser = filesystem)]

@@ -11,6 +11,7 @@ use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
 use crate::volume::{self, Which, about};
+use crate::words::parsed;
 use keyway::medium::is_slow_to_scatter;
 use keyway_cipher::{Algorithm, Chain};
 use keyway_convert::FreeSpace;
@@ -48,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CIPHER")]
     pub(super) cipher: Option<String>,
     /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
     pub(super) hash: Option<HashName>,
     /// DEVICE is an encrypted volume already: give it new keys, and this cipher
     #[arg(long)]

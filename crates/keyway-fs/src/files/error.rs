@@ -88,7 +88,7 @@ impl Explain for FilesError {
         use Kind as K;
         match self {
             Self::Device(error) => error.explain(),
-            Self::Host { source, .. } => explain_io(source),
+            Self::Host { path, source, .. } => explain_io(source).about(path),
             Self::NoFileSystem => (K::NoFilesystem, F::Contents, A::OpenAsDevice).into(),
             Self::Unreadable(_) => (K::Unsupported, F::Machine, A::Mount).into(),
             Self::CanNotWrite(_) => (K::Unsupported, F::Machine, A::MountInstead).into(),
@@ -104,7 +104,7 @@ impl Explain for FilesError {
             Self::NotAPath(_) => (K::Usage, F::Request, A::WriteAsPath).into(),
             Self::BadName(_) => (K::Usage, F::Request, A::PutUnderOtherName).into(),
             Self::Exists(_) => (K::Exists, F::State, A::OtherNameOrForce).into(),
-            Self::InTheWay(_) => (K::Exists, F::State, A::MoveAway).into(),
+            Self::InTheWay(path) => Meaning::new(K::Exists, F::State).advise(A::MoveAway).about(path),
             Self::NoRoom { .. } => (K::NoSpace, F::State, A::RemoveSomething).into(),
         }
     }

@@ -152,7 +152,9 @@ impl Explain for MkfsError {
         use Kind as K;
         match self {
             Self::Unknown(_) => (K::Filesystem, F::Request, A::TakeFileSystem).into(),
-            Self::Missing(fs) => (K::Missing, F::Machine, A::InstallPackage(fs.package().to_owned())).into(),
+            Self::Missing(fs) => {
+                (K::Missing, F::Machine, A::InstallPackage { package: fs.package().to_owned() }).into()
+            }
             Self::SectorSize { .. } => (K::Filesystem, F::Request, A::TakeFileSystemOfSectors).into(),
             Self::Refused { .. } => (K::Filesystem, F::State, A::OtherFileSystemOrLarger).into(),
             Self::Run { .. } => (K::Filesystem, F::State).into(),

@@ -120,8 +120,10 @@ impl Explain for BackupError {
         match self {
             Self::Open(error) => error.explain(),
             Self::Make(error) => error.explain(),
-            Self::File { source, .. } => explain_io(source),
-            Self::NotABackup { .. } => (K::NotABackup, F::Contents, A::NameMetadataBackup).into(),
+            Self::File { path, source } => explain_io(source).about(path),
+            Self::NotABackup { path, .. } => {
+                Meaning::new(K::NotABackup, F::Contents).advise(A::NameMetadataBackup).about(path)
+            }
             Self::OtherVolume { .. } | Self::OtherSize { .. } => (K::OtherVolume, F::State, A::Force).into(),
             Self::Remains { .. } => (K::Ambiguous, F::State, A::CopyReadOnly).into(),
             Self::OtherKey => (K::OtherKey, F::State, A::Force).into(),

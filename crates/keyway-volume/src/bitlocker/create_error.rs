@@ -86,10 +86,12 @@ impl Explain for CreateError {
         use Fault as F;
         use Kind as K;
         match self {
-            Self::TooSmall { least, .. } => (K::Usage, F::Request, A::LeastBitLocker(*least)).into(),
+            Self::TooSmall { least, .. } => {
+                (K::Usage, F::Request, A::LeastBitLocker { bytes: *least }).into()
+            }
             Self::NotWholeSectors { size, sector_bytes } => {
                 let sector = u64::from(*sector_bytes).max(1);
-                (K::Usage, F::Request, A::TakeSize(size / sector * sector)).into()
+                (K::Usage, F::Request, A::TakeSize { bytes: size / sector * sector }).into()
             }
             Self::MethodNotOffered(_) => (K::Usage, F::Request, A::TakeOfferedMethod).into(),
             Self::FileSystemNotOffered(_) => (K::Filesystem, F::Request, A::TakeWindowsFileSystem).into(),

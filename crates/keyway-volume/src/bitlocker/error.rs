@@ -143,7 +143,9 @@ impl Explain for BitLockerError {
             Self::OtherStartupKey { .. } => (K::OtherStartupKey, F::Secret, A::NameStartupKeyOfThat).into(),
             Self::WrongStartupKey(_) => (K::WrongStartupKey, F::Secret, A::MayBeDamaged).into(),
             Self::WrongMasterKey => (K::WrongSecret, F::Secret).into(),
-            Self::NotAStartupKey { .. } => (K::StartupKey, F::Secret, A::NameStartupKey).into(),
+            Self::NotAStartupKey { path, .. } => {
+                Meaning::new(K::StartupKey, F::Secret).advise(A::NameStartupKey).about(path)
+            }
             Self::NotUtf8 => (K::Usage, F::Request, A::UseUnicode).into(),
             Self::Stopped => (K::Interrupted, F::Stopped).into(),
             Self::Store(error) => error.explain(),

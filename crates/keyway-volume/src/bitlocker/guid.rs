@@ -1,6 +1,7 @@
 //! GUIDs as Windows stores them: the first three fields little-endian, the last two as they are
 //! written.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -47,8 +48,14 @@ impl fmt::Debug for Guid {
 
 /// What was read is no GUID.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a GUID; one looks like 8f595209-f5b9-49a0-85d4-cb8f80258c27, with or without braces")]
+#[error("{0:?} is not a GUID")]
 pub struct NotAGuid(String);
+
+impl Explain for NotAGuid {
+    fn explain(&self) -> Meaning {
+        (Kind::Usage, Fault::Request, Advice::WriteGuid).into()
+    }
+}
 
 impl FromStr for Guid {
     type Err = NotAGuid;

@@ -61,9 +61,12 @@ impl Explain for ProtectError {
         use Fault as F;
         use Kind as K;
         match self {
-            Self::PasswordLength(_) => {
-                (K::Usage, F::Request, A::PasswordLengths(SHORTEST_PASSWORD, LONGEST_PASSWORD)).into()
-            }
+            Self::PasswordLength(_) => (
+                K::Usage,
+                F::Request,
+                A::PasswordLengths { least: SHORTEST_PASSWORD, most: LONGEST_PASSWORD },
+            )
+                .into(),
             Self::PasswordText => Meaning::of(F::Request),
             Self::Stopped => (K::Failed, F::Stopped).into(),
             Self::Random(_) => Meaning::of(F::Ours),

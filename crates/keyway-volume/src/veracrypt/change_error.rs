@@ -156,8 +156,10 @@ impl Explain for ChangeError {
             Self::Only { .. } => (K::Failed, F::Medium, A::CopyOffOrRestore).into(),
             Self::IsHidden => (K::IsHidden, F::Secret, A::GiveBothSecrets).into(),
             Self::NotHidden => (K::NotHidden, F::Secret, A::GiveHiddenSecret).into(),
-            Self::NotABackup { .. } => (K::NotABackup, F::Contents, A::NameHeaderBackup).into(),
-            Self::BackupFile { source, .. } => explain_io(source),
+            Self::NotABackup { path, .. } => {
+                Meaning::new(K::NotABackup, F::Contents).advise(A::NameHeaderBackup).about(path)
+            }
+            Self::BackupFile { path, source } => explain_io(source).about(path),
             Self::OtherMasterKeys => (K::OtherMasterKeys, F::State, A::CheckBackup).into(),
             Self::NoCopy => (K::Failed, F::State, A::RestoreFromBackupFile).into(),
         }

@@ -161,21 +161,31 @@ impl Explain for CreateError {
         use Fault as F;
         use Kind as K;
         match self {
-            Self::Exists(_) => (K::Exists, F::State, A::MoveAway).into(),
-            Self::NotADevice(_) => (K::Usage, F::Request, A::NewNameAndSize).into(),
-            Self::InUse { .. } => (K::InUse, F::InUse, A::DetachIt).into(),
-            Self::NoSpace { .. } => (K::NoSpace, F::State, A::FreeSomeOrSmaller).into(),
-            Self::TooLargeForFileSystem { .. } => (K::Failed, F::State, A::SmallerOrOtherDisk).into(),
-            Self::TooSmall { least, .. } => (K::Usage, F::Request, A::LeastVolume(*least)).into(),
-            Self::TooLarge { most, .. } => (K::Usage, F::Request, A::LargestVolume(*most)).into(),
-            Self::HiddenTooLarge { most, .. } => (K::Usage, F::Request, A::RoomForHidden(*most)).into(),
-            Self::OuterFiles { most, .. } => (K::Usage, F::Request, A::RoomWithoutLoss(*most)).into(),
+            Self::Exists(path) => Meaning::new(K::Exists, F::State).advise(A::MoveAway).about(path),
+            Self::NotADevice(path) => {
+                Meaning::new(K::Usage, F::Request).advise(A::NewNameAndSize).about(path)
+            }
+            Self::InUse { path, .. } => Meaning::new(K::InUse, F::InUse).advise(A::DetachIt).about(path),
+            Self::NoSpace { path, .. } => {
+                Meaning::new(K::NoSpace, F::State).advise(A::FreeSomeOrSmaller).about(path)
+            }
+            Self::TooLargeForFileSystem { path, .. } => {
+                Meaning::of(F::State).advise(A::SmallerOrOtherDisk).about(path)
+            }
+            Self::TooSmall { least, .. } => (K::Usage, F::Request, A::LeastVolume { bytes: *least }).into(),
+            Self::TooLarge { most, .. } => (K::Usage, F::Request, A::LargestVolume { bytes: *most }).into(),
+            Self::HiddenTooLarge { most, .. } => {
+                (K::Usage, F::Request, A::RoomForHidden { bytes: *most }).into()
+            }
+            Self::OuterFiles { most, .. } => {
+                (K::Usage, F::Request, A::RoomWithoutLoss { bytes: *most }).into()
+            }
             Self::NotWholeSectors { size, sector_bytes } => {
                 let sector = u64::from(*sector_bytes).max(1);
-                (K::Usage, F::Request, A::TakeSize(size / sector * sector)).into()
+                (K::Usage, F::Request, A::TakeSize { bytes: size / sector * sector }).into()
             }
             Self::HashNotOffered(_) => (K::Usage, F::Request, A::TakeOfferedHash).into(),
-            Self::PimTooLarge(_) => (K::Usage, F::Request, A::LargestPim(LARGEST_PIM)).into(),
+            Self::PimTooLarge(_) => (K::Usage, F::Request, A::LargestPim { most: LARGEST_PIM }).into(),
             Self::CipherNotOffered(_) => (K::Usage, F::Request, A::ListOfferedCiphers).into(),
             Self::NoOuter(NoOuter::IsHidden) => (K::Failed, F::State, A::GiveOuterPassword).into(),
             Self::NoOuter(_) => Meaning::of(F::State),

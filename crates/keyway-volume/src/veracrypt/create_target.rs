@@ -125,7 +125,7 @@ impl Target {
     pub fn keep(mut self) -> Result<(), CreateError> {
         let Some(mut unfinished) = self.unfinished.take() else { return Ok(()) };
         let fail = |e| {
-            let what = unfinished.wanted_at.display().to_string();
+            let what = &*unfinished.wanted_at;
             CreateError::from(StoreError::new(Operation::Flush, what, 0, 0, e))
         };
         File::open(&unfinished.written_to).and_then(|file| file.sync_all()).map_err(fail)?;
@@ -151,7 +151,7 @@ fn set_aside(file: &File, path: &Path, size: u64, space: Space) -> Result<(), Cr
     let failed = |e: io::Error| match Errno::from_io_error(&e) {
         Some(Errno::NOSPC | Errno::DQUOT) => no_space(),
         Some(Errno::FBIG) => CreateError::TooLargeForFileSystem { path: path.to_owned(), size },
-        _ => CreateError::from(StoreError::new(Operation::Write, path.display().to_string(), 0, 0, e)),
+        _ => CreateError::from(StoreError::new(Operation::Write, path, 0, 0, e)),
     };
     if space == Space::Reserved {
         // Asked before: a file system may spend minutes on an allocation that fails at the end.
@@ -178,7 +178,7 @@ fn claimed(path: &Path, caching: Caching) -> Result<FileStore, CreateError> {
 }
 
 fn open_failed(path: &Path, e: io::Error) -> CreateError {
-    StoreError::new(Operation::Open, path.display().to_string(), 0, 0, e).into()
+    StoreError::new(Operation::Open, path, 0, 0, e).into()
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -1,5 +1,6 @@
 //! How a password becomes a header key: hashes, iteration counts, PIM formulas.
 
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use std::fmt;
 use std::str::FromStr;
 
@@ -97,11 +98,14 @@ impl fmt::Display for HashName {
 
 /// A hash nobody knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no key derivation called {0:?}; there are sha512, sha256, whirlpool, streebog, blake2s, \
-     ripemd160, argon2id and sha1"
-)]
+#[error("there is no key derivation called {0:?}")]
 pub struct UnknownHash(pub String);
+
+impl Explain for UnknownHash {
+    fn explain(&self) -> Meaning {
+        (Kind::Usage, Fault::Request, Advice::TakeHash).into()
+    }
+}
 
 impl FromStr for HashName {
     type Err = UnknownHash;

@@ -1,6 +1,7 @@
 //! Why a volume could not be served, beyond what attaching it says.
 
 use keyway_attach::nvme_tcp::SecretFault;
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +12,9 @@ use std::process::ExitStatus;
 #[non_exhaustive]
 pub enum SessionError {
     /// Discards inside a hidden volume would show everybody who sees the medium that it is there.
-    #[error("this is a hidden volume, and discards inside it would show that it is there")]
+    #[error(
+        "this is a hidden volume, and discards inside it would show everybody who sees the medium that it is there"
+    )]
     DiscardsInHidden,
     /// Somebody has the volume's bytes, by its name or by another one.
     #[error("{error}")]
@@ -43,6 +46,28 @@ pub enum SessionError {
     /// The pipe to whoever started this process.
     #[error("the pipe to the caller broke: {0}")]
     CallerGone(#[source] io::Error),
+}
+
+impl Explain for SessionError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        match self {
+            Self::DiscardsInHidden => (Kind::Usage, Fault::Request, A::LeaveOutDiscards).into(),
+            Self::Taken { error, volume } => {
+                let mut meaning = error.explain();
+                meaning.kind = if volume.is_some() { Kind::AlreadyOpen } else { Kind::Busy };
+                if let Some(volume) = volume {
+                    // By whichever name it goes here.
+                    meaning.advice = vec![A::CloseNamed { volume: volume.display().to_string() }];
+                }
+                meaning
+            }
+            Self::HostSecret(error) => error.explain(),
+            Self::NoAnswer(_) => Meaning::of(Fault::Ours).advise(A::ReadSystemLogForMemory),
+            Self::NoRequest(_) => (Kind::Usage, Fault::Request, A::OpenByVerb).into(),
+            Self::Process { .. } | Self::CallerGone(_) => Meaning::of(Fault::Medium).advise(A::TryAgain),
+        }
+    }
 }
 
 impl SessionError {

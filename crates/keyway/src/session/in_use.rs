@@ -33,6 +33,6 @@ pub fn refuse_if_taken(path: &Path, access: Access) -> Result<(), Error> {
     let Err(error) = refuse_if_claimed(path, mode) else { return Ok(()) };
     let by = error.get_ref().and_then(|inner| inner.downcast_ref::<InUse>()).and_then(InUse::process);
     let volume = list()?.into_iter().find(|state| Some(state.pid) == by).map(|state| state.volume);
-    let error = StoreError::new(Operation::Open, path.display().to_string(), 0, 0, error);
+    let error = StoreError::new(Operation::Open, path, 0, 0, error);
     Err(SessionError::Taken { error, volume }.into())
 }

@@ -4,7 +4,7 @@ use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_store::InUse;
 use keyway_sys::Use;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a conversion can't be begun, found or gone on with. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -82,9 +82,28 @@ pub enum ConversionError {
     },
 }
 
+impl ConversionError {
+    /// What it is about: the journal where that is what is wrong, else what is converted.
+    fn path(&self) -> &Path {
+        match self {
+            Self::UnderWay(path)
+            | Self::NotUnderWay(path)
+            | Self::Running { path, .. }
+            | Self::EndedMeanwhile(path)
+            | Self::InUse { path, .. }
+            | Self::NewJournal { path, .. }
+            | Self::AnotherJournal { journal: path, .. }
+            | Self::JournalElsewhere { volume: path, .. }
+            | Self::JournalMissing { journal: path, .. }
+            | Self::NoJournalFile(path)
+            | Self::Holes { path, .. } => path,
+        }
+    }
+}
+
 impl Explain for ConversionError {
     fn explain(&self) -> Meaning {
-        match self {
+        let meaning = match self {
             Self::UnderWay(_) | Self::NotUnderWay(_) => Meaning::of(Fault::Request),
             Self::InUse { path, user } => {
                 Meaning::of(Fault::InUse).advise(InUse::by(path, user.clone()).advice())
@@ -99,6 +118,7 @@ impl Explain for ConversionError {
             Self::Holes { source, .. } => {
                 Meaning::new(Kind::NoRoom, explain_io(source).fault).advise(Advice::FreeSpace)
             }
-        }
+        };
+        meaning.about(self.path())
     }
 }

@@ -142,7 +142,7 @@ impl Target {
             }
             // An open volume in one of its partitions, too.
             refuse_if_claimed(&disk, OpenMode::ReadWrite)
-                .map_err(|e| StoreError::new(Operation::Open, disk.display().to_string(), 0, 0, e))?;
+                .map_err(|e| StoreError::new(Operation::Open, &*disk, 0, 0, e))?;
         }
         Ok(())
     }

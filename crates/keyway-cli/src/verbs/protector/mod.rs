@@ -11,6 +11,7 @@ use crate::secrets_in::NewArgs;
 use crate::shown::shown;
 use crate::tpm_in::NewTpmArgs;
 use crate::volume;
+use crate::words::parsed;
 use clap::ValueEnum;
 use keyway_volume::bitlocker::Guid;
 use keyway_volume::veracrypt::HashName;
@@ -107,6 +108,7 @@ struct RemoveArgs {
     #[command(flatten)]
     target: VolumeArgs,
     /// The protector's identifier, as `protector list` shows it
+    #[arg(value_parser = parsed::<Guid>)]
     id: Guid,
     /// Remove it even if nothing else opens the volume, which is lost for ever then
     #[arg(long)]
@@ -118,13 +120,13 @@ struct ChangeArgs {
     #[command(flatten)]
     target: VolumeArgs,
     /// The new key derivation: sha512, sha256, whirlpool, streebog, blake2s, argon2id
-    #[arg(long, value_name = "HASH", help_heading = "New secret")]
+    #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>, help_heading = "New secret")]
     new_hash: Option<HashName>,
     /// Use no keyfiles any more
     #[arg(long, help_heading = "New secret", conflicts_with = "new-keyfile")]
     new_no_keyfiles: bool,
     /// Which protector of a BitLocker volume; its password when left out
-    #[arg(long, value_name = "GUID", help_heading = "New secret")]
+    #[arg(long, value_name = "GUID", value_parser = parsed::<Guid>, help_heading = "New secret")]
     id: Option<Guid>,
     /// Where a new recovery password or startup key goes: a new file, or a folder
     #[arg(long, value_name = "PATH", help_heading = "New secret")]
@@ -136,7 +138,7 @@ struct ChangeArgs {
 #[derive(clap::Args, Debug)]
 struct RecoveryArgs {
     /// Only this protector's
-    #[arg(long, value_name = "GUID")]
+    #[arg(long, value_name = "GUID", value_parser = parsed::<Guid>)]
     id: Option<Guid>,
     /// Save it to a new file in the words of Windows, instead of printing it
     #[arg(long, value_name = "FILE")]

@@ -62,7 +62,7 @@ impl Explain for TpmProtectorError {
             Self::NeedsStartupKey(_) => (K::NoSecret, F::Request, A::GiveStartupKey).into(),
             Self::OtherStartupKey(id) => {
                 let name = id.to_string().to_uppercase();
-                (K::OtherStartupKey, F::Secret, A::NeedsStartupKey(name)).into()
+                (K::OtherStartupKey, F::Secret, A::NeedsStartupKey { name }).into()
             }
             Self::WrongStartupKey(_) => (K::WrongStartupKey, F::Secret, A::MayBeDamaged).into(),
             Self::Pin(_) => (K::Pin, F::Request).into(),

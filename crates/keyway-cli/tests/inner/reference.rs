@@ -1,7 +1,7 @@
 //! docs/reference/errors.md is made of the kinds and of one of each error below; this holds it to them.
 
 use super::{Failure, samples};
-use keyway_error::Kind;
+use keyway_error::{Advice, Kind};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,10 @@ An error says what happened and what helps. Scripts read its kind (`error.kind` 
 and the exit code, which says whose fault it was: 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a volume or a damaged \
 one, 5 not permitted or not possible on this machine, 6 busy.\n
 This page is made from the errors; the test that compares the two writes it anew where `KEYWAY_WRITE_ERRORS` is set. \
-Names and figures are examples.\n";
+Names and figures are examples.\n
+With `--json` each step that helps stands in `error.advice`, as an object: its word as `kind`, and its parameters. [All of \
+them](#advice) are listed at the end. Steps that name an option of this program have no word. `error.path` is the file or \
+device that the error is about.\n";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -37,6 +40,10 @@ fn page() -> String {
                 let _ = writeln!(page, "| {} | {} |", message.replace('|', "\\|"), hint.replace('|', "\\|"));
             }
         }
+    }
+    page.push_str("\n## Advice\n\nSizes are in bytes, times in seconds.\n\n| `kind` | Parameters | Meaning |\n|---|---|---|\n");
+    for (word, parameters, meaning) in Advice::ALL {
+        let _ = writeln!(page, "| {word} | {} | {} |", parameters.join(", "), meaning.trim_start());
     }
     page
 }

@@ -1,0 +1,86 @@
+//! The words fit together, and so do those in the help and in the documents.
+
+use super::*;
+use clap::CommandFactory;
+
+#[test]
+fn the_words_fit_together() {
+    Cli::command().debug_assert();
+}
+
+/// The words of a command in a text, up to what belongs to the shell or to the reader.
+fn words(line: &str) -> Option<Vec<String>> {
+    let line = line.trim().trim_start_matches("$ ").trim_start_matches("sudo ");
+    if !line.starts_with("keyway ") || line.contains('…') {
+        return None;
+    }
+    let (mut words, mut quoted) = (vec![String::new()], false);
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            '<' if !quoted => {
+                // `3< file`: the digit is the shell's, too.
+                words.last_mut()?.clear();
+                break;
+            }
+            '|' | '>' | '#' | '&' if !quoted => break,
+            c if c.is_whitespace() && !quoted => words.push(String::new()),
+            c => words.last_mut()?.push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    Some(words)
+}
+
+/// Every line of a text that is a command, as the parser takes it.
+fn lines_parse(from: &str, text: &str) -> usize {
+    // As the shell joins lines.
+    let text = text.replace("\\\n", "");
+    let lines = text.lines().filter_map(|line| Some((line, words(line)?)));
+    let parsed = lines.map(|(line, words)| {
+        let parsed = Cli::try_parse_from(&words);
+        assert!(parsed.is_ok(), "{from}: {line}\n{}", parsed.expect_err("not parsed"));
+    });
+    parsed.count()
+}
+
+#[test]
+fn every_command_in_the_documents_is_one() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("text");
+    let mut found = lines_parse("README.md", &readme);
+    let mut folders = vec![root.join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("folder") {
+            let path = entry.expect("entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                let text = std::fs::read_to_string(&path).expect("text");
+                found += lines_parse(&path.display().to_string(), &text);
+            }
+        }
+    }
+    assert!(found > 40, "{found}");
+}
+
+#[test]
+fn every_example_in_the_help_is_a_command() {
+    fn look(command: &clap::Command) -> usize {
+        // Not as it is shown, which breaks lines where the terminal ends.
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let inner: usize = command.get_subcommands().map(look).sum();
+        inner + lines_parse(command.get_name(), &help)
+    }
+    let found = look(&Cli::command());
+    assert!(found > 60, "{found}");
+}
+
+#[test]
+fn every_verb_shows_two_examples() {
+    for verb in Cli::command().get_subcommands().filter(|v| !v.is_hide_set()) {
+        let help = verb.clone().render_long_help().to_string();
+        let examples = help.lines().filter(|l| l.trim_start().starts_with("$ ")).count();
+        assert!(examples >= 2, "{} has {examples} examples:\n{help}", verb.get_name());
+    }
+}
