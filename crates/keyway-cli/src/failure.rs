@@ -9,6 +9,7 @@ mod samples;
 
 use crate::words;
 use keyway::session::SessionError;
+use keyway::tpm::TpmProtectorError;
 use keyway::{Error, Misuse};
 use keyway_attach::AttachError;
 use keyway_convert::ConvertError;
@@ -20,7 +21,6 @@ use keyway_lab::LabError;
 use keyway_store::StoreError;
 use keyway_virtual_drive::DriveError;
 use keyway_volume::VolumeError;
-use keyway_volume::bitlocker::tpm::TpmProtectorError;
 use keyway_volume::bitlocker::{self, BitLockerError};
 use keyway_volume::veracrypt::{ChangeError, CreateError, ResizeError};
 use serde_json::json;

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::secrets_in::SecretSource;
 use crate::words::parsed;
 use keyway::secrets::{NewTpmSource, TpmSource};
-use keyway_tpm::{Address, Pcrs};
+use keyway::tpm::{Address, Pcrs};
 use std::path::PathBuf;
 
 /// The variable that names another TPM than the machine's own where no option names one.

@@ -1,6 +1,7 @@
 //! Why something could not be done, as data: what a person reads is the front's to say.
 
 use crate::session::error::SessionError;
+use crate::tpm::TpmProtectorError;
 use crate::under_way::error::ConversionError;
 use keyway_attach::AttachError;
 use keyway_convert::{ConversionKind, ConvertError};
@@ -8,7 +9,6 @@ use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_fs::files::FilesError;
 use keyway_store::StoreError;
-use keyway_volume::bitlocker::tpm::TpmProtectorError;
 use keyway_volume::bitlocker::{self, BitLockerError};
 use keyway_volume::{VolumeError, veracrypt};
 use std::io;

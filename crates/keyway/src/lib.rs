@@ -62,6 +62,8 @@ pub mod searching;
 pub mod secrets;
 pub mod session;
 mod system_drive;
+#[cfg_attr(not(feature = "tpm"), path = "absent/tpm.rs")]
+pub mod tpm;
 mod under_way;
 pub mod unlock;
 mod volume;

@@ -28,7 +28,7 @@ use super::rewrite::{RewriteError, write_copies};
 use super::search;
 use super::unlock::{OpenedKeys, UnlockRequest, unlock};
 use crate::overlay::Overlay;
-use crate::veracrypt::{CreateError, Existing, Space, Target};
+use crate::veracrypt::CreateError;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::io;
@@ -177,11 +177,8 @@ impl HeaderBackup {
         Ok(Self { volume_bytes: store.size(), first_sector, region, block })
     }
 
-    /// Writes it to a new file that only its owner may read.
-    ///
-    /// # Errors
-    /// The file exists or could not be written, in which case it is removed.
-    pub fn write(&self, path: &Path) -> Result<u64, BackupError> {
+    /// The content of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut body = self.first_sector.clone();
         body.extend_from_slice(&self.region);
         let mut bytes = BACKUP_SIGNATURE.to_vec();
@@ -191,6 +188,18 @@ impl HeaderBackup {
         bytes.extend_from_slice(&(self.first_sector.len() as u32).to_le_bytes());
         bytes.resize(TABLE_BYTES, 0);
         bytes.extend_from_slice(&body);
+        bytes
+    }
+
+    /// Writes it to a new file that only its owner may read.
+    ///
+    /// # Errors
+    /// The file exists or could not be written, in which case it is removed.
+    #[cfg(target_os = "linux")]
+    pub fn write(&self, path: &Path) -> Result<u64, BackupError> {
+        use crate::veracrypt::{Existing, Space, Target};
+
+        let bytes = self.to_bytes();
         let target = Target::new_file(path, bytes.len() as u64, Existing::Refuse, Space::Reserved)?;
         target.store().write_at(&bytes, 0).map_err(CreateError::from)?;
         target.keep()?;

@@ -33,6 +33,7 @@ use super::codes::Method;
 use super::create_boot::boot_sector;
 use super::create_decoy::Decoy;
 use super::create_error::CreateError;
+use super::create_file_system::NewFileSystem;
 use super::create_metadata::{Keys, NewProtectors, Shape, new_block};
 use super::create_place::{BOOT_BYTES, Places};
 use super::data_key::cipher;
@@ -41,14 +42,10 @@ use super::map::Map;
 use crate::veracrypt::random::Noise;
 use crate::{Progress, Stage};
 use keyway_engine::{Access, Device, Layout};
-use keyway_fs::allocation::Allocation;
-use keyway_fs::mkfs::{self, FileSystem};
-use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Store};
+use keyway_fs::mkfs::FileSystem;
+use keyway_store::{AlignedBuf, Store};
 use std::fmt;
-use std::fs::File;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The smallest volume, 64 MiB: Windows' own limit for encrypting a drive.
@@ -141,19 +138,11 @@ pub fn create(
     let decoy = new.to_go.then(|| Decoy::new(size, sector_bytes)).transpose()?;
     let boot_bytes = decoy.as_ref().map_or(BOOT_BYTES, Decoy::bytes);
     let formatting = |done, total| progress.at(Stage::FileSystem, done, total);
-    let image = new
+    let inside = new
         .filesystem
-        .map(|(fs, label)| mkfs::image(fs, size, sector_bytes, label, &formatting).map(|image| (image, fs)))
+        .map(|(fs, label)| NewFileSystem::make(fs, label, (size, sector_bytes), boot_bytes, &formatting))
         .transpose()?;
-    let places = if let Some((image, _)) = &image {
-        let image = image_store(image)?;
-        let mut map = Allocation::read(&image)?;
-        let places = Places::inside(&mut map, size, boot_bytes)?;
-        map.mark(&image)?;
-        places
-    } else {
-        Places::at_the_end(size, boot_bytes)
-    };
+    let places = inside.as_ref().map_or_else(|| Places::at_the_end(size, boot_bytes), NewFileSystem::places);
 
     let keys = Keys::random(new.method)?;
     let shape = Shape {
@@ -175,9 +164,9 @@ pub fn create(
     if new.fill == Fill::Full {
         fill(store.as_ref(), u64::from(sector_bytes)..size, progress)?;
     }
-    if let Some((image, fs)) = &image {
+    if let Some(inside) = &inside {
         let device = Device::new(Box::new(Arc::clone(store)), layout.clone(), Access::ReadWrite)?;
-        mkfs::copy_into(image, &device, *fs, &formatting)?;
+        inside.copy_into(&device, &formatting)?;
     }
     let region = block.region()?;
     for at in block.copies {
@@ -195,14 +184,8 @@ pub fn create(
         *slot = byte;
     }
     put(store.as_ref(), &first, 0)?;
-    let usable_bytes = if image.is_some() { size } else { places.start };
+    let usable_bytes = if inside.is_some() { size } else { places.start };
     Ok(Created { notes: notes(new, usable_bytes), block, layout, usable_bytes })
-}
-
-/// The image without a name, as a store.
-fn image_store(image: &File) -> Result<FileStore, CreateError> {
-    let path = format!("/proc/self/fd/{}", image.as_raw_fd());
-    Ok(FileStore::open(Path::new(&path), OpenMode::ReadWrite, Caching::Buffered)?)
 }
 
 /// Everything that can be refused is refused before anything is written.

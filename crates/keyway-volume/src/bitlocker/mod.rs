@@ -18,6 +18,7 @@ mod create;
 mod create_boot;
 mod create_decoy;
 mod create_error;
+mod create_file_system;
 mod create_metadata;
 mod create_place;
 mod data_key;
@@ -40,6 +41,7 @@ mod rewrite;
 mod seal;
 mod search;
 mod startup_key;
+#[cfg(feature = "tpm")]
 pub mod tpm;
 mod unlock;
 mod windows_loader;

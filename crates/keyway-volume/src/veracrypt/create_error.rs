@@ -8,8 +8,8 @@ use keyway_engine::LayoutError;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_fs::mkfs::MkfsError;
 use keyway_store::StoreError;
+#[cfg(target_os = "linux")]
 use keyway_sys::Use;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 pub use super::params::LARGEST_PIM;
@@ -25,6 +25,7 @@ pub enum CreateError {
     #[error("{} is not a block device", .0.display())]
     NotADevice(PathBuf),
     /// Somebody uses it.
+    #[cfg(target_os = "linux")]
     #[error("{} is in use{}", .path.display(), list(.uses))]
     InUse {
         /// The file or device.
@@ -165,6 +166,7 @@ impl Explain for CreateError {
             Self::NotADevice(path) => {
                 Meaning::new(K::Usage, F::Request).advise(A::NewNameAndSize).about(path)
             }
+            #[cfg(target_os = "linux")]
             Self::InUse { path, .. } => Meaning::new(K::InUse, F::InUse).advise(A::DetachIt).about(path),
             Self::NoSpace { path, .. } => {
                 Meaning::new(K::NoSpace, F::State).advise(A::FreeSomeOrSmaller).about(path)
@@ -203,7 +205,9 @@ impl Explain for CreateError {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn list(uses: &[Use]) -> String {
+    use std::fmt::Write as _;
     uses.iter().enumerate().fold(String::new(), |mut text, (i, one)| {
         // Writing to a String can't fail.
         let _ = write!(text, "{} {one}", if i == 0 { ":" } else { "," });

@@ -6,6 +6,7 @@
 //! Every constant is checked by volumes that those programs made.
 
 mod area;
+#[cfg(target_os = "linux")]
 mod backup;
 mod change;
 mod change_error;
@@ -14,6 +15,7 @@ mod create;
 mod create_error;
 mod create_header;
 mod create_hidden;
+#[cfg(target_os = "linux")]
 mod create_target;
 mod derive;
 mod erase;
@@ -24,18 +26,21 @@ mod params;
 mod place;
 pub(crate) mod random;
 mod resize;
+mod restore;
 mod sealed;
 mod search;
 mod suite;
 mod unlock;
 
-pub use backup::{BackedUp, KeysGuard, RestoreFrom, Restored, header_backup, header_restore};
+#[cfg(target_os = "linux")]
+pub use backup::{BackedUp, header_backup};
 pub use change::{Changed, change};
 pub use change_error::{ChangeError, SystemFault, Why};
 pub use check::{HeaderCheck, HeaderState, check};
 pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
 pub use create_hidden::{SMALLEST_HIDDEN_VOLUME, create_hidden, largest_hidden_volume};
+#[cfg(target_os = "linux")]
 pub use create_target::{Existing, Space, Target};
 pub use derive::derive_header_key;
 pub use erase::Headers;
@@ -46,6 +51,7 @@ pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BY
 pub use random::{Noise, RandomError};
 pub(crate) use resize::noise_over;
 pub use resize::{ResizeError, Resized, resize};
+pub use restore::{KeysGuard, RestoreFrom, Restored, header_restore};
 pub use sealed::SealedHeader;
 pub use suite::Suite;
 pub use unlock::{HeaderChoice, OpenedHeader, SystemHeader, UnlockRequest, Unlocked, unlock};

@@ -3,6 +3,8 @@
 //! [`Secrets`] is asked: a terminal's prompt, a window's dialog, a keyring, a test. [`Sources`] says what was named
 //! beforehand, so that nobody is asked for it.
 
+#[cfg(feature = "tpm")]
+mod asking_tpm;
 mod bitlocker;
 mod password;
 mod tpm;

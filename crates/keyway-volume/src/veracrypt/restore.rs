@@ -1,0 +1,154 @@
+//! Restores headers from backups, and the main header from the copy at the end.
+//!
+//! The header is encrypted anew, so that nobody can tell from the volume that it was restored. The copy that is most
+//! likely broken is written first, then the other one.
+//!
+//! A system's header says how far the encryption had come when the backup was made: it is not restored over one that
+//! says something else.
+
+use super::change::{other_copy, rewrite, same_seal};
+use super::change_error::ChangeError;
+use super::create_header::{Seal, get};
+use super::header::Header;
+use super::place::{HEADER_BYTES, HEADER_SPACE_BYTES, Place};
+use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, unlock};
+use crate::overlay::Overlay;
+use keyway_store::Store;
+use std::path::Path;
+
+/// Bytes of a backup: two header slots.
+pub(super) const BACKUP_BYTES: u64 = 2 * HEADER_SPACE_BYTES;
+
+/// Bytes of a backup of a volume from before TrueCrypt 6.0: two headers.
+pub(super) const OLD_BACKUP_BYTES: u64 = 2 * HEADER_BYTES as u64;
+
+/// Bytes of a backup of an encrypted system: its header.
+pub(super) const SYSTEM_BACKUP_BYTES: u64 = HEADER_BYTES as u64;
+
+/// Where a header comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum RestoreFrom<'a> {
+    /// The copy at the end of the volume.
+    Embedded,
+    /// A backup file.
+    File(&'a Path),
+}
+
+/// What to do when the volume has other master keys than the backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeysGuard {
+    /// Refuse: the data could not be read any more.
+    Same,
+    /// Restore it all the same.
+    Any,
+}
+
+/// What was restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Whether it was a hidden volume's header.
+    pub hidden: bool,
+    /// The copies that were written, in order.
+    pub places: Vec<Place>,
+}
+
+/// Restores the header that the secret of `request` opens in the backup: the outer volume's or the
+/// hidden one's. The secret is the one at the time of the backup, and opens the volume from then
+/// on. From a file both copies are written; the embedded copy restores the main header only.
+///
+/// # Errors
+/// The backup does not open, or describes a volume that does not fit; the volume has other master
+/// keys than the backup; the medium failed, in which case the error says what opens the volume.
+pub fn header_restore(
+    store: &dyn Store,
+    from: RestoreFrom<'_>,
+    request: &UnlockRequest<'_>,
+    guard: KeysGuard,
+) -> Result<Restored, ChangeError> {
+    let alone = |header, system| UnlockRequest { header, system, protect_hidden: None, ..*request };
+    let unlocked = match from {
+        RestoreFrom::Embedded if request.system => return Err(ChangeError::NoCopy),
+        RestoreFrom::Embedded => unlock(store, &alone(HeaderChoice::Backup, false))?,
+        RestoreFrom::File(path) => {
+            let backup = read_backup(path)?;
+            let system = backup.len() as u64 == SYSTEM_BACKUP_BYTES;
+            if system && request.system_header.is_some() {
+                return Err(ChangeError::SystemElsewhere);
+            }
+            unlock(&with_backup(store, backup), &alone(HeaderChoice::Primary, system))?
+        }
+    };
+    let opened = unlocked.opened();
+    let password = request.secrets.header_password(opened.header.format)?;
+    let seal = same_seal(opened, &password);
+    let copy = other_copy(opened, store.size())?;
+    let places = match from {
+        RestoreFrom::Embedded => vec![copy.ok_or(ChangeError::NoCopy)?],
+        RestoreFrom::File(_) => [opened.place].into_iter().chain(copy).collect(),
+    };
+    if guard == KeysGuard::Same {
+        refuse_other_keys(store, opened, &seal, &places)?;
+    }
+    rewrite(store, &opened.header, &seal, &places)?;
+    Ok(Restored { hidden: opened.place.is_hidden(), places })
+}
+
+/// A header that still opens with the secret says which master keys the data has.
+fn refuse_other_keys(
+    store: &dyn Store,
+    opened: &OpenedHeader,
+    seal: &Seal<'_>,
+    places: &[Place],
+) -> Result<(), ChangeError> {
+    for place in places {
+        let Some(offset) = place.offset(store.size()) else { continue };
+        // A header that can't be read is what a restore is for.
+        let there = match get(store, offset) {
+            Ok(sealed) => seal.open(&sealed)?,
+            Err(_) => None,
+        };
+        let same = |there: &Header| there.key_area.same_as(&opened.header.key_area);
+        if there.as_ref().is_some_and(|there| !same(there)) {
+            return Err(ChangeError::OtherMasterKeys);
+        }
+        if *place == Place::System {
+            refuse_other_extent(&opened.header, there.as_ref())?;
+        }
+    }
+    Ok(())
+}
+
+/// A system's header says how far its encryption has come, and no other place does.
+fn refuse_other_extent(backup: &Header, drive: Option<&Header>) -> Result<(), ChangeError> {
+    let extent = |header: &Header| header.encrypted_bytes.min(header.volume_bytes);
+    let expected = drive.map_or(backup.volume_bytes, extent);
+    if extent(backup) == expected {
+        return Ok(());
+    }
+    Err(ChangeError::OtherExtent { backup: extent(backup), drive: drive.map(extent) })
+}
+
+fn read_backup(path: &Path) -> Result<Vec<u8>, ChangeError> {
+    let failed = |source| ChangeError::BackupFile { path: path.to_owned(), source };
+    let bytes = path.metadata().map_err(failed)?.len();
+    if ![BACKUP_BYTES, OLD_BACKUP_BYTES, SYSTEM_BACKUP_BYTES].contains(&bytes) {
+        return Err(ChangeError::NotABackup { path: path.to_owned(), bytes });
+    }
+    std::fs::read(path).map_err(failed)
+}
+
+/// The volume as it would be with the headers of a backup file.
+fn with_backup(below: &dyn Store, backup: Vec<u8>) -> Overlay<'_> {
+    if backup.len() as u64 == BACKUP_BYTES {
+        return Overlay::new(below, vec![(0, backup)]);
+    }
+    if backup.len() as u64 == SYSTEM_BACKUP_BYTES {
+        return Overlay::new(below, vec![(Place::SYSTEM_OFFSET, backup)]);
+    }
+    let (outer, hidden) = backup.split_at(backup.len().min(HEADER_BYTES));
+    let mut patches = vec![(0, outer.to_vec())];
+    if let Some(offset) = Place::OldHidden.offset(below.size()) {
+        patches.push((offset, hidden.to_vec()));
+    }
+    Overlay::new(below, patches)
+}
