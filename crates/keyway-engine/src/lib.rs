@@ -11,6 +11,7 @@ mod error;
 mod extents;
 mod hand_over;
 mod layout;
+mod nested;
 mod observation;
 mod queue;
 mod refused;

@@ -34,7 +34,7 @@ mod system;
 pub use advice::Advice;
 pub use fault::Fault;
 pub use kind::Kind;
-pub use system::explain_io;
+pub use system::{carry, explain_io, is_carried};
 
 use serde::{Deserialize, Serialize};
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! What went wrong on the medium: the operation, where, and the system's own reason.
 
-use keyway_error::{Advice, Explain, Meaning, explain_io};
+use keyway_error::{Advice, Explain, Meaning, explain_io, is_carried};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
@@ -89,8 +89,7 @@ impl From<&str> for Medium {
 }
 
 /// A failed operation on a store.
-#[derive(Debug, thiserror::Error)]
-#[error("could not {operation} {}{what}: {source}", self.range())]
+#[derive(Debug)]
 pub struct StoreError {
     /// The operation that failed.
     pub operation: Operation,
@@ -101,8 +100,23 @@ pub struct StoreError {
     /// Length of the request.
     pub len: u64,
     /// The system's reason; `ErrorKind::UnexpectedEof` for a request past the end.
-    #[source]
     pub source: io::Error,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match is_carried(&self.source) {
+            // The error of a floor above says itself what it could not do.
+            true => self.source.fmt(f),
+            false => write!(f, "could not {} {}{}: {}", self.operation, self.range(), self.what, self.source),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
 }
 
 impl Explain for StoreError {

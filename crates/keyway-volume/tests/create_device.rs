@@ -166,6 +166,6 @@ fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
         Device::new(Box::new(target.reopen().expect("opens")), made.layout, Access::ReadWrite).expect("fits");
     if require_tool("mkfs.ext4").is_some() {
         let error = format_into(&inside, FileSystem::Ext4, None, &silent).expect_err("full");
-        assert!(matches!(error, MkfsError::Device(_)), "{error}");
+        assert!(matches!(error, MkfsError::Store(_)), "{error}");
     }
 }

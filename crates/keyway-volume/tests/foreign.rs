@@ -32,7 +32,7 @@ fn device(path: &Path, unlocked: Unlocked) -> Device {
 }
 
 fn fat_uuid(path: &Path, unlocked: Unlocked) -> Option<String> {
-    let found = Superblock::inside(&device(path, unlocked)).expect("readable");
+    let found = Superblock::read(&device(path, unlocked)).expect("readable");
     found.filter(|fs| fs.kind == Kind::Fat)?.uuid
 }
 

@@ -48,7 +48,7 @@ impl Volume {
     /// # Errors
     /// There is none that is known, or it is damaged.
     pub fn into_files(self) -> Result<Files, Error> {
-        let kind = Superblock::inside(&self.device).ok().flatten().map(|found| found.type_name());
+        let kind = Superblock::read(&self.device).ok().flatten().map(|found| found.type_name());
         Ok(Files::open(Arc::new(self.device), kind)?)
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         object.insert(
             "filesystem".to_owned(),
             json!(
-                Superblock::inside(&open.device)
+                Superblock::read(&open.device)
                     .ok()
                     .flatten()
                     .map(|found| json!({"type": found.type_name(), "uuid": found.uuid}))

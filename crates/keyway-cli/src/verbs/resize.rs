@@ -255,5 +255,5 @@ fn look(
 /// The file system that is in a volume.
 pub(super) fn file_system(store: Box<dyn Store>, layout: Layout) -> Result<Option<FileSystem>, Failure> {
     let device = Device::new(store, layout, Access::ReadOnly)?;
-    Ok(FileSystem::inside(&device)?)
+    Ok(FileSystem::find(&device)?)
 }

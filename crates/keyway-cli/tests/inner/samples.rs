@@ -277,7 +277,7 @@ fn making() -> Vec<Failure> {
                 complaint: "too small".to_owned(),
             },
             MkfsError::Run { fs: FileSystem::Ext4, source: io(5) },
-            MkfsError::Device(DeviceError::ReadOnly),
+            MkfsError::Store(read_only()),
             MkfsError::Stopped,
         ]
     };
@@ -413,6 +413,11 @@ fn changing() -> Vec<Failure> {
     all
 }
 
+/// What a volume that is open read-only says to a file system.
+fn read_only() -> StoreError {
+    StoreError::new(Operation::Write, "the volume", 0, 512, keyway_error::carry(DeviceError::ReadOnly))
+}
+
 fn inside() -> Vec<Failure> {
     use FilesError as E;
     use RoomError as R;
@@ -420,7 +425,7 @@ fn inside() -> Vec<Failure> {
     let said = || "a bad block".to_owned();
     let (kind, program) = (keyway_fs::Kind::Ext, "e2fsck");
     failures![
-        E::Device(DeviceError::ReadOnly),
+        E::Store(read_only()),
         E::NoFileSystem,
         E::Unreadable("XFS"),
         E::CanNotWrite("ext4"),

@@ -1,7 +1,7 @@
 //! Why files inside a volume could not be reached, sorted by whose fault it is.
 
-use keyway_engine::DeviceError;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
+use keyway_store::StoreError;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub enum FilesError {
     /// The volume's sectors can't be read or written.
     #[error(transparent)]
-    Device(#[from] DeviceError),
+    Store(#[from] StoreError),
     /// Nothing in the volume is known.
     #[error("there is no file system in the volume that is known here")]
     NoFileSystem,
@@ -87,7 +87,7 @@ impl Explain for FilesError {
         use Fault as F;
         use Kind as K;
         match self {
-            Self::Device(error) => error.explain(),
+            Self::Store(error) => error.explain(),
             Self::Host { path, source, .. } => explain_io(source).about(path),
             Self::NoFileSystem => (K::NoFilesystem, F::Contents, A::OpenAsDevice).into(),
             Self::Unreadable(_) => (K::Unsupported, F::Machine, A::Mount).into(),
@@ -111,10 +111,10 @@ impl Explain for FilesError {
 }
 
 impl FilesError {
-    /// An error that came through a library's reader: the device's own where it is one.
+    /// An error that came through a library's reader: the store's own where it is one.
     pub(crate) fn from_io(error: io::Error) -> Self {
-        match error.downcast::<DeviceError>() {
-            Ok(device) => Self::Device(device),
+        match error.downcast::<StoreError>() {
+            Ok(store) => Self::Store(store),
             Err(other) => match other.downcast::<Self>() {
                 Ok(ours) => ours,
                 Err(other) => Self::Damaged(other.to_string()),

@@ -1,6 +1,6 @@
 //! Files inside an open volume, with no mount and no rights of an administrator.
 //!
-//! [`Files::open`] looks at a [`Device`](keyway_engine::Device) and reads FAT, exFAT, NTFS and ext2/3/4. FAT is also
+//! [`Files::open`] looks at a [`Store`](keyway_store::Store) and reads FAT, exFAT, NTFS and ext2/3/4. FAT is also
 //! written to, one new file at a time ([`Files::put`]); the others are only read, because no library writes
 //! them with the care that somebody's data needs.
 //!

@@ -4,7 +4,7 @@ use super::entry::{Contents, Entry, EntryKind, Place, Problem, Reader};
 use super::error::FilesError;
 use super::window::{self, Window};
 use super::{exfat, ext, fat, ntfs};
-use keyway_engine::Device;
+use keyway_store::Store;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,9 +20,9 @@ pub struct Files {
 impl Files {
     /// Looks at the file system in a volume. `kind` is what a probe calls it: `vfat`, `exfat`, `ntfs`,
     /// `ext2`, `ext3`, `ext4`; others are refused by name.
-    pub fn open(device: Arc<Device>, kind: Option<&'static str>) -> Result<Self, FilesError> {
+    pub fn open(store: Arc<dyn Store>, kind: Option<&'static str>) -> Result<Self, FilesError> {
         let Some(kind) = kind else { return Err(FilesError::NoFileSystem) };
-        let window = Window::new(device);
+        let window = Window::new(store);
         let inner = window.clone();
         let fs = guarded(|| -> Result<Box<dyn Reader>, FilesError> {
             window.allow(window::LOOK);
@@ -153,7 +153,7 @@ impl Files {
         self.window.allow(u64::MAX);
         let window = self.window.clone();
         guarded(|| fat::put(window, &folder, name, from, len, modified))?;
-        self.window.device().flush()?;
+        self.window.flush_store()?;
         Ok(())
     }
 }

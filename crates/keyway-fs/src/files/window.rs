@@ -1,8 +1,8 @@
-//! A device as the libraries for file systems want it: seek, read, write, with a small cache, and an
+//! A store as the libraries for file systems want it: seek, read, write, with a small cache, and an
 //! end to how much one operation may read.
 
 use super::error::FilesError;
-use keyway_engine::Device;
+use keyway_store::{Store, StoreError};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::rc::Rc;
@@ -19,7 +19,7 @@ const LEAST: u64 = 64;
 const BLOCK: usize = 16 << 10;
 const BLOCKS: usize = 64;
 
-/// A view of a device; clones share the cache and the allowance, each has its own place.
+/// A view of a store; clones share the cache and the allowance, each has its own place.
 #[derive(Clone)]
 pub(crate) struct Window {
     shared: Rc<Shared>,
@@ -27,7 +27,7 @@ pub(crate) struct Window {
 }
 
 struct Shared {
-    device: Arc<Device>,
+    store: Arc<dyn Store>,
     left: Cell<u64>,
     cache: RefCell<Vec<Block>>,
 }
@@ -39,18 +39,18 @@ struct Block {
 }
 
 impl Window {
-    pub(crate) fn new(device: Arc<Device>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         let cache = (0..BLOCKS).map(|_| Block { number: 0, bytes: Vec::new() }).collect();
-        let shared = Shared { device, left: Cell::new(0), cache: RefCell::new(cache) };
+        let shared = Shared { store, left: Cell::new(0), cache: RefCell::new(cache) };
         Self { shared: Rc::new(shared), at: 0 }
     }
 
-    pub(crate) fn device(&self) -> &Device {
-        &self.shared.device
+    pub(crate) fn flush_store(&self) -> Result<(), StoreError> {
+        self.shared.store.flush()
     }
 
     pub(crate) fn size(&self) -> u64 {
-        self.shared.device.size()
+        self.shared.store.size()
     }
 
     /// Sets how many bytes may be read until the next call.
@@ -74,8 +74,9 @@ impl Window {
         self.spend(buf.len())?;
         let whole = offset.is_multiple_of(BLOCK as u64) && buf.len() >= BLOCK;
         let size = self.size();
-        if whole || buf.len() > BLOCK || offset.checked_add(buf.len() as u64).is_none_or(|end| end > size) {
-            return self.shared.device.read_at(buf, offset).map_err(past_end);
+        within(size, offset, buf.len())?;
+        if whole || buf.len() > BLOCK {
+            return self.shared.store.read_at(buf, offset).map_err(io::Error::other);
         }
         let (mut rest, mut at) = (buf, offset);
         while !rest.is_empty() {
@@ -87,9 +88,9 @@ impl Window {
                 let start = number * BLOCK as u64;
                 block.bytes.resize((size - start).min(BLOCK as u64) as usize, 0);
                 block.number = number;
-                if let Err(e) = self.shared.device.read_at(&mut block.bytes, start) {
+                if let Err(e) = self.shared.store.read_at(&mut block.bytes, start) {
                     block.bytes.clear();
-                    return Err(past_end(e));
+                    return Err(io::Error::other(e));
                 }
             }
             let held = block.bytes.get(within..).unwrap_or_default();
@@ -112,12 +113,10 @@ impl Window {
 }
 
 /// A structure that points past the end is the file system's fault, not the medium's.
-fn past_end(error: keyway_engine::DeviceError) -> io::Error {
-    match error {
-        keyway_engine::DeviceError::PastEnd { .. } => {
-            io::Error::other(FilesError::Damaged("it points past the end of the volume".to_owned()))
-        }
-        other => io::Error::other(other),
+fn within(size: u64, offset: u64, len: usize) -> io::Result<()> {
+    match offset.checked_add(len as u64) {
+        Some(end) if end <= size => Ok(()),
+        _ => Err(io::Error::other(FilesError::Damaged("it points past the end of the volume".to_owned()))),
     }
 }
 
@@ -133,8 +132,9 @@ impl Read for Window {
 
 impl Write for Window {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        within(self.size(), self.at, buf.len())?;
         self.forget(self.at, buf.len() as u64);
-        self.shared.device.write_at(buf, self.at).map_err(past_end)?;
+        self.shared.store.write_at(buf, self.at).map_err(io::Error::other)?;
         self.at += buf.len() as u64;
         Ok(buf.len())
     }

@@ -7,8 +7,8 @@ mod run;
 #[cfg(target_os = "linux")]
 pub use run::{copy_into, format_into, image};
 
-use keyway_engine::DeviceError;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_store::StoreError;
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
@@ -139,7 +139,7 @@ pub enum MkfsError {
     },
     /// The volume could not be written.
     #[error(transparent)]
-    Device(#[from] DeviceError),
+    Store(#[from] StoreError),
     /// The caller wanted it to stop.
     #[error("stopped")]
     Stopped,
@@ -158,7 +158,7 @@ impl Explain for MkfsError {
             Self::SectorSize { .. } => (K::Filesystem, F::Request, A::TakeFileSystemOfSectors).into(),
             Self::Refused { .. } => (K::Filesystem, F::State, A::OtherFileSystemOrLarger).into(),
             Self::Run { .. } => (K::Filesystem, F::State).into(),
-            Self::Device(error) => error.explain(),
+            Self::Store(error) => error.explain(),
             Self::Stopped => (K::Filesystem, F::Stopped, A::NoFileSystemMade).into(),
         }
     }

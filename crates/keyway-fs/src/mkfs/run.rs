@@ -1,7 +1,7 @@
 //! Runs the system's `mkfs` and puts what it made into a volume.
 //!
 //! The `mkfs` writes into a sparse file in memory (memfd_create(2)) that has the volume's size; what it
-//! wrote is then copied through the [`Device`], and what it skipped keeps the random bytes that
+//! wrote is then copied through the [`Store`], and what it skipped keeps the random bytes that
 //! are there. That is what a `mkfs` on a used disk relies on too, so each one is told not to
 //! discard and not to take unwritten space for zeros:
 //! - `mkfs.ext4` would punch holes in place of zeros (`UNIX_IO_NOZEROOUT`, e2fsprogs) and take
@@ -12,8 +12,7 @@
 //! - the journals are kept at 256 MiB at most, because they pass through memory.
 
 use super::{FileSystem, MkfsError, Progress, search_path};
-use keyway_engine::Device;
-use keyway_store::AlignedBuf;
+use keyway_store::{AlignedBuf, Store};
 use rustix::fs::{MemfdFlags, SeekFrom};
 use std::fs::File;
 use std::io::{self, Read};
@@ -32,7 +31,7 @@ const COMPLAINT: u64 = 4096;
 /// Makes an empty file system over the whole of `device` and flushes it. The label is what the
 /// file system shows as its name; the program gets it as an argument.
 pub fn format_into(
-    device: &Device,
+    device: &dyn Store,
     fs: FileSystem,
     label: Option<&str>,
     progress: Progress<'_>,
@@ -71,7 +70,7 @@ pub fn image(
 /// Copies what [`image`] made through `device`, and flushes it.
 pub fn copy_into(
     image: &File,
-    device: &Device,
+    device: &dyn Store,
     fs: FileSystem,
     progress: Progress<'_>,
 ) -> Result<(), MkfsError> {
@@ -151,7 +150,7 @@ fn wait(mut child: Child, fs: FileSystem, size: u64, progress: Progress<'_>) -> 
 }
 
 /// Copies every page that was written, zeros included.
-fn copy(image: &File, device: &Device, fs: FileSystem, progress: Progress<'_>) -> Result<(), MkfsError> {
+fn copy(image: &File, device: &dyn Store, fs: FileSystem, progress: Progress<'_>) -> Result<(), MkfsError> {
     let run_failed = |source: io::Error| MkfsError::Run { fs, source };
     let size = device.size();
     let mut buf = AlignedBuf::zeroed(PIECE);

@@ -1,7 +1,7 @@
 //! Which file system lies on a medium, how large it is, and its UUID: the one place that says so.
 //!
-//! - [`Superblock::read`] looks at a [`Store`], [`Superblock::inside`] into an open volume,
-//!   [`Superblock::on`] at a file or block device.
+//! - [`Superblock::read`] looks at a [`Store`], which an open volume is as well, [`Superblock::on`] at a file or block
+//!   device.
 //! - [`FileSystem`] is one whose size is known, for what makes it smaller or larger.
 
 mod kind;
@@ -9,7 +9,6 @@ mod parse;
 
 pub use kind::Kind;
 
-use keyway_engine::{Device, DeviceError};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use parse::Parsed;
 use std::fs::File;
@@ -51,14 +50,6 @@ impl Superblock {
     /// The medium failed.
     pub fn read(store: &dyn Store) -> Result<Option<Self>, StoreError> {
         Self::look(store.size(), |page, at| store.read_at(page, at))
-    }
-
-    /// Looks for a file system in an open volume.
-    ///
-    /// # Errors
-    /// The volume can't be read.
-    pub fn inside(device: &Device) -> Result<Option<Self>, DeviceError> {
-        Self::look(device.size(), |page, at| device.read_at(page, at))
     }
 
     /// Looks for a file system on a file or block device.
@@ -121,14 +112,6 @@ impl FileSystem {
     /// The medium failed.
     pub fn find(store: &dyn Store) -> Result<Option<Self>, StoreError> {
         Ok(Superblock::read(store)?.and_then(|found| found.file_system()))
-    }
-
-    /// The same in an open volume.
-    ///
-    /// # Errors
-    /// The volume can't be read.
-    pub fn inside(device: &Device) -> Result<Option<Self>, DeviceError> {
-        Ok(Superblock::inside(device)?.and_then(|found| found.file_system()))
     }
 }
 
