@@ -10,7 +10,7 @@
 #![allow(clippy::expect_used, reason = "tests; the helpers here are not functions marked as such")]
 
 use keyway_cipher::{Algorithm, Chain, Kernel, LayerKey, Mode, SectorCipher, Spec};
-use keyway_testkit::{leave_out, wait_until};
+use keyway_testkit::leave_out;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -200,22 +200,23 @@ fn kernels_that_claim_it() {
 #[test]
 fn leaks_are_found() {
     let mut text = [0u8; TEXT];
-    // What else a busy machine does may hide it, once.
-    wait_until("a comparison with an early exit is found", || {
-        let early_exit = leak(2_000, |noise, new| {
+    // What else a busy machine does may hide it in one measurement, not in eight.
+    let shows = |mut leak: Box<dyn FnMut() -> f64 + '_>| (0..8).any(|_| leak() > LEAK);
+    let early_exit = || {
+        leak(2_000, |noise, new| {
             noise.fill(new, &mut text);
             let text = black_box(&text);
             timed(|| {
                 black_box(text.iter().all(|byte| black_box(*byte) == 0));
             })
-        });
-        early_exit > LEAK
-    });
+        })
+    };
+    assert!(shows(Box::new(early_exit)), "a comparison with an early exit isn't found");
 
     let cipher = make(Algorithm::Aes256, Mode::Xts, &[0x3c; 64], Kernel::Portable);
     let mut text = [0u8; TEXT];
-    wait_until("a unit done twice is found", || {
-        let one_more = leak(4_000, |noise, new| {
+    let one_more = || {
+        leak(4_000, |noise, new| {
             noise.fill(new, &mut text);
             let text = black_box(&mut text);
             let odd = text[0] & 1 == 1;
@@ -225,9 +226,9 @@ fn leaks_are_found() {
                     cipher.encrypt_sectors(&mut text[..512], 5);
                 }
             })
-        });
-        one_more > LEAK
-    });
+        })
+    };
+    assert!(shows(Box::new(one_more)), "a unit done twice isn't found");
 }
 
 /// The statistic itself, without a clock.

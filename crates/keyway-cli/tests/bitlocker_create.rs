@@ -46,7 +46,12 @@ fn every_secret_that_was_made_opens_it() {
     // As each recovery password, this one is seen to be mistyped.
     let last = if recovery.ends_with('1') { '2' } else { '1' };
     let typo = format!("{}{last}", &recovery[..54]);
-    cli.ends(3, &format!("cat @volume --length 512 --recovery-password {typo}"));
+    cli.fails(
+        3,
+        "mistyped-recovery-password",
+        "compare it with the paper",
+        &format!("cat @volume --length 512 --recovery-password {typo}"),
+    );
     let info = cli.json(0, "info @volume");
     assert_eq!(info["conversion_status"], "Fully Encrypted");
     assert_eq!(info["key_protectors"].as_array().map(Vec::len), Some(3));
@@ -62,15 +67,18 @@ fn the_recovery_password_goes_to_a_file_when_asked_to() {
     assert!(told.contains(&text(&answer, "recovery_password_id").to_uppercase()), "{told}");
     cli.ends(0, "cat @volume --length 512 --recovery-password @recovery");
     // A file that is there is not overwritten, and no volume is made without it.
-    cli.ends(
+    cli.fails(
         1,
+        "exists",
+        "choose another name, or move the old one away",
         "create @second --format bitlocker --size 64M --quick --password-file @pw --recovery-file @recovery",
     );
     assert!(!cli.path("second").exists());
     assert_eq!(std::fs::read_to_string(cli.path("recovery")).expect("the file"), told);
     // And where no volume comes of it, neither does the file.
-    cli.ends(
-        2,
+    cli.refused(
+        "usage",
+        "a BitLocker volume needs at least 67108864",
         "create @second --format bitlocker --size 1M --quick --password-file @pw --recovery-file @third",
     );
     assert!(!cli.path("second").exists() && !cli.path("third").exists());
@@ -84,7 +92,11 @@ fn one_protector_is_enough_and_none_is_too_few() {
     cli.ends(0, &format!("cat @volume --length 512 --recovery-password {recovery}"));
     cli.bitlocker("second", "--no-recovery-password");
     cli.ends(0, "cat @second --length 512 --password-file @pw");
-    cli.ends(2, "create @third --format bitlocker --size 64M --quick --no-password --no-recovery-password");
+    cli.refused(
+        "usage",
+        "give it a password, a recovery password or a startup key",
+        "create @third --format bitlocker --size 64M --quick --no-password --no-recovery-password",
+    );
     assert!(!cli.path("third").exists());
 }
 
@@ -109,13 +121,26 @@ fn what_bitlocker_has_not_is_wrong_usage() {
         assert!(message.contains(told) && !hint.is_empty(), "{wrong}: {message} / {hint}");
         assert!(!cli.path("volume").exists());
     }
-    cli.ends(2, "create @volume --format bitlocker --size 64M --quick --password-file @short");
-    cli.ends(2, "create @volume --size 64M --quick --password-file @pw --to-go");
+    cli.refused(
+        "usage",
+        "BitLocker takes 8 to 256",
+        "create @volume --format bitlocker --size 64M --quick --password-file @short",
+    );
+    cli.refused(
+        "usage",
+        "add --format bitlocker, or leave them out",
+        "create @volume --size 64M --quick --password-file @pw --to-go",
+    );
     assert!(!cli.path("volume").exists());
     cli.bitlocker("volume", "");
     // What is there is not overwritten.
     let before = std::fs::read(cli.path("volume")).expect("the volume");
-    cli.ends(1, &format!("{base} --size 64M"));
+    cli.fails(
+        1,
+        "exists",
+        "choose another name, or replace it with --force; for a hidden volume",
+        &format!("{base} --size 64M"),
+    );
     assert_eq!(std::fs::read(cli.path("volume")).expect("the volume"), before);
     cli.ends(0, &format!("{base} --size 64M --force --cipher aes-xts-256"));
     assert_eq!(cli.json(0, "info @volume")["cipher"], "aes-xts-256");

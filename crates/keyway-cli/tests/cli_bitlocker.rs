@@ -72,7 +72,12 @@ fn protectors_come_go_and_change() {
     volume.opens(&format!("--recovery-password {second}"));
     cli.ends(0, "protector add @v recovery-password --password-file @pw --to @third.txt");
     volume.opens("--recovery-password @third.txt");
-    cli.ends(1, "protector add @v recovery-password --password-file @pw --to @third.txt");
+    cli.fails(
+        1,
+        "exists",
+        "choose another name, or move the old one away",
+        "protector add @v recovery-password --password-file @pw --to @third.txt",
+    );
     assert_eq!(volume.ids("recovery-password").len(), 3);
     // A startup key.
     std::fs::create_dir(cli.path("usb")).expect("a folder");
@@ -92,12 +97,22 @@ fn protectors_come_go_and_change() {
     );
     cli.ends(0, "protector change @v --password-file @pw --new-password-file @new");
     volume.opens("--password-file @new");
-    cli.ends(3, "cat @v --length 512 --password-file @pw");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, and that this is the right file or device",
+        "cat @v --length 512 --password-file @pw",
+    );
     // Rotated, the old recovery password opens nothing any more, and keeps its identifier.
     let id = added["id"].as_str().expect("an id");
     let rotated = cli.json(0, &format!("protector change @v --id {id} --password-file @new"));
     assert_eq!(rotated["id"], id);
-    cli.ends(3, &format!("cat @v --length 512 --recovery-password {second}"));
+    cli.fails(
+        3,
+        "wrong-recovery-password",
+        "look for the paper that names it",
+        &format!("cat @v --length 512 --recovery-password {second}"),
+    );
     let third = rotated["recovery_password"].as_str().expect("printed").to_owned();
     volume.opens(&format!("--recovery-password {third}"));
     // It can be printed and saved again by whoever opens the volume.
@@ -123,8 +138,7 @@ fn protectors_come_go_and_change() {
     volume.opens("--recovery-password @third.txt");
     let remove_last = format!("protector remove @v {last} --recovery-password @third.txt");
     for word in ["", " --yes", " --last"] {
-        let refused = cli.ends(2, &format!("{remove_last}{word}"));
-        assert!(two_lines(&refused).0.contains("last protector"), "{refused:?}");
+        cli.refused("usage", "last protector", &format!("{remove_last}{word}"));
         volume.opens("--recovery-password @third.txt");
     }
     cli.refused(
@@ -133,7 +147,12 @@ fn protectors_come_go_and_change() {
         "protector remove @v 00000000-1111-2222-3333-444444444444 --recovery-password @third.txt",
     );
     cli.ends(0, &format!("{remove_last} --yes --last"));
-    cli.ends(3, "cat @v --length 512 --recovery-password @third.txt");
+    cli.fails(
+        3,
+        "no-such-protector",
+        "use --password-file FILE, --recovery-password DIGITS-OR-FILE,",
+        "cat @v --length 512 --recovery-password @third.txt",
+    );
     assert_eq!(cli.json(0, "protector list @v")["key_protectors"], Value::Array(vec![]));
 }
 
@@ -212,7 +231,12 @@ fn a_secret_that_not_every_copy_got_is_handed_over() {
     let file = rotated["file"].as_str().expect("a file");
     cli.ends(0, &format!("cat @v --length 512 --startup-key {file}"));
     // What takes something away is not done until all copies say so.
-    cli.ends(1, &format!("protector suspend @v {with} --yes"));
+    cli.fails(
+        1,
+        "partly-written",
+        "`keyway header repair` writes them anew, and if that fails too, move",
+        &format!("protector suspend @v {with} --yes"),
+    );
 }
 
 #[test]
@@ -224,7 +248,7 @@ fn protection_is_suspended_and_resumed() {
     assert_eq!(status["encryption_method"], "XTS-AES 128");
     assert_eq!(status["lock_status"], "Locked");
     assert_eq!(status["percentage_encrypted"], 100.0);
-    cli.ends(1, "protector resume @v");
+    cli.fails(1, "not-suspended", "the volume's protection is not suspended", "protector resume @v");
     cli.refused(
         "usage",
         "will be able to read it until its protection is resumed",
@@ -261,7 +285,7 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     assert_eq!(cli.json(0, "header check @v")["good"], true);
     assert_eq!(cli.json(0, "header check @v --password-file @pw")["authentic"], true);
     cli.ends(0, "header backup @v @backup");
-    cli.ends(1, "header backup @v @backup");
+    cli.fails(1, "exists", "choose another name, or move it away", "header backup @v @backup");
     let copies: Vec<usize> = cli.json(0, "info @v")["metadata_copies"]
         .as_array()
         .expect("three")
@@ -274,7 +298,12 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     volume.opens("--password-file @pw");
     assert_eq!(cli.json(4, "header check @v")["good"], false);
     let before = std::fs::read(&image).expect("the image");
-    cli.ends(3, &format!("header repair @v --recovery-password {}", "000000-".repeat(7) + "000000"));
+    cli.fails(
+        3,
+        "wrong-recovery-password",
+        "look for the paper that names it",
+        &format!("header repair @v --recovery-password {}", "000000-".repeat(7) + "000000"),
+    );
     assert!(std::fs::read(&image).expect("the image") == before, "a wrong secret writes nothing");
     damage(&image, region(0));
     let repaired = cli.json(0, "header repair @v --password-file @pw");
@@ -283,9 +312,14 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     volume.judges_agree();
     // All three and the first sector.
     (0..3).for_each(|i| damage(&image, region(i)));
-    cli.ends(4, "cat @v --length 512 --password-file @pw");
+    cli.fails(
+        4,
+        "damaged",
+        "restore them from a backup of the volume's headers",
+        "cat @v --length 512 --password-file @pw",
+    );
     damage(&image, 0..512);
-    cli.ends(3, "header restore @v @backup --format bitlocker --yes --recovery-password 000000-000000-000000-000000-000000-000000-000000-000000");
+    cli.fails(3, "wrong-recovery-password", "look for the paper that names it", "header restore @v @backup --format bitlocker --yes --recovery-password 000000-000000-000000-000000-000000-000000-000000-000000");
     cli.ends(0, "header restore @v @backup --format bitlocker --password-file @pw --yes");
     volume.opens("--password-file @pw");
     volume.judges_agree();
@@ -294,7 +328,12 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     let refused = cli.json(1, "header restore @w @backup --password-file @pw --yes");
     assert_eq!(refused["error"]["kind"], "other-volume");
     cli.ends(0, "cat @w --length 512 --password-file @pw");
-    cli.ends(4, "header restore @w @pw --password-file @pw --yes");
+    cli.fails(
+        4,
+        "not-a-backup",
+        "name a file that `keyway header backup` wrote",
+        "header restore @w @pw --password-file @pw --yes",
+    );
 }
 
 #[test]
@@ -304,15 +343,35 @@ fn an_erased_volume_opens_by_nothing() {
     cli.refused("usage", "will be lost for ever, whatever passwords anyone knows", "erase @v");
     volume.opens("--password-file @pw");
     cli.ends(0, "erase @v --yes");
-    cli.ends(4, "cat @v --length 512 --password-file @pw");
-    cli.ends(4, &format!("cat @v --length 512 --recovery-password {}", volume.recovery));
+    cli.fails(
+        4,
+        "damaged",
+        "restore them from a backup of the volume's headers",
+        "cat @v --length 512 --password-file @pw",
+    );
+    cli.fails(
+        4,
+        "damaged",
+        "restore them from a backup of the volume's headers",
+        &format!("cat @v --length 512 --recovery-password {}", volume.recovery),
+    );
     // A VeraCrypt volume must open first.
     cli.volume("vc");
     cli.keyway.secret("wrong", "not this one at all");
-    cli.ends(3, "erase @vc --password-file @wrong --pim 1 --hash sha512 --yes");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "erase @vc --password-file @wrong --pim 1 --hash sha512 --yes",
+    );
     cli.plain("vc");
     cli.ends(0, "erase @vc --password-file @pw --pim 1 --yes");
-    cli.ends(3, "cat @vc --length 512 --password-file @pw --pim 1 --hash sha512");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "cat @vc --length 512 --password-file @pw --pim 1 --hash sha512",
+    );
 }
 
 #[test]
@@ -379,7 +438,12 @@ fn a_lost_first_sector_is_found_out_and_made_anew() {
     assert!(cli.ends(0, "cat @v --format bitlocker --password-file @pw").stdout == whole);
     let check = cli.json(4, "header check @v --format bitlocker");
     assert_eq!((&check["first_sector"], &check["good"]), (&false.into(), &false.into()));
-    cli.ends(3, "header repair @v --format bitlocker --password-file @wrong --yes");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, and that this is the right file or device",
+        "header repair @v --format bitlocker --password-file @wrong --yes",
+    );
     // A file system in front says that the metadata is only left over.
     let mut ntfs = [0; 512];
     ntfs[..11].copy_from_slice(b"\xeb\x52\x90NTFS    ");

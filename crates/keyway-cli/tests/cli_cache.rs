@@ -158,7 +158,7 @@ fn a_refused_close_changes_nothing() {
     let opened = cli.json(0, &format!("open @v --cache {WITH}"));
     let below = opened["cache"].as_str().expect("the loop device below");
     let user = std::fs::File::open(below).expect("root may");
-    cli.ends(6, "close @v");
+    cli.fails(6, "busy", "close what uses it and try again", "close @v");
     let backing = Path::new("/sys/block").join(device(&opened).trim_start_matches("/dev/"));
     let backing = std::fs::read_to_string(backing.join("loop/backing_file"));
     let status = cli.json(0, "status @v");
@@ -179,7 +179,11 @@ fn it_is_refused_where_it_can_not_be() {
     let protect = "--protect-password-file @pw --protect-pim 1";
     let (what, advice) = two_lines(&cli.ends(2, &format!("open @v --cache {protect} {WITH}")));
     assert!(what.contains("hidden volume") && advice.contains("--cache"), "{what}\n{advice}");
-    cli.ends(2, &format!("open @v --cache --allow-discards {WITH}"));
+    cli.refused(
+        "usage",
+        "'--cache' cannot be used with '--allow-discards'",
+        &format!("open @v --cache --allow-discards {WITH}"),
+    );
     if !is_root() && has_fuse() {
         let (what, _) = two_lines(&cli.ends(5, &format!("open @v --cache {WITH}")));
         assert!(what.contains("loop device"), "{what}");

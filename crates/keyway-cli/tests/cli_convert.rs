@@ -73,7 +73,12 @@ fn a_file_system_becomes_a_volume_gets_new_keys_and_becomes_a_file_system_again(
     assert_eq!(cli.json(0, "header check @d --password-file @pw --pim 1")["copies"], Value::Null);
 
     cli.ends(0, &format!("encrypt @d --reencrypt --cipher serpent-aes {BOTH} --yes"));
-    cli.ends(3, &format!("info @d {SECRET} --hash sha512"));
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        &format!("info @d {SECRET} --hash sha512"),
+    );
     assert_eq!(cli.json(0, &format!("info @d {NEW}"))["cipher"], "serpent-aes");
     image.decrypted("d", NEW, "plain2");
     assert_eq!(sha256_of_file(&cli.path("plain")), sha256_of_file(&cli.path("plain2")));
@@ -246,7 +251,7 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert!(running["seconds_left"].as_u64().is_some(), "{running}");
-    assert_eq!(cli.run(&format!("resume @d {SECRET}")).status.code(), Some(6), "it is busy");
+    cli.fails(6, "busy", "it is in use by", &format!("resume @d {SECRET}"));
     let paused = cli.json(0, "pause @d");
     assert_eq!(child.wait().expect("ends").code(), Some(1));
     assert_eq!(paused["conversion_status"], "Encryption Paused");
@@ -258,10 +263,14 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         assert_eq!(refused["error"]["kind"], "converting", "{words}: {refused}");
         assert!(refused["error"]["hint"].as_str().is_some_and(|hint| hint.contains("keyway resume")));
     }
-    cli.ends(2, &format!("encrypt @d {SECRET} --yes"));
-    cli.ends(3, &format!("resume @d {NEW}"));
+    cli.refused("usage", "go on with `keyway resume", &format!("encrypt @d {SECRET} --yes"));
+    cli.fails(3, "wrong-secret", "check the password, --keyfile and --pim", &format!("resume @d {NEW}"));
     cli.ends(0, &format!("resume @d {SECRET}"));
-    cli.ends(2, &format!("resume @d {SECRET}"));
+    cli.refused(
+        "usage",
+        "begin one with `keyway encrypt` or `keyway decrypt`",
+        &format!("resume @d {SECRET}"),
+    );
     image.decrypted("d", SECRET, "plain");
     image.ext4_is_whole("plain");
 }
@@ -399,7 +408,11 @@ fn files_put_into_free_space_while_used_space_is_converted_stay() {
         } else {
             cli.ends(0, &format!("resume @d {SECRET}"));
         }
-        cli.ends(2, &format!("resume @d {SECRET}"));
+        cli.refused(
+            "usage",
+            "begin one with `keyway encrypt` or `keyway decrypt`",
+            &format!("resume @d {SECRET}"),
+        );
         assert!(allocated(&cli.path("d")) < 210 << 20, "{} bytes on the disk", allocated(&cli.path("d")));
         image.decrypted("d", SECRET, "plain");
         image.ext4_is_whole("plain");
@@ -441,7 +454,7 @@ fn used_space_is_converted_while_the_volume_is_written_everywhere() {
     }
     cli.ends(0, "pause @d");
     child.wait().expect("ends");
-    cli.ends(5, &format!("resume @d {SECRET} --online"));
+    cli.fails(5, "unsupported", "go on without --online", &format!("resume @d {SECRET} --online"));
     cli.ends(0, &format!("resume @d {SECRET}"));
     image.decrypted("d", SECRET, "plain");
     image.ext4_is_whole("plain");
@@ -454,22 +467,57 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     let cli = &image.cli;
     let before = sha256_of_file(&cli.path("d"));
     // A BitLocker volume has no PIM.
-    cli.ends(2, &format!("encrypt @d --format bitlocker {SECRET} --yes"));
-    cli.ends(2, &format!("encrypt @d {SECRET}"));
-    cli.ends(2, &format!("encrypt @d {SECRET} --cipher rot13 --yes"));
-    cli.ends(2, &format!("encrypt @d {SECRET} --free-space fill --yes"));
+    cli.refused(
+        "usage",
+        "leave --keyfile and --pim out",
+        &format!("encrypt @d --format bitlocker {SECRET} --yes"),
+    );
+    cli.refused("usage", "add --yes if that is what you want", &format!("encrypt @d {SECRET}"));
+    cli.refused(
+        "usage",
+        "`keyway bench` lists the ciphers",
+        &format!("encrypt @d {SECRET} --cipher rot13 --yes"),
+    );
+    cli.refused(
+        "usage",
+        "were not provided: --used-space-only",
+        &format!("encrypt @d {SECRET} --free-space fill --yes"),
+    );
     for free in ["fill", "trim"] {
-        cli.ends(2, &format!("encrypt @d {SECRET} --used-space-only --free-space {free} --online --yes"));
+        cli.refused(
+            "usage",
+            "leave --free-space out, or --online",
+            &format!("encrypt @d {SECRET} --used-space-only --free-space {free} --online --yes"),
+        );
     }
-    cli.ends(2, "pause @d");
-    cli.ends(2, &format!("resume @d {SECRET}"));
-    cli.ends(4, &format!("decrypt @d {SECRET} --yes"));
+    cli.refused("usage", "`keyway status` tells what it is", "pause @d");
+    cli.refused(
+        "usage",
+        "begin one with `keyway encrypt` or `keyway decrypt`",
+        &format!("resume @d {SECRET}"),
+    );
+    cli.fails(
+        4,
+        "not-a-volume",
+        "name the file or device that holds the volume; of a BitLocker volume",
+        &format!("decrypt @d {SECRET} --yes"),
+    );
     std::fs::write(cli.path("noise"), Rng::new(1).bytes(4 << 20)).expect("written");
-    cli.ends(4, &format!("encrypt @noise {SECRET} --yes"));
+    cli.fails(
+        4,
+        "not-a-volume",
+        "for an empty device use `keyway create`; for new keys of a volume add",
+        &format!("encrypt @noise {SECRET} --yes"),
+    );
     assert_eq!(sha256_of_file(&cli.path("d")), before, "something was changed");
     // What is refused when the file system is small already makes it as large again.
     std::fs::write(cli.path("journal"), "somebody's").expect("written");
-    cli.ends(1, &format!("encrypt @d --journal @journal {SECRET} --yes"));
+    cli.fails(
+        1,
+        "exists",
+        "no conversion of this volume needs it, perhaps another one's does:",
+        &format!("encrypt @d --journal @journal {SECRET} --yes"),
+    );
     image.ext4_is_whole("d");
     let small = ext4_bytes(&cli.path("d"));
     assert_eq!(small, 32 << 20, "the file system stayed smaller");
@@ -479,9 +527,8 @@ fn what_is_not_built_or_can_not_be_is_refused() {
             Command::new(&losetup).args(["--find", "--show"]).arg(cli.path("d")).output().expect("runs");
         let device = String::from_utf8_lossy(&made.stdout).trim().to_owned();
         if made.status.success() {
-            let done = cli.run(&format!("encrypt @d {SECRET} --yes"));
+            cli.fails(6, "busy", &format!("losetup -d {device}"), &format!("encrypt @d {SECRET} --yes"));
             checked(Command::new(&losetup).arg("--detach").arg(Path::new(&device)));
-            assert_eq!(done.status.code(), Some(6), "it is behind {device}");
         }
     }
     // Damaged file systems are not touched.

@@ -85,7 +85,12 @@ fn a_volume_goes_to_bitlocker_and_back_and_others_read_it() {
         "{done}"
     );
     assert!(!cli.path("d.keyway-journal").exists());
-    cli.ends(3, &format!("cat @d --format veracrypt {VERACRYPT} --hash sha512 --length 512"));
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        &format!("cat @d --format veracrypt {VERACRYPT} --hash sha512 --length 512"),
+    );
     let now = plain(&cli, BITLOCKER);
     assert!(now[..whole.len()] == whole, "the content is another");
     let info = cli.json(0, "info @d");
@@ -217,9 +222,24 @@ fn a_pause_is_told_of_and_needs_both_secrets_to_go_on() {
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(said.contains("keyway resume"), "{words}: {said}");
     }
-    cli.ends(3, "resume @d --password-file @pw --pim 1 --new-password-file @pw");
-    cli.ends(3, "resume @d --password-file @pw2 --pim 1 --new-password-file @pw2");
-    cli.ends(5, "resume @d --password-file @pw --pim 1 --new-password-file @pw2 --online");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, and that this is the right file or device",
+        "resume @d --password-file @pw --pim 1 --new-password-file @pw",
+    );
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "resume @d --password-file @pw2 --pim 1 --new-password-file @pw2",
+    );
+    cli.fails(
+        5,
+        "unsupported",
+        "leave --online out; a new cipher of the same format can be had with",
+        "resume @d --password-file @pw --pim 1 --new-password-file @pw2 --online",
+    );
     cli.ends(0, "resume @d --password-file @pw --pim 1 --new-password-file @pw2");
     assert!(plain(&cli, BITLOCKER)[..content.len()] == content, "the content is another");
 }
@@ -320,24 +340,39 @@ fn what_can_not_be_is_refused_before_anything_changes() {
     let before = ["d", "small", "b"].map(|name| sha256_of_file(&cli.path(name)));
     let small = TO_BITLOCKER.replace("@d", "@small");
     let back = TO_VERACRYPT.replace("@d", "@b");
-    for (code, words) in [
-        (5, format!("{TO_BITLOCKER} --online")),
-        (2, TO_BITLOCKER.replace("--yes", "")),
-        (2, TO_BITLOCKER.replace("--new-password-file @pw2", "")),
-        (2, format!("{TO_BITLOCKER} --new-pim 3")),
-        (2, format!("{TO_BITLOCKER} --hash sha512")),
-        (2, format!("{TO_BITLOCKER} --to-go")),
-        (2, format!("{TO_BITLOCKER} --grow")),
-        (2, format!("{TO_BITLOCKER} --cipher serpent")),
-        (2, format!("{TO_BITLOCKER} --recovery-password 0")),
-        (3, TO_BITLOCKER.replace("@pw ", "@pw2 ")),
-        (2, small),
-        (5, format!("{back} --online")),
-        (2, format!("{back} --no-recovery-password")),
-        (2, format!("{back} --cipher aes-xts-128")),
-        (3, back.replace("@pw2", "@short")),
+    for (code, kind, says, words) in [
+        (5, "unsupported", "leave --online out", format!("{TO_BITLOCKER} --online")),
+        (2, "usage", "add --yes if that is what you want", TO_BITLOCKER.replace("--yes", "")),
+        (
+            2,
+            "usage",
+            "give its password with --new-password-file",
+            TO_BITLOCKER.replace("--new-password-file @pw2", ""),
+        ),
+        (2, "usage", "leave --keyfile and --pim out", format!("{TO_BITLOCKER} --new-pim 3")),
+        (2, "usage", "leave --hash, --to-go and --grow out", format!("{TO_BITLOCKER} --hash sha512")),
+        (2, "usage", "leave --hash, --to-go and --grow out", format!("{TO_BITLOCKER} --to-go")),
+        (2, "usage", "leave --hash, --to-go and --grow out", format!("{TO_BITLOCKER} --grow")),
+        (2, "usage", "take aes-xts-128, aes-xts-256", format!("{TO_BITLOCKER} --cipher serpent")),
+        (2, "usage", "give its password or keyfiles", format!("{TO_BITLOCKER} --recovery-password 0")),
+        (3, "wrong-secret", "check the password, --keyfile and --pim", TO_BITLOCKER.replace("@pw ", "@pw2 ")),
+        (2, "usage", "a BitLocker volume needs at least 67108864", small),
+        (5, "unsupported", "leave --online out", format!("{back} --online")),
+        (
+            2,
+            "usage",
+            "leave --to-go, --no-password, --startup-key-out",
+            format!("{back} --no-recovery-password"),
+        ),
+        (2, "usage", "`keyway bench` lists the ciphers", format!("{back} --cipher aes-xts-128")),
+        (
+            3,
+            "wrong-secret",
+            "check the password, and that this is the right file",
+            back.replace("@pw2", "@short"),
+        ),
     ] {
-        cli.ends(code, &words);
+        cli.fails(code, kind, says, &words);
     }
     // Nothing known is in it, so all of it counts, and headers have no room.
     let refused = cli.json(2, &back);
@@ -384,10 +419,13 @@ fn a_device_needs_a_file_that_is_named() {
     let Some(content) = veracrypt(&cli) else { return };
     let Some(device) = Loop::of(&cli.path("d")) else { return };
     let on_device = |words: &str| words.replace("@d ", &format!("{} ", device.device));
-    let refused = cli.ends(2, &on_device(TO_BITLOCKER));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("--journal"), "{refused:?}");
+    cli.refused("usage", "--journal", &on_device(TO_BITLOCKER));
     cli.ends(0, &format!("{} --journal @file", on_device(TO_BITLOCKER)));
-    cli.ends(2, &on_device(TO_VERACRYPT));
+    cli.refused(
+        "usage",
+        "name a new file on another drive: --journal FILE; it must not get",
+        &on_device(TO_VERACRYPT),
+    );
     cli.ends(0, &format!("{} --journal @file", on_device(TO_VERACRYPT)));
     assert!(!cli.path("file").exists());
     drop(device);

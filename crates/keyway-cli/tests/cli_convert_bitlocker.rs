@@ -94,7 +94,11 @@ fn every_file_system_becomes_a_volume_and_itself_again() {
         cli.ends(0, &format!("cat @d --length 512 --recovery-password {recovery}"));
         cli.ends(0, &format!("decrypt @d {SECRET} --yes"));
         check(checker, &cli.path("d"));
-        cli.ends(2, &format!("resume @d {SECRET}"));
+        cli.refused(
+            "usage",
+            "begin one with `keyway encrypt` or `keyway decrypt`",
+            &format!("resume @d {SECRET}"),
+        );
     }
 }
 
@@ -209,9 +213,18 @@ fn a_paused_volume_is_used_and_goes_on() {
         assert!((1.0..100.0).contains(&percent), "{paused}");
         decrypted(&cli, "d", "plain");
         holds(&cli.path("plain"), &big);
-        cli.ends(3, "resume @d --recovery-password 471207-278498-422125-177177-561902-537405-468006-693451");
+        cli.fails(
+            3,
+            "wrong-recovery-password",
+            "look for the paper that names it",
+            "resume @d --recovery-password 471207-278498-422125-177177-561902-537405-468006-693451",
+        );
         cli.ends(0, &format!("resume @d {SECRET}"));
-        cli.ends(2, &format!("resume @d {SECRET}"));
+        cli.refused(
+            "usage",
+            "begin one with `keyway encrypt` or `keyway decrypt`",
+            &format!("resume @d {SECRET}"),
+        );
     }
     holds(&cli.path("d"), &big);
 }
@@ -225,14 +238,14 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
     let made = cli.json(0, &words);
     let recovery = made["recovery_password"].as_str().expect("made").to_owned();
     cli.ends(0, "header backup @d @old");
-    for words in [
-        format!("encrypt @d --reencrypt --cipher aes-cbc-128-elephant {SECRET} --yes"),
-        format!("encrypt @d --reencrypt --hash sha256 {SECRET} --yes"),
-        format!("encrypt @d --reencrypt --no-recovery-password {SECRET} --yes"),
-        format!("encrypt @d --reencrypt --new-password-file @pw {SECRET} --yes"),
-        format!("encrypt @d --reencrypt {SECRET}"),
+    for (says, words) in [
+        ("take aes-xts-128, aes-xts-256", format!("--cipher aes-cbc-128-elephant {SECRET} --yes")),
+        ("`keyway protector` changes them", format!("--hash sha256 {SECRET} --yes")),
+        ("`keyway protector` changes them", format!("--no-recovery-password {SECRET} --yes")),
+        ("`keyway protector` changes them", format!("--new-password-file @pw {SECRET} --yes")),
+        ("add --yes if that is what you want", SECRET.to_owned()),
     ] {
-        cli.ends(2, &words);
+        cli.refused("usage", says, &format!("encrypt @d --reencrypt {words}"));
     }
     let refused = cli.json(5, &format!("encrypt @d --reencrypt --format veracrypt {SECRET} --yes --online"));
     assert_eq!(refused["error"]["kind"], "unsupported", "{refused}");
@@ -265,10 +278,19 @@ fn a_volume_gets_another_method_and_keeps_what_opens_it() {
         assert!(!refused.status.success(), "{words}");
     }
     assert!(cli.path("d.keyway-journal").exists());
-    cli.ends(3, "resume @d --recovery-password 471207-278498-422125-177177-561902-537405-468006-693451");
+    cli.fails(
+        3,
+        "wrong-recovery-password",
+        "look for the paper that names it",
+        "resume @d --recovery-password 471207-278498-422125-177177-561902-537405-468006-693451",
+    );
     cli.ends(0, &format!("resume @d --recovery-password {recovery}"));
     assert!(!cli.path("d.keyway-journal").exists());
-    cli.ends(2, &format!("resume @d {SECRET}"));
+    cli.refused(
+        "usage",
+        "begin one with `keyway encrypt` or `keyway decrypt`",
+        &format!("resume @d {SECRET}"),
+    );
     let info = cli.json(0, "info @d");
     assert_eq!(
         (info["cipher"].as_str(), info["conversion_status"].as_str()),
@@ -458,25 +480,67 @@ fn what_can_not_be_is_refused_before_anything_changes() {
     let cli = new();
     let Some(()) = cli.make("d", SIZE, "mkfs.ntfs", &["-q", "-F", "-f"]) else { return };
     let before = sha256_of_file(&cli.path("d"));
-    for (code, words) in [
-        (2, format!("encrypt @d --format bitlocker {SECRET}")),
-        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --cipher aes")),
-        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --hash sha512")),
-        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --to-go")),
-        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --pim 3")),
+    for (code, kind, says, words) in [
+        (2, "usage", "add --yes if that is what you want", format!("encrypt @d --format bitlocker {SECRET}")),
         (
             2,
+            "usage",
+            "take aes-xts-128, aes-xts-256",
+            format!("encrypt @d --format bitlocker {SECRET} --yes --cipher aes"),
+        ),
+        (
+            2,
+            "usage",
+            "leave --hash and --to-go out",
+            format!("encrypt @d --format bitlocker {SECRET} --yes --hash sha512"),
+        ),
+        (
+            2,
+            "usage",
+            "leave --hash and --to-go out",
+            format!("encrypt @d --format bitlocker {SECRET} --yes --to-go"),
+        ),
+        (
+            2,
+            "usage",
+            "leave --keyfile and --pim out",
+            format!("encrypt @d --format bitlocker {SECRET} --yes --pim 3"),
+        ),
+        (
+            2,
+            "usage",
+            "leave --free-space out, or --online",
             format!(
                 "encrypt @d --format bitlocker --used-space-only --free-space fill --online {SECRET} --yes"
             ),
         ),
-        (4, format!("encrypt @d --format bitlocker {SECRET} --yes --reencrypt")),
-        (2, format!("encrypt @d --format bitlocker --recovery-password 0 {SECRET} --yes")),
-        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --online")),
-        (2, format!("encrypt @d --format bitlocker {SECRET} --yes --online --used-space-only")),
-        (2, format!("resume @d {SECRET}")),
+        (
+            4,
+            "not-a-volume",
+            "an NTFS file system, unencrypted",
+            format!("encrypt @d --format bitlocker {SECRET} --yes --reencrypt"),
+        ),
+        (
+            2,
+            "usage",
+            "there is no volume yet that anything could open",
+            format!("encrypt @d --format bitlocker --recovery-password 0 {SECRET} --yes"),
+        ),
+        (
+            2,
+            "usage",
+            "add --recovery-file FILE, or --no-recovery-password",
+            format!("encrypt @d --format bitlocker {SECRET} --yes --online"),
+        ),
+        (
+            2,
+            "usage",
+            "add --recovery-file FILE, or --no-recovery-password",
+            format!("encrypt @d --format bitlocker {SECRET} --yes --online --used-space-only"),
+        ),
+        (2, "usage", "begin one with `keyway encrypt`", format!("resume @d {SECRET}")),
     ] {
-        cli.ends(code, &words);
+        cli.fails(code, kind, says, &words);
     }
     assert_eq!(sha256_of_file(&cli.path("d")), before, "something was changed");
     // As Windows leaves it when it hibernates, or wants it checked.

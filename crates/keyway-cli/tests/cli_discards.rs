@@ -253,5 +253,9 @@ fn discards_that_would_show_a_hidden_volume_are_refused() {
         let (what, advice) = two_lines(&cli.ends(2, &refused));
         assert!(what.contains("hidden volume") && advice.contains("--allow-discards"), "{what}\n{advice}");
     }
-    cli.ends(2, &format!("open @v --read-only --allow-discards {WITH}"));
+    cli.refused(
+        "usage",
+        "'--read-only' cannot be used with '--allow-discards'",
+        &format!("open @v --read-only --allow-discards {WITH}"),
+    );
 }

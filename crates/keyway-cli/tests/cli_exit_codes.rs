@@ -17,12 +17,27 @@ fn a_wrong_secret_is_3() {
     cli.volume("v");
     cli.keyway.secret("wrong", "twenty-characters-and-less");
     for verb in ["cat", "info", "protector list", "header check"] {
-        cli.ends(3, &format!("{verb} @v --password-file @wrong --pim 1 --hash sha512"));
+        cli.fails(
+            3,
+            "wrong-secret",
+            "check the password, --keyfile and --pim",
+            &format!("{verb} @v --password-file @wrong --pim 1 --hash sha512"),
+        );
     }
     let error = &cli.json(3, "open @v --password-file @wrong --pim 1 --hash sha512")["error"];
     assert_eq!((error["code"].as_u64(), error["kind"].as_str()), (Some(3), Some("wrong-secret")), "{error}");
-    cli.ends(3, "open @v --password-file @pw --pim 2 --hash sha512");
-    cli.ends(3, "protector change @v --password-file @wrong --new-password-file @pw --pim 1 --hash sha512");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "open @v --password-file @pw --pim 2 --hash sha512",
+    );
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "protector change @v --password-file @wrong --new-password-file @pw --pim 1 --hash sha512",
+    );
     assert_eq!(cli.plain("v").len(), (1 << 20) - 262_144);
 }
 
@@ -36,9 +51,19 @@ fn what_is_no_volume_is_4() {
     cli.keyway.secret("short", "sixteen bytes ..");
     for file in ["empty", "zeros", "text", "short"] {
         for verb in ["cat", "info", "open", "header check"] {
-            cli.ends(4, &format!("{verb} @{file} --password-file @pw --pim 1"));
+            cli.fails(
+                4,
+                "not-a-volume",
+                "name the file or device that holds the volume",
+                &format!("{verb} @{file} --password-file @pw --pim 1"),
+            );
         }
-        cli.ends(4, &format!("info @{file}"));
+        cli.fails(
+            4,
+            "not-a-volume",
+            "name the file or device that holds the volume",
+            &format!("info @{file}"),
+        );
         assert_eq!(cli.json(4, &format!("info @{file}"))["error"]["code"], 4);
     }
 }
@@ -96,11 +121,16 @@ fn what_is_not_there_is_1_and_a_folder_too() {
     for verb in ["cat", "info", "open", "status", "header check", "protector list"] {
         assert_eq!(cli.json(1, &format!("{verb} @nothing"))["error"]["kind"], "not-found", "{verb}");
     }
-    cli.ends(1, "info @");
+    cli.fails(1, "not-suitable", "name a volume's file or a block device", "info @");
     cli.volume("v");
-    cli.ends(1, "cat @v --password-file @nothing");
-    cli.ends(1, "cat @v --password-file @pw --keyfile @nothing --hash sha512 --pim 1");
-    cli.ends(1, "close @v");
+    cli.fails(1, "not-found", "check the path", "cat @v --password-file @nothing");
+    cli.fails(
+        1,
+        "keyfile",
+        "check the path; an empty file is no keyfile",
+        "cat @v --password-file @pw --keyfile @nothing --hash sha512 --pim 1",
+    );
+    cli.fails(1, "not-open", "`keyway status` lists what is", "close @v");
     assert_eq!(cli.json(1, "close @v")["error"]["kind"], "not-open");
 }
 
@@ -131,8 +161,7 @@ fn what_is_not_permitted_is_5() {
 #[test]
 fn wrong_usage_offers_no_hidden_verb() {
     let cli = Cli::new();
-    let done = cli.command(cli.words("--json")).output().expect("keyway starts");
-    assert_eq!(done.status.code(), Some(2));
+    let done = cli.ends(2, "--json");
     for told in [String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr)] {
         assert!(
             told.contains("doctor") && !told.contains("serve-volume") && !told.contains("owner"),
@@ -227,7 +256,12 @@ fn creating_loses_nothing() {
     let before = std::fs::read(cli.path("v")).expect("the volume");
     let with = "--password-file @pw --pim 1";
     assert_eq!(cli.json(1, &format!("create @v --size 1M {with}"))["error"]["kind"], "exists");
-    cli.ends(1, &format!("create @v --size 1M --yes {with}"));
+    cli.fails(
+        1,
+        "exists",
+        "choose another name, or replace it with --force; for a hidden volume",
+        &format!("create @v --size 1M --yes {with}"),
+    );
     cli.refused(
         "usage",
         "add --size SIZE, such as --size 512M or --size 10G",
@@ -257,7 +291,12 @@ fn creating_loses_nothing() {
     cli.refused("usage", "use --password-file FILE (`-` is standard input)", "create @new --size 1M");
     assert_eq!(cli.json(1, &format!("create @new --size 900T {with}"))["error"]["kind"], "no-space");
     // Too small for the file system: what was half made is gone.
-    cli.ends(1, &format!("create @new --size 300K --filesystem btrfs {with}"));
+    cli.fails(
+        1,
+        "filesystem",
+        "take another file system, or a larger volume",
+        &format!("create @new --size 300K --filesystem btrfs {with}"),
+    );
     assert!(!cli.path("new").exists());
     assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);
     cli.ends(0, &format!("create @v --size 1M --quick --force {with}"));
@@ -290,7 +329,7 @@ fn hidden_volumes_ask_before_they_overwrite() {
     cli.ends(0, &format!("create @both --size 2M --quick {both}"));
     assert_eq!(cli.json(0, "info @both --password-file @hpw --pim 1 --hash sha512")["hidden"], true);
     cli.keyway.secret("wrong", "twenty-characters-and-less");
-    cli.ends(3, "create @v --yes --hidden 256K --password-file @wrong --pim 1 --hidden-password-file @hpw --hidden-pim 1");
+    cli.fails(3, "wrong-secret", "check the password, --keyfile and --pim", "create @v --yes --hidden 256K --password-file @wrong --pim 1 --hidden-password-file @hpw --hidden-pim 1");
 }
 
 #[test]
@@ -360,7 +399,12 @@ fn what_somebody_else_uses_is_not_made_larger_either() {
     other.lock().expect("locked");
     let before = std::fs::read(cli.path("used")).expect("the file");
     for grow in ["", " --grow"] {
-        cli.ends(6, &format!("encrypt @used --password-file @pw --pim 1 --yes{grow}"));
+        cli.fails(
+            6,
+            "busy",
+            "ends, or end it",
+            &format!("encrypt @used --password-file @pw --pim 1 --yes{grow}"),
+        );
         assert!(std::fs::read(cli.path("used")).expect("the file") == before, "changed{grow}");
     }
 }

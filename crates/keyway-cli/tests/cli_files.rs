@@ -3,7 +3,7 @@
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD, checked, has_fuse, two_lines};
+use cli_support::{Cli, PASSWORD, checked, has_fuse};
 use keyway_testkit::{require_tool, unpack_xz, volumes};
 use std::fs;
 use std::process::Command;
@@ -72,12 +72,16 @@ fn refusals_have_their_exit_codes() {
     assert_eq!(kind(2, "put @volume @file /a?b"), "usage");
     assert_eq!(kind(1, "ls @volume /missing"), "not-found");
     cli.keyway.secret("wrong", "another-password-entirely");
-    cli.ends(3, "ls @volume --password-file @wrong --pim 1");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "ls @volume --password-file @wrong --pim 1",
+    );
     // No file system that is known.
     cli.ends(0, &format!("create @bare --size 1M --quick --filesystem none {OPEN}"));
     assert_eq!(kind(4, "ls @bare"), "no-filesystem");
-    let done = cli.ends(4, &format!("get @bare / @new {OPEN}"));
-    assert!(two_lines(&done).1.contains("keyway open"), "{done:?}");
+    cli.fails(4, "no-filesystem", "keyway open", &format!("get @bare / @new {OPEN}"));
 }
 
 /// The outer volume's file system does not know of the hidden one.

@@ -14,7 +14,12 @@ fn what_is_not_named_stays() {
     cli.keyway.secret("new", "yet-another-twenty-characters");
     let changed = cli.json(0, "protector change @v --password-file @pw --pim 1 --new-password-file @new");
     assert_eq!((changed["hash"].as_str(), changed["pim"].as_u64()), (Some("sha512"), Some(1)), "{changed}");
-    cli.ends(3, "cat @v --password-file @pw --pim 1 --hash sha512");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "cat @v --password-file @pw --pim 1 --hash sha512",
+    );
     cli.ends(0, "protector change @v --password-file @new --pim 1 --new-hash blake2s --new-pim 2");
     cli.keyway.secret("key", "a keyfile");
     cli.ends(0, "protector change @v --password-file @new --pim 2 --new-keyfile @key");
@@ -86,12 +91,22 @@ fn a_backup_file_opens_with_the_old_secret() {
     let before = cli.plain("v");
     let made = cli.json(0, &format!("header backup @v @v.header {with}"));
     assert_eq!((made["bytes"].as_u64(), made["hidden"].as_bool()), (Some(131_072), Some(false)));
-    cli.ends(1, &format!("header backup @v @v.header {with}"));
+    cli.fails(
+        1,
+        "exists",
+        "choose another name, or move it away",
+        &format!("header backup @v @v.header {with}"),
+    );
     cli.keyway.secret("new", "yet-another-twenty-characters");
     cli.ends(0, &format!("protector change @v {with} --new-password-file @new"));
     cli.ends(0, &format!("header restore @v @v.header {with} --yes"));
     assert_eq!(cli.plain("v"), before);
     cli.keyway.secret("no-backup", [7; 1000]);
-    cli.ends(4, &format!("header restore @v @no-backup {with} --yes"));
-    cli.ends(1, &format!("header restore @v @nothing {with} --yes"));
+    cli.fails(
+        4,
+        "not-a-backup",
+        "name a file that `keyway header backup` or VeraCrypt wrote",
+        &format!("header restore @v @no-backup {with} --yes"),
+    );
+    cli.fails(1, "not-found", "check the path", &format!("header restore @v @nothing {with} --yes"));
 }

@@ -118,7 +118,7 @@ fn a_file_that_is_no_report_of_ours_is_never_replaced_unasked() {
         let told = cli.json(2, &format!("{words} {place}"));
         assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("report.html")), "{told}");
     }
-    cli.ends(2, "demo --report @report.html");
+    cli.refused("usage", "name another place with --report, or add --yes", "demo --report @report.html");
     let told = cli.json(1, &format!("{words} --html @nowhere/report.html"));
     assert!(told["cells"].is_null(), "told before anything is measured: {told}");
     assert_eq!(std::fs::read(cli.path("report.html")).expect("there"), b"a thesis");

@@ -93,7 +93,12 @@ fn bytes_are_overwritten_only_when_that_is_wanted() {
 #[test]
 fn what_was_recorded_is_what_was_done() {
     let cli = Cli::new();
-    cli.ends(1, "lab record @nowhere --output @trace --seconds 1");
+    cli.fails(
+        1,
+        "not-open",
+        "`keyway status` lists what is",
+        "lab record @nowhere --output @trace --seconds 1",
+    );
     assert!(!cli.path("trace").exists(), "nothing is left of a recording that was not made");
     if !has_fuse() {
         return;
@@ -129,6 +134,11 @@ fn what_was_recorded_is_what_was_done() {
     assert_eq!(writes.map(|r| r.len).sum::<u32>(), 8192);
     let replayed = cli.json(0, "lab replay @trace --drive model:crucial-m500 --simulated");
     assert_eq!(replayed["bytes_written"], 8192);
-    cli.ends(1, "lab record @volume --output @trace --seconds 1");
+    cli.fails(
+        1,
+        "exists",
+        "choose another name, or move the old one away",
+        "lab record @volume --output @trace --seconds 1",
+    );
     cli.ends(0, "close @volume");
 }

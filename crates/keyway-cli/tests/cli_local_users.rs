@@ -63,7 +63,11 @@ fn only_the_serving_user_and_root_come_in_by_a_loopback_port() {
     for way in
         ["--nbd unix:/tmp/never", "--vhost-user /tmp/never", "--nvme-tcp 127.0.0.1:0 --nvme-secret @pw"]
     {
-        cli.ends(2, &format!("serve @v {way} --any-local-user --password-file @pw"));
+        cli.refused(
+            "usage",
+            "leave it out: unix sockets are their owner's, and TLS and",
+            &format!("serve @v {way} --any-local-user --password-file @pw"),
+        );
     }
 }
 

@@ -38,7 +38,7 @@ fn bench_has_the_promised_shape() {
         (&portable["ciphers"][0]["kernel"], &portable["ciphers"][0]["threads"]),
         (&"portable".into(), &2.into())
     );
-    cli.ends(2, "bench --kernel abacus");
+    cli.refused("usage", "it has: portable", "bench --kernel abacus");
 }
 
 #[test]
@@ -64,8 +64,14 @@ fn bench_measures_each_buffer_with_each_number_of_threads() {
     assert!(memory.iter().any(|row| row["buffer_bytes"] == 4096 && row["threads"] == 2));
     assert!(memory.iter().all(|row| row["memcpy_mb_s"].as_f64() > Some(0.0)));
     assert!(said["machine"]["processor"].is_string() && said["machine"]["date"].is_string());
-    for wrong in ["--buffer 1000", "--buffer 1M,x", "--threads 0", "--threads 1,none", "--cipher rot13"] {
-        cli.ends(2, &format!("bench {wrong}"));
+    for (says, wrong) in [
+        ("a buffer is a multiple of 512 bytes", "--buffer 1000"),
+        ("\"x\" is not a size", "--buffer 1M,x"),
+        ("write a number from 1 to 1024, or all", "--threads 0"),
+        ("write a number from 1 to 1024, or all", "--threads 1,none"),
+        ("`keyway bench` lists them", "--cipher rot13"),
+    ] {
+        cli.refused("usage", says, &format!("bench {wrong}"));
     }
 }
 
@@ -87,7 +93,12 @@ fn bench_times_every_key_derivation_and_writes_a_report() {
         assert!(report.contains(&speed), "{row}");
     }
     assert!(kdfs.iter().all(|kdf| report.contains(kdf)) && report.contains("<svg"));
-    cli.ends(1, "bench --cipher aes --time 1 --no-kdf --html /nowhere/at/all.html");
+    cli.fails(
+        1,
+        "not-found",
+        "check the path",
+        "bench --cipher aes --time 1 --no-kdf --html /nowhere/at/all.html",
+    );
 }
 
 #[test]

@@ -95,7 +95,12 @@ fn a_container_gets_larger_and_smaller_with_its_file_system() {
         "gets 24 MiB smaller. Its ext4 file system is made 24 MiB",
         &format!("resize @v --size 16M {SECRET}"),
     );
-    cli.ends(3, "resize @v --size 16M --pim 2 --yes --password-file @pw --hash sha512");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "resize @v --size 16M --pim 2 --yes --password-file @pw --hash sha512",
+    );
     assert_eq!(
         cli.path("v").metadata().expect("there").len(),
         40 << 20,
@@ -106,7 +111,7 @@ fn a_container_gets_larger_and_smaller_with_its_file_system() {
     assert_eq!(cli.path("v").metadata().expect("there").len(), 16 << 20);
     check();
     content("smaller");
-    cli.ends(2, &format!("resize @v {SECRET}"));
+    cli.refused("usage", "name it with --size, for instance --size 20G", &format!("resize @v {SECRET}"));
 }
 
 #[test]

@@ -83,10 +83,20 @@ fn what_is_written_through_the_file_is_read_by_cat() {
     assert_eq!(cli.json(0, "status")["volumes"].as_array().map(Vec::len), Some(1));
 
     // It is busy for everyone else who would write.
-    cli.ends(6, &format!("open @v {WITH}"));
-    cli.ends(6, &format!("serve @v --nbd unix:@s {WITH}"));
-    cli.ends(6, &format!("create @v --hidden 256K --yes {WITH}"));
-    cli.ends(6, &format!("create @v --size 1M --force {WITH}"));
+    cli.fails(6, "already-open", "close it first: keyway close", &format!("open @v {WITH}"));
+    cli.fails(6, "already-open", "close it first: keyway close", &format!("serve @v --nbd unix:@s {WITH}"));
+    cli.fails(
+        6,
+        "already-open",
+        "close it first: keyway close",
+        &format!("create @v --hidden 256K --yes {WITH}"),
+    );
+    cli.fails(
+        6,
+        "already-open",
+        "close it first: keyway close",
+        &format!("create @v --size 1M --force {WITH}"),
+    );
     let closed = cli.json(0, "close @v");
     assert_eq!(closed["closed"][0]["pid"], opened["pid"]);
     assert_eq!(cli.json(0, "status @v")["lock_status"], "Locked");
@@ -186,10 +196,11 @@ fn a_killed_server_leaves_nothing_in_the_way() {
     let opened = cli.json(0, &format!("open @v --attach nbd {WITH}"));
     let pid = opened["pid"].as_i64().and_then(|pid| rustix::process::Pid::from_raw(pid as i32));
     rustix::process::kill_process(pid.expect("a pid"), rustix::process::Signal::KILL).expect("it lives");
-    // Until the kernel has let go of its lock it still counts as open.
-    wait_until("it can be opened again", || {
-        cli.run(&format!("open @v --attach nbd {WITH} --json")).status.success()
-    });
+    // Until the kernel is through with it, its lock is there.
+    let stat = format!("/proc/{}/stat", opened["pid"]);
+    let is_gone = || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "));
+    wait_until("the kernel has let go of it", is_gone);
+    cli.ends(0, &format!("open @v --attach nbd {WITH}"));
     cli.ends(0, "close @v");
 }
 
@@ -222,7 +233,12 @@ fn secrets_come_from_standard_input_descriptors_and_keyfiles() {
     std::fs::write(cli.path("keys/b"), pattern(2000)).expect("a keyfile");
     cli.ends(0, "create @k --size 1M --quick --keyfile @keys --pim 1");
     cli.ends(0, "info @k --keyfile @keys/b --keyfile @keys/a --pim 1");
-    cli.ends(3, "info @k --keyfile @keys/a --pim 1 --hash sha512");
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        "info @k --keyfile @keys/a --pim 1 --hash sha512",
+    );
 }
 
 #[test]
@@ -257,11 +273,17 @@ fn a_protected_hidden_volume_survives_writes_to_the_outer_one() {
     let inside = cli.ends(0, "cat @v --password-file @hpw --pim 1").stdout;
     cli.keyway.secret("wrong", "twenty-characters-and-less");
     let protect = "--protect-password-file @hpw --protect-pim 1";
-    cli.ends(
+    cli.fails(
         3,
+        "wrong-protection-secret",
+        "check the hidden volume's secret (--protect-…); without it use",
         &format!("open @v --attach fuse {WITH} --protect-password-file @wrong --protect-pim 1 --hash sha512"),
     );
-    cli.ends(2, &format!("open @v --read-only {WITH} {protect}"));
+    cli.refused(
+        "usage",
+        "leave out --read-only, or the --protect-… options",
+        &format!("open @v --read-only {WITH} {protect}"),
+    );
     let opened = cli.json(0, &format!("open @v --attach fuse {WITH} {protect}"));
     let path = opened["file"].as_str().expect("a file");
     let file = std::fs::File::options().write(true).open(path).expect("the volume's file");
@@ -313,9 +335,9 @@ fn serve_stays_until_it_is_told_to_end() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("keyway starts");
-    wait_until("there is a socket", || socket.exists());
     // The socket is there a moment before the session can be found.
-    wait_until("it can be closed", || cli.run("close @v").status.success());
+    wait_until("it is served", || cli.json(0, "status @v")["socket"].is_string());
+    cli.ends(0, "close @v");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     assert!(!socket.exists());
 }

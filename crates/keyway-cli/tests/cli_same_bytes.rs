@@ -56,16 +56,48 @@ fn what_is_open_by_one_name_is_busy_by_every_other() {
         assert!(what.contains(told) && what.contains(&file), "{what}");
         assert!(hint.contains(&format!("keyway close {file}")), "{hint}");
         // Neither does anybody read what changes below him.
-        cli.ends(6, &format!("open {other} --read-only {WITH}"));
+        cli.fails(
+            6,
+            "already-open",
+            "close it first: keyway close",
+            &format!("open {other} --read-only {WITH}"),
+        );
     }
     let d = &device.0;
-    cli.ends(6, &format!("serve {d} --nbd unix:/tmp/never --password-file @pw --pim 1"));
-    cli.ends(6, &format!("create {d} --quick --filesystem none --yes --password-file @pw"));
-    cli.ends(6, &format!("erase {d} --yes --password-file @pw --pim 1"));
-    cli.ends(6, &format!("resize {d} --size 3M --password-file @pw --pim 1"));
-    cli.ends(6, &format!("decrypt {d} --yes --password-file @pw --pim 1"));
-    cli.ends(
+    cli.fails(
         6,
+        "already-open",
+        "close it first: keyway close",
+        &format!("serve {d} --nbd unix:/tmp/never --password-file @pw --pim 1"),
+    );
+    cli.fails(
+        6,
+        "busy",
+        "closes a volume that is open",
+        &format!("create {d} --quick --filesystem none --yes --password-file @pw"),
+    );
+    cli.fails(
+        6,
+        "busy",
+        "closes a volume that is open",
+        &format!("erase {d} --yes --password-file @pw --pim 1"),
+    );
+    cli.fails(
+        6,
+        "already-open",
+        "close it first: keyway close",
+        &format!("resize {d} --size 3M --password-file @pw --pim 1"),
+    );
+    cli.fails(
+        6,
+        "already-open",
+        "close it first: keyway close",
+        &format!("decrypt {d} --yes --password-file @pw --pim 1"),
+    );
+    cli.fails(
+        6,
+        "busy",
+        "closes a volume that is open",
         &format!("protector change {d} --password-file @pw --pim 1 --new-password-file @pw --new-pim 2"),
     );
     // To look is free.
@@ -79,8 +111,13 @@ fn what_is_open_by_one_name_is_busy_by_every_other() {
         assert!(what.contains(d.as_str()), "{what}");
         assert!(hint.contains(&format!("keyway close {d}")), "{hint}");
     }
-    cli.ends(6, "create @v --force --size 4M --quick --filesystem none --password-file @pw");
-    cli.ends(6, "erase @v --yes --password-file @pw --pim 1");
+    cli.fails(
+        6,
+        "already-open",
+        "close it first: keyway close",
+        "create @v --force --size 4M --quick --filesystem none --password-file @pw",
+    );
+    cli.fails(6, "busy", "closes a volume that is open", "erase @v --yes --password-file @pw --pim 1");
     cli.ends(0, &format!("close {d}"));
     // And with loop devices that nobody uses, it opens.
     cli.ends(0, &format!("open {file} {WITH}"));
@@ -93,7 +130,7 @@ fn who_reads_and_who_writes_are_kept_apart() {
     let device = Loop::on(&cli.path("v"));
     for (first, second) in [("@v", &*device.0), (&*device.0, "@v")] {
         cli.ends(0, &format!("open {first} --read-only {WITH}"));
-        cli.ends(6, &format!("open {second} {WITH}"));
+        cli.fails(6, "already-open", "close it first: keyway close", &format!("open {second} {WITH}"));
         cli.ends(0, &format!("close {first}"));
     }
 }
@@ -114,13 +151,12 @@ fn another_user_is_kept_out_too() {
     if !open.output().is_ok_and(|done| [Some(0), Some(6)].contains(&done.status.code())) {
         return keyway_testkit::leave_out("another user can't run the program here");
     }
-    let refused = cli.ends(6, &format!("open {} {WITH}", device.0));
-    let (what, _) = two_lines(&refused);
-    assert!(what.contains("user 65534"), "{what}");
+    cli.fails(6, "busy", "user 65534", &format!("open {} {WITH}", device.0));
     let mut close = cli.command(cli.words("close @v"));
     close.env("KEYWAY_RUNTIME_DIR", theirs.path().join("run")).uid(NOBODY).gid(NOBODY);
     assert!(close.status().expect("it runs").success());
     cli.ends(0, &format!("open {} {WITH}", device.0));
-    assert_eq!(open.output().expect("it runs").status.code(), Some(6));
+    let (_, advice) = two_lines(&open.output().expect("it runs"));
+    assert!(advice.contains("close"), "{advice}");
     cli.ends(0, &format!("close {}", device.0));
 }

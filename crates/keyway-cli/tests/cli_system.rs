@@ -39,7 +39,7 @@ fn an_image_of_the_partition_opens_with_the_header_from_its_drive() {
     let info = cli.json(0, &format!("info @partition --system-header @header {WITH}"));
     assert_eq!((info["system"].as_bool(), info["header_used"].as_str()), (Some(true), Some("system")));
     assert_eq!(info["filesystem"]["uuid"], "DEAD-BABE", "{info}");
-    cli.ends(1, &format!("cat @partition --system-header @nothing {WITH}"));
+    cli.fails(1, "not-found", "check the path", &format!("cat @partition --system-header @nothing {WITH}"));
     // Over NBD too: the serving process gets the header's place.
     let opened = cli.json(0, &format!("open @partition --attach nbd --system-header @header {WITH}"));
     assert_eq!(opened["size_bytes"], PARTITION.1);
@@ -67,7 +67,12 @@ fn only_the_password_of_a_system_changes_and_its_header_is_saved() {
     cli.ends(0, &format!("{change} @new"));
     let now = "--password-file @new --hash sha256";
     assert!(cli.ends(0, &format!("cat @drive {now}")).stdout == whole);
-    cli.ends(3, &format!("cat @drive {WITH} --system"));
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        &format!("cat @drive {WITH} --system"),
+    );
     cli.ends(0, &format!("header restore @drive @saved {WITH} --yes"));
     assert!(cli.ends(0, &format!("cat @drive {WITH}")).stdout == whole);
 }
@@ -82,7 +87,12 @@ fn a_system_is_erased_by_its_drive_only() {
     assert!(what.contains("lies outside") && advice.contains("drive"), "{what}\n{advice}");
     assert!(std::fs::read(cli.path("partition")).expect("the partition") == before);
     cli.ends(0, &format!("erase @drive {WITH} --yes"));
-    cli.ends(3, &format!("cat @drive {WITH} --system"));
+    cli.fails(
+        3,
+        "wrong-secret",
+        "check the password, --keyfile and --pim",
+        &format!("cat @drive {WITH} --system"),
+    );
     let drive = std::fs::read(cli.path("drive")).expect("the drive");
     assert!(drive[PARTITION.0..PARTITION.0 + PARTITION.1] == before);
 }

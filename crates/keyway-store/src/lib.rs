@@ -26,6 +26,7 @@ mod memory;
 mod mode;
 mod noise;
 mod queue;
+mod read_only;
 pub mod size;
 
 pub use aligned::AlignedBuf;
@@ -43,6 +44,7 @@ pub use memory::MemStore;
 pub use mode::{Caching, OpenMode};
 pub use noise::SplitMix64;
 pub use queue::{Action, Completion, Queue, Request};
+pub use read_only::ReadOnlyStore;
 
 /// Positioned I/O. Implementations are shared between threads.
 pub trait Store: Send + Sync {

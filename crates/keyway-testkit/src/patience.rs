@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 /// How long a test waits before it says that it hangs: far longer than anything takes on any machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Tries again and again until there is something.
+/// Looks again and again until there is something.
 ///
-/// Also for what a busy machine may spoil and only the thing itself can bring about (that requests overlapped, say):
-/// one attempt in which it shows is enough.
+/// It waits for what the test stands on, never for the test's own claim: what is claimed must be so the first time.
 ///
 /// # Panics
 /// When there is nothing for [`PATIENCE`].

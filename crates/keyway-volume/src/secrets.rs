@@ -31,6 +31,13 @@ pub struct Secrets {
     pub pim: Option<u32>,
 }
 
+impl From<SecretBytes> for Secrets {
+    /// A password alone.
+    fn from(password: SecretBytes) -> Self {
+        Self { password, keyfiles: Vec::new(), pim: None }
+    }
+}
+
 impl Secrets {
     /// The bytes that go into the key derivation: the password, with the keyfiles mixed in.
     ///

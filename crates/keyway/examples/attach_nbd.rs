@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("name a new file, its size in MiB, a file with the password, and a socket".into());
     };
     let password = SecretFrom::File(password_file.into()).read()?;
-    let secret = VeraCryptSecret { password, keyfiles: Vec::new(), pim: None };
+    let secret = VeraCryptSecret::from(password);
     let place = NewPlace::file(path, mebibytes.parse::<u64>()? << 20, false)?;
     VeraCryptOptions::default().create(&place, &secret, &|_: Stage, done, total| {
         eprint!("\r{done} of {total} bytes filled");

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("name a new file, its size in MiB, and a file with the password".into());
     };
     let from = SecretFrom::File(password_file.into());
-    let secret = VeraCryptSecret { password: from.read()?, keyfiles: Vec::new(), pim: None };
+    let secret = VeraCryptSecret::from(from.read()?);
     let place = NewPlace::file(path, mebibytes.parse::<u64>()? << 20, false)?;
     let made = VeraCryptOptions::default().create(&place, &secret, &|_: Stage, done, total| {
         eprint!("\r{done} of {total} bytes filled");

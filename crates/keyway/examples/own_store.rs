@@ -1,74 +1,47 @@
-//! A volume in a store of one's own: here a file that is read in ranges, as a web server would give it.
+//! Lists the files in a VeraCrypt volume that lies on a web server, of which only what is needed is fetched.
 //!
-//! `cargo run --example own_store -- secret.hc password.txt`
+//! `cargo run --example own_store -- localhost:8000 secret.hc password.txt`
 use keyway::secrets::SecretFrom;
-use keyway::{Key, OpenOptions, Operation, Store, StoreError, VeraCryptSecret};
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use keyway::{Key, OpenOptions, ReadOnlyStore};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 
-/// What answers "give me these bytes". A web server's answer to `Range: bytes=…` would stand in `fetch`.
-struct Ranges {
-    file: File,
-    size: u64,
-    asked: AtomicU64,
+struct Web {
+    host: String,
+    path: String,
 }
 
-impl Ranges {
-    fn fetch(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        self.file.read_exact_at(buf, offset)
-    }
-
-    fn refused(operation: Operation, offset: u64, len: usize) -> StoreError {
-        StoreError::new(operation, "the ranges", offset, len, io::ErrorKind::ReadOnlyFilesystem.into())
-    }
-}
-
-impl Store for Ranges {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        self.fetch(buf, offset)
-            .map_err(|e| StoreError::new(Operation::Read, "the ranges", offset, buf.len(), e))
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        Err(Ranges::refused(Operation::Write, offset, buf.len()))
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        self.size
-    }
-    fn sector_bytes(&self) -> u32 {
-        512
-    }
-    fn is_read_only(&self) -> bool {
-        true
+impl Web {
+    /// Fills `buf` from an offset in the file on, and tells how long all of it is.
+    fn get(&self, buf: &mut [u8], offset: u64) -> io::Result<u64> {
+        let Self { host, path } = self;
+        let mut server = TcpStream::connect(host)?;
+        let last = offset + buf.len() as u64 - 1;
+        write!(server, "GET /{path} HTTP/1.0\r\nHost: {host}\r\nRange: bytes={offset}-{last}\r\n\r\n")?;
+        let (mut answer, mut line, mut size) = (BufReader::new(server), String::new(), None);
+        while answer.read_line(&mut line)? > 2 {
+            if let Some(range) = line.to_lowercase().strip_prefix("content-range: bytes ") {
+                size = range.trim().split('/').nth(1).and_then(|all| all.parse().ok());
+            }
+            line.clear();
+        }
+        answer.read_exact(buf)?;
+        size.ok_or_else(|| io::Error::other("the server gives no ranges"))
     }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, password_file] = arguments.as_slice() else {
-        return Err("name a VeraCrypt volume, and a file with its password".into());
+    let [host, path, password_file] = arguments.as_slice() else {
+        return Err("name a web server, a volume on it, and a file with its password".into());
     };
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    let ranges = Arc::new(Ranges { file, size, asked: AtomicU64::new(0) });
-    let password = SecretFrom::File(password_file.into()).read()?;
-    let key = Key::VeraCrypt(VeraCryptSecret { password, keyfiles: Vec::new(), pim: None });
-    let volume = OpenOptions::new().open_store(Box::new(Arc::clone(&ranges)), &key)?;
-    let mut first = vec![0; 4096];
-    volume.device.read_at(&mut first, 0)?;
-    println!(
-        "{} bytes; {} ranges were asked for",
-        volume.device.size(),
-        ranges.asked.load(Ordering::Relaxed)
-    );
+    let web = Web { host: host.clone(), path: path.clone() };
+    let size = web.get(&mut [0], 0)?;
+    let store = ReadOnlyStore::new(path, size, move |buf: &mut [u8], offset| web.get(buf, offset).map(drop));
+    let key = Key::VeraCrypt(SecretFrom::File(password_file.into()).read()?.into());
+    let mut files = OpenOptions::new().open_store(Box::new(store), &key)?.into_files()?;
+    for entry in files.entries(&files.root())?.entries {
+        println!("{:>12}  {}", entry.size, entry.name.display());
+    }
     Ok(())
 }

@@ -8,7 +8,7 @@
 //! | know what a file or device is | [`Volume::detect`] |
 //! | open a volume and read it | [`Volume::open`], then [`Volume::device`](Volume) for its sectors or [`Volume::into_files`] for its files |
 //! | open it another way: for writing, one format only, the hidden volume protected | [`OpenOptions`] |
-//! | open one that is in no file | [`OpenOptions::open_store`], with a [`Store`] of my own |
+//! | open one that is in no file | [`OpenOptions::open_store`], with a [`Store`] of my own, or a [`ReadOnlyStore`] around a function that reads |
 //! | say where its password comes from | [`secrets::Sources`]; to be asked for it, [`secrets::Secrets`] |
 //! | make a volume, or a hidden one inside another | [`create`] |
 //! | see or change what opens a volume | [`protectors`] |
@@ -31,7 +31,7 @@
 //! let path = folder.path().join("secret.hc");
 //! let password = SecretBytes::copy_of(b"a password of more than twenty characters");
 //!
-//! let secret = VeraCryptSecret { password: SecretBytes::copy_of(&password), keyfiles: vec![], pim: None };
+//! let secret = VeraCryptSecret::from(SecretBytes::copy_of(&password));
 //! let place = NewPlace::file(&path, 1 << 20, false)?;
 //! VeraCryptOptions::default().create(&place, &secret, &())?;
 //!
@@ -73,7 +73,7 @@ pub use error::{Error, Misuse};
 pub use keyway_engine::{Access, Device};
 pub use keyway_fs::files::{self, Files};
 pub use keyway_secret::SecretBytes;
-pub use keyway_store::{Caching, Operation, Store, StoreError};
+pub use keyway_store::{Caching, Operation, ReadOnlyStore, Store, StoreError};
 pub use keyway_volume::{Info, Secrets as VeraCryptSecret};
 pub use locked::LockedVolume;
 pub use system_drive::SystemDrive;

@@ -80,7 +80,13 @@ impl Cli {
     /// Runs it: it is refused as wrong usage, as that kind of failure, and `says` stands in what is wrong or in what to do.
     #[track_caller]
     pub(crate) fn refused(&self, kind: &str, says: &str, words: &str) {
-        let error = &self.json(2, words)["error"];
+        self.fails(2, kind, says, words);
+    }
+
+    /// Runs it: it fails with that code, as that kind of failure, and `says` stands in what is wrong or in what to do.
+    #[track_caller]
+    pub(crate) fn fails(&self, code: i32, kind: &str, says: &str, words: &str) {
+        let error = &self.json(code, words)["error"];
         let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
         let told = format!("{}\n{}", text("message"), text("hint"));
         assert!(

@@ -212,7 +212,6 @@ mod tests {
     use super::*;
     use crate::{Mix, Pattern};
     use keyway_store::MemStore;
-    use keyway_testkit::wait_for;
     use std::sync::Arc;
 
     fn cell(pattern: Pattern, mix: Mix, queue_depth: u32, threads: u32) -> Cell {
@@ -245,19 +244,17 @@ mod tests {
                 (Pattern::Sequential, Mix::Write),
                 (Pattern::Random, Mix::Mix70),
             ] {
-                // On a busy machine a turn may have few requests, or wait long for its last one.
-                let sample = wait_for("a turn with some requests that ends when it should", || {
-                    let sample = run(&subject, &cell(pattern, mix, 3, 2), turn(&stop)).expect("it runs");
-                    assert_eq!(sample.bytes(), sample.operations * 4096);
-                    assert_eq!(sample.latency.count(), sample.operations);
-                    assert!(sample.seconds > 0.04, "{}", sample.seconds);
-                    (sample.operations > 100 && sample.seconds < 0.5).then_some(sample)
-                });
+                let sample = run(&subject, &cell(pattern, mix, 3, 2), turn(&stop)).expect("it runs");
+                assert_eq!(sample.bytes(), sample.operations * 4096);
+                assert_eq!(sample.latency.count(), sample.operations);
+                assert!(sample.seconds > 0.04 && sample.operations > 0, "{sample:?}");
+                // On a busy machine a turn has few requests: then chance may have its way with their directions.
+                let chance = 5.0 * (0.7 * 0.3 / sample.operations as f64).sqrt();
                 let reads = sample.bytes_read as f64 / sample.bytes() as f64;
                 match mix {
                     Mix::Read => assert_eq!(sample.bytes_written, 0),
                     Mix::Write => assert_eq!(sample.bytes_read, 0),
-                    Mix::Mix70 => assert!((reads - 0.7).abs() < 0.15, "{reads}"),
+                    Mix::Mix70 => assert!((reads - 0.7).abs() < chance, "{reads} of {}", sample.operations),
                 }
             }
         }

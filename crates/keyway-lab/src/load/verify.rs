@@ -108,6 +108,8 @@ mod tests {
     struct Worn {
         medium: crate::Stored,
         wear: Wear,
+        /// Whether one was worn.
+        met: AtomicBool,
     }
 
     impl Sectors for Worn {
@@ -115,7 +117,10 @@ mod tests {
             self.medium.read_at(buf, offset)
         }
         fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
-            match (self.wear)(buf, offset) {
+            let worn = (self.wear)(buf, offset);
+            let is_whole = worn.as_ref().is_some_and(|(data, at)| data == buf && *at == offset);
+            self.met.fetch_or(!is_whole, Ordering::Relaxed);
+            match worn {
                 Some((buf, offset)) => self.medium.write_at(&buf, offset),
                 None => Ok(()),
             }
@@ -134,9 +139,11 @@ mod tests {
         }
     }
 
-    fn verified(time: Duration, wear: Wear, data: Data) -> Result<(), LabError> {
+    /// How the check of a turn ends, and whether a write was worn.
+    fn verified(time: Duration, wear: Wear, data: Data) -> (Result<(), LabError>, bool) {
         let medium = crate::Stored(Arc::new(keyway_store::MemStore::new(1 << 20)));
-        let subject = Subject::InProcess(Arc::new(Worn { medium, wear }));
+        let worn = Arc::new(Worn { medium, wear, met: AtomicBool::new(false) });
+        let subject = Subject::InProcess(worn.clone());
         let cell = Cell {
             name: "test".into(),
             pattern: Pattern::Sequential,
@@ -148,27 +155,31 @@ mod tests {
         };
         let stop = AtomicBool::new(false);
         let ramp = Duration::from_millis(2);
-        run(&subject, &cell, Turn { time, ramp, data, seed: 9, verify: true, stop: &stop }).map(|_| ())
+        let done = run(&subject, &cell, Turn { time, ramp, data, seed: 9, verify: true, stop: &stop });
+        (done.map(|_| ()), worn.met.load(Ordering::Relaxed))
     }
 
     #[test]
     fn what_is_lost_torn_misplaced_or_spoilt_is_found() {
         const TIME: Duration = Duration::from_millis(30);
         // A mark's first bytes may be those that are there; the unit is what counts. A slow machine needs longer to
-        // come by the place.
+        // come by the place; once it has, what is wrong there is found.
         let found = |wear: Wear, data: Data| {
             let mut time = TIME;
             wait_for("the place is come by", || match verified(time, wear, data) {
-                Ok(()) => {
+                (Ok(()), false) => {
                     time *= 2;
                     None
                 }
-                Err(LabError::Differs { offset }) => Some(offset / 512 * 512),
-                Err(other) => panic!("{other:?}"),
+                (Err(LabError::Differs { offset }), _) => Some(offset / 512 * 512),
+                other => panic!("{other:?}"),
             })
         };
         for data in [Data::Zero, Data::Pattern, Data::Random] {
-            assert!(verified(TIME, |buf, at| Some((buf.to_vec(), at)), data).is_ok(), "{data:?}");
+            assert!(
+                matches!(verified(TIME, |buf, at| Some((buf.to_vec(), at)), data), (Ok(()), false)),
+                "{data:?}"
+            );
             // Lost, after the first pass over the span as well: the seed is another turn's then.
             let lost = found(|buf, at| (at != 4096).then(|| (buf.to_vec(), at)), data);
             assert_eq!(lost, 4096, "{data:?}");

@@ -1,26 +1,11 @@
 //! The example that makes a container and attaches it: what a client writes through its socket is in the volume.
-#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
-
+use crate::{PASSWORD, example};
 use keyway::{SecretBytes, Volume};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-const PASSWORD: &[u8] = b"a password of more than twenty characters";
-
-/// The example's program, which Cargo builds beside the tests.
-fn example(name: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("this test");
-    let built = test.ancestors().nth(2).expect("the profile's folder").join("examples").join(name);
-    if !built.exists() {
-        let made =
-            Command::new(env!("CARGO")).args(["build", "-q", "-p", "keyway", "--example", name]).status();
-        assert!(made.is_ok_and(|status| status.success()), "{name} can't be built");
-    }
-    built
-}
+use std::path::Path;
+use std::process::Stdio;
 
 /// A client's connection (the NBD protocol, "Fixed newstyle negotiation"), and the export's size.
 fn connect(socket: &Path) -> (UnixStream, u64) {
@@ -61,7 +46,7 @@ fn a_client_of_the_example_reads_and_writes_the_volume() {
     let folder = tempfile::tempdir().expect("a folder");
     let [volume, password, socket] = ["secret.hc", "password.txt", "s"].map(|name| folder.path().join(name));
     std::fs::write(&password, PASSWORD).expect("room");
-    let mut serving = Command::new(example("attach_nbd"))
+    let mut serving = example("attach_nbd")
         .arg(&volume)
         .arg("1")
         .args([&password, &socket])
