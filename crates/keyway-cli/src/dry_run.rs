@@ -1,7 +1,9 @@
 //! `--dry-run`: a plan is looked at, printed, and not carried out.
 
 use crate::failure::Failure;
+use crate::given::VolumeArgs;
 use crate::output::{Output, bytes, pairs};
+use keyway::Error;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -15,7 +17,32 @@ pub(crate) struct DryRunArgs {
     pub(crate) dry_run: bool,
 }
 
+/// A volume that is written to.
+#[derive(clap::Args, Debug)]
+pub(crate) struct TargetArgs {
+    #[command(flatten)]
+    pub(crate) dry: DryRunArgs,
+    #[command(flatten)]
+    pub(crate) target: VolumeArgs,
+}
+
 impl DryRunArgs {
+    /// Carries a plan out where it is to be, and tells what came of it.
+    pub(crate) fn carry_out<P: Serialize, T: Serialize>(
+        self,
+        plan: P,
+        question: Option<&str>,
+        run: impl FnOnce(P) -> Result<T, Error>,
+        words: impl FnOnce(&T) -> String,
+        out: Output,
+    ) -> Result<(), Failure> {
+        if !self.go_on(&plan, question, out)? {
+            return Ok(());
+        }
+        let done = run(plan)?;
+        out.result(&done, || words(&done))
+    }
+
     /// Whether a plan is to be carried out: asks the question first, where there is one; with `--dry-run` prints the plan
     /// instead, as `{"dry_run":true,"plan":…}` or as a table of its fields.
     pub(crate) fn go_on(
@@ -105,25 +132,5 @@ impl<'de> Visitor<'de> for InOrder {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[derive(Serialize)]
-    struct Plan {
-        volume: &'static str,
-        size_bytes: u64,
-        filesystem: Value,
-        nothing: Option<u64>,
-        again: bool,
-    }
-
-    #[test]
-    fn a_plan_is_a_table_in_its_own_order() {
-        let filesystem = json!({"kind": "ext4", "bytes": 1024});
-        let plan = Plan { volume: "v", size_bytes: 1 << 20, filesystem, nothing: None, again: false };
-        let told = "Nothing was done. This would be:\n  volume           v\n  size             1 MiB\n  \
-                    filesystem       1 KiB\n  filesystem kind  ext4\n  again            no\nIt is lost.\n";
-        assert_eq!(words(&plan, Some("It is lost.")), told);
-    }
-}
+#[path = "../tests/inner/dry_run.rs"]
+mod tests;

@@ -166,6 +166,9 @@ impl Failure {
         let failure = Self::new(Exit::of(meaning.fault), message, words::sentences(&meaning.advice));
         let missing = meaning.advice.iter().find_map(|step| match step {
             Advice::ShrinkFileSystem { bytes: missing } => Some(json!({ "missing_bytes": missing })),
+            Advice::ShrinkInside { bytes, most } => {
+                Some(json!({"filesystem_bytes": bytes, "most_bytes": most}))
+            }
             _ => None,
         });
         let (advice, path) = (meaning.advice.clone().into(), meaning.path.as_deref().map(Into::into));
@@ -209,6 +212,11 @@ impl From<Error> for Failure {
                 Err(source) => Self::new(Exit::Failed, source.to_string(), ""),
             },
             Error::Misuse(error) => error.into(),
+            Error::TakenBack { error, left } => {
+                let mut failure = Self::from(*error).also(&words::sentence(&left));
+                failure.advice = failure.advice.into_iter().chain([left]).collect();
+                failure
+            }
             Error::Converting(error) => error.into(),
             error => Self::explained(&error),
         }
@@ -220,6 +228,17 @@ impl From<Misuse> for Failure {
         let failure = Self::explained(&error);
         match error {
             Misuse::SizeOfADevice => Self { message: format!("{error}; --size is for files"), ..failure },
+            Misuse::PasswordAndNone => {
+                Self { message: "a password was given along with --no-password".to_owned(), ..failure }
+            }
+            Misuse::OptionsOfBitLocker => Self {
+                message: "--to-go, --startup-key-out and the options of recovery passwords are for BitLocker volumes"
+                    .to_owned(),
+                ..failure
+            },
+            Misuse::NothingHiddenToMake => {
+                Self { message: "the --hidden-… options are for making a hidden volume".to_owned(), ..failure }
+            }
             Misuse::NoPassword => Self {
                 message: "no password was given and there is no terminal to ask on".to_owned(),
                 ..failure

@@ -18,6 +18,7 @@ mod inside;
 mod machine;
 mod narrow;
 mod nbd_client;
+mod new_protectors;
 mod nvme_auth;
 mod output;
 mod progress;

@@ -8,8 +8,8 @@ use keyway_volume::Stage;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Work that is counted in bytes.
 pub(crate) struct Progress {
@@ -40,6 +40,37 @@ impl Progress {
     /// Takes the bar away.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Work that begins with its first byte: until then secrets are asked for, and Ctrl-C ends the process at once.
+pub(crate) struct Later<F> {
+    begun: OnceLock<Option<Progress>>,
+    stage: Mutex<Option<Stage>>,
+    label: F,
+}
+
+impl<F: Fn(Stage) -> String> Later<F> {
+    /// Work whose stages have these names.
+    pub(crate) fn new(label: F) -> Self {
+        Self { begun: OnceLock::new(), stage: Mutex::new(None), label }
+    }
+
+    /// Takes the bar away, where there is one.
+    pub(crate) fn done(&self) {
+        self.begun.get().into_iter().flatten().for_each(Progress::done);
+    }
+}
+
+impl<F: Fn(Stage) -> String + Sync> keyway_volume::Progress for Later<F> {
+    fn at(&self, stage: Stage, done: u64, total: u64) -> ControlFlow<()> {
+        let begun = self.begun.get_or_init(|| Progress::interruptible(&(self.label)(stage)).ok());
+        let Some(progress) = begun else { return ControlFlow::Continue(()) };
+        let before = self.stage.lock().ok().and_then(|mut now| now.replace(stage));
+        if before.is_some_and(|before| before != stage) {
+            progress.label(&(self.label)(stage));
+        }
+        progress.at(stage, done, total)
     }
 }
 

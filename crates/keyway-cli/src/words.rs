@@ -69,6 +69,11 @@ pub(crate) fn sentence(step: &Advice) -> String {
         Advice::ForgetsOneEvery { seconds } => {
             format!("it forgets one of them every {} while it is powered", duration(*seconds))
         }
+        Advice::ShrinkInside { most, .. } => {
+            format!(
+                "open the volume, make its file system {most} bytes or smaller with its own tool, close it"
+            )
+        }
         Advice::ShrinkFileSystem { .. } => {
             "make the file system smaller by that much, or the device larger".to_owned()
         }
@@ -266,6 +271,31 @@ steps! {
     CopyReadOnly => "copy what is in it: open it read-only",
     TryOnAnotherDrive => "try again, or on another drive",
     NameSize => "name another with --size",
+    NameNewSize => "name it with --size, for instance --size 20G",
+    GrowPartition => "make the partition larger before",
+    EncryptAnew => "decrypt it and encrypt it again",
+    LargerSizeOrRoom => "name a larger size with --size, or make room in it: open the volume and delete something",
+    KeptItsSize => "the volume has the size that it had; look at the file system with its own tools",
+    FileIsLarger { why } => "the file is larger than it was: {why}",
+    FileSystemRestored { filesystem } => "its {filesystem} file system has the size again that it had",
+    FileSystemStaysSmaller { filesystem, why } => "its {filesystem} file system was made smaller before, and could not get its size back ({why}); nothing in it is lost",
+    ResizeAgain { path, bytes } => "the volume opens, with its old size or the new one, and nothing in it is lost; `keyway resize {path} --size {bytes}` goes on",
+    AddRecoveryPassword => "add one: keyway protector add VOLUME recovery-password",
+    ChangeItsSecret => "use `keyway protector change` to give it another password, other keyfiles or another PIM",
+    LeaveOutBitLockers => "--id, --to, --recovery-password and --startup-key are for these only",
+    NewPasswordOrOtherProtector => "give a new password, or name another protector with --id",
+    GivePassword => "give a password",
+    NameFolderElsewhere => "name one on another drive: --to FOLDER",
+    NameProtector => "name the protector with --id; `keyway protector list` tells which it has",
+    NameOneProtector => "name one of them with --id; `keyway protector list` shows them",
+    AddThenRemove => "add another one, then remove this one",
+    LeaveOutKeyfiles => "leave --keyfile and --pim out",
+    LeaveOutOne => "leave one of them out",
+    NameRecoveryFile => "say with --recovery-file where to write it before anything is changed",
+    BitLockerOrLeaveOut => "add --format bitlocker, or leave them out",
+    GiveHiddenSize => "add --hidden SIZE, or leave them out",
+    LeaveHiddenOutOrVeraCrypt => "leave --hidden out, or make a VeraCrypt volume",
+    LeaveHashOut => "leave --hash out",
     RunChecker => "have its own checker repair it first",
     MakeRoomOrLarger => "make room in it, or take a larger size",
     BringBackJournal => "bring back the file that the conversion was begun with",

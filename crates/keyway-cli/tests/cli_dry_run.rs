@@ -46,3 +46,68 @@ fn headers_and_keys_stay_where_only_a_plan_is_wanted() {
     let restore = plan(&cli, &format!("header restore @v @h {WITH}"));
     assert!(restore["file"].as_str().is_some_and(|file| file.ends_with("/h")), "{restore}");
 }
+
+#[test]
+fn no_volume_is_made_where_only_a_plan_is_wanted() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    // Nobody is asked for a password.
+    let new = plan(&cli, "create @v --size 1M --cipher serpent --quick");
+    assert_eq!((&new["size_bytes"], &new["cipher"]), (&(1 << 20).into(), &"serpent".into()), "{new}");
+    assert_eq!((&new["loses"], &new["filled"]), (&Value::Null, &false.into()), "{new}");
+    let bitlocker = plan(&cli, "create @v --size 80M --format bitlocker --recovery-file @key.txt");
+    assert_eq!(bitlocker["protectors"]["password"], true, "{bitlocker}");
+    cli.refused(
+        "usage",
+        "BitLocker has no cipher",
+        "create @v --format bitlocker --cipher serpent --dry-run",
+    );
+    cli.ends(0, &format!("create @v --size 1M --quick {WITH}"));
+    assert_eq!(plan(&cli, "create @v --hidden 256K")["loses"], "outer-end");
+    assert_eq!(plan(&cli, "create @v --size 2M --force")["loses"], "file");
+    let exists = cli.json(1, "create @v --size 2M --dry-run");
+    assert_eq!(exists["error"]["kind"], "exists", "{exists}");
+}
+
+#[test]
+fn protectors_stay_where_only_a_plan_is_wanted() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let change = plan(&cli, &format!("protector change @v {WITH} --new-pim 2"));
+    assert_eq!((&change["new_password"], &change["new_pim"]), (&false.into(), &2.into()), "{change}");
+    let with = "--password-file @pw";
+    cli.ends(0, &format!("create @b --size 80M --quick --format bitlocker --no-recovery-password {with}"));
+    let listed = cli.json(0, "protector list @b");
+    let id = listed["key_protectors"][0]["id"].as_str().expect("an identifier").to_owned();
+    let add = plan(&cli, &format!("protector add @b recovery-password --to @rec.txt {with}"));
+    assert_eq!((&add["action"], &add["kind"]), (&"add".into(), &"recovery-password".into()), "{add}");
+    // What would be refused is.
+    for (words, kind) in [
+        (format!("protector remove @b {id} {with} --dry-run"), "last-protector"),
+        (format!("protector add @b password {with} --dry-run"), "exists"),
+    ] {
+        assert_eq!(cli.json(2, &words)["error"]["kind"], kind, "{words}");
+    }
+    let last = plan(&cli, &format!("protector remove @b {id} --last {with}"));
+    assert_eq!((&last["last"], &last["kind"]), (&true.into(), &"password".into()), "{last}");
+    assert_eq!(plan(&cli, &format!("protector suspend @b {with}"))["action"], "suspend");
+    let not = cli.json(1, "protector resume @b --dry-run");
+    assert_eq!(not["error"]["kind"], "not-suspended", "{not}");
+    let replace = plan(&cli, &format!("protector change @b {with}"));
+    assert_eq!(replace["id"].as_str(), Some(&*id), "{replace}");
+}
+
+#[test]
+fn a_volume_keeps_its_size_where_only_a_plan_is_wanted() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let larger = plan(&cli, &format!("resize @v --size 2M {WITH}"));
+    assert_eq!((&larger["size_bytes"], &larger["filled"]), (&(2 << 20).into(), &true.into()), "{larger}");
+    assert_eq!(larger["data_bytes"], (2 << 20) - (256 << 10), "{larger}");
+    let smaller = plan(&cli, &format!("resize @v --size 512K --quick {WITH}"));
+    assert_eq!(smaller["hidden_volume"], "lost-behind-the-end", "{smaller}");
+    cli.refused("usage", "name another with --size", &format!("resize @v --size 1000001 {WITH} --dry-run"));
+    cli.ends(3, "resize @v --size 2M --password-file @pw --pim 2 --hash sha512 --dry-run");
+    let done = cli.json(0, &format!("resize @v --size 2M --quick {WITH}"));
+    assert_eq!((&done["format"], &done["filled"]), (&"veracrypt".into(), &false.into()), "{done}");
+}

@@ -408,6 +408,58 @@ advice! {
     TryOnAnotherDrive = "try-on-another-drive",
     /// Name another size.
     NameSize = "name-size",
+    /// Name the new size.
+    NameNewSize = "name-new-size",
+    /// Make the partition larger before.
+    GrowPartition = "grow-partition",
+    /// The file system inside has so many bytes, and may have so many at most: its own tool makes it smaller.
+    ShrinkInside { bytes: u64, most: u64 } = "shrink-inside",
+    /// Decrypt it, and encrypt it again.
+    EncryptAnew = "encrypt-anew",
+    /// A larger size, or room in the file system inside.
+    LargerSizeOrRoom = "larger-size-or-room",
+    /// The volume has the size that it had; the file system's own tools tell more.
+    KeptItsSize = "kept-its-size",
+    /// The file is larger than it was, and why.
+    FileIsLarger { why: String } = "file-is-larger",
+    /// The file system inside has the size again that it had.
+    FileSystemRestored { filesystem: String } = "file-system-restored",
+    /// The file system inside stays smaller than it was, and why; nothing in it is lost.
+    FileSystemStaysSmaller { filesystem: String, why: String } = "file-system-stays-smaller",
+    /// The volume opens with its old size or the new one; resizing it to so many bytes again goes on.
+    ResizeAgain { #[serde(serialize_with = "lossy")] path: PathBuf, bytes: u64 } = "resize-again",
+    /// Add a recovery password.
+    AddRecoveryPassword = "add-recovery-password",
+    /// Change the volume's one secret.
+    ChangeItsSecret = "change-its-secret",
+    /// Leave out what only BitLocker volumes have.
+    LeaveOutBitLockers = "leave-out-bitlockers",
+    /// A new password, or name another protector.
+    NewPasswordOrOtherProtector = "new-password-or-other-protector",
+    /// Give a password.
+    GivePassword = "give-password",
+    /// Name a folder on another drive.
+    NameFolderElsewhere = "name-folder-elsewhere",
+    /// Name the protector.
+    NameProtector = "name-protector",
+    /// Name one of several protectors.
+    NameOneProtector = "name-one-protector",
+    /// Add another one, then remove this one.
+    AddThenRemove = "add-then-remove",
+    /// Leave keyfiles and PIM out.
+    LeaveOutKeyfiles = "leave-out-keyfiles",
+    /// Leave one of the two out.
+    LeaveOutOne = "leave-out-one",
+    /// Say where the recovery password goes before anything is changed.
+    NameRecoveryFile = "name-recovery-file",
+    /// Make it a BitLocker volume, or leave these out.
+    BitLockerOrLeaveOut = "bitlocker-or-leave-out",
+    /// Say how large the hidden volume shall be, or leave its secret out.
+    GiveHiddenSize = "give-hidden-size",
+    /// Leave the hidden volume out, or make a VeraCrypt volume.
+    LeaveHiddenOutOrVeraCrypt = "leave-hidden-out-or-veracrypt",
+    /// Leave the hash out.
+    LeaveHashOut = "leave-hash-out",
     /// Have the file system's own checker repair it.
     RunChecker = "run-checker",
     /// Make room, or take a larger size.

@@ -26,6 +26,17 @@ pub struct ErasePlan<'a> {
     headers: Option<(FileStore, Headers)>,
 }
 
+/// A volume that nobody opens again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Erased {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// Every key is destroyed.
+    pub erased: bool,
+}
+
 /// Plans to destroy every key of a volume. A BitLocker volume needs no secret for that; a VeraCrypt or TrueCrypt volume
 /// does: without one it can't be told from any other file.
 ///
@@ -54,13 +65,16 @@ impl ErasePlan<'_> {
     ///
     /// # Errors
     /// It can't be written.
-    pub fn run(self) -> Result<(), Error> {
+    pub fn run(self) -> Result<Erased, Error> {
         let volume = self.locked;
-        if let Some((store, headers)) = self.headers {
-            return headers.erase(&store).map_err(|e| volume.said(e));
+        match self.headers {
+            Some((store, headers)) => headers.erase(&store).map_err(|e| volume.said(e))?,
+            None => {
+                let store = volume.to_change()?;
+                let metadata = bitlocker::Metadata::read(&store).map_err(|e| volume.said(e))?;
+                bitlocker::erase(&store, &metadata).map_err(|e| volume.said(e))?;
+            }
         }
-        let store = volume.to_change()?;
-        let metadata = bitlocker::Metadata::read(&store).map_err(|e| volume.said(e))?;
-        bitlocker::erase(&store, &metadata).map_err(|e| volume.said(e))
+        Ok(Erased { volume: self.volume, erased: true })
     }
 }

@@ -1,15 +1,18 @@
 //! Why something could not be done, as data: what a person reads is the front's to say.
 
+use crate::resize::error::ResizeError;
 use crate::session::error::SessionError;
 use crate::tpm::TpmProtectorError;
 use crate::under_way::error::ConversionError;
 use keyway_attach::AttachError;
+use keyway_cipher::CipherError;
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_fs::files::FilesError;
+use keyway_fs::resize::RoomError;
 use keyway_store::StoreError;
-use keyway_volume::bitlocker::{self, BitLockerError};
+use keyway_volume::bitlocker::{self, BitLockerError, Protection};
 use keyway_volume::{VolumeError, veracrypt};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,6 +58,9 @@ pub enum Error {
     /// A folder that should hold a startup key holds none.
     #[error("there is no .BEK file in {}", .0.display())]
     NoStartupKey(PathBuf),
+    /// A BitLocker volume has no recovery password, or none of that identifier.
+    #[error("{} has no such recovery password", .0.display())]
+    NoRecoveryPassword(PathBuf),
     /// A file system begins where a BitLocker volume's first sector was: its metadata is what is left of a volume that
     /// was there before. Nothing was written.
     #[error("a file system ({0}) begins where the first sector was: nothing was written")]
@@ -65,6 +71,15 @@ pub enum Error {
     /// Whoever was asked for a secret could not answer, and said why.
     #[error(transparent)]
     Answer(Box<dyn std::error::Error + Send + Sync>),
+    /// It failed, and what was prepared for it was taken back, or could not be.
+    #[error("{error}")]
+    TakenBack {
+        /// Why it failed.
+        #[source]
+        error: Box<Self>,
+        /// What has become of what was prepared.
+        left: Advice,
+    },
     /// Whoever watched wanted it to stop.
     #[error("interrupted")]
     Stopped,
@@ -74,6 +89,9 @@ pub enum Error {
     /// The open volume's sectors.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A cipher that can't be made as asked.
+    #[error(transparent)]
+    Cipher(#[from] CipherError),
     /// A layout that can't be.
     #[error(transparent)]
     Layout(#[from] LayoutError),
@@ -110,6 +128,18 @@ pub enum Error {
     /// A conversion that can't be begun, found or gone on with.
     #[error(transparent)]
     Converting(#[from] ConversionError),
+    /// A volume that can't have another size.
+    #[error(transparent)]
+    Resizing(#[from] ResizeError),
+    /// Another size for a VeraCrypt or TrueCrypt volume.
+    #[error(transparent)]
+    VeraCryptSize(#[from] veracrypt::ResizeError),
+    /// Another size for a BitLocker volume.
+    #[error(transparent)]
+    BitLockerSize(#[from] bitlocker::ResizeError),
+    /// A file system's own tools.
+    #[error(transparent)]
+    Room(#[from] RoomError),
     /// Serving a volume.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -143,6 +173,62 @@ pub enum Misuse {
     /// A hidden volume's header in a BitLocker volume.
     #[error("a BitLocker volume has no hidden one")]
     NoHidden,
+    /// A protector to be added to a volume that has one secret: it can only be changed.
+    #[error("{} is not a BitLocker volume; others have one secret, which can be changed", .0.display())]
+    OneSecret(PathBuf),
+    /// What only BitLocker volumes have, for another one.
+    #[error("{} is not a BitLocker volume", .0.display())]
+    ForBitLockerOnly(PathBuf),
+    /// Another key derivation, or keyfiles, for a BitLocker volume's secret.
+    #[error("a BitLocker volume has no keyfiles and only one key derivation")]
+    OneDerivation,
+    /// Keyfiles or a PIM for a BitLocker volume's new password.
+    #[error("a BitLocker volume has no keyfiles and no PIM")]
+    PasswordOnly,
+    /// A startup key that would be written nowhere.
+    #[error("a startup key needs a folder to be written to")]
+    NoFolder,
+    /// A BitLocker volume without a password, and no other protector was named.
+    #[error("{} has no password to change", .0.display())]
+    NoPasswordToChange(PathBuf),
+    /// A protector of a kind that can't be set here.
+    #[error("a protector of the kind {} can't be changed", .0.name())]
+    Unchangeable(Protection),
+    /// One recovery password was wanted, and there are several.
+    #[error("{} has {number} recovery passwords", path.display())]
+    SeveralRecoveryPasswords {
+        /// The volume.
+        path: PathBuf,
+        /// How many there are.
+        number: usize,
+    },
+    /// Keyfiles or a PIM for a new BitLocker volume.
+    #[error("a BitLocker volume has no keyfiles and no PIM")]
+    NewKeyfiles,
+    /// A password for a volume that is to have none.
+    #[error("a password was given for a volume that is to have none")]
+    PasswordAndNone,
+    /// A recovery password alone that is shown when everything is done: whatever interrupts that, nobody knows it.
+    #[error(
+        "the recovery password alone would open the volume, and it is shown at the end: nobody could go on with a \
+         conversion that is interrupted before"
+    )]
+    RecoveryShownAtTheEnd,
+    /// A cipher that BitLocker does not have.
+    #[error("BitLocker has no cipher called {0}")]
+    NoSuchMethod(String),
+    /// Options of BitLocker volumes for a new volume of another format.
+    #[error("startup keys, recovery passwords and the To Go layout are for BitLocker volumes")]
+    OptionsOfBitLocker,
+    /// A hidden volume's secret where none is to be made.
+    #[error("the hidden volume's secret is for making a hidden volume")]
+    NothingHiddenToMake,
+    /// A hidden volume to be made in a BitLocker volume.
+    #[error("a BitLocker volume can't hold a hidden one")]
+    HiddenInBitLocker,
+    /// A hash for a new BitLocker volume.
+    #[error("a BitLocker volume has no choice of a hash")]
+    NoChoiceOfHash,
     /// A BitLocker volume's secret for something that does not begin as one: perhaps its first sector is lost.
     #[error("{} does not begin as a BitLocker volume", .0.display())]
     NoBitLockerBeginning(PathBuf),
@@ -206,6 +292,10 @@ impl Explain for Error {
             Self::NoStartupKey(path) => {
                 Meaning::new(K::StartupKey, F::Secret).advise(A::NameStartupKeyFile).about(path)
             }
+            Self::NoRecoveryPassword(path) => {
+                Meaning::new(K::NoSuchProtector, F::State).advise(A::AddRecoveryPassword).about(path)
+            }
+            Self::TakenBack { error, left } => error.explain().advise(left.clone()),
             Self::FileSystemInFront(_) => (K::HasAFilesystem, F::State, A::ReadRemains).into(),
             Self::DamagedAgain => Meaning::of(F::Medium).advise(A::CopyToAnotherDrive),
             Self::Answer(_) | Self::Random(_) => Meaning::of(F::Ours),
@@ -213,6 +303,11 @@ impl Explain for Error {
             Self::Store(error) => error.explain(),
             Self::Device(error) => error.explain(),
             Self::Layout(error) => error.explain(),
+            Self::Cipher(error) => error.explain(),
+            Self::Resizing(error) => error.explain(),
+            Self::VeraCryptSize(error) => error.explain(),
+            Self::BitLockerSize(error) => error.explain(),
+            Self::Room(error) => error.explain(),
             Self::VeraCrypt(error) => error.explain(),
             Self::BitLocker(error) => error.explain(),
             Self::Header(error) => error.explain(),
@@ -240,6 +335,22 @@ impl Explain for Misuse {
             Self::SizeOfADevice => A::LeaveSizeOut,
             Self::NoSize => A::GiveSize,
             Self::NoHidden => A::LeaveHiddenOut,
+            Self::OneSecret(_) => A::ChangeItsSecret,
+            Self::ForBitLockerOnly(_) => A::LeaveOutBitLockers,
+            Self::OneDerivation => A::NewPasswordOrOtherProtector,
+            Self::PasswordOnly => A::GivePassword,
+            Self::NoFolder => A::NameFolderElsewhere,
+            Self::NoPasswordToChange(_) => A::NameProtector,
+            Self::Unchangeable(_) => A::AddThenRemove,
+            Self::SeveralRecoveryPasswords { .. } => A::NameOneProtector,
+            Self::NewKeyfiles => A::LeaveOutKeyfiles,
+            Self::PasswordAndNone => A::LeaveOutOne,
+            Self::RecoveryShownAtTheEnd => A::NameRecoveryFile,
+            Self::NoSuchMethod(_) => A::TakeOfferedMethod,
+            Self::OptionsOfBitLocker => A::BitLockerOrLeaveOut,
+            Self::NothingHiddenToMake => A::GiveHiddenSize,
+            Self::HiddenInBitLocker => A::LeaveHiddenOutOrVeraCrypt,
+            Self::NoChoiceOfHash => A::LeaveHashOut,
             Self::NoBitLockerBeginning(_) => A::SearchMetadata,
             Self::NothingToRepair(_) => A::SearchOrRestoreHeader,
             Self::NoBackupFile => A::NameBackupFile,
@@ -253,6 +364,10 @@ impl Explain for Misuse {
         let meaning = Meaning::new(Kind::Usage, Fault::Request).advise(step);
         match self {
             Self::NotBitLocker(path)
+            | Self::OneSecret(path)
+            | Self::ForBitLockerOnly(path)
+            | Self::NoPasswordToChange(path)
+            | Self::SeveralRecoveryPasswords { path, .. }
             | Self::NoBitLockerBeginning(path)
             | Self::NothingToRepair(path)
             | Self::PasswordTooLong { path, .. } => meaning.about(path),
@@ -278,6 +393,11 @@ impl Error {
     /// The same, with the volume that it is about.
     pub(crate) fn at(self, path: &Path) -> Self {
         Self::At { path: path.to_owned(), error: Box::new(self) }
+    }
+
+    /// The same, with what has become of what was prepared.
+    pub(crate) fn leaving(self, left: Advice) -> Self {
+        Self::TakenBack { error: Box::new(self), left }
     }
 
     /// An answer that whoever was asked could not give; the source keeps its own type, and

@@ -13,6 +13,7 @@
 //! | make a volume, or a hidden one inside another | [`create`] |
 //! | see or change what opens a volume | [`protectors`] |
 //! | back up, restore, check or repair a header | [`header`] |
+//! | make a volume larger or smaller | [`resize`](resize::resize) |
 //! | attach a volume: as a block device, a file, a socket | a [`SessionPlan`](session::SessionPlan), then [`serve`](session::SessionPlan::serve) in this process or [`start`](session::SessionPlan::start) one of its own |
 //! | know which ways there are to attach one here, and what each costs | [`session::choose`], [`session::CANDIDATES`] |
 //! | know what is open, and what is known of a volume | [`session::OpenVolume`], [`session::VolumeStatus`] |
@@ -58,6 +59,7 @@ pub mod key_file;
 mod locked;
 pub mod medium;
 pub mod protectors;
+pub mod resize;
 pub mod searching;
 pub mod secrets;
 pub mod session;
@@ -68,7 +70,7 @@ mod under_way;
 pub mod unlock;
 mod volume;
 
-pub use erase::{ErasePlan, erase};
+pub use erase::{ErasePlan, Erased, erase};
 pub use error::{Error, Misuse};
 pub use keyway_engine::{Access, Device};
 pub use keyway_fs::files::{self, Files};

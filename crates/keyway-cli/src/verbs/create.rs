@@ -1,28 +1,20 @@
 //! `create`: a new container, a device formatted as one, or a hidden volume inside another.
 
-use super::create_bitlocker::{self, BitLockerArgs};
-use super::name_of;
+use crate::asking::Terminal;
+use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
+use crate::new_protectors::{BitLockerArgs, key_rows};
 use crate::output::{Output, bytes, pairs};
-use crate::progress::Progress;
-use crate::secrets_in::{HiddenArgs, SecretArgs, one_stdin};
+use crate::progress::Later;
+use crate::secrets_in::{HiddenArgs, SecretArgs};
 use crate::shown::shown;
-use crate::volume::about;
-use crate::words;
-use crate::words::parsed;
+use crate::words::{parsed, told};
 use crate::{size, volume};
-use keyway::Error;
-use keyway::create::{NewPlace, Progress as _, Stage, VeraCryptCreated, VeraCryptOptions};
-use keyway_cipher::Chain;
+use keyway::create::{CreateRequest, Created, CreatedDetails, FileSystem, HashName, Loss, Stage};
+use keyway::unlock::Family;
 use keyway_error::Kind;
-use keyway_fs::mkfs::{self, FileSystem};
-use keyway_volume::veracrypt::CreateError;
-use keyway_volume::{HashName, Secrets};
-use serde::Serialize;
-use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use keyway_fs::mkfs::MkfsError;
+use std::path::PathBuf;
 
 /// Make a new volume in a file or on a device, or a hidden one inside another
 #[derive(clap::Args, Debug)]
@@ -33,40 +25,42 @@ use std::sync::atomic::Ordering::Relaxed;
   $ keyway create secret.hc --hidden 2G --password-file outer.txt --hidden-password-file hidden.txt --yes")]
 pub(crate) struct Args {
     /// A file that does not exist yet, or a block device; with --hidden also an existing volume
-    pub(super) path: PathBuf,
+    path: PathBuf,
     /// The file's size, headers included: 512M, 10G. A device is taken whole
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     size: Option<u64>,
     /// Make a hidden volume of this size inside the one at PATH, or with --size inside the new one
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
-    pub(super) hidden: Option<u64>,
+    hidden: Option<u64>,
     /// The format
     #[arg(long, value_enum, default_value = "veracrypt")]
     format: FormatArg,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes). BitLocker: aes-xts-128 (default), aes-xts-256, aes-cbc-128, aes-cbc-256
     #[arg(long, value_name = "CIPHER")]
-    pub(super) cipher: Option<String>,
+    cipher: Option<String>,
     /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
-    pub(super) hash: Option<HashName>,
+    hash: Option<HashName>,
     /// The file system to make inside: ext4, exfat, ntfs, fat, btrfs, xfs or none
     #[arg(long, value_name = "FS", default_value = "none", value_parser = filesystem)]
-    pub(super) filesystem: Inside,
+    filesystem: Inside,
     /// The file system's name
     #[arg(long, value_name = "NAME")]
-    pub(super) label: Option<String>,
+    label: Option<String>,
     /// Do not fill the volume with random bytes first, the outer or the hidden one; faster, but it shows how much is used
     #[arg(long)]
-    pub(super) quick: bool,
+    quick: bool,
     /// Replace the file that is at PATH
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    pub(super) secret: SecretArgs,
+    dry: DryRunArgs,
     #[command(flatten)]
-    pub(super) inner: HiddenArgs,
+    secret: SecretArgs,
     #[command(flatten)]
-    pub(super) bitlocker: BitLockerArgs,
+    inner: HiddenArgs,
+    #[command(flatten)]
+    bitlocker: BitLockerArgs,
 }
 
 /// The formats that can be made.
@@ -80,189 +74,99 @@ enum FormatArg {
 
 /// What goes inside.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Inside(pub(super) Option<FileSystem>);
+struct Inside(Option<FileSystem>);
 
 fn filesystem(text: &str) -> Result<Inside, String> {
     if text.eq_ignore_ascii_case("none") {
         return Ok(Inside(None));
     }
-    text.parse().map(|fs| Inside(Some(fs))).map_err(|e: mkfs::MkfsError| words::told(&e))
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    path: &'a Path,
-    format: &'static str,
-    cipher: String,
-    mode: &'static str,
-    hash: HashName,
-    pim: Option<u32>,
-    sector_bytes: u32,
-    data_offset: u64,
-    data_bytes: u64,
-    hidden: bool,
-    filesystem: Option<&'static str>,
-    warnings: Vec<String>,
+    text.parse().map(|fs| Inside(Some(fs))).map_err(|e: MkfsError| told(&e))
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    if let Some(fs) = args.filesystem.0
-        && fs.find_program().is_none()
-    {
-        return Err(about(&args.path, CreateError::FileSystem(mkfs::MkfsError::Missing(fs))));
-    }
-    let (own, inner) = (args.secret.source(), args.inner.source());
-    one_stdin([&own, &inner])?;
-    let path = &args.path;
-    let meta = path.metadata().ok();
-    if args.format == FormatArg::Bitlocker {
-        create_bitlocker::check(args)?;
-        let place = normal(args, out)?;
-        return create_bitlocker::run(args, &place, out);
-    }
-    if args.bitlocker.is_given() {
-        return Err(Failure::usage(
-            "--to-go, --startup-key-out and the options of recovery passwords are for BitLocker volumes",
-            "add --format bitlocker, or leave them out",
-        ));
-    }
-    // Unknown names are refused before anyone types a password.
-    cipher(args)?;
-    match args.hidden {
-        None if inner.is_given() => Err(Failure::usage(
-            "the --hidden-… options are for making a hidden volume",
-            "add --hidden SIZE, or leave them out",
-        )),
-        None => {
-            let new = normal(args, out)?;
-            let secrets = own.read_new(&name_of(path))?;
-            let made = make(args, |options, progress| options.create(&new, &secrets, progress))?;
-            tell(args, &made, &secrets, out)
-        }
-        Some(size) if args.size.is_some() || meta.is_none() => {
-            let new = normal(args, out)?;
-            let outer = own.read_new(&format!("the outer volume {}", name_of(path)))?;
-            let secrets = inner.read_new(&format!("the hidden volume in {}", name_of(path)))?;
-            let notes = make(args, |options, progress| options.create(&new, &outer, progress))?.notes;
-            let mut made = hide(args, size, Some(&outer), &secrets)?;
-            made.notes.extend(notes);
-            tell(args, &made, &secrets, out)
-        }
-        Some(size) => {
-            super::open::refuse_if_open(path, false)?;
-            out.confirm(&format!(
-                "The last {} of {} will be overwritten; files of the outer volume that lie there are lost.",
-                bytes(size),
-                path.display()
-            ))?;
-            let outer = if own.is_given() || io::stdin().is_terminal() {
-                Some(own.read(&format!("the outer volume {}", name_of(path)))?)
-            } else {
-                None
-            };
-            let secrets = inner.read_new(&format!("the hidden volume in {}", name_of(path)))?;
-            let made = hide(args, size, outer.as_ref(), &secrets)?;
-            tell(args, &made, &secrets, out)
-        }
-    }
-}
-
-/// VeraCrypt's cipher of the name given.
-fn cipher(args: &Args) -> Result<Chain, Failure> {
-    match &args.cipher {
-        None => Ok(VeraCryptOptions::default().cipher),
-        Some(text) => text.parse().map_err(|e: keyway_cipher::CipherError| {
-            Failure::usage(e.to_string(), "`keyway bench` lists the ciphers")
-        }),
-    }
-}
-
-/// What the words say that the volume shall be like.
-fn options(args: &Args) -> Result<VeraCryptOptions, Failure> {
-    let mut options = VeraCryptOptions::default();
-    options.cipher = cipher(args)?;
-    options.hash = args.hash.unwrap_or(options.hash);
-    options.quick = args.quick;
-    options.filesystem = args.filesystem.0;
-    options.label.clone_from(&args.label);
-    Ok(options)
-}
-
-/// Everything that can be refused is refused before anyone types a password.
-fn normal(args: &Args, out: Output) -> Result<NewPlace, Failure> {
-    let path = &args.path;
-    let place = NewPlace::find(path, args.size, args.force).map_err(|e| match Failure::from(e) {
+    let plan = args.request().plan().map_err(|e| match Failure::from(e) {
         exists if exists.kind == Kind::Exists => exists
             .hint("choose another name, or replace it with --force; for a hidden volume use --hidden SIZE"),
         other => other,
     })?;
-    if place.is_device() {
-        out.confirm(&format!("Everything on {} will be lost.", path.display()))?;
-    } else if path.exists() {
-        super::open::refuse_if_open(path, false)?;
+    let path = args.path.display();
+    let question = match plan.loses {
+        Some(Loss::Device) => Some(format!("Everything on {path} will be lost.")),
+        Some(Loss::OuterEnd) => Some(format!(
+            "The last {} of {path} will be overwritten; files of the outer volume that lie there are lost.",
+            bytes(args.hidden.unwrap_or_default())
+        )),
+        _ => None,
+    };
+    if !args.dry.go_on(&plan, question.as_deref(), out)? {
+        return Ok(());
     }
-    Ok(place)
+    let bar = Later::new(|stage| match (stage, args.filesystem.0) {
+        (Stage::FileSystem, Some(fs)) => format!("making {fs}"),
+        _ => "filling".to_owned(),
+    });
+    let made = plan.run(&Terminal, &bar)?;
+    drop(bar);
+    volume::warn(out, &made.warnings);
+    out.result(&made, || words(&made))
 }
 
-/// Makes a volume where anybody watches how far it is.
-fn make(
-    args: &Args,
-    create: impl FnOnce(&VeraCryptOptions, &dyn keyway::create::Progress) -> Result<VeraCryptCreated, Error>,
-) -> Result<VeraCryptCreated, Failure> {
-    // Before there is a file, which an interrupt would leave.
-    let progress = Progress::interruptible("filling")?;
-    let options = options(args)?;
-    let told = AtomicBool::new(false);
-    let watch = |stage: Stage, done: u64, total: u64| {
-        if let (Stage::FileSystem, Some(fs), false) = (stage, options.filesystem, told.load(Relaxed)) {
-            told.store(true, Relaxed);
-            progress.label(&format!("making {fs}"));
+impl Args {
+    fn request(&self) -> CreateRequest {
+        let mut request = CreateRequest::new(&self.path);
+        (request.bytes, request.hidden_bytes, request.replace) = (self.size, self.hidden, self.force);
+        request.format = match self.format {
+            FormatArg::Veracrypt => Family::VeraCrypt,
+            FormatArg::Bitlocker => Family::BitLocker,
+        };
+        (request.cipher, request.hash) = (self.cipher.clone(), self.hash);
+        (request.filesystem, request.label) = (self.filesystem.0, self.label.clone());
+        (request.quick, request.to_go) = (self.quick, self.bitlocker.to_go);
+        (request.secret, request.hidden_secret) = (self.secret.source().named(), self.inner.source().named());
+        request.protectors = self.bitlocker.protectors();
+        request
+    }
+}
+
+fn words(made: &Created) -> String {
+    let filesystem = ("  file system", made.filesystem.unwrap_or("none yet").to_owned());
+    let (kind, mut rows) = match &made.details {
+        CreatedDetails::BitLocker { method, usable_bytes, .. } => {
+            let method = ("  encryption method", method.windows_name().to_owned());
+            ("A new BitLocker volume", vec![method, ("  room", bytes(*usable_bytes)), filesystem])
         }
-        progress.at(stage, done, total)
+        details => {
+            let hidden = matches!(details, CreatedDetails::VeraCrypt { hidden: true, .. });
+            let rows = vec![
+                ("  cipher", format!("{} in XTS mode", made.cipher)),
+                ("  key derivation", made.hash.to_string()),
+                ("  room", bytes(made.data_bytes)),
+                filesystem,
+            ];
+            (if hidden { "A hidden volume" } else { "A new volume" }, rows)
+        }
     };
-    Ok(create(&options, &watch)?)
-}
-
-/// Makes a hidden volume inside the one at the path.
-fn hide(
-    args: &Args,
-    size: u64,
-    outer: Option<&Secrets>,
-    secrets: &Secrets,
-) -> Result<VeraCryptCreated, Failure> {
-    make(args, |options, progress| options.create_hidden(&args.path, size, outer, secrets, progress))
-}
-
-fn tell(args: &Args, made: &VeraCryptCreated, secrets: &Secrets, out: Output) -> Result<(), Failure> {
-    let options = options(args)?;
-    let document = Document {
-        path: &args.path,
-        format: "veracrypt",
-        cipher: options.cipher.to_string(),
-        mode: "xts",
-        hash: options.hash,
-        pim: secrets.pim,
-        sector_bytes: made.sector_bytes,
-        data_offset: made.data_offset,
-        data_bytes: made.data_bytes,
-        hidden: made.hidden,
-        filesystem: args.filesystem.0.map(FileSystem::name),
-        warnings: made.notes.iter().map(ToString::to_string).collect(),
-    };
-    volume::warn(out, &document.warnings);
-    out.result(&document, || words(&document))
-}
-
-fn words(d: &Document<'_>) -> String {
-    let kind = if d.hidden { "A hidden volume" } else { "A new volume" };
-    let mut rows = vec![
-        ("  cipher", format!("{} in XTS mode", d.cipher)),
-        ("  key derivation", d.hash.to_string()),
-        ("  room", bytes(d.data_bytes)),
-        ("  file system", d.filesystem.unwrap_or("none yet").to_owned()),
-    ];
-    rows.extend(d.pim.map(|pim| ("  PIM", format!("{pim}; you need it to open the volume"))));
-    let text = format!("{kind} is in {}.\n{}", shown(d.path), pairs(&rows));
-    format!("{text}Open it with: keyway open {}\n", shown(d.path))
+    match &made.details {
+        CreatedDetails::BitLocker {
+            recovery_password,
+            recovery_password_id,
+            recovery_file,
+            startup_key,
+            ..
+        } => {
+            rows.extend(recovery_password_id.map(|id| ("  recovery password's identifier", id.to_string())));
+            let digits = recovery_password.as_ref().map(|password| password.to_text());
+            let digits = digits.as_ref().map(|digits| String::from_utf8_lossy(digits));
+            let text = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+            let (file, key) = (text(recovery_file), text(startup_key));
+            rows.extend(key_rows(digits.as_deref(), file.as_deref(), key.as_deref()));
+        }
+        CreatedDetails::VeraCrypt { pim, .. } => {
+            rows.extend(pim.map(|pim| ("  PIM", format!("{pim}; you need it to open the volume"))));
+        }
+        _ => {}
+    }
+    let (path, rows) = (shown(&made.path), pairs(&rows));
+    format!("{kind} is in {path}.\n{rows}Open it with: keyway open {path}\n")
 }

@@ -1,6 +1,5 @@
 //! `encrypt`: the file system on a device becomes an encrypted volume with the same content.
 
-use super::create_bitlocker::BitLockerArgs;
 use super::encrypt_room::{Room, end_of};
 use super::{drive, encrypt_bitlocker, name_of, reencrypt_between, reencrypt_bitlocker};
 use crate::conversion::{self, HowArgs};
@@ -8,6 +7,7 @@ use crate::failure::{Exit, Failure};
 use crate::given::{Family, KeyArgs};
 use crate::in_use::Way;
 use crate::narrow::NarrowArgs;
+use crate::new_protectors::BitLockerArgs;
 use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs, one_stdin};
 use crate::volume::{self, Which, about};

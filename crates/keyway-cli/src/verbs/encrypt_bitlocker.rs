@@ -1,6 +1,5 @@
 //! `encrypt --format bitlocker`: the file system on a device becomes a BitLocker volume.
 
-use super::create_bitlocker::{KeyFiles, description, method, protector_id};
 use super::encrypt::{Args, file_system};
 use super::encrypt_room::{Room, end_of};
 use crate::conversion;
@@ -8,6 +7,7 @@ use crate::conversion_bitlocker::{Target, carry_out, new_journal};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::volume::{self, about};
+use keyway::create::{KeyFiles, description, method, protector_id};
 use keyway_convert::ConvertError;
 use keyway_convert::FreeSpace;
 use keyway_convert::bitlocker::{self as convert, Plan, Wish};

@@ -1,12 +1,11 @@
 //! `erase`: the end of a volume in an instant.
 
-use crate::dry_run::DryRunArgs;
+use crate::dry_run::TargetArgs;
 use crate::failure::Failure;
-use crate::given::VolumeArgs;
 use crate::output::Output;
 use crate::searching::SearchBar;
 use crate::shown::shown;
-use serde_json::json;
+use keyway::{ErasePlan, Erased};
 
 /// Destroy every key of a volume, so that nobody can open it again
 ///
@@ -18,29 +17,24 @@ use serde_json::json;
   $ keyway erase secret.hc --password-file pw.txt --yes")]
 pub(crate) struct Args {
     #[command(flatten)]
-    dry: DryRunArgs,
-    #[command(flatten)]
-    target: VolumeArgs,
+    on: TargetArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let TargetArgs { dry, target } = &args.on;
     let bar = SearchBar::new();
-    let volume = args.target.locked(&bar)?;
-    let plan = keyway::erase(&volume)?;
+    let volume = target.locked(&bar)?;
     let question = format!(
         "Everything in {} will be lost for ever, whatever passwords anyone knows.",
-        args.target.volume.display()
+        target.volume.display()
     );
-    if !args.dry.go_on(&plan, Some(&question), out)? {
-        return Ok(());
-    }
-    plan.run()?;
-    out.result(&json!({"volume": args.target.volume, "erased": true}), || {
+    let words = |erased: &Erased| {
         format!(
             "{}: every key is destroyed. Backups of its headers would still open it: destroy them, too. On a \
              flash drive unused cells may keep an old header; only the drive's own secure erase reaches these.",
-            shown(&args.target.volume)
+            shown(&erased.volume)
         )
-    })
+    };
+    dry.carry_out(keyway::erase(&volume)?, Some(&question), ErasePlan::run, words, out)
 }

@@ -1,13 +1,11 @@
 //! One file per verb: its words, and how what it did is told.
 
-pub(crate) use create_bitlocker::key_rows;
 use std::path::Path;
 
 pub(crate) mod bench;
 pub(crate) mod cat;
 pub(crate) mod close;
 pub(crate) mod create;
-mod create_bitlocker;
 pub(crate) mod decrypt;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -28,7 +26,6 @@ pub(crate) mod put;
 mod reencrypt_between;
 mod reencrypt_bitlocker;
 pub(crate) mod resize;
-mod resize_bitlocker;
 mod resize_inside;
 pub(crate) mod resume;
 pub(crate) mod serve;

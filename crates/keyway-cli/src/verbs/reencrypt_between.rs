@@ -1,9 +1,7 @@
 //! `encrypt --reencrypt --format …`: a volume of one format becomes a volume of the other, with the same content.
 
-use super::create_bitlocker::{KeyFiles, description, method, protector_id};
 use super::encrypt::Args;
 use super::encrypt_room::{Room, end_of};
-use super::resize::file_system;
 use super::{name_of, resize_inside};
 use crate::conversion;
 use crate::conversion_between::{carry_out, read_twice, refuse_online};
@@ -14,6 +12,7 @@ use crate::output::Output;
 use crate::secrets_in::SecretSource;
 use crate::volume::{self, Which, about};
 use keyway::conversion::JournalFile;
+use keyway::create::{KeyFiles, description, method, protector_id};
 use keyway::session::SessionSecrets;
 use keyway_convert::ConvertError;
 use keyway_convert::cross_format::{self, Plan};
@@ -209,7 +208,8 @@ fn look(path: &Path, secrets: &[Secret]) -> Result<(u64, Option<FileSystem>), Fa
     let store = volume::store(path, Access::ReadOnly, Caching::Buffered)?;
     let size = store.size();
     let unlocked = bitlocker::unlock(&store, &UnlockRequest::new(secrets)).map_err(|e| about(path, e))?;
-    Ok((size, file_system(Box::new(store), unlocked.layout)?))
+    let device = keyway_engine::Device::new(Box::new(store), unlocked.layout, Access::ReadOnly)?;
+    Ok((size, FileSystem::find(&device)?))
 }
 
 /// Makes the file that the plan names.

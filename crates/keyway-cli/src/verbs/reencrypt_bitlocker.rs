@@ -1,6 +1,5 @@
 //! `encrypt --reencrypt` of a BitLocker volume: another method, and a new data key.
 
-use super::create_bitlocker::method;
 use super::encrypt::{Args, FreeSpaceArg};
 use crate::conversion;
 use crate::conversion_bitlocker::{Target, carry_out, new_journal};
@@ -9,6 +8,7 @@ use crate::given::bitlocker_secrets;
 use crate::narrow::NarrowArgs;
 use crate::output::Output;
 use crate::volume::{Which, about};
+use keyway::create::method;
 use keyway_convert::bitlocker::Plan;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{UnlockRequest, unlock};

@@ -1,6 +1,7 @@
 //! One of each error of the crates below, as the program tells it. What is said of them is in docs/reference/errors.md.
 
 use super::Failure;
+use keyway::resize::ResizeError;
 use keyway::{Error, Misuse};
 
 use keyway_attach::{
@@ -9,6 +10,7 @@ use keyway_attach::{
 use keyway_cipher::{Algorithm, Chain, CipherError};
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_engine::{DeviceError, LayoutError};
+use keyway_error::Advice;
 use keyway_fs::allocation::AllocationError;
 use keyway_fs::files::FilesError;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
@@ -601,6 +603,7 @@ fn laboratory() -> Vec<Failure> {
 
 fn library() -> Vec<Failure> {
     let at = |error: Error| Error::At { path: v(), error: Box::new(error) };
+    let size = |error: ResizeError| Error::Resizing(error);
     let answer = Failure::usage("nobody answered", "say --yes").kind(keyway_error::Kind::Declined);
     failures![
         at(Error::BitLocker(BitLockerError::WrongPassword)),
@@ -631,5 +634,40 @@ fn library() -> Vec<Failure> {
         Misuse::PasswordTooLong { path: "pw".into(), limit: 4096 },
         Misuse::Descriptor { descriptor: 3, source: io(9) },
         Misuse::PastEnd { offset: 4096, size: 512 },
+        Misuse::OneSecret(v()),
+        Misuse::ForBitLockerOnly(v()),
+        Misuse::OneDerivation,
+        Misuse::PasswordOnly,
+        Misuse::NoFolder,
+        Misuse::NoPasswordToChange("v.img".into()),
+        Misuse::Unchangeable(Protection::Certificate),
+        Misuse::SeveralRecoveryPasswords { path: "v.img".into(), number: 2 },
+        Misuse::NewKeyfiles,
+        Misuse::PasswordAndNone,
+        Misuse::RecoveryShownAtTheEnd,
+        Misuse::NoSuchMethod("serpent".to_owned()),
+        Misuse::OptionsOfBitLocker,
+        Misuse::NothingHiddenToMake,
+        Misuse::HiddenInBitLocker,
+        Misuse::NoChoiceOfHash,
+        Error::NoRecoveryPassword("v.img".into()),
+        Error::TakenBack {
+            error: Box::new(Error::Stopped),
+            left: Advice::FileSystemRestored { filesystem: "ext4".to_owned() },
+        },
+        size(ResizeError::NoSize),
+        size(ResizeError::SmallDevice { path: "/dev/sdb1".into(), bytes: 1 << 30 }),
+        size(ResizeError::WouldNotFit {
+            path: v(),
+            filesystem: keyway_fs::FileSystem { kind: keyway_fs::Kind::Ext, bytes: 2 << 30 },
+            most: 1 << 30,
+        }),
+        size(ResizeError::ReachesBehind(keyway_fs::Kind::Ntfs)),
+        size(ResizeError::TooFull(RoomError::Refused {
+            program: "resize2fs",
+            said: "it is too full".to_owned()
+        })),
+        size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::Kind::Ext }),
+        size(ResizeError::NotAttachable),
     ]
 }

@@ -1,12 +1,13 @@
 //! A new BitLocker volume, with the files that its keys are written to.
 
-use super::{NewPlace, Progress};
-use crate::error::{Error, about};
-use crate::key_file::NewFile;
+use super::place::NewPlace;
+use super::protectors::{ProtectorOptions, protector_id};
+use crate::error::{Error, Misuse, about};
 use keyway_fs::mkfs::FileSystem;
 use keyway_store::Store;
+use keyway_volume::Progress;
 use keyway_volume::bitlocker::{
-    self, Block, FileTime, Fill, Guid, Method, NewProtectors, NewVolume, Note, Protection,
+    self, FileTime, Fill, Guid, Method, NewProtectors, NewVolume, Note, Protection,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,10 +26,8 @@ pub struct BitLockerOptions {
     pub label: Option<String>,
     /// Programs that know no BitLocker see a small file system with a note in it.
     pub to_go: bool,
-    /// The recovery password goes to this new file.
-    pub recovery_file: Option<PathBuf>,
-    /// The startup key's file goes into this folder.
-    pub startup_key_folder: Option<PathBuf>,
+    /// What shall open it, and where that is written to.
+    pub protectors: ProtectorOptions,
 }
 
 impl Default for BitLockerOptions {
@@ -40,8 +39,7 @@ impl Default for BitLockerOptions {
             filesystem: None,
             label: None,
             to_go: false,
-            recovery_file: None,
-            startup_key_folder: None,
+            protectors: ProtectorOptions::default(),
         }
     }
 }
@@ -80,8 +78,7 @@ impl BitLockerOptions {
     ) -> Result<BitLockerCreated, Error> {
         let path = &*place.path;
         // Before the volume: nobody shall have one whose keys could not be kept.
-        let mut files =
-            KeyFiles::claim(self.recovery_file.as_deref(), self.startup_key_folder.as_deref(), protectors)?;
+        let mut files = self.protectors.claim_files(protectors)?;
         let target = place.take(self.quick)?;
         let new = NewVolume {
             protectors,
@@ -121,56 +118,12 @@ pub fn description(path: &Path, label: Option<&str>) -> String {
     format!("{host} {drive} {date}")
 }
 
-/// The identifier of a new volume's protector of this kind.
-pub fn protector_id(block: &Block, protection: Protection) -> Option<Guid> {
-    block.dataset.entries.protectors().find(|p| p.protection == protection).map(|p| p.id)
-}
-
-/// The files that keys are written to; removed again when no volume comes of it.
-#[derive(Default)]
-pub struct KeyFiles {
-    recovery: Option<NewFile>,
-    startup_key: Option<NewFile>,
-}
-
-impl KeyFiles {
-    /// Makes them, empty.
-    ///
-    /// # Errors
-    /// One exists, or can't be made.
-    pub fn claim(
-        recovery_file: Option<&Path>,
-        startup_key_folder: Option<&Path>,
-        protectors: &NewProtectors,
-    ) -> Result<Self, Error> {
-        let mut files = Self::default();
-        if let Some(path) = recovery_file {
-            files.recovery = Some(NewFile::claim(path.to_owned())?);
-        }
-        if let (Some(folder), Some(key)) = (startup_key_folder, &protectors.startup_key) {
-            files.startup_key = Some(NewFile::claim_startup_key(folder, key)?);
-        }
-        Ok(files)
-    }
-
-    /// Writes the keys, and puts them on the medium.
-    ///
-    /// # Errors
-    /// One can't be written.
-    pub fn write(&mut self, protectors: &NewProtectors, block: &Block) -> Result<(), Error> {
-        let id = protector_id(block, Protection::RecoveryPassword);
-        if let (Some(file), Some(recovery), Some(id)) = (&mut self.recovery, &protectors.recovery, id) {
-            file.write_recovery(id, recovery)?;
-        }
-        if let (Some(file), Some(key)) = (&mut self.startup_key, &protectors.startup_key) {
-            file.write_startup_key(key)?;
-        }
-        Ok(())
-    }
-
-    /// They stay; where the startup key is.
-    pub fn keep(self) -> Option<PathBuf> {
-        self.recovery.map(NewFile::keep);
-        self.startup_key.map(NewFile::keep)
-    }
+/// The method of that name, in whatever case; the usual one where none is named.
+///
+/// # Errors
+/// There is none of that name.
+pub fn method(name: Option<&str>) -> Result<Method, Error> {
+    let Some(name) = name else { return Ok(BitLockerOptions::default().method) };
+    let known = Method::ALL.into_iter().find(|method| method.name().eq_ignore_ascii_case(name));
+    known.ok_or_else(|| Misuse::NoSuchMethod(name.to_owned()).into())
 }

@@ -1,90 +1,38 @@
 //! A new volume: in a file that doesn't exist yet, on a device, or hidden in another.
 //!
-//! First comes the place ([`NewPlace`]): everything that can be refused is refused before anyone types a password, and
-//! whoever asks knows what will be lost. Then the volume is made there ([`VeraCryptOptions::create`],
-//! [`BitLockerOptions::create`]); what was half made is removed again.
+//! A [`CreateRequest`] says what is wanted. Its [`plan`](CreateRequest::plan) refuses everything that can be refused before
+//! anyone types a password, and says what will be lost; then it [runs](CreatePlan::run). One who knows the format and has
+//! the secret at hand finds the place ([`NewPlace`]) and makes the volume there ([`VeraCryptOptions::create`],
+//! [`BitLockerOptions::create`]). What was half made is removed again.
+//!
+//! ```
+//! use keyway::SecretBytes;
+//! use keyway::create::CreateRequest;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let mut wanted = CreateRequest::new(folder.path().join("secret.hc"));
+//! (wanted.bytes, wanted.quick) = (Some(1 << 20), true);
+//! let plan = wanted.plan()?;
+//! assert!(plan.loses.is_none());
+//! let made = plan.run(&SecretBytes::copy_of(b"a password of more than twenty characters"), &())?;
+//! assert_eq!(made.data_bytes, (1 << 20) - (256 << 10));
+//! # Ok(())
+//! # }
+//! ```
 
 mod bitlocker;
+mod place;
+mod plan;
+mod protectors;
 mod veracrypt;
 
-pub use bitlocker::{BitLockerCreated, BitLockerOptions, KeyFiles, description, protector_id};
+pub use bitlocker::{BitLockerCreated, BitLockerOptions, description, method};
 pub use keyway_cipher::{Algorithm, Chain};
 pub use keyway_fs::mkfs::FileSystem;
 pub use keyway_volume::bitlocker::{Method, NewProtectors};
 pub use keyway_volume::{HashName, Progress, Stage};
+pub use place::NewPlace;
+pub use plan::{CreatePlan, CreateRequest, Created, CreatedDetails, Loss, PlannedDetails};
+pub use protectors::{KeyFiles, ProtectorOptions, protector_id};
 pub use veracrypt::{VeraCryptCreated, VeraCryptOptions};
-
-use crate::error::{Error, Misuse, about};
-use keyway_volume::veracrypt::{CreateError, Existing, Space, Target};
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
-
-/// Where a new volume goes. Nothing has been written there yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewPlace {
-    /// The file or device.
-    pub path: PathBuf,
-    /// The new file's length; a device is taken whole.
-    pub bytes: Option<u64>,
-    /// A file that is there already is replaced.
-    pub replaces: bool,
-}
-
-impl NewPlace {
-    /// A new file of so many bytes, headers included; with `replace`, in the place of one that is there.
-    ///
-    /// # Errors
-    /// There is one, and it is not to be replaced.
-    pub fn file(path: impl Into<PathBuf>, bytes: u64, replace: bool) -> Result<Self, Error> {
-        let path = path.into();
-        if path.exists() && !replace {
-            return Err(Error::from(CreateError::Exists(path.clone())).at(&path));
-        }
-        Ok(Self { path, bytes: Some(bytes), replaces: replace })
-    }
-
-    /// A device, which is taken whole: everything on it will be lost.
-    ///
-    /// # Errors
-    /// It can't be written, or somebody uses it.
-    pub fn device(path: impl Into<PathBuf>) -> Result<Self, Error> {
-        let path = path.into();
-        // Claimed once before the question: nobody types a password for a mounted device.
-        drop(Target::device(&path).map_err(about(&path))?);
-        Ok(Self { path, bytes: None, replaces: false })
-    }
-
-    /// A device where there is one, else a new file: what a person means who names a path and perhaps a size.
-    ///
-    /// # Errors
-    /// A size for a device, or none for a file; or as [`NewPlace::file`] and [`NewPlace::device`].
-    pub fn find(path: &Path, bytes: Option<u64>, replace: bool) -> Result<Self, Error> {
-        let is_device = path.metadata().is_ok_and(|meta| meta.file_type().is_block_device());
-        match (is_device, bytes) {
-            (true, Some(_)) => Err(Misuse::SizeOfADevice.into()),
-            (true, None) => Self::device(path),
-            (false, _) if path.exists() && !replace => Self::file(path, 0, false),
-            (false, None) => Err(Misuse::NoSize.into()),
-            (false, Some(bytes)) => Self::file(path, bytes, replace),
-        }
-    }
-
-    /// Whether everything on a device is lost.
-    pub fn is_device(&self) -> bool {
-        self.bytes.is_none()
-    }
-
-    /// Claims it.
-    fn take(&self, quick: bool) -> Result<Target, Error> {
-        let target = match self.bytes {
-            None => Target::device(&self.path),
-            Some(bytes) => {
-                let existing = if self.replaces { Existing::Replace } else { Existing::Refuse };
-                let space = if quick { Space::Sparse } else { Space::Reserved };
-                Target::new_file(&self.path, bytes, existing, space)
-            }
-        };
-        target.map_err(about(&self.path))
-    }
-}

@@ -1,12 +1,12 @@
 //! A new VeraCrypt volume, or a hidden one inside another.
 
-use super::{NewPlace, Progress, Stage};
+use super::place::NewPlace;
 use crate::error::{Error, about};
 use keyway_cipher::{Algorithm, Chain};
 use keyway_engine::{Access, Device};
 use keyway_fs::mkfs::{self, FileSystem};
 use keyway_volume::veracrypt::{self, CreateError, Created, Fill, NewVolume, Note, Target};
-use keyway_volume::{HashName, Secrets as VeraCryptSecret};
+use keyway_volume::{HashName, Progress, Secrets as VeraCryptSecret, Stage};
 use std::path::Path;
 
 /// What a new VeraCrypt volume is like.

@@ -1,5 +1,6 @@
 //! A backup of a header in a new file.
 
+use super::family::family;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
 use crate::secrets::{PasswordSource, Subject, Wanted, one_standard_input};
@@ -62,7 +63,7 @@ pub fn backup<'a>(
     file: &Path,
     hidden: Option<PasswordSource>,
 ) -> Result<BackupPlan<'a>, Error> {
-    let format = super::family(volume)?;
+    let format = family(volume)?;
     if format == Family::BitLocker && hidden.is_some() {
         return Err(Misuse::NoHidden.into());
     }

@@ -1,45 +1,83 @@
 //! Which copies of a header are in order.
 
+use super::family::family;
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::searching::Searched;
 use crate::unlock::Family;
-use keyway_volume::bitlocker::{self, CopyState, Metadata, UnlockRequest};
-use keyway_volume::veracrypt::{self, HeaderCheck, HeaderState};
+use keyway_volume::bitlocker::{self, BootFault, CopyInfo, CopyState, UnlockRequest};
+use keyway_volume::veracrypt::{self, HeaderCheck, HeaderState, Place};
+use serde::Serialize;
 
 /// What came of looking at every copy.
+#[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub enum Checked {
-    /// The headers of a VeraCrypt or TrueCrypt volume.
-    VeraCrypt(Vec<HeaderCheck>),
-    /// The metadata of a BitLocker volume.
-    BitLocker(Box<BitLockerChecked>),
+pub struct Checked {
+    /// Everything is in order.
+    pub good: bool,
+    /// What only one format has.
+    #[serde(flatten)]
+    pub details: CheckedDetails,
 }
 
-/// The metadata of a BitLocker volume, copy by copy.
+/// What came of looking at every copy, of one format.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
-pub struct BitLockerChecked {
-    /// All of it.
-    pub metadata: Metadata,
-    /// The first sector says what it must.
-    pub first_sector: bool,
-    /// The state of each copy.
-    pub states: Vec<CopyState>,
-    /// The copy that counts was last written by somebody who had the volume's key; `None` where no secret was named.
-    pub authentic: Option<bool>,
+pub enum CheckedDetails {
+    /// A VeraCrypt or TrueCrypt volume.
+    VeraCrypt {
+        /// Its headers.
+        headers: Vec<CheckedHeader>,
+    },
+    /// A BitLocker volume.
+    BitLocker {
+        /// The first sector says what it must.
+        first_sector: bool,
+        /// The copies of the metadata.
+        metadata_copies: Vec<CopyInfo>,
+        /// The copy that counts was last written by somebody who had the volume's key; `None` where no secret was named.
+        authentic: Option<bool>,
+        /// Why the first sector does not tell where they are.
+        #[serde(skip)]
+        lost: Option<BootFault>,
+        /// Only a part of it is lost.
+        #[serde(skip)]
+        lost_in_part: bool,
+    },
 }
 
-impl Checked {
-    /// Whether everything is in order.
+/// A header of a VeraCrypt or TrueCrypt volume.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct CheckedHeader {
+    /// Which.
+    pub place: Place,
+    /// "good", "differs", "does-not-open", "unreadable" or "absent".
+    pub state: &'static str,
+    /// More of that.
+    pub reason: Option<String>,
+}
+
+impl From<HeaderCheck> for CheckedHeader {
+    fn from(check: HeaderCheck) -> Self {
+        let (state, reason) = match &check.state {
+            HeaderState::Good => ("good", None),
+            HeaderState::Differs => ("differs", Some("it describes another volume".to_owned())),
+            HeaderState::DoesNotOpen => {
+                ("does-not-open", Some("it is damaged, or has another secret".to_owned()))
+            }
+            HeaderState::Unreadable(e) => ("unreadable", Some(e.to_string())),
+            HeaderState::Absent => ("absent", Some("this volume keeps no copy there".to_owned())),
+        };
+        Self { place: check.place, state, reason }
+    }
+}
+
+impl CheckedHeader {
+    /// Nothing is wrong with it.
     pub fn is_good(&self) -> bool {
-        match self {
-            Self::VeraCrypt(headers) => {
-                headers.iter().all(|header| matches!(header.state, HeaderState::Good | HeaderState::Absent))
-            }
-            Self::BitLocker(checked) => {
-                checked.first_sector && checked.states.iter().all(|state| *state == CopyState::Good)
-            }
-        }
+        matches!(self.state, "good" | "absent")
     }
 }
 
@@ -49,21 +87,24 @@ impl Checked {
 /// # Errors
 /// The volume can't be read, or no copy of a header opens.
 pub fn check(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
-    match super::family(volume)? {
-        Family::BitLocker => of_bitlocker(volume).map(Box::new).map(Checked::BitLocker),
-        Family::VeraCrypt => of_veracrypt(volume).map(Checked::VeraCrypt),
+    match family(volume)? {
+        Family::BitLocker => of_bitlocker(volume),
+        Family::VeraCrypt => of_veracrypt(volume),
     }
 }
 
-fn of_veracrypt(volume: &LockedVolume<'_>) -> Result<Vec<HeaderCheck>, Error> {
+fn of_veracrypt(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     let secret = volume.veracrypt_key()?;
     let store = volume.to_look()?;
     let drive = volume.system_drive()?;
     let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
-    veracrypt::check(&store, &request).map_err(|e| volume.said(e))
+    let headers = veracrypt::check(&store, &request).map_err(|e| volume.said(e))?;
+    let headers: Vec<_> = headers.into_iter().map(CheckedHeader::from).collect();
+    let good = headers.iter().all(CheckedHeader::is_good);
+    Ok(Checked { good, details: CheckedDetails::VeraCrypt { headers } })
 }
 
-fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<BitLockerChecked, Error> {
+fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     let store = volume.to_look()?;
     // Where the first sector is damaged, that is what is to be told.
     let searched = Searched::new(&store, volume.progress);
@@ -80,6 +121,11 @@ fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<BitLockerChecked, Error> {
         (searched.unless_stopped(found).map_err(|e| volume.said(e))?.metadata, None)
     };
     let first_sector = metadata.first_sector_is_good(&store);
-    let states = metadata.states().to_vec();
-    Ok(BitLockerChecked { metadata, first_sector, states, authentic })
+    let copies = metadata.copies.iter().zip(metadata.states());
+    let metadata_copies: Vec<_> =
+        copies.map(|(copy, state)| CopyInfo { offset: copy.offset, state }).collect();
+    let good = first_sector && metadata_copies.iter().all(|copy| copy.state == CopyState::Good);
+    let (lost, lost_in_part) = (metadata.lost_boot, metadata.lost_in_part);
+    let details = CheckedDetails::BitLocker { first_sector, metadata_copies, authentic, lost, lost_in_part };
+    Ok(Checked { good, details })
 }

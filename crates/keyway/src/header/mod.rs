@@ -6,23 +6,11 @@
 
 mod backup;
 mod check;
+mod family;
 mod repair;
 mod restore;
 
 pub use backup::{BackedUp, BackupPlan, backup};
-pub use check::{BitLockerChecked, Checked, check};
+pub use check::{Checked, CheckedDetails, CheckedHeader, check};
 pub use repair::{RepairPlan, RepairedHeader, repair};
 pub use restore::{RestorePlan, Restored, RestoredPart, restore};
-
-use crate::error::{Error, Misuse};
-use crate::locked::LockedVolume;
-use crate::unlock::Family;
-
-/// Which formats' code it is; a key that only BitLocker volumes have says that it should be one.
-fn family(volume: &LockedVolume<'_>) -> Result<Family, Error> {
-    let family = volume.family()?;
-    if family == Family::VeraCrypt && volume.sources.names_bitlocker() {
-        return Err(Misuse::NoBitLockerBeginning(volume.path.clone()).into());
-    }
-    Ok(family)
-}

@@ -1,5 +1,6 @@
 //! A BitLocker volume's damaged first sector and copies of its metadata, written anew from a good copy.
 
+use super::family::family;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
 use crate::medium;
@@ -55,7 +56,7 @@ pub struct RepairedHeader {
 /// # Errors
 /// The volume is no BitLocker one, can't be written, doesn't open; or a file system begins where its first sector was.
 pub fn repair<'a>(volume: &'a LockedVolume<'a>) -> Result<RepairPlan<'a>, Error> {
-    if super::family(volume)? != Family::BitLocker {
+    if family(volume)? != Family::BitLocker {
         return Err(Misuse::NothingToRepair(volume.path.clone()).into());
     }
     medium::must_be_writable(&volume.path)?;

@@ -1,5 +1,6 @@
 //! A header put back, from a backup file or from the copy at the end of the volume.
 
+use super::family::family;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
 use crate::medium;
@@ -76,7 +77,7 @@ pub fn restore<'a>(
     file: Option<&'a Path>,
     other_keys: bool,
 ) -> Result<RestorePlan<'a>, Error> {
-    let format = super::family(volume)?;
+    let format = family(volume)?;
     if format == Family::BitLocker && file.is_none() {
         return Err(Misuse::NoBackupFile.into());
     }

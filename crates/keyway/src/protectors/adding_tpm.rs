@@ -26,15 +26,7 @@ impl From<ChangeError> for Stopped {
 impl Protectors<'_> {
     /// Adds a protector with a TPM, and tells which measurements it is bound to. The TPM is asked for the key once before
     /// the volume is written to, and the startup key's file is written before the protector is.
-    ///
-    /// # Errors
-    /// The volume has one already (Windows allows one of the four kinds); the TPM does not seal; the metadata can't be
-    /// written.
-    pub fn add_tpm(&mut self, new: &NewTpmProtector) -> Result<(Added, Pcrs), Error> {
-        let entries = &self.keys.metadata.block().dataset.entries;
-        if let Some(other) = entries.protectors().find(|p| p.protection.needs_tpm()) {
-            return Err(ChangeError::HasOne(other.protection).into());
-        }
+    pub(super) fn add_tpm(&mut self, new: &NewTpmProtector) -> Result<(Added, Pcrs), Error> {
         let subject = Subject::Volume(self.volume.path.clone());
         let pin = new.pin.then(|| new.source.new_pin(&subject, self.volume.secrets)).transpose()?;
         let mut tpm = new.source.open()?;

@@ -1,16 +1,19 @@
 //! The protectors of a BitLocker volume.
 
-use crate::error::Error;
+use crate::error::{Error, Misuse};
 use crate::key_file::NewFile;
 use crate::locked::LockedVolume;
 use crate::medium;
+use crate::unlock::Family;
+use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_secret::SecretBytes;
 use keyway_store::FileStore;
 use keyway_volume::bitlocker::{
-    self, BitLockerError, ChangeError, Guid, LastProtector, NewProtector, OpenedKeys, Protection,
-    RecoveryPassword, RewriteError, Secret, StartupKey,
+    self, BitLockerError, ChangeError, Guid, NewProtector, OpenedKeys, Protection, RecoveryPassword,
+    RewriteError, Secret, StartupKey,
 };
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// The protectors of a BitLocker volume that opened.
@@ -23,7 +26,7 @@ pub struct Protectors<'a> {
 }
 
 /// A secret to be set.
-pub enum NewSecret {
+pub(super) enum NewSecret {
     /// A password.
     Password(SecretBytes),
     /// A recovery password.
@@ -33,48 +36,16 @@ pub enum NewSecret {
 }
 
 /// A protector that is in force now.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Added {
-    /// Its identifier.
-    pub id: Guid,
-    /// Its kind.
-    pub kind: Protection,
+pub(super) struct Added {
+    pub(super) id: Guid,
+    pub(super) kind: Protection,
     /// The file that its secret is in, if it is in one.
-    pub file: Option<PathBuf>,
+    pub(super) file: Option<PathBuf>,
     /// A copy of the metadata that could not be written.
-    pub warning: Option<RewriteError>,
-}
-
-/// What opens a volume after a protector was removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Left {
-    /// Enough.
-    Secrets,
-    /// Only the clear key of its suspended protection: anybody reads it.
-    ClearKey,
-    /// Only a TPM: if that machine fails, so does the volume.
-    Tpm,
+    pub(super) warning: Option<RewriteError>,
 }
 
 impl NewSecret {
-    /// A new recovery password.
-    ///
-    /// # Errors
-    /// The system gave no random numbers.
-    pub fn recovery() -> Result<Self, Error> {
-        Ok(RecoveryPassword::random().map(Self::Recovery)?)
-    }
-
-    /// A new startup key.
-    ///
-    /// # Errors
-    /// The system gave no random numbers.
-    pub fn startup_key() -> Result<Self, Error> {
-        Ok(StartupKey::random().map(Self::StartupKey)?)
-    }
-
     fn protector(&self) -> NewProtector<'_> {
         match self {
             Self::Password(password) => NewProtector::Password(password),
@@ -98,11 +69,17 @@ impl NewSecret {
 }
 
 impl<'a> Protectors<'a> {
-    /// Opens the volume, to look at what its keys tell or to change what opens it.
+    /// Opens the volume, to look at what its keys tell.
     ///
     /// # Errors
-    /// It can't be read or written, or nothing that was named or answered opens it.
-    pub fn open(volume: &'a LockedVolume<'a>, access: Access) -> Result<Self, Error> {
+    /// It is no BitLocker volume, can't be read, or nothing that was named or answered opens it.
+    pub fn look(volume: &'a LockedVolume<'a>) -> Result<Self, Error> {
+        only_bitlocker(volume)?;
+        Self::open(volume, Access::ReadOnly)
+    }
+
+    /// The same, or to change what opens it.
+    pub(super) fn open(volume: &'a LockedVolume<'a>, access: Access) -> Result<Self, Error> {
         if access == Access::ReadWrite {
             medium::must_be_writable(&volume.path)?;
         }
@@ -111,10 +88,7 @@ impl<'a> Protectors<'a> {
     }
 
     /// The same of one whose protection is suspended: it needs no secret.
-    ///
-    /// # Errors
-    /// It can't be written, or its protection is not suspended.
-    pub fn open_suspended(volume: &'a LockedVolume<'a>) -> Result<Self, Error> {
+    pub(super) fn open_suspended(volume: &'a LockedVolume<'a>) -> Result<Self, Error> {
         medium::must_be_writable(&volume.path)?;
         Self::unlock(volume, &[], Access::ReadWrite).map_err(|error| match error {
             Error::At { error, .. } if matches!(*error, Error::BitLocker(BitLockerError::NoSecret(_))) => {
@@ -139,16 +113,13 @@ impl<'a> Protectors<'a> {
     }
 
     /// The protector of that identifier; its password without one.
-    pub fn find(&self, id: Option<Guid>) -> Option<(Guid, Protection)> {
+    pub(super) fn find(&self, id: Option<Guid>) -> Option<(Guid, Protection)> {
         self.all().find(|(own, kind)| id.map_or(*kind == Protection::Password, |id| *own == id))
     }
 
     /// Adds a protector, or puts it in the place of another one. Its file, if it has one, is written
     /// first: a protector whose secret nobody has would be worse than a file that opens nothing.
-    ///
-    /// # Errors
-    /// The file exists or can't be written; there is no such protector, or one already; the metadata can't be written.
-    pub fn put(
+    pub(super) fn put(
         &mut self,
         new: &NewSecret,
         replaces: Option<Guid>,
@@ -169,47 +140,50 @@ impl<'a> Protectors<'a> {
         Ok(Added { id, kind: new.protector().protection(), file, warning })
     }
 
-    /// Removes a protector. The last one only where that is what is wanted: nobody opens the volume again then.
+    /// Its recovery passwords, or only the one of that identifier.
     ///
     /// # Errors
-    /// There is none of that identifier, it is the last one, or the metadata can't be written.
-    pub fn remove(&mut self, id: Guid, last: LastProtector) -> Result<Left, Error> {
-        self.keys.remove_protector(&self.store, id, last).map_err(|e| self.volume.said(e))?;
-        let is_tpm = |(_, kind): (Guid, Protection)| kind.name().starts_with("tpm");
-        Ok(if self.all().next().is_none() {
-            Left::Secrets
-        } else if self.all().all(|(_, kind)| kind == Protection::ClearKey) {
-            Left::ClearKey
-        } else if self.all().all(is_tpm) {
-            Left::Tpm
-        } else {
-            Left::Secrets
-        })
-    }
-
-    /// Its recovery passwords, or only the one of that identifier.
-    pub fn recovery_passwords(&self, id: Option<Guid>) -> Vec<(Guid, RecoveryPassword)> {
-        self.all()
+    /// There is none.
+    pub fn recovery_passwords(&self, id: Option<Guid>) -> Result<Vec<(Guid, RecoveryPassword)>, Error> {
+        let found: Vec<_> = self
+            .all()
             .filter(|(own, kind)| *kind == Protection::RecoveryPassword && id.is_none_or(|id| id == *own))
             .filter_map(|(own, _)| Some((own, self.keys.recovery_password(own)?)))
-            .collect()
+            .collect();
+        match found.is_empty() {
+            true => Err(Error::NoRecoveryPassword(self.volume.path.clone())),
+            false => Ok(found),
+        }
     }
 
-    /// Suspends the protection: the volume opens without a secret. The identifier of its clear key.
+    /// Writes its one recovery password, or the one of that identifier, to a new file in the words of Windows.
     ///
     /// # Errors
-    /// It is suspended already, or the metadata can't be written.
-    pub fn suspend(&mut self) -> Result<Guid, Error> {
-        self.keys.suspend(&self.store).map_err(|e| self.volume.said(e))
+    /// There is none, or several; the file exists or can't be written.
+    pub fn save_recovery_password(&self, id: Option<Guid>, file: &Path) -> Result<SavedRecovery, Error> {
+        let path = &self.volume.path;
+        match self.recovery_passwords(id)?.as_slice() {
+            [(id, password)] => {
+                let file = recovery_file(file, *id, password)?.keep();
+                Ok(SavedRecovery { volume: path.clone(), id: *id, file })
+            }
+            all => Err(Misuse::SeveralRecoveryPasswords { path: path.clone(), number: all.len() }.into()),
+        }
     }
+}
 
-    /// Ends that.
-    ///
-    /// # Errors
-    /// It isn't suspended, nothing else would open it, or the metadata can't be written.
-    pub fn resume(&mut self) -> Result<(), Error> {
-        self.keys.resume(&self.store).map_err(|e| self.volume.said(e))
-    }
+/// A recovery password that is in a file now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SavedRecovery {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// The protector.
+    pub id: Guid,
+    /// The file.
+    #[serde(with = "path_text")]
+    pub file: PathBuf,
 }
 
 /// Writes a recovery password to a new file in the words of Windows.
@@ -217,6 +191,14 @@ pub(crate) fn recovery_file(path: &Path, id: Guid, password: &RecoveryPassword) 
     let mut file = NewFile::claim(path.to_owned())?;
     file.write_recovery(id, password)?;
     Ok(file)
+}
+
+/// Other volumes have one secret, which is changed.
+pub(super) fn only_bitlocker(volume: &LockedVolume<'_>) -> Result<(), Error> {
+    match volume.family()? {
+        Family::BitLocker => Ok(()),
+        Family::VeraCrypt => Err(Misuse::OneSecret(volume.path.clone()).into()),
+    }
 }
 
 /// A new secret that some copy of the metadata has is in force, even where another copy could not be

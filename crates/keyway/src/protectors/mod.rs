@@ -1,13 +1,23 @@
-//! What opens a volume. VeraCrypt and TrueCrypt volumes have one secret, a password with keyfiles and a PIM
-//! ([`change_secret`]); BitLocker volumes have any number of protectors, of several kinds ([`Protectors`]).
+//! What opens a volume. VeraCrypt and TrueCrypt volumes have one secret, a password with keyfiles and a PIM; BitLocker
+//! volumes have any number of protectors, of several kinds.
+//!
+//! [`Protectors::look`] shows them. [`change`] plans what comes, goes, or takes the place of another: the
+//! [`ProtectorPlan`] can be shown and asked about before it runs.
 
 #[cfg(feature = "tpm")]
 mod adding_tpm;
 mod bitlocker;
+mod change;
+mod list;
 mod tpm;
 mod veracrypt;
 
-pub use bitlocker::{Added, Left, NewSecret, Protectors};
+pub use bitlocker::{Protectors, SavedRecovery};
+pub(crate) use change::digits;
+pub use change::{
+    ProtectionStatus, ProtectorOutcome, ProtectorPlan, ProtectorRequest, RemovedProtector, SetProtector,
+    StillOpens, change,
+};
 pub use keyway_volume::bitlocker::{Guid, LastProtector, Protection, RecoveryPassword};
-pub use tpm::NewTpmProtector;
-pub use veracrypt::{ChangedSecret, SecretChange, SecretProtector, change_secret};
+pub use list::{Listed, ListedSecret, list};
+pub use veracrypt::{ChangedSecret, SecretChange, SecretProtector};

@@ -1,27 +1,37 @@
 //! A protector with a TPM that is to be added to a BitLocker volume.
 
 use crate::secrets::NewTpmSource;
+use keyway_volume::bitlocker::Protection;
 use std::path::PathBuf;
 
 /// A protector with a TPM that is to be added.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct NewTpmProtector {
+#[cfg_attr(not(feature = "tpm"), expect(dead_code, reason = "nobody seals without a TPM"))]
+pub(super) struct NewTpmProtector {
     /// The TPM that seals, and where its PIN comes from.
-    pub source: NewTpmSource,
+    pub(super) source: NewTpmSource,
     /// It needs a PIN, too.
-    pub pin: bool,
+    pub(super) pin: bool,
     /// It needs a startup key, too, whose file goes into this folder.
-    pub startup_key: Option<PathBuf>,
+    pub(super) startup_key: Option<PathBuf>,
+}
+
+impl NewTpmProtector {
+    /// One of this kind; its startup key, if it has one, goes into that folder.
+    pub(super) fn new(kind: Protection, source: NewTpmSource, to: Option<PathBuf>) -> Self {
+        use Protection as P;
+        let pin = matches!(kind, P::TpmPin | P::TpmPinStartupKey);
+        let startup_key = to.filter(|_| matches!(kind, P::TpmStartupKey | P::TpmPinStartupKey));
+        Self { source, pin, startup_key }
+    }
 }
 
 #[cfg(not(feature = "tpm"))]
 impl super::Protectors<'_> {
     /// That there is no TPM to seal a key.
-    ///
-    /// # Errors
-    /// [`TpmProtectorError`](crate::tpm::TpmProtectorError).
-    pub fn add_tpm(&mut self, _: &NewTpmProtector) -> Result<(super::Added, crate::tpm::Pcrs), crate::Error> {
+    pub(super) fn add_tpm(
+        &mut self,
+        _: &NewTpmProtector,
+    ) -> Result<(super::bitlocker::Added, crate::tpm::Pcrs), crate::Error> {
         Err(crate::tpm::TpmProtectorError.into())
     }
 }

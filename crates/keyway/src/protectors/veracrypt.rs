@@ -2,13 +2,17 @@
 
 use crate::error::Error;
 use crate::locked::LockedVolume;
-use crate::medium;
-use crate::secrets::{PasswordSource, Subject, Wanted, one_standard_input};
+use crate::secrets::{PasswordSource, Subject, Wanted};
+use keyway_attach::path_text;
 use keyway_secret::SecretBytes;
 use keyway_volume::veracrypt;
 use keyway_volume::{HashName, Secrets as VeraCryptSecret};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use std::path::PathBuf;
 
-/// What is to be another. What isn't named stays; where nothing is, a new password is asked for.
+/// What is to be another. What isn't named stays; where nothing is, a new password is asked for. It serialises without
+/// any secret: what is to be another, and how many keyfiles there will be.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SecretChange {
@@ -20,24 +24,52 @@ pub struct SecretChange {
     pub no_keyfiles: bool,
 }
 
+impl SecretChange {
+    fn names_anything(&self) -> bool {
+        self.hash.is_some() || self.no_keyfiles || self.secret.is_given()
+    }
+
+    fn sets_a_password(&self) -> bool {
+        self.secret.password.is_some() || !self.names_anything()
+    }
+}
+
+impl Serialize for SecretChange {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let new = self.secret.keyfiles.len();
+        let keyfiles = (self.no_keyfiles || new > 0).then_some(new);
+        let mut fields = to.serialize_struct("SecretChange", 4)?;
+        fields.serialize_field("new_password", &self.sets_a_password())?;
+        fields.serialize_field("new_keyfiles", &keyfiles)?;
+        fields.serialize_field("new_pim", &self.secret.pim)?;
+        fields.serialize_field("new_hash", &self.hash)?;
+        fields.end()
+    }
+}
+
 /// What opens the volume now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ChangedSecret {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
     /// It is a hidden volume's.
     pub hidden: bool,
     /// The key derivation's hash.
     pub hash: HashName,
     /// How many keyfiles there are.
+    #[serde(skip)]
     pub keyfiles: usize,
     /// The PIM.
     pub pim: Option<u32>,
     /// How many copies of the header there are: 1 or 2.
+    #[serde(rename = "header_copies")]
     pub copies: usize,
 }
 
 /// The one protector of a VeraCrypt or TrueCrypt volume: what kind of secret it is, and nothing secret.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SecretProtector {
     /// Always "0": there is no other.
@@ -58,17 +90,13 @@ impl From<&VeraCryptSecret> for SecretProtector {
 }
 
 /// Gives a VeraCrypt or TrueCrypt volume another secret.
-///
-/// # Errors
-/// It does not open or can't be written, or the wishes can't be granted.
-pub fn change_secret(volume: &LockedVolume<'_>, change: &SecretChange) -> Result<ChangedSecret, Error> {
-    medium::must_exist(&volume.path)?;
-    medium::must_be_writable(&volume.path)?;
-    one_standard_input([&volume.sources.password, &change.secret])?;
+pub(super) fn change_secret(
+    volume: &LockedVolume<'_>,
+    change: &SecretChange,
+) -> Result<ChangedSecret, Error> {
     let subject = Subject::Volume(volume.path.clone());
     let old = volume.veracrypt_key()?;
-    let named = change.hash.is_some() || change.no_keyfiles || change.secret.is_given();
-    let read = if change.secret.password.is_some() || !named {
+    let read = if change.sets_a_password() {
         change.secret.read(Wanted::NewPassword, &subject, volume.secrets)?
     } else {
         let keyfiles = change.secret.absolute_keyfiles()?;
@@ -85,6 +113,7 @@ pub fn change_secret(volume: &LockedVolume<'_>, change: &SecretChange) -> Result
     let request = volume.arguments.veracrypt_request(&old, None, drive.as_ref());
     let changed = veracrypt::change(&store, &request, &wanted, change.hash).map_err(|e| volume.said(e))?;
     Ok(ChangedSecret {
+        volume: volume.path.clone(),
         hidden: changed.hidden,
         hash: changed.hash,
         keyfiles: wanted.keyfiles.len(),

@@ -2,14 +2,16 @@
 
 mod check;
 
-use crate::dry_run::DryRunArgs;
+use crate::dry_run::TargetArgs;
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
 use crate::output::{Output, bytes};
 use crate::searching::SearchBar;
 use crate::secrets_in::HiddenArgs;
 use crate::shown::shown;
-use keyway::header::{self, RestoredPart};
+use keyway::header::{
+    self, BackedUp, BackupPlan, RepairPlan, RepairedHeader, RestorePlan, Restored, RestoredPart,
+};
 use std::path::PathBuf;
 
 /// Back up, restore, check or repair a volume's header
@@ -40,7 +42,7 @@ enum Action {
   $ keyway header repair /dev/sdb1
   $ keyway header repair /dev/sdb1 --format bitlocker
   $ keyway header repair /dev/sdb1 --recovery-password recovery.txt")]
-    Repair(RepairArgs),
+    Repair(TargetArgs),
     /// Tell which copies of the header are in order
     #[command(after_help = "Examples:
   $ keyway header check secret.hc
@@ -54,9 +56,7 @@ struct BackupArgs {
     #[arg(long)]
     hidden: bool,
     #[command(flatten)]
-    dry: DryRunArgs,
-    #[command(flatten)]
-    target: VolumeArgs,
+    on: TargetArgs,
     /// The backup file; must not exist yet
     file: PathBuf,
     #[command(flatten)]
@@ -69,19 +69,9 @@ struct RestoreArgs {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    dry: DryRunArgs,
-    #[command(flatten)]
-    target: VolumeArgs,
+    on: TargetArgs,
     /// The backup file; the copy at the end of the volume when left out
     file: Option<PathBuf>,
-}
-
-#[derive(clap::Args, Debug)]
-struct RepairArgs {
-    #[command(flatten)]
-    dry: DryRunArgs,
-    #[command(flatten)]
-    target: VolumeArgs,
 }
 
 /// Runs the verb.
@@ -96,16 +86,15 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 
 fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
     let bar = SearchBar::new();
-    let volume = args.target.locked(&bar)?;
+    let volume = args.on.target.locked(&bar)?;
     let inner = args.inner.source();
     let hidden = (args.hidden || inner.is_given()).then(|| inner.named());
-    let plan = header::backup(&volume, &args.file, hidden)?;
-    if !args.dry.go_on(&plan, None, out)? {
-        return Ok(());
-    }
-    let done = plan.run()?;
-    done.warnings.iter().for_each(|warning| out.warn(warning));
-    out.result(&done, || {
+    let run = |plan: BackupPlan<'_>| {
+        let done = plan.run()?;
+        done.warnings.iter().for_each(|warning| out.warn(warning));
+        Ok(done)
+    };
+    let words = |done: &BackedUp| {
         let (file, size) = (shown(&done.file), bytes(done.bytes));
         let (what, with) = match (done.format, done.hidden) {
             (Family::BitLocker, _) => {
@@ -117,20 +106,17 @@ fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
             (_, false) => ("the header", "It opens with the present secret"),
         };
         format!("{file} holds {what} ({size}). {with}, whatever is changed later: keep it safe.")
-    })
+    };
+    args.on.dry.carry_out(header::backup(&volume, &args.file, hidden)?, None, run, words, out)
 }
 
 fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     let bar = SearchBar::new();
-    let volume = args.target.locked(&bar)?;
+    let volume = args.on.target.locked(&bar)?;
     let plan = header::restore(&volume, args.file.as_deref(), args.force)?;
     let what = if plan.format == Family::BitLocker { "metadata" } else { "header" };
-    let question = format!("The {what} of {} will be overwritten.", args.target.volume.display());
-    if !args.dry.go_on(&plan, Some(&question), out)? {
-        return Ok(());
-    }
-    let done = plan.run()?;
-    out.result(&done, || {
+    let question = format!("The {what} of {} will be overwritten.", plan.volume.display());
+    let words = |done: &Restored| {
         let headers = done.restored.iter().filter_map(|part| match part {
             RestoredPart::Header(place) => Some(place.to_string()),
             _ => None,
@@ -141,38 +127,37 @@ fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
             false => format!("{} was restored", headers.join(" and the ")),
         };
         format!("{}: the {words}.", shown(&done.volume))
-    })
+    };
+    args.on.dry.carry_out(plan, Some(&question), RestorePlan::run, words, out)
 }
 
-fn repair(args: &RepairArgs, out: Output) -> Result<(), Failure> {
+fn repair(args: &TargetArgs, out: Output) -> Result<(), Failure> {
     let bar = SearchBar::new();
     let volume = args.target.locked(&bar)?;
     let plan = header::repair(&volume)?;
     let question = plan.overwrites_what_is_in_front.then(|| {
         format!(
             "The first sector of {} will be overwritten. Do that only if it was a BitLocker volume, and nothing else since.",
-            args.target.volume.display()
+            plan.volume.display()
         )
     });
-    if !args.dry.go_on(&plan, question.as_deref(), out)? {
-        return Ok(());
+    args.dry.carry_out(plan, question.as_deref(), RepairPlan::run, repaired, out)
+}
+
+fn repaired(done: &RepairedHeader) -> String {
+    let first = done.first_sector.then(|| "the first sector".to_owned());
+    let copies = done.repaired.iter().map(|number| format!("copy {number} of the metadata"));
+    let told: Vec<String> = first.into_iter().chain(copies).collect();
+    let name = shown(&done.volume);
+    if told.is_empty() {
+        return format!("{name}: the first sector and all copies of the metadata are in order.");
     }
-    let done = plan.run()?;
-    out.result(&done, || {
-        let first = done.first_sector.then(|| "the first sector".to_owned());
-        let copies = done.repaired.iter().map(|number| format!("copy {number} of the metadata"));
-        let told: Vec<String> = first.into_iter().chain(copies).collect();
-        let name = shown(&done.volume);
-        if told.is_empty() {
-            return format!("{name}: the first sector and all copies of the metadata are in order.");
+    let more = match done.all_good {
+        true => "",
+        false => {
+            " Not all copies of the metadata are in order: see whether what is in the volume is right, and then \
+             repair it once more."
         }
-        let more = match done.all_good {
-            true => "",
-            false => {
-                " Not all copies of the metadata are in order: see whether what is in the volume is right, and then \
-                 repair it once more."
-            }
-        };
-        format!("{name}: written anew: {}.{more}", told.join(", "))
-    })
+    };
+    format!("{name}: written anew: {}.{more}", told.join(", "))
 }

@@ -1,0 +1,74 @@
+//! What shall open a new BitLocker volume: its options, and what its keeper is told.
+
+use crate::asking::Terminal;
+use crate::failure::Failure;
+use crate::secrets_in::SecretSource;
+use keyway::create::{NewProtectors, ProtectorOptions};
+use keyway::secrets::Subject;
+use std::path::{Path, PathBuf};
+
+/// The options that only BitLocker volumes have.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "BitLocker")]
+pub(crate) struct BitLockerArgs {
+    /// Let programs that know no BitLocker see a small file system with a note in it
+    #[arg(long)]
+    pub(crate) to_go: bool,
+    /// Write the recovery password to this new file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) recovery_file: Option<PathBuf>,
+    /// Make no recovery password
+    #[arg(long, conflicts_with = "recovery_file")]
+    pub(crate) no_recovery_password: bool,
+    /// Set no password
+    #[arg(long)]
+    pub(crate) no_password: bool,
+    /// Make a startup key and write its .BEK file into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) startup_key_out: Option<PathBuf>,
+}
+
+impl BitLockerArgs {
+    /// Whether any was named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.to_go || !self.protectors().is_default()
+    }
+
+    /// What shall open the volume.
+    pub(crate) fn protectors(&self) -> ProtectorOptions {
+        let mut options = ProtectorOptions::default();
+        (options.password, options.recovery_password) = (!self.no_password, !self.no_recovery_password);
+        options.recovery_file.clone_from(&self.recovery_file);
+        options.startup_key_folder.clone_from(&self.startup_key_out);
+        options
+    }
+
+    /// Makes it; a password is asked for on the terminal where none was named.
+    pub(crate) fn new_protectors(
+        &self,
+        source: &SecretSource,
+        path: &Path,
+    ) -> Result<NewProtectors, Failure> {
+        let subject = Subject::Volume(path.to_owned());
+        Ok(self.protectors().make(&source.named(), &subject, &Terminal)?)
+    }
+
+    /// What can be refused before anyone types a password for a volume that is made in place of what is there.
+    pub(crate) fn check_in_place(&self, source: &SecretSource, path: &Path) -> Result<(), Failure> {
+        Ok(self.protectors().check_in_place(path, &source.named())?)
+    }
+}
+
+/// What a new volume's keeper is told of its keys: the recovery password or the file it is in, and the startup key's file.
+pub(crate) fn key_rows(
+    password: Option<&str>,
+    file: Option<&str>,
+    startup_key: Option<&str>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let password = password.map(|text| format!("{text}; write it down and keep it apart from the drive"));
+    let file = file.map(|file| format!("in {file}; keep it elsewhere"));
+    let startup_key = startup_key.map(|file| format!("in {file}"));
+    [("  recovery password", password), ("  recovery password", file), ("  startup key", startup_key)]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+}

@@ -1,0 +1,22 @@
+//! A plan as a table.
+
+use super::*;
+use serde_json::json;
+
+#[derive(Serialize)]
+struct Plan {
+    volume: &'static str,
+    size_bytes: u64,
+    filesystem: Value,
+    nothing: Option<u64>,
+    again: bool,
+}
+
+#[test]
+fn a_plan_is_a_table_in_its_own_order() {
+    let filesystem = json!({"kind": "ext4", "bytes": 1024});
+    let plan = Plan { volume: "v", size_bytes: 1 << 20, filesystem, nothing: None, again: false };
+    let told = "Nothing was done. This would be:\n  volume           v\n  size             1 MiB\n  \
+                filesystem       1 KiB\n  filesystem kind  ext4\n  again            no\nIt is lost.\n";
+    assert_eq!(words(&plan, Some("It is lost.")), told);
+}

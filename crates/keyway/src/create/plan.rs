@@ -1,0 +1,409 @@
+//! A new volume as a plan: what it will be, where, and what is lost by it.
+
+use super::bitlocker::{BitLockerCreated, BitLockerOptions, method};
+use super::place::NewPlace;
+use super::protectors::ProtectorOptions;
+use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
+use crate::error::{Error, Misuse, about};
+use crate::protectors::digits;
+use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
+use crate::session::refuse_if_open;
+use crate::unlock::Family;
+use keyway_attach::path_text;
+use keyway_engine::Access;
+use keyway_fs::mkfs::{FileSystem, MkfsError};
+use keyway_volume::bitlocker::{self, Guid, Method, RecoveryPassword};
+use keyway_volume::veracrypt::CreateError;
+use keyway_volume::{HashName, Progress, Secrets as VeraCryptSecret, Stage};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A volume that is wanted. As it is made: a VeraCrypt volume with its usual cipher, without a file system.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CreateRequest {
+    /// A file that does not exist yet, or a block device; with `hidden_bytes` also an existing volume.
+    pub path: PathBuf,
+    /// The file's length, headers included. A device is taken whole.
+    pub bytes: Option<u64>,
+    /// A hidden volume of so many bytes, inside the one that is there or that is made.
+    pub hidden_bytes: Option<u64>,
+    /// A file that is there is replaced.
+    pub replace: bool,
+    /// The format.
+    pub format: Family,
+    /// The cipher by its name, which each format has its own of.
+    pub cipher: Option<String>,
+    /// The key derivation's hash, where the format has a choice.
+    pub hash: Option<HashName>,
+    /// The file system to make inside.
+    pub filesystem: Option<FileSystem>,
+    /// The file system's name.
+    pub label: Option<String>,
+    /// The volume isn't filled with random bytes first.
+    pub quick: bool,
+    /// Where its secret comes from.
+    pub secret: PasswordSource,
+    /// Where the hidden volume's secret comes from.
+    pub hidden_secret: PasswordSource,
+    /// Programs that know no BitLocker see a small file system with a note in it.
+    pub to_go: bool,
+    /// What shall open a BitLocker volume besides its password.
+    pub protectors: ProtectorOptions,
+}
+
+/// A volume that can be made. Nothing has been written yet, and nobody was asked for a secret.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct CreatePlan {
+    /// The file or device.
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    /// The format.
+    pub format: Family,
+    /// The new file's length in bytes; `None` for a device, and for a volume that is there.
+    pub size_bytes: Option<u64>,
+    /// The cipher's name.
+    pub cipher: String,
+    /// The key derivation's hash.
+    pub hash: HashName,
+    /// Everything is filled with random bytes first.
+    pub filled: bool,
+    /// The file system inside: its word.
+    pub filesystem: Option<&'static str>,
+    /// The file system's name.
+    pub label: Option<String>,
+    /// What is lost by it.
+    pub loses: Option<Loss>,
+    /// What only one format has.
+    #[serde(flatten)]
+    pub details: PlannedDetails,
+    #[serde(skip)]
+    request: CreateRequest,
+    #[serde(skip)]
+    place: Option<NewPlace>,
+}
+
+/// What is lost by making a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Loss {
+    /// Everything on the device.
+    Device,
+    /// The file that is there.
+    File,
+    /// What lies at the end of the outer volume, where the hidden one goes.
+    OuterEnd,
+}
+
+/// What is planned of one format alone.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum PlannedDetails {
+    /// A VeraCrypt volume.
+    VeraCrypt {
+        /// The PIM.
+        pim: Option<u32>,
+        /// Bytes of the hidden volume inside.
+        hidden_bytes: Option<u64>,
+        #[doc(hidden)]
+        #[serde(skip)]
+        options: VeraCryptOptions,
+    },
+    /// A BitLocker volume.
+    BitLocker {
+        /// Programs that know no BitLocker see a small file system with a note in it.
+        to_go: bool,
+        /// What shall open it.
+        protectors: ProtectorOptions,
+        #[doc(hidden)]
+        #[serde(skip)]
+        options: BitLockerOptions,
+    },
+}
+
+/// A volume that was made.
+#[derive(Serialize)]
+#[non_exhaustive]
+pub struct Created {
+    /// The file or device.
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    /// The format.
+    pub format: Family,
+    /// The cipher's name.
+    pub cipher: String,
+    /// The cipher's mode: "xts" or "cbc-eboiv".
+    pub mode: &'static str,
+    /// The key derivation's hash.
+    pub hash: HashName,
+    /// Its sector size in bytes.
+    pub sector_bytes: u32,
+    /// Its size in bytes.
+    pub data_bytes: u64,
+    /// The file system inside: its word.
+    pub filesystem: Option<&'static str>,
+    /// What only one format has.
+    #[serde(flatten)]
+    pub details: CreatedDetails,
+    /// What its owner should know.
+    pub warnings: Vec<String>,
+}
+
+/// What only one format has.
+#[derive(Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum CreatedDetails {
+    /// A VeraCrypt volume.
+    VeraCrypt {
+        /// The PIM.
+        pim: Option<u32>,
+        /// Where the data area begins in the file or on the device, in bytes.
+        data_offset: u64,
+        /// It is a hidden volume.
+        hidden: bool,
+    },
+    /// A BitLocker volume.
+    BitLocker {
+        /// How the data is encrypted.
+        #[serde(skip)]
+        method: Method,
+        /// Bytes from the start on that a file system may use.
+        usable_bytes: u64,
+        /// The volume's identifier.
+        volume_id: Guid,
+        /// Programs that know no BitLocker see a small file system with a note in it.
+        to_go: bool,
+        /// Its recovery password, where it is in no file. It is shown to its owner.
+        #[serde(serialize_with = "digits")]
+        recovery_password: Option<RecoveryPassword>,
+        /// The recovery password's identifier.
+        recovery_password_id: Option<Guid>,
+        /// The file that it is in.
+        #[serde(with = "path_text")]
+        recovery_file: Option<PathBuf>,
+        /// The startup key's file.
+        #[serde(with = "path_text")]
+        startup_key: Option<PathBuf>,
+    },
+}
+
+impl CreateRequest {
+    /// A VeraCrypt volume with its usual cipher, without a file system.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            bytes: None,
+            hidden_bytes: None,
+            replace: false,
+            format: Family::VeraCrypt,
+            cipher: None,
+            hash: None,
+            filesystem: None,
+            label: None,
+            quick: false,
+            secret: PasswordSource::new(),
+            hidden_secret: PasswordSource::new(),
+            to_go: false,
+            protectors: ProtectorOptions::default(),
+        }
+    }
+
+    /// Looks at the place, and refuses everything that can be refused before anyone types a password.
+    ///
+    /// # Errors
+    /// The wishes don't go together or can't be granted, a program is missing, or somebody uses the place.
+    pub fn plan(self) -> Result<CreatePlan, Error> {
+        if let Some(fs) = self.filesystem.filter(|fs| fs.find_program().is_none()) {
+            return Err(about(&self.path)(CreateError::FileSystem(MkfsError::Missing(fs))));
+        }
+        one_standard_input([&self.secret, &self.hidden_secret])?;
+        let (cipher, hash, details) = match self.format {
+            Family::VeraCrypt => self.veracrypt()?,
+            Family::BitLocker => self.bitlocker()?,
+        };
+        let inside = self.hidden_bytes.is_some() && self.bytes.is_none() && self.path.exists();
+        let place = match inside {
+            true => None,
+            false => Some(NewPlace::find(&self.path, self.bytes, self.replace)?),
+        };
+        let loses = match &place {
+            None => Some(Loss::OuterEnd),
+            Some(place) if place.is_device() => Some(Loss::Device),
+            Some(place) => place.path.exists().then_some(Loss::File),
+        };
+        if matches!(loses, Some(Loss::File | Loss::OuterEnd)) {
+            refuse_if_open(&self.path, Access::ReadWrite)?;
+        }
+        Ok(CreatePlan {
+            path: self.path.clone(),
+            format: self.format,
+            size_bytes: place.as_ref().and_then(|place| place.bytes),
+            cipher,
+            hash,
+            filled: !self.quick,
+            filesystem: self.filesystem.map(FileSystem::name),
+            label: self.label.clone(),
+            loses,
+            details,
+            request: self,
+            place,
+        })
+    }
+
+    fn veracrypt(&self) -> Result<(String, HashName, PlannedDetails), Error> {
+        if self.to_go || !self.protectors.is_default() {
+            return Err(Misuse::OptionsOfBitLocker.into());
+        }
+        let mut options = VeraCryptOptions::default();
+        if let Some(name) = &self.cipher {
+            options.cipher = name.parse()?;
+        }
+        if self.hidden_bytes.is_none() && self.hidden_secret.is_given() {
+            return Err(Misuse::NothingHiddenToMake.into());
+        }
+        options.hash = self.hash.unwrap_or(options.hash);
+        (options.quick, options.filesystem) = (self.quick, self.filesystem);
+        options.label.clone_from(&self.label);
+        let pim = if self.hidden_bytes.is_some() { self.hidden_secret.pim } else { self.secret.pim };
+        let (cipher, hash) = (options.cipher.to_string(), options.hash);
+        Ok((cipher, hash, PlannedDetails::VeraCrypt { pim, hidden_bytes: self.hidden_bytes, options }))
+    }
+
+    fn bitlocker(&self) -> Result<(String, HashName, PlannedDetails), Error> {
+        let mut options = BitLockerOptions::default();
+        options.method = method(self.cipher.as_deref())?;
+        if self.hidden_bytes.is_some() || self.hidden_secret.is_given() {
+            return Err(Misuse::HiddenInBitLocker.into());
+        }
+        if self.hash.is_some() {
+            return Err(Misuse::NoChoiceOfHash.into());
+        }
+        let offered = |fs: &FileSystem| matches!(fs, FileSystem::Ntfs | FileSystem::ExFat | FileSystem::Fat);
+        if let Some(fs) = self.filesystem.filter(|fs| !offered(fs)) {
+            return Err(about(&self.path)(bitlocker::CreateError::FileSystemNotOffered(fs)));
+        }
+        self.protectors.check(&self.path, &self.secret)?;
+        (options.quick, options.filesystem, options.to_go) = (self.quick, self.filesystem, self.to_go);
+        options.label.clone_from(&self.label);
+        options.protectors = self.protectors.clone();
+        let (cipher, to_go) = (options.method.name().to_owned(), self.to_go);
+        let protectors = self.protectors.clone();
+        Ok((cipher, HashName::Sha256, PlannedDetails::BitLocker { to_go, protectors, options }))
+    }
+}
+
+impl CreatePlan {
+    /// Asks for the secrets that were not named, and makes the volume. Whoever watches is told once before anything is
+    /// written.
+    ///
+    /// # Errors
+    /// Nobody answers, a key's file can't be written, there is no room, the medium failed, or whoever watches stopped it:
+    /// what was half made is removed.
+    pub fn run(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<Created, Error> {
+        let (request, path) = (&self.request, &self.path);
+        let begin = || match progress.at(Stage::Fill, 0, self.size_bytes.unwrap_or_default()).is_break() {
+            true => Err(Error::Stopped),
+            false => Ok(()),
+        };
+        let subject = Subject::Volume(path.clone());
+        match (&self.details, &self.place, request.hidden_bytes) {
+            (PlannedDetails::BitLocker { options, .. }, Some(place), _) => {
+                let protectors = options.protectors.make(&request.secret, &subject, secrets)?;
+                begin()?;
+                let made = options.create(place, &protectors, progress)?;
+                Ok(self.made_bitlocker(made, options.method, protectors.recovery))
+            }
+            (PlannedDetails::VeraCrypt { options, .. }, Some(place), None) => {
+                let secret = request.secret.read(Wanted::NewPassword, &subject, secrets)?;
+                begin()?;
+                let made = options.create(place, &secret, progress)?;
+                Ok(self.made_veracrypt(made, &secret))
+            }
+            (PlannedDetails::VeraCrypt { options, .. }, place, Some(bytes)) => {
+                let outer = match place {
+                    Some(_) => Some(request.secret.read(Wanted::NewPassword, &self.outer(), secrets)?),
+                    None => self.outer_secret(secrets)?,
+                };
+                let hidden = Subject::Hidden(path.clone());
+                let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;
+                begin()?;
+                let notes = match (place, &outer) {
+                    (Some(place), Some(outer)) => options.create(place, outer, progress)?.notes,
+                    _ => Vec::new(),
+                };
+                let mut made = options.create_hidden(path, bytes, outer.as_ref(), &secret, progress)?;
+                made.notes.extend(notes);
+                Ok(self.made_veracrypt(made, &secret))
+            }
+            (_, None, _) => Err(Misuse::NoSize.into()),
+        }
+    }
+
+    fn outer(&self) -> Subject {
+        Subject::Outer(self.path.clone())
+    }
+
+    /// An outer volume that nobody can open is not checked.
+    fn outer_secret(&self, secrets: &dyn Secrets) -> Result<Option<VeraCryptSecret>, Error> {
+        let source = &self.request.secret;
+        if source.is_given() {
+            return source.read(Wanted::Password, &self.outer(), secrets).map(Some);
+        }
+        let answer = secrets.answer(&Question { wanted: Wanted::Password, subject: &self.outer() })?;
+        Ok(answer.map(|password| VeraCryptSecret { password, keyfiles: Vec::new(), pim: None }))
+    }
+
+    fn made_veracrypt(&self, made: VeraCryptCreated, secret: &VeraCryptSecret) -> Created {
+        let VeraCryptCreated { data_offset, data_bytes, sector_bytes, hidden, notes } = made;
+        let details = CreatedDetails::VeraCrypt { pim: secret.pim, data_offset, hidden };
+        let warnings = notes.iter().map(ToString::to_string).collect();
+        self.made("xts", sector_bytes, data_bytes, details, warnings)
+    }
+
+    fn made_bitlocker(
+        &self,
+        made: BitLockerCreated,
+        method: Method,
+        recovery: Option<RecoveryPassword>,
+    ) -> Created {
+        let recovery_file = self.request.protectors.recovery_file.clone();
+        let details = CreatedDetails::BitLocker {
+            method,
+            usable_bytes: made.usable_bytes,
+            volume_id: made.id,
+            to_go: self.request.to_go,
+            recovery_password: recovery.filter(|_| recovery_file.is_none()),
+            recovery_password_id: made.recovery_id,
+            recovery_file,
+            startup_key: made.startup_key,
+        };
+        let warnings = made.notes.iter().map(ToString::to_string).collect();
+        self.made(method.mode().name(), made.sector_bytes, made.data_bytes, details, warnings)
+    }
+
+    fn made(
+        &self,
+        mode: &'static str,
+        sector_bytes: u32,
+        data_bytes: u64,
+        details: CreatedDetails,
+        warnings: Vec<String>,
+    ) -> Created {
+        Created {
+            path: self.path.clone(),
+            format: self.format,
+            cipher: self.cipher.clone(),
+            mode,
+            hash: self.hash,
+            sector_bytes,
+            data_bytes,
+            filesystem: self.filesystem,
+            details,
+            warnings,
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! Another thing opens a volume: a plan of what comes, goes or takes the place of what, and its outcome.
+
+use super::bitlocker::{Added, NewSecret, Protectors, only_bitlocker};
+use super::tpm::NewTpmProtector;
+use super::veracrypt::{ChangedSecret, SecretChange, change_secret};
+use crate::error::{Error, Misuse};
+use crate::locked::LockedVolume;
+use crate::medium;
+use crate::secrets::{NewTpmSource, PasswordSource, Subject, Wanted, one_standard_input};
+use crate::unlock::Family;
+use keyway_attach::path_text;
+use keyway_engine::Access;
+use keyway_volume::bitlocker::{
+    ChangeError, Guid, LastProtector, Protection, RecoveryPassword, RewriteError, StartupKey,
+};
+use serde::{Serialize, Serializer};
+use std::path::PathBuf;
+
+/// What is wanted of the protectors of a volume.
+#[derive(Debug, Clone)]
+pub enum ProtectorRequest {
+    /// One more, of a BitLocker volume.
+    Add {
+        /// Its kind: a password, a recovery password, a startup key, or one with a TPM.
+        kind: Protection,
+        /// Where its secret goes: a new file for a recovery password, a folder for a startup key.
+        to: Option<PathBuf>,
+        /// A new password's source.
+        secret: PasswordSource,
+        /// The TPM that seals, where the kind has one.
+        tpm: NewTpmSource,
+    },
+    /// Another secret in the place of one.
+    Change {
+        /// Which protector of a BitLocker volume; its password without one.
+        id: Option<Guid>,
+        /// Where a recovery password or startup key goes.
+        to: Option<PathBuf>,
+        /// The new secret. But for a password only VeraCrypt and TrueCrypt volumes have what it names.
+        secret: SecretChange,
+    },
+    /// One goes, of a BitLocker volume.
+    Remove {
+        /// Which.
+        id: Guid,
+        /// Even if nothing else opens the volume.
+        last: LastProtector,
+    },
+    /// A BitLocker volume opens without a secret, until its protection is resumed.
+    Suspend,
+    /// It needs one again.
+    Resume,
+}
+
+/// A change of what opens a volume. Nothing has been written yet, and nobody asked for a new secret.
+#[derive(Serialize)]
+#[non_exhaustive]
+pub struct ProtectorPlan<'a> {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// Its format's family.
+    pub format: Family,
+    /// "add", "change", "remove", "suspend" or "resume".
+    pub action: &'static str,
+    /// The protector that is changed or removed.
+    pub id: Option<Guid>,
+    /// Its kind, or the new one's.
+    pub kind: Option<Protection>,
+    /// The new file or the folder that the new secret goes to.
+    #[serde(with = "path_text")]
+    pub to: Option<PathBuf>,
+    /// What only a VeraCrypt or TrueCrypt volume's change has.
+    #[serde(flatten)]
+    pub secret: Option<SecretChange>,
+    /// It is the last protector that opens the volume, or the last but a clear key.
+    pub last: bool,
+    /// What the volume's owner should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+    /// What is lost with the last protector.
+    #[serde(skip)]
+    pub loses: Option<ChangeError>,
+    #[serde(skip)]
+    step: Step<'a>,
+}
+
+/// What is carried out.
+enum Step<'a> {
+    Secret(&'a LockedVolume<'a>, SecretChange),
+    Put { protectors: Protectors<'a>, kind: Protection, replaces: Option<Guid>, source: PasswordSource },
+    Seal { protectors: Protectors<'a>, new: NewTpmProtector },
+    Remove { protectors: Protectors<'a>, id: Guid, last: LastProtector },
+    Suspend(Protectors<'a>),
+    Resume(Protectors<'a>),
+}
+
+/// What opens a volume now.
+#[derive(Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ProtectorOutcome {
+    /// A protector of a BitLocker volume is in force.
+    Set(Box<SetProtector>),
+    /// A VeraCrypt or TrueCrypt volume has another secret.
+    Secret(ChangedSecret),
+    /// A protector is gone.
+    Removed(RemovedProtector),
+    /// Protection was suspended or resumed.
+    Protection(ProtectionStatus),
+}
+
+/// A protector that is in force now.
+#[derive(Serialize)]
+#[non_exhaustive]
+pub struct SetProtector {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// The protector's identifier.
+    pub id: Guid,
+    /// Its kind.
+    pub kind: Protection,
+    /// The file that its secret is in, if it is in one.
+    #[serde(with = "path_text")]
+    pub file: Option<PathBuf>,
+    /// The measurements that it is bound to: numbers of a TPM's PCRs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pcrs: Option<Vec<u32>>,
+    /// A new recovery password that is in no file. It is shown to its owner.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "digits")]
+    pub recovery_password: Option<RecoveryPassword>,
+    /// It took the place of another.
+    #[serde(skip)]
+    pub replaced: bool,
+    /// A copy of the metadata that could not be written.
+    #[serde(skip)]
+    pub warning: Option<RewriteError>,
+}
+
+/// A protector that is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RemovedProtector {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// The protector's identifier.
+    pub removed: Guid,
+    /// What opens the volume now.
+    #[serde(skip)]
+    pub opens: StillOpens,
+}
+
+/// What opens a volume after a protector was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StillOpens {
+    /// Enough.
+    Secrets,
+    /// Only the clear key of its suspended protection: anybody reads it.
+    ClearKey,
+    /// Only a TPM: if that machine fails, so does the volume.
+    Tpm,
+}
+
+/// Protection that was suspended or resumed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ProtectionStatus {
+    /// The volume's file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// "Protection On" or "Protection Off", as Windows has it.
+    pub protection_status: &'static str,
+    /// The clear key's identifier, where it was suspended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Guid>,
+}
+
+/// Where a recovery password leaves locked memory: it is to be shown.
+pub(crate) fn digits<S: Serializer>(password: &Option<RecoveryPassword>, to: S) -> Result<S::Ok, S::Error> {
+    match password {
+        Some(password) => to.serialize_str(&String::from_utf8_lossy(&password.to_text())),
+        None => to.serialize_none(),
+    }
+}
+
+/// Plans a change of what opens a volume; a BitLocker volume is opened for it.
+///
+/// # Errors
+/// The volume can't be written, does not open, or has no such protector; or the request can't be granted.
+pub fn change<'a>(
+    volume: &'a LockedVolume<'a>,
+    request: ProtectorRequest,
+) -> Result<ProtectorPlan<'a>, Error> {
+    let format = volume.family()?;
+    let mut plan = ProtectorPlan {
+        volume: volume.path.clone(),
+        format,
+        action: request.name(),
+        id: None,
+        kind: None,
+        to: None,
+        secret: None,
+        last: false,
+        warnings: Vec::new(),
+        loses: None,
+        step: Step::Secret(volume, SecretChange::default()),
+    };
+    if format == Family::VeraCrypt {
+        let ProtectorRequest::Change { id, to, secret } = request else {
+            only_bitlocker(volume)?;
+            return Ok(plan);
+        };
+        if id.is_some() || to.is_some() || volume.sources.names_bitlocker() {
+            return Err(Misuse::ForBitLockerOnly(volume.path.clone()).into());
+        }
+        medium::must_be_writable(&volume.path)?;
+        one_standard_input([&volume.sources.password, &secret.secret])?;
+        plan.secret = Some(secret.clone());
+        plan.step = Step::Secret(volume, secret);
+        return Ok(plan);
+    }
+    request.check(volume)?;
+    let protectors = match request {
+        ProtectorRequest::Resume => Protectors::open_suspended(volume)?,
+        _ => Protectors::open(volume, Access::ReadWrite)?,
+    };
+    plan.warnings.clone_from(&protectors.warnings);
+    let said = |e: ChangeError| volume.said(e);
+    plan.step = match request {
+        ProtectorRequest::Add { kind, to, secret, tpm } => {
+            protectors.keys.may_add(kind).map_err(said)?;
+            (plan.kind, plan.to) = (Some(kind), to.clone());
+            match kind.needs_tpm() {
+                true => Step::Seal { protectors, new: NewTpmProtector::new(kind, tpm, to) },
+                false => Step::Put { protectors, kind, replaces: None, source: secret },
+            }
+        }
+        ProtectorRequest::Change { id, to, secret } => {
+            let Some((own, kind)) = protectors.find(id) else {
+                return Err(match id {
+                    Some(id) => said(ChangeError::NoSuchProtector(id)),
+                    None => Misuse::NoPasswordToChange(volume.path.clone()).into(),
+                });
+            };
+            may_be_new(kind, to.is_some(), &secret.secret)?;
+            (plan.id, plan.kind, plan.to) = (Some(own), Some(kind), to);
+            Step::Put { protectors, kind, replaces: Some(own), source: secret.secret }
+        }
+        ProtectorRequest::Remove { id, last } => {
+            plan.id = Some(id);
+            plan.kind = protectors.find(Some(id)).map(|(_, kind)| kind);
+            plan.loses = match protectors.keys.may_remove(id, LastProtector::Keep) {
+                Err(e @ (ChangeError::LastProtector(_) | ChangeError::LastSecret(_)))
+                    if last == LastProtector::Remove =>
+                {
+                    Some(e)
+                }
+                other => other.map(|()| None).map_err(said)?,
+            };
+            plan.last = plan.loses.is_some();
+            Step::Remove { protectors, id, last }
+        }
+        ProtectorRequest::Suspend => {
+            protectors.keys.may_add(Protection::ClearKey).map_err(said)?;
+            Step::Suspend(protectors)
+        }
+        ProtectorRequest::Resume => {
+            protectors.keys.may_resume().map_err(said)?;
+            Step::Resume(protectors)
+        }
+    };
+    Ok(plan)
+}
+
+impl ProtectorRequest {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Add { .. } => "add",
+            Self::Change { .. } => "change",
+            Self::Remove { .. } => "remove",
+            Self::Suspend => "suspend",
+            Self::Resume => "resume",
+        }
+    }
+
+    /// What a BitLocker volume can't have, said before anyone types its password.
+    fn check(&self, volume: &LockedVolume<'_>) -> Result<(), Error> {
+        let own = &volume.sources.password;
+        match self {
+            Self::Add { kind, to, secret, tpm } => {
+                let pin = PasswordSource { password: tpm.pin.clone(), ..PasswordSource::new() };
+                one_standard_input([own, secret, &pin])?;
+                may_be_new(*kind, to.is_some(), secret)
+            }
+            Self::Change { secret, .. } if secret.hash.is_some() || secret.no_keyfiles => {
+                Err(Misuse::OneDerivation.into())
+            }
+            Self::Change { secret, .. } => one_standard_input([own, &secret.secret]),
+            Self::Remove { .. } | Self::Suspend | Self::Resume => Ok(()),
+        }
+    }
+}
+
+/// Whether a secret of this kind can be set, with a place to write it to or without one.
+fn may_be_new(kind: Protection, has_place: bool, password: &PasswordSource) -> Result<(), Error> {
+    use Protection as P;
+    match kind {
+        P::StartupKey | P::TpmStartupKey | P::TpmPinStartupKey if !has_place => Err(Misuse::NoFolder.into()),
+        P::Password if !password.keyfiles.is_empty() || password.pim.is_some() => {
+            Err(Misuse::PasswordOnly.into())
+        }
+        P::Password | P::RecoveryPassword | P::StartupKey => Ok(()),
+        P::Tpm | P::TpmPin | P::TpmStartupKey | P::TpmPinStartupKey => Ok(()),
+        other => Err(Misuse::Unchangeable(other).into()),
+    }
+}
+
+impl ProtectorPlan<'_> {
+    /// Carries it out; a new secret that was not named is asked for.
+    ///
+    /// # Errors
+    /// Nobody answers; a key's file exists or can't be written; the metadata can't be written.
+    pub fn run(self) -> Result<ProtectorOutcome, Error> {
+        let (path, to) = (self.volume, self.to);
+        Ok(match self.step {
+            Step::Secret(volume, change) => ProtectorOutcome::Secret(change_secret(volume, &change)?),
+            Step::Put { mut protectors, kind, replaces, source } => {
+                let new = match kind {
+                    Protection::RecoveryPassword => NewSecret::Recovery(RecoveryPassword::random()?),
+                    Protection::StartupKey => NewSecret::StartupKey(StartupKey::random()?),
+                    _ => {
+                        let subject = Subject::Volume(path.clone());
+                        let secrets = protectors.volume.secrets;
+                        NewSecret::Password(source.read(Wanted::NewPassword, &subject, secrets)?.password)
+                    }
+                };
+                let added = protectors.put(&new, replaces, to.as_deref())?;
+                let recovery_password = match new {
+                    NewSecret::Recovery(password) if added.file.is_none() => Some(password),
+                    _ => None,
+                };
+                ProtectorOutcome::Set(Box::new(SetProtector {
+                    recovery_password,
+                    replaced: replaces.is_some(),
+                    ..SetProtector::of(path, added)
+                }))
+            }
+            Step::Seal { mut protectors, new } => {
+                let (added, pcrs) = protectors.add_tpm(&new)?;
+                let pcrs = Some(pcrs.iter().collect());
+                ProtectorOutcome::Set(Box::new(SetProtector { pcrs, ..SetProtector::of(path, added) }))
+            }
+            Step::Remove { mut protectors, id, last } => {
+                let Protectors { volume, store, keys, .. } = &mut protectors;
+                keys.remove_protector(store, id, last).map_err(|e| volume.said(e))?;
+                let opens = protectors.still_opens();
+                ProtectorOutcome::Removed(RemovedProtector { volume: path, removed: id, opens })
+            }
+            Step::Suspend(Protectors { volume, store, mut keys, .. }) => {
+                let id = Some(keys.suspend(&store).map_err(|e| volume.said(e))?);
+                let protection_status = "Protection Off";
+                ProtectorOutcome::Protection(ProtectionStatus { volume: path, protection_status, id })
+            }
+            Step::Resume(Protectors { volume, store, mut keys, .. }) => {
+                keys.resume(&store).map_err(|e| volume.said(e))?;
+                let protection_status = "Protection On";
+                ProtectorOutcome::Protection(ProtectionStatus { volume: path, protection_status, id: None })
+            }
+        })
+    }
+}
+
+impl SetProtector {
+    fn of(volume: PathBuf, added: Added) -> Self {
+        let Added { id, kind, file, warning } = added;
+        Self { volume, id, kind, file, pcrs: None, recovery_password: None, replaced: false, warning }
+    }
+}
+
+impl Protectors<'_> {
+    fn still_opens(&self) -> StillOpens {
+        let all = |such: &dyn Fn(Protection) -> bool| self.all().all(|(_, kind)| such(kind));
+        if self.all().next().is_none() {
+            StillOpens::Secrets
+        } else if all(&|kind| kind == Protection::ClearKey) {
+            StillOpens::ClearKey
+        } else if all(&Protection::needs_tpm) {
+            StillOpens::Tpm
+        } else {
+            StillOpens::Secrets
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Another size for a BitLocker volume: what its metadata says, and where that lies.
+//!
+//! Metadata behind the file system goes with the end of the volume; within NTFS it moves where the file system
+//! is to end before it. Each step leaves a whole volume, so the same plan goes on after whatever stopped it.
+
+use super::error::ResizeError;
+use super::observer::{Observer, Stage};
+use super::plan::{MetadataPlan, ResizePlan, Seen};
+use crate::conversion::claim;
+use crate::error::{Error, about};
+use crate::medium;
+use keyway_convert::bitlocker::{mend, place_below, relocate_below};
+use keyway_engine::{Access, Device};
+use keyway_error::Advice;
+use keyway_fs::FileSystem;
+use keyway_store::Store;
+use keyway_volume::Stage as Filled;
+use keyway_volume::bitlocker::{
+    CreateError, Places, Resizable, SMALLEST_VOLUME, Secret, UnlockRequest, unlock,
+};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A volume that opened.
+struct Opened {
+    store: Arc<dyn Store>,
+    volume: Resizable,
+    used_space_only: bool,
+}
+
+impl Opened {
+    fn new(path: &Path, keys: &[Secret], access: Access) -> Result<Self, Error> {
+        let store: Arc<dyn Store> = match access {
+            Access::ReadOnly => Arc::new(medium::look(path)?),
+            Access::ReadWrite => Arc::new(claim(path)?),
+        };
+        let unlocked = unlock(&store, &UnlockRequest::new(keys)).map_err(about(path))?;
+        let used_space_only = unlocked.info.used_space_only;
+        let volume = Resizable::of(unlocked).map_err(about(path))?;
+        Ok(Self { store, volume, used_space_only })
+    }
+
+    fn file_system(&self) -> Result<Option<FileSystem>, Error> {
+        let layout = self.volume.layout(self.store.size())?;
+        let device = Device::new(Box::new(Arc::clone(&self.store)), layout, Access::ReadOnly)?;
+        Ok(FileSystem::find(&device)?)
+    }
+}
+
+/// The file system that lies open in it.
+pub(super) fn file_system(path: &Path, keys: &[Secret]) -> Result<Option<FileSystem>, Error> {
+    Opened::new(path, keys, Access::ReadOnly)?.file_system()
+}
+
+/// Looks at it, finds places for its metadata, and refuses a size that it can't get.
+pub(super) fn look(path: &Path, keys: &[Secret], new: u64) -> Result<Seen, Error> {
+    let opened = Opened::new(path, keys, Access::ReadOnly)?;
+    plan(&opened, new).map_err(|e| e.at(path))
+}
+
+fn plan(opened: &Opened, new: u64) -> Result<Seen, Error> {
+    let Opened { store, volume, used_space_only } = opened;
+    let old = volume.bytes();
+    if new < SMALLEST_VOLUME {
+        return Err(CreateError::TooSmall { size: new, least: SMALLEST_VOLUME }.into());
+    }
+    let filesystem = opened.file_system()?;
+    if let Some(fs) = filesystem.filter(|fs| fs.bytes > old) {
+        return Err(ResizeError::ReachesBehind(fs.kind).into());
+    }
+    let (taken, there) = (volume.taken(), Places::at_the_end(old, volume.boot_bytes()));
+    let behind = match filesystem {
+        Some(fs) => taken.iter().all(|range| range.start >= fs.bytes),
+        None => taken.iter().all(|range| range.start >= there.start),
+    };
+    let places = Places::at_the_end(new, volume.boot_bytes());
+    let there = taken.iter().zip(places.copies).all(|(range, at)| range.start == at);
+    let room = if behind { places.start } else { new };
+    let metadata = if behind && !there {
+        volume.may_have(new, Some(&places))?;
+        MetadataPlan::ToTheEnd(places)
+    } else if taken.iter().any(|range| range.end > new) {
+        place_below(store, volume, new)?;
+        MetadataPlan::Within
+    } else {
+        volume.may_have(new, None)?;
+        MetadataPlan::Stays
+    };
+    let (metadata, used_space_only) = (Some(metadata), *used_space_only);
+    Ok(Seen { data_bytes_before: old, data_bytes: new, filesystem, room, metadata, used_space_only })
+}
+
+/// Moves what must be moved, makes the file system inside smaller where it is to be, and writes the new size. Whether
+/// everything that is new was filled.
+pub(super) fn run(plan: &ResizePlan<'_>, keys: &[Secret], observer: &dyn Observer) -> Result<bool, Error> {
+    let path = &*plan.volume;
+    let open = || Opened::new(path, keys, Access::ReadWrite);
+    plan.enlarge_file()?;
+    if matches!(plan.metadata, Some(MetadataPlan::Within)) {
+        let Opened { store, mut volume, .. } = open()?;
+        relocate_below(&store, &mut volume, plan.size_bytes).map_err(about(path))?;
+    }
+    if plan.filesystem.is_some_and(|fs| fs.follows) {
+        // What can't be mended, its own tool refuses, and says why.
+        let Opened { store, volume, .. } = open()?;
+        mend(&store, &volume).unwrap_or_default();
+    }
+    plan.shrink_inside(observer)?;
+    observer.stage(Stage::Resizing);
+    let changed = open().and_then(|opened| change(plan, opened, observer));
+    changed.map_err(|e| e.leaving(Advice::ResizeAgain { path: path.to_owned(), bytes: plan.size_bytes }))
+}
+
+fn change(plan: &ResizePlan<'_>, opened: Opened, observer: &dyn Observer) -> Result<bool, Error> {
+    let (path, new) = (&*plan.volume, plan.size_bytes);
+    plan.must_fit(opened.file_system()?)?;
+    let Opened { store, mut volume, .. } = opened;
+    let mut filled = false;
+    if new > plan.data_bytes_before {
+        if plan.fill {
+            let watch = |_: Filled, done, total| observer.at(done, total);
+            filled = volume.fill(&store, new, &watch).map_err(about(path))?;
+        }
+        volume.set_bytes(&store, new).map_err(about(path))?;
+    }
+    if let Some(MetadataPlan::ToTheEnd(places)) = &plan.metadata {
+        volume.relocate(&store, places).map_err(about(path))?;
+    }
+    if new < plan.data_bytes_before {
+        volume.set_bytes(&store, new).map_err(about(path))?;
+    }
+    Ok(filled)
+}

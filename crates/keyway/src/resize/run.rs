@@ -1,0 +1,129 @@
+//! Plans another size, and has it.
+
+use super::error::ResizeError;
+use super::observer::{Observer, Stage};
+use super::plan::{FileSystemPlan, HiddenVolume, MetadataPlan, ResizePlan, ResizeRequest, Resized, Seen};
+use super::{bitlocker, veracrypt};
+use crate::conversion::{refuse_if_begun, refuse_if_used, set_len};
+use crate::error::Error;
+use crate::locked::LockedVolume;
+use crate::medium;
+use crate::session::SessionSecrets;
+use crate::unlock::{Family, Key};
+use keyway_store::Store;
+
+/// Bytes that a file system's tools count by.
+const PAGE: u64 = 4096;
+/// Bytes behind a file system that are not worth making it larger.
+const SLACK: u64 = 64 << 10;
+
+/// Plans another size: opens the volume, and refuses everything that can be refused before it is touched.
+///
+/// # Errors
+/// Somebody uses the volume, it does not open or can't have that size; or the file system inside would not fit, and
+/// can't be made smaller.
+pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Result<ResizePlan<'a>, Error> {
+    let path = &*volume.path;
+    medium::must_exist(path)?;
+    medium::must_be_writable(path)?;
+    refuse_if_begun(path)?;
+    refuse_if_used(path)?;
+    let (size_bytes_before, is_file) = (medium::look(path)?.size(), path.is_file());
+    let size_bytes = match request.bytes {
+        Some(bytes) => bytes,
+        None if is_file => return Err(ResizeError::NoSize.into()),
+        None => size_bytes_before,
+    };
+    let secrets = SessionSecrets::from(volume.key()?);
+    let (format, seen) = match &secrets.key {
+        Key::VeraCrypt(secret) => (Family::VeraCrypt, veracrypt::look(volume, secret, size_bytes)?),
+        Key::BitLocker(keys) => (Family::BitLocker, bitlocker::look(path, keys, size_bytes)?),
+    };
+    if !is_file && size_bytes > size_bytes_before {
+        return Err(ResizeError::SmallDevice { path: path.to_owned(), bytes: size_bytes_before }.into());
+    }
+    let Seen { data_bytes_before, data_bytes, room, .. } = seen;
+    let filesystem = seen.filesystem.map(|fs| {
+        let follows = fs.kind.can_shrink() && !request.keep_filesystem;
+        let inside = room / PAGE * PAGE;
+        let grows = data_bytes >= data_bytes_before && inside > fs.bytes + SLACK;
+        let becomes_bytes = (follows && (fs.bytes > room || grows)).then_some(inside);
+        FileSystemPlan { kind: fs.kind, bytes: fs.bytes, becomes_bytes, follows }
+    });
+    if let Some(fs) = seen.filesystem.filter(|fs| fs.bytes > room)
+        && filesystem.is_some_and(|plan| !plan.follows)
+    {
+        return Err(ResizeError::WouldNotFit { path: path.to_owned(), filesystem: fs, most: room }.into());
+    }
+    let fill = !request.quick && !seen.used_space_only;
+    let follows = filesystem.is_some_and(|fs| fs.becomes_bytes.is_some());
+    let hidden_volume = match (format, data_bytes < data_bytes_before, follows) {
+        (Family::BitLocker, ..) | (_, false, false) => None,
+        (_, true, true) => Some(HiddenVolume::Lost),
+        (_, true, false) => Some(HiddenVolume::LostBehindTheEnd),
+        (_, false, true) => Some(HiddenVolume::Endangered),
+    };
+    Ok(ResizePlan {
+        volume: path.to_owned(),
+        format,
+        size_bytes_before,
+        size_bytes,
+        data_bytes_before,
+        data_bytes,
+        filesystem,
+        hidden_volume,
+        metadata: seen.metadata,
+        filled: data_bytes > data_bytes_before && fill,
+        fill,
+        locked: volume,
+        secrets,
+        room,
+        is_file,
+    })
+}
+
+impl ResizePlan<'_> {
+    /// Has the file system inside follow, and gives the volume and its file their sizes. What was prepared is taken back
+    /// where nothing comes of it.
+    ///
+    /// # Errors
+    /// The file system's tool refuses, or the volume can't be attached for it; the medium failed. The volume opens with
+    /// its old size or the new one, and nothing in it is lost.
+    pub fn run(self, observer: &dyn Observer) -> Result<Resized, Error> {
+        let path = &*self.volume;
+        let filled = match &self.secrets.key {
+            Key::VeraCrypt(secret) => veracrypt::run(&self, secret, observer)?,
+            Key::BitLocker(keys) => bitlocker::run(&self, keys, observer)?,
+        };
+        if self.is_file && self.size_bytes < self.size_bytes_before {
+            set_len(path, self.size_bytes)?;
+        }
+        let grown = match self.filesystem.and_then(|fs| Some((fs, fs.becomes_bytes?))) {
+            Some((fs, to)) if to > fs.bytes => {
+                observer.stage(Stage::Growing(fs.kind));
+                self.resize_inside(fs, to, observer)
+            }
+            _ => Ok(()),
+        };
+        let now = match &self.secrets.key {
+            _ if self.filesystem.is_none() => None,
+            Key::VeraCrypt(secret) => veracrypt::file_system(self.locked, secret)?,
+            Key::BitLocker(keys) => bitlocker::file_system(path, keys)?,
+        };
+        let frees_device = !self.is_file && self.size_bytes < self.size_bytes_before;
+        Ok(Resized {
+            format: self.format,
+            size_bytes: if self.is_file { self.size_bytes } else { self.size_bytes_before },
+            data_bytes_before: self.data_bytes_before,
+            data_bytes: self.data_bytes,
+            filled,
+            metadata_moved: self.metadata.map(|metadata| !matches!(metadata, MetadataPlan::Stays)),
+            filesystem: now.map(|fs| fs.kind),
+            filesystem_bytes: now.map(|fs| fs.bytes),
+            unused_room: now.is_some_and(|fs| fs.bytes + SLACK < self.room / PAGE * PAGE),
+            frees_device,
+            not_grown: grown.err(),
+            volume: self.volume,
+        })
+    }
+}
