@@ -17,6 +17,7 @@ mod namespace;
 pub mod nbd;
 #[cfg_attr(not(feature = "nvme-tcp"), path = "absent/nvme_tcp.rs")]
 pub mod nvme_tcp;
+mod on_signals;
 mod pace;
 pub mod path_text;
 mod peer;
@@ -34,5 +35,6 @@ pub use error::{
     AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
 };
 pub use namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
+pub use on_signals::on_signals;
 pub use peer::{LocalUsers, Refusals, Refused};
 pub use stop::Stop;

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::prompt;
 use crate::verbs::name_of;
+use keyway::drive::Authority;
 use keyway::secrets::{Question, Secrets, Subject, Wanted};
 use keyway::{Error, SecretBytes};
 use std::io::{self, IsTerminal};
@@ -21,6 +22,7 @@ impl Secrets for Terminal {
             Wanted::Password => prompt::password(&format!("Password of {what}: ")),
             Wanted::RecoveryPassword => prompt::password(&format!("Recovery password of {what}: ")),
             Wanted::Pin => prompt::password(&format!("PIN of {what}: ")),
+            Wanted::Psid => prompt::password("PSID on the drive's label: "),
             Wanted::NewPassword => twice(&format!("New password of {what}: "), "passwords"),
             Wanted::NewPin => twice(&format!("New PIN of {what}: "), "PINs"),
             _ => return Ok(None),
@@ -45,6 +47,8 @@ fn words(subject: &Subject) -> String {
         Subject::Hidden(path) => format!("the hidden volume in {}", name_of(path)),
         Subject::Outer(path) => format!("the outer volume {}", name_of(path)),
         Subject::Backup(path) => format!("{} at the time of the backup", name_of(path)),
+        Subject::Drive(path, Authority::Sid) => format!("the owner of {}", name_of(path)),
+        Subject::Drive(path, who) => format!("{who} on {}", name_of(path)),
         Subject::Named(name) => name.clone(),
         _ => "the volume".to_owned(),
     }

@@ -19,7 +19,6 @@ use keyway_fs::files::FilesError;
 use keyway_fs::resize::RoomError;
 use keyway_lab::LabError;
 use keyway_store::StoreError;
-use keyway_virtual_drive::DriveError;
 use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::{self, BitLockerError};
 use keyway_volume::veracrypt::{ChangeError, CreateError, ResizeError};
@@ -200,7 +199,7 @@ macro_rules! explained {
 explained! {
     StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError, VolumeError,
     BitLockerError, bitlocker::ChangeError, bitlocker::RewriteError, bitlocker::BackupError, bitlocker::ResizeError,
-    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, LabError, DriveError, SessionError,
+    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, LabError, SessionError,
 }
 
 impl From<Error> for Failure {
@@ -218,6 +217,7 @@ impl From<Error> for Failure {
                 failure
             }
             Error::Converting(error) => error.into(),
+            Error::Drive(error) => error.into(),
             error => Self::explained(&error),
         }
     }

@@ -102,10 +102,14 @@ fn document_text(document: &impl Serialize) -> String {
 
 /// Writes a text that ends with a line end; a reader that went away is not an error.
 fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    let written = write!(out, "{text}{end}").and_then(|()| out.flush());
-    match written {
+    print_bytes(format!("{text}{end}").as_bytes())
+}
+
+/// Writes bytes as they are; a reader that went away is not an error.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::io("write to", std::path::Path::new("standard output"), &e))
         }

@@ -264,6 +264,68 @@ fn a_drive_set_up_without_hashing() {
     );
     cli.fails(3, "wrong-secret", "the password is mistyped", &format!("drive unlock @drive {USER}"));
     cli.ends(0, &format!("drive unlock @drive {USER} --hash plain"));
+    // The sheet names the drive and how its secrets are hashed wherever a command needs it.
+    let cli = made();
+    cli.ends(0, &format!("drive setup @drive {USER} --recovery-sheet @sheet --hash plain"));
+    let sheet = std::fs::read_to_string(cli.path("sheet")).expect("the sheet");
+    let drive = cli.path("drive").display().to_string();
+    let commands: Vec<&str> = sheet.lines().filter(|line| line.contains("keyway drive")).collect();
+    assert!(commands.len() == 4 && commands.iter().all(|line| line.contains(&drive)), "{sheet}");
+    assert_eq!(commands.iter().filter(|line| line.ends_with("--hash plain")).count(), 3);
+    assert!(!sheet.contains('<') && sheet.contains("plain (not hashed"), "{sheet}");
+}
+
+#[test]
+fn what_would_be_done_is_told_and_not_done() {
+    let cli = made();
+    let plan = |words: &str| cli.json(0, &format!("drive {words} --dry-run"))["plan"].clone();
+    let setup = plan("setup @drive --recovery-sheet @sheet");
+    assert_eq!((&setup["action"], &setup["loses_data"]), (&"set-up".into(), &false.into()));
+    assert!(!cli.path("sheet").exists());
+    assert_eq!(cli.json(0, "drive info @drive")["state"], "factory");
+    // What can't be done is refused all the same; nobody is asked for a secret, and nothing for a yes.
+    assert_eq!(cli.json(1, "drive erase @drive --dry-run")["error"]["kind"], "not-set-up");
+    cli.ends(0, "drive setup @drive --password-file @pw --admin-password-file @admin");
+    let unlock = plan("unlock @drive");
+    assert_eq!(
+        (&unlock["ranges"], &unlock["as"]),
+        (&serde_json::json!([0]), &serde_json::json!(["user1", "admin1"]))
+    );
+    for (words, action) in [
+        ("erase @drive --range 1", "erase-range"),
+        ("range set @drive 1 --start 1M --length 4M", "place-range"),
+        ("range remove @drive 1", "remove-range"),
+        ("user alone @drive --range 1", "give-to-users"),
+        ("mbr write @drive @pw", "write-table"),
+        ("store write @drive @pw", "write-table"),
+        ("revert @drive", "revert"),
+        ("revert @drive --keep-data", "release"),
+    ] {
+        let plan = plan(words);
+        assert_eq!((&plan["action"], &plan["loses_data"]), (&action.into(), &true.into()), "{words}");
+    }
+    for (words, action) in [
+        ("lock @drive", "lock"),
+        ("range enable @drive 1", "enable-range"),
+        ("user enable @drive user2", "enable-user"),
+        ("user disable @drive user1", "disable-user"),
+        ("user forbid @drive user1", "allow-user"),
+        ("user password @drive sid", "set-password"),
+        ("user move-in @drive", "move-in"),
+        ("mbr enable @drive", "enable-shadow"),
+        ("mbr done @drive", "finish-shadow"),
+        ("block @drive", "block-owner"),
+        ("reset @drive", "reset"),
+    ] {
+        let plan = plan(words);
+        assert_eq!((&plan["action"], &plan["loses_data"]), (&action.into(), &false.into()), "{words}");
+    }
+    let told = String::from_utf8(cli.ends(0, "drive erase @drive --dry-run").stdout).expect("text");
+    assert!(told.starts_with("Nothing was done.") && told.contains("will be lost for ever."), "{told}");
+    // It is as it was set up.
+    cli.ends(0, &format!("drive unlock @drive {USER}"));
+    cli.json(0, "drive emulate @other --size 32M --dry-run");
+    assert!(!cli.path("other").exists());
 }
 
 #[test]

@@ -610,6 +610,140 @@ advice! {
     OpenByVerb = "open-by-verb",
     /// Try it again.
     TryAgain = "try-again",
+    /// A drive that takes security commands, or a virtual one's file.
+    NameEncryptingDrive = "name-encrypting-drive",
+    /// A software volume on it.
+    EncryptBySoftware = "encrypt-by-software",
+    /// A software volume in its place.
+    EncryptInstead = "encrypt-instead",
+    /// Another program manages such drives.
+    UseSedutil = "use-sedutil",
+    /// Have libata let security commands through.
+    AllowSecurityCommands = "allow-security-commands",
+    /// Without this bridge.
+    ConnectDirectly = "connect-directly",
+    /// As root.
+    RunAsRoot = "run-as-root",
+    /// Try again, then cut the drive's power.
+    RetryOrPowerCycle = "retry-or-power-cycle",
+    /// Try again.
+    Retry = "retry",
+    /// If that does not help, cut the machine's power.
+    ElseRestartMachine = "else-restart-machine",
+    /// The system's log has the reason.
+    ReadLogForReason = "read-log-for-reason",
+    /// What the drive offers.
+    SeeWhatItOffers = "see-what-it-offers",
+    /// What the drive has.
+    SeeWhatItHas = "see-what-it-has",
+    /// In what state the drive is.
+    SeeDriveState = "see-drive-state",
+    /// The size of the drive's blocks.
+    SeeBlockSize = "see-block-size",
+    /// What ranges are aligned to.
+    SeeAlignment = "see-alignment",
+    /// Alignment and number of ranges.
+    SeeRangeLimits = "see-range-limits",
+    /// How large the MBR shadow is.
+    SeeShadowSize = "see-shadow-size",
+    /// The ranges that there are.
+    ListRanges = "list-ranges",
+    /// An administrator has the range lock.
+    EnableRange = "enable-range",
+    /// Less of it.
+    ReadOrWriteLess = "read-or-write-less",
+    /// In smaller parts.
+    SmallerParts = "smaller-parts",
+    /// Give one.
+    GiveAPassword = "give-a-password",
+    /// A shorter one.
+    Shorten = "shorten",
+    /// A shorter one, or hash it.
+    ShortenOrHash = "shorten-or-hash",
+    /// Have the machine's firmware not block the drive's owner.
+    SwitchBlockSidOff = "switch-block-sid-off",
+    /// The label's secret works all the same.
+    UsePsidMeanwhile = "use-psid-meanwhile",
+    /// Cut the drive's power.
+    PowerCycle = "power-cycle",
+    /// Cut the drive's power, then the right secret.
+    PowerCycleAndRetry = "power-cycle-and-retry",
+    /// Cut its power, and update its firmware.
+    PowerCycleForFirmware = "power-cycle-for-firmware",
+    /// Update the firmware.
+    NewerFirmware = "newer-firmware",
+    /// Save what can be read.
+    CopyWhatCanBeRead = "copy-what-can-be-read",
+    /// Read the label again.
+    ReadLabelAgain = "read-label-again",
+    /// The owner's secret takes the drive back and loses nothing.
+    RevertKeepingData = "revert-keeping-data",
+    /// So does the label's secret, which loses everything.
+    OrRevertByPsid = "or-revert-by-psid",
+    /// If that does not help, the label's secret, which loses everything.
+    ElseRevertByPsid = "else-revert-by-psid",
+    /// To the factory's state first.
+    RevertByPsidFirst = "revert-by-psid-first",
+    /// Its state.
+    SeeState = "see-state",
+    /// The owner's secret undoes a set-up that was cut short.
+    RevertSetupCutShort = "revert-setup-cut-short",
+    /// Keep the owner's secret, which takes a drive back that is set up in part.
+    KeepOwnersSecret = "keep-owners-secret",
+    /// Whether it is right.
+    CheckDrivePassword = "check-drive-password",
+    /// The owner's.
+    GiveOwnersSecret = "give-owners-secret",
+    /// Name a file that holds one.
+    GivePasswordFile = "give-password-file",
+    /// Do it as an administrator, or get the right from one.
+    AuthenticateAsAdministrator = "authenticate-as-administrator",
+    /// As somebody else.
+    NameAnotherAuthority = "name-another-authority",
+    /// Wait, and try again.
+    WaitAMinute = "wait-a-minute",
+    /// End the sessions of other programs.
+    EndOtherSessions = "end-other-sessions",
+    /// Set the drive up.
+    SetDriveUp = "set-drive-up",
+    /// Unlock it, or do not keep the data.
+    UnlockOrLoseData = "unlock-or-lose-data",
+    /// Its user unlocks the range, or it is erased.
+    HaveUserUnlockOrErase = "have-user-unlock-or-erase",
+    /// One namespace alone.
+    KeepOneNamespace = "keep-one-namespace",
+    /// Unmount or close it.
+    CloseThatFirst = "close-that-first",
+    /// Elsewhere than on the drive.
+    KeepElsewhere = "keep-elsewhere",
+    /// Name another one.
+    NameAnother = "name-another",
+    /// Take the range away.
+    RemoveRangeInstead = "remove-range-instead",
+    /// Each password by who may change it.
+    ChangeAsThemselves = "change-as-themselves",
+    /// Name a user.
+    NameUser = "name-user",
+    /// As somebody whom the kernel knows.
+    UnlockAsKernelKnows = "unlock-as-kernel-knows",
+    /// Without the kernel.
+    LeaveOutKernel = "leave-out-kernel",
+    /// Serve the virtual drive, or do it without the kernel.
+    ServeVirtualDrive = "serve-virtual-drive",
+    /// The label's secret, whole.
+    ReadPsidAgain = "read-psid-again",
+    /// Name the label's secret.
+    GivePsid = "give-psid",
+    /// Where the owner's secret goes or comes from.
+    GiveOwnersSource = "give-owners-source",
+    /// Another port.
+    OtherPort = "other-port",
+    /// How a size is written.
+    WriteSize = "write-size",
+    /// A program with virtual drives.
+    BuildWithVirtualDrives = "build-with-virtual-drives",
+    /// The password, hashed in one of these ways.
+    TryHashes { one: String, other: String } = "try-hashes",
 }
 
 #[cfg(test)]

@@ -52,20 +52,18 @@ pub enum PasswordError {
     MuchTooLong,
 }
 
-impl PasswordError {
-    /// What to do next.
-    pub const fn next(self) -> &'static str {
-        match self {
-            Self::Empty => "give one",
-            Self::TooLong => "shorten it, or have it hashed",
-            Self::MuchTooLong => "shorten it",
-        }
-    }
-}
-
 impl PasswordHash {
     /// All of them, the likeliest first.
     pub const ALL: [Self; 3] = [Self::Sedutil, Self::Plain, Self::SedutilSha512];
+
+    /// The others, the likeliest first.
+    pub const fn others(self) -> [Self; 2] {
+        match self {
+            Self::Sedutil => [Self::Plain, Self::SedutilSha512],
+            Self::Plain => [Self::Sedutil, Self::SedutilSha512],
+            Self::SedutilSha512 => [Self::Sedutil, Self::Plain],
+        }
+    }
 
     /// The name that the command line takes.
     pub const fn name(self) -> &'static str {

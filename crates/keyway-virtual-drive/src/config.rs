@@ -8,6 +8,7 @@
 //!      data_offset()   the drive's blocks, encrypted
 //! ```
 
+use super::error::DriveError;
 use super::slots::SLOTS;
 use std::collections::BTreeSet;
 
@@ -200,6 +201,22 @@ pub struct Label {
     pub msid: String,
     /// The secret that allows to erase everything.
     pub psid: String,
+}
+
+impl Label {
+    /// Of a drive that nobody has seen before.
+    ///
+    /// # Errors
+    /// [`DriveError::NoRandom`].
+    pub fn random() -> Result<Self, DriveError> {
+        let mut random = [0; 76];
+        getrandom::fill(&mut random).map_err(|_| DriveError::NoRandom)?;
+        // 32 letters that can't be taken for one another.
+        let letter = |byte: &u8| char::from(b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789"[usize::from(byte & 31)]);
+        let mut letters = random.iter().map(letter);
+        let mut text = |len: usize| letters.by_ref().take(len).collect::<String>();
+        Ok(Self { serial: format!("KW{}", text(12)), msid: text(32), psid: text(32) })
+    }
 }
 
 impl DriveConfig {

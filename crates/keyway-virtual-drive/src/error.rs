@@ -45,8 +45,8 @@ impl Explain for DriveError {
         match self {
             Self::Store(error) => error.explain(),
             Self::NotADrive => (K::NotAVolume, F::Contents, A::MakeVirtualDrive).into(),
-            Self::Version(_) => (K::NotAVolume, F::Contents, A::UseNewer).into(),
-            Self::Damaged => (K::NotAVolume, F::Contents, A::NotWrittenHere).into(),
+            Self::Version(_) => (K::Damaged, F::Contents, A::UseNewer).into(),
+            Self::Damaged => (K::Damaged, F::Contents, A::NotWrittenHere).into(),
             Self::TooSmall { .. } => Meaning::of(F::Contents),
             Self::StateTooLarge(_) | Self::NoRandom => Meaning::of(F::Ours),
             Self::Config(_) => Meaning::of(F::Request),

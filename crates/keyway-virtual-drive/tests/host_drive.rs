@@ -12,6 +12,7 @@ use keyway_store::MemStore;
 use keyway_testkit::Rng;
 use keyway_virtual_drive::VirtualTransport;
 use keyway_virtual_drive::{Drive, DriveConfig, Label};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const PSID: &str = "PSIDPSIDPSIDPSIDPSIDPSIDPSIDPSID";
@@ -156,17 +157,26 @@ fn the_shadow_and_the_data_store() {
     let mut session = host.locking(as_(authority::admin(1), OWNER)).expect("the administrator");
     assert_eq!(session.table_bytes(ByteTable::Shadow).expect("told"), 256 << 10);
     let mut told = 0;
-    session.write_table(ByteTable::Shadow, 0, &image, |n| told = n).expect("written");
+    session
+        .write_table(ByteTable::Shadow, 0, &image, |n| {
+            told = n;
+            ControlFlow::Continue(())
+        })
+        .expect("written");
     assert_eq!(told, 50_000);
     let mut back = vec![0; 50_000];
-    session.read_table(ByteTable::Shadow, 0, &mut back, |_| {}).expect("read");
+    session.read_table(ByteTable::Shadow, 0, &mut back, |_| ControlFlow::Continue(())).expect("read");
     assert!(back == image);
     session.enable_shadow(true).expect("enabled");
-    session.write_table(ByteTable::DataStore, 100, b"notes", |_| {}).expect("written");
+    session.write_table(ByteTable::DataStore, 100, b"notes", |_| ControlFlow::Continue(())).expect("written");
     let mut notes = [0; 7];
-    session.read_table(ByteTable::DataStore, 99, &mut notes, |_| {}).expect("read");
+    session.read_table(ByteTable::DataStore, 99, &mut notes, |_| ControlFlow::Continue(())).expect("read");
     assert_eq!(&notes, b"\0notes\0");
-    assert!(session.write_table(ByteTable::DataStore, (64 << 10) - 2, b"notes", |_| {}).is_err());
+    assert!(
+        session
+            .write_table(ByteTable::DataStore, (64 << 10) - 2, b"notes", |_| ControlFlow::Continue(()))
+            .is_err()
+    );
     session.end().expect("ended");
 
     drive.power_cycle().expect("power");
@@ -279,7 +289,7 @@ fn corrupted_answers_end_in_errors_not_in_panics() {
             session.user(1)?;
             session.media_key(0)?;
             session.table_bytes(ByteTable::DataStore)?;
-            session.read_table(ByteTable::DataStore, 0, &mut [0; 600], |_| {})?;
+            session.read_table(ByteTable::DataStore, 0, &mut [0; 600], |_| ControlFlow::Continue(()))?;
             session.random(40)?;
             session.end()
         };

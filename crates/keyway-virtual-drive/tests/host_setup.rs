@@ -3,7 +3,7 @@
 
 use keyway_sed::host::Host;
 use keyway_sed::host::ranges::Lock;
-use keyway_sed::host::setup::Plan;
+use keyway_sed::host::setup::FirstSetup;
 use keyway_sed::transport::{Identity, SecurityTransport, TransportError};
 use keyway_store::MemStore;
 use keyway_virtual_drive::VirtualTransport;
@@ -75,13 +75,15 @@ fn connected(drive: &Arc<Drive>, cut: Cut) -> (Host, Rc<Cell<usize>>) {
 }
 
 /// The drive's, and its user's alone.
-const PLANS: [Plan; 2] =
-    [Plan { lock: Lock::Locked, single_user: false }, Plan { lock: Lock::Locked, single_user: true }];
+const PLANS: [FirstSetup; 2] = [
+    FirstSetup { lock: Lock::Locked, single_user: false },
+    FirstSetup { lock: Lock::Locked, single_user: true },
+];
 
 const NEVER: Cut = Cut { first: usize::MAX, last: usize::MAX };
 
 /// Commands that a whole set-up takes, discovery included.
-fn all_commands(plan: Plan) -> usize {
+fn all_commands(plan: FirstSetup) -> usize {
     let (mut host, commands) = connected(&made(), NEVER);
     host.set_up(OWNER, USER, plan).expect("set up");
     commands.get()

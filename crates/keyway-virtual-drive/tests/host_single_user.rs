@@ -3,7 +3,7 @@
 
 use keyway_sed::discovery::Feature;
 use keyway_sed::host::ranges::Lock;
-use keyway_sed::host::setup::Plan;
+use keyway_sed::host::setup::FirstSetup;
 use keyway_sed::host::{Credential, Did, Host, HostError};
 use keyway_sed::uid::authority;
 use keyway_sed::{Status, Uid};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const OWNER: &[u8] = b"the owner's secret";
 const USER: &[u8] = b"the user's secret";
 const SECOND: &[u8] = b"the second user's";
-const SINGLE: Plan = Plan { lock: Lock::Locked, single_user: true };
+const SINGLE: FirstSetup = FirstSetup { lock: Lock::Locked, single_user: true };
 
 fn made(single_user: bool) -> (Arc<Drive>, Host) {
     let label = Label { serial: "KWTEST0002".into(), msid: "factory".into(), psid: "P".repeat(32) };
@@ -84,7 +84,7 @@ fn a_drive_of_its_users_alone() {
 #[test]
 fn ranges_are_given_to_users_and_keep_what_is_in_them() {
     let (drive, mut host) = made(true);
-    let plan = Plan { lock: Lock::Unlocked, single_user: false };
+    let plan = FirstSetup { lock: Lock::Unlocked, single_user: false };
     host.set_up(OWNER, USER, plan).expect("set up");
     let mut session = host.locking(as_(authority::admin(1), OWNER)).expect("the owner");
     session.place_range(1, 2048, 512).expect("placed");
@@ -121,6 +121,6 @@ fn a_drive_without_the_mode_is_left_alone() {
     let (_, mut host) = made(false);
     assert!(matches!(host.set_up(OWNER, USER, SINGLE), Err(HostError::Unsupported(_))));
     assert!(host.is_unowned().expect("told"));
-    host.set_up(OWNER, USER, Plan { single_user: false, ..SINGLE }).expect("set up");
+    host.set_up(OWNER, USER, FirstSetup { single_user: false, ..SINGLE }).expect("set up");
     assert!(matches!(host.give_to_users(OWNER, &[0]), Err(HostError::Unsupported(_))));
 }

@@ -1,5 +1,6 @@
 //! Why something could not be done, as data: what a person reads is the front's to say.
 
+use crate::drive::error::DriveError;
 use crate::resize::error::ResizeError;
 use crate::session::error::SessionError;
 use crate::tpm::TpmProtectorError;
@@ -146,6 +147,9 @@ pub enum Error {
     /// Attaching or closing a volume.
     #[error(transparent)]
     Attach(#[from] AttachError),
+    /// A drive that encrypts by itself.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
     /// The files in a volume.
     #[error(transparent)]
     Files(#[from] FilesError),
@@ -320,6 +324,7 @@ impl Explain for Error {
             Self::Converting(error) => error.explain(),
             Self::Session(error) => error.explain(),
             Self::Attach(error) => error.explain(),
+            Self::Drive(error) => error.explain(),
             Self::Files(error) => error.explain(),
         }
     }

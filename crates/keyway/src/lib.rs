@@ -19,6 +19,7 @@
 //! | know what is open, and what is known of a volume | [`session::OpenVolume`], [`session::VolumeStatus`] |
 //! | close it, or several | [`session::close`], [`session::close_each`] |
 //! | destroy every key of a volume | [`erase`] |
+//! | see, set up, unlock or erase a drive that encrypts by itself, or make a virtual one | [`drive`] |
 //!
 //! What cannot be undone is a plan first: a value that says what will be done, and does it when it is run.
 //!
@@ -52,6 +53,7 @@
 pub mod conversion;
 pub mod create;
 pub mod detect;
+pub mod drive;
 mod erase;
 mod error;
 pub mod header;

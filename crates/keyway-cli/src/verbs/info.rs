@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let which = args.target.which();
     if !args.target.names_a_secret() && !args.ask {
         return volume::look(|| match volume::family(&which)? {
-            Family::VeraCrypt if drive::is_drive(&args.target.volume) => {
+            Family::VeraCrypt if keyway::drive::is_drive(&args.target.volume) => {
                 drive::show(&args.target.volume, out)
             }
             Family::BitLocker | Family::VeraCrypt => outside(&which, out),

@@ -1,6 +1,5 @@
 //! `status`: what is open, how, and how much went through it.
 
-use super::drive;
 use crate::conversion::{self, JournalArgs};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -58,24 +57,12 @@ fn one(name: &str, journal: Option<&Path>, out: Output) -> Result<(), Failure> {
                 return converting(path, document, None, out);
             }
             let waiting = WaitingVolume::named(Some(name))?.into_iter().next();
-            let mut status = locked(waiting.as_ref().map_or(path, |waiting| &waiting.volume))?;
+            let mut status = VolumeStatus::locked(waiting.as_ref().map_or(path, |waiting| &waiting.volume))?;
             status.waiting = waiting;
             status
         }
     };
     out.result(&document(&status), || status_words::one(path, &status))
-}
-
-/// A volume that is not open here, or a drive that encrypts by itself.
-fn locked(path: &Path) -> Result<VolumeStatus, Failure> {
-    if !drive::is_drive(path) {
-        return Ok(VolumeStatus::locked(path)?);
-    }
-    let seen = drive::status_of(path)?;
-    let method = seen.encrypts.then_some(drive::METHOD);
-    let mut status = VolumeStatus::drive(seen.size_bytes, method, (seen.locking, seen.locked));
-    status.description = seen.model;
-    Ok(status)
 }
 
 /// The fields of a volume, and what its serving process says.

@@ -4,6 +4,7 @@ use super::Failure;
 use keyway::resize::ResizeError;
 use keyway::{Error, Misuse};
 
+use keyway::drive::Authority;
 use keyway_attach::{
     AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
 };
@@ -20,9 +21,11 @@ use keyway_lab::LabError;
 use keyway_lab::bench::BenchError;
 use keyway_lab::trace::TraceError;
 use keyway_model::trace::TraceFormatError;
+use keyway_sed::host::{Did, HostError, Misbehaved, Refused, Unfit};
+use keyway_sed::password::PasswordError;
 use keyway_store::{InUse, Operation, StoreError};
 use keyway_sys::Use;
-use keyway_tpm::{BadResponse, Lockout, Pcrs, ResponseCode, TpmError, Unfit};
+use keyway_tpm::{BadResponse, Lockout, Pcrs, ResponseCode, TpmError};
 use keyway_volume::bitlocker::tpm::{BlobFault, PinFault, TpmProtectorError};
 use keyway_volume::bitlocker::{
     self, BitLockerError, BlockFault, BootFault, CopyFault, EntryTooLong, Guid, Impossible, NotABackup,
@@ -49,6 +52,7 @@ pub(super) fn all() -> Vec<Failure> {
     all.extend(attaching());
     all.extend(laboratory());
     all.extend(library());
+    all.extend(drives());
     all
 }
 
@@ -237,11 +241,11 @@ fn tpm() -> Vec<Failure> {
         T::LockedOut { lockout: Some(lockout(32, 7200)) },
         T::NotThisTpm,
         T::OwnerPassword,
-        T::Unfit(Unfit::DamagedObject),
-        T::Unfit(Unfit::UnknownAlgorithms),
-        T::Unfit(Unfit::UnknownPolicy),
-        T::Unfit(Unfit::SecretTooLong { length: 200, limit: 128 }),
-        T::Unfit(Unfit::NoSha256Bank(pcrs)),
+        T::Unfit(keyway_tpm::Unfit::DamagedObject),
+        T::Unfit(keyway_tpm::Unfit::UnknownAlgorithms),
+        T::Unfit(keyway_tpm::Unfit::UnknownPolicy),
+        T::Unfit(keyway_tpm::Unfit::SecretTooLong { length: 200, limit: 128 }),
+        T::Unfit(keyway_tpm::Unfit::NoSha256Bank(pcrs)),
         T::Random(random()),
     ];
     let mut all: Vec<Failure> = of_tpm.into_iter().map(|error| E::Tpm(error).into()).collect();
@@ -670,4 +674,100 @@ fn library() -> Vec<Failure> {
         size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::Kind::Ext }),
         size(ResizeError::NotAttachable),
     ]
+}
+
+fn drives() -> Vec<Failure> {
+    use keyway::drive::DriveError as E;
+    use keyway_sed::discovery::{BlockSid, Discovery, Feature, LockingFeature};
+    use keyway_sed::transport::{NoSecurity, Refusal, TransportError as T};
+    use keyway_sed::uid::authority;
+    use keyway_sed::{Status as S, diagnosis::Situation, password::PasswordHash};
+    let blocked = Feature::BlockSid(BlockSid { blocked: true, ..BlockSid::default() });
+    let features = vec![Feature::Locking(LockingFeature::default()), blocked];
+    let discovery = Discovery { revision: (0, 1), vendor: [0; 32], features };
+    let said = |error: HostError, factory_pin| {
+        let (hash, discovery) = (PasswordHash::Sedutil, Some(&discovery));
+        E::said(&v(), error, &Situation { discovery, hash, factory_pin, tried: &[] })
+    };
+    let (sid, psid) = (Some(authority::SID), Some(authority::PSID));
+    let (admin, user) = (Some(authority::admin(1)), Some(authority::user(1)));
+    let refused = |(did, authority, status)| HostError::Refused(Refused { did, authority, status });
+    let refusals = [
+        (Did::Authenticate, sid, S::NotAuthorized),
+        (Did::Authenticate, user, S::AuthorityLockedOut),
+        (Did::Authenticate, psid, S::NotAuthorized),
+        (Did::Authenticate, user, S::NotAuthorized),
+        (Did::Activate, admin, S::NotAuthorized),
+        (Did::Get, None, S::NotAuthorized),
+        (Did::Set, user, S::NotAuthorized),
+        (Did::Get, user, S::SpBusy),
+        (Did::SetRange, admin, S::InvalidParameter),
+        (Did::Authenticate, user, S::InvalidParameter),
+        (Did::Authenticate, user, S::Fail),
+        (Did::RevertSp, admin, S::Fail),
+        (Did::Reactivate, admin, S::Fail),
+        (Did::Activate, sid, S::Fail),
+        (Did::Get, user, S::SpFrozen),
+        (Did::Get, user, S::TPerMalfunction),
+        (Did::Get, user, S::ResponseOverflow),
+        (Did::Get, user, S::UniquenessConflict),
+    ];
+    let others = [
+        T::NotADrive.into(),
+        T::NoSecurityCommands(NoSecurity::Drive).into(),
+        T::NoSecurityCommands(NoSecurity::Libata).into(),
+        T::NoSecurityCommands(NoSecurity::Bridge).into(),
+        T::NotPermitted(io(13)).into(),
+        T::TimedOut.into(),
+        T::Refused(Refusal::Nvme(2)).into(),
+        T::Io(io(5)).into(),
+        HostError::Misbehaved(Misbehaved::NoComId),
+        HostError::Misbehaved(Misbehaved::Closed),
+        HostError::Unsupported("MBR shadow"),
+        Unfit::PartBlocks.into(),
+        Unfit::Unaligned.into(),
+        Unfit::NeverLocks.into(),
+        Unfit::PastDataStore.into(),
+        Unfit::LargerThanShadow.into(),
+        Unfit::LargeRequest.into(),
+        HostError::Stopped,
+    ];
+    let factory = refused((Did::Authenticate, admin, S::NotAuthorized));
+    let half = refused((Did::Set, admin, S::Fail));
+    let mut all: Vec<Failure> = refusals.into_iter().map(|r| said(refused(r), false).into()).collect();
+    all.extend(others.into_iter().map(|error| Failure::from(said(error, false))));
+    all.extend(failures![
+        said(factory, true),
+        E::HalfSetUp(Box::new(said(half, false))),
+        E::NoStandard(v()),
+        E::OnlyRead(v()),
+        E::NotSetUp(v()),
+        E::SetUpAlready(v()),
+        E::OddState(v()),
+        E::InUse { disk: "/dev/sda".into(), user: Use::Swap },
+        E::SheetOnDrive("sheet.txt".into()),
+        E::GlobalRangeHasNoPlace,
+        E::GlobalRangeStays,
+        E::NoLength,
+        E::NoUser(Authority::Admin(1)),
+        E::OtherPart,
+        E::KernelKnowsNoFile,
+        E::UnknownToKernel(Authority::Admin(2)),
+        E::RangeUnknownToKernel,
+        E::Password(PasswordError::Empty),
+        E::Password(PasswordError::TooLong),
+        E::Password(PasswordError::MuchTooLong),
+        E::PsidLength(7),
+        E::NoPsid,
+        E::NoOwnersSecret,
+        E::NoVirtualDrives(v()),
+        E::VirtualSize,
+        E::Served(NvmeError::Name("x".to_owned())),
+        E::Served(NvmeError::System {
+            doing: "listen on",
+            at: ([127, 0, 0, 1], 4420).into(),
+            source: io(98)
+        }),
+    ]);
+    all
 }

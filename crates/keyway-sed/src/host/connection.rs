@@ -1,7 +1,7 @@
 //! One drive's channel: discovery, properties, and the exchange of packets with a drive that may be
 //! slow, mistaken or hostile.
 
-use super::error::{Did, HostError, Misbehaved, Refused};
+use super::error::{Did, HostError, Misbehaved, Refused, Unfit};
 use crate::comid::{self, PROTOCOL_COMID, PROTOCOL_TCG, Request, Response};
 use crate::discovery::Discovery;
 use crate::enterprise;
@@ -165,9 +165,7 @@ impl Host {
         let com_id = self.com_id()?;
         let mut packet = wrap(com_id, 0, tsn, hsn, payload);
         if packet.len() > limits.com_packet {
-            return Err(HostError::Asked(
-                "the request is larger than the drive takes; do it in smaller parts",
-            ));
+            return Err(Unfit::LargeRequest.into());
         }
         let blocks = packet.len().next_multiple_of(BLOCK);
         packet.resize(blocks, 0);

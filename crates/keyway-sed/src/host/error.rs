@@ -15,9 +15,7 @@ pub enum HostError {
     #[error("the drive answered {} to {}", .0.status, .0.did.words())]
     Refused(Refused),
     /// The drive does not keep to the protocol.
-    #[error(
-        "the drive does not keep to the protocol: {0}; try again, and if it goes on, switch it off and on"
-    )]
+    #[error("the drive does not keep to the protocol: {0}")]
     Misbehaved(Misbehaved),
     /// The drive lacks it.
     #[error("the drive has no {0}")]
@@ -25,9 +23,36 @@ pub enum HostError {
     /// The secret can't be used.
     #[error(transparent)]
     Password(#[from] PasswordError),
-    /// What the caller asked for can't be.
-    #[error("{0}")]
-    Asked(&'static str),
+    /// What was asked for can't be.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// Whoever watched wanted it to stop.
+    #[error("it was stopped")]
+    Stopped,
+}
+
+/// Why what was asked for can't be: the drive was not told of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// A range that begins or ends inside a block.
+    #[error("start and length must be whole blocks")]
+    PartBlocks,
+    /// A range that does not keep to the drive's alignment.
+    #[error("start and length must keep to the drive's alignment")]
+    Unaligned,
+    /// A range that was told to lock, and whose locking is not enabled.
+    #[error("this range can't be locked yet")]
+    NeverLocks,
+    /// The DataStore ends before that.
+    #[error("the DataStore ends before that")]
+    PastDataStore,
+    /// More than the MBR shadow has room for.
+    #[error("the image is larger than the MBR shadow")]
+    LargerThanShadow,
+    /// A request that is larger than the drive takes.
+    #[error("the request is larger than the drive takes")]
+    LargeRequest,
 }
 
 impl From<CodecError> for HostError {

@@ -1,7 +1,7 @@
 //! Locking ranges: where they are, whether they are locked, and their end by a new key.
 
 use super::connection::Room;
-use super::error::{Did, HostError};
+use super::error::{Did, HostError, Unfit};
 use super::session::Session;
 use crate::Uid;
 use crate::uid::column::{locking as col, locking_info};
@@ -9,6 +9,9 @@ use crate::uid::{locking, method};
 
 /// The reset type of a power cycle (Core 2.01, 5.1.3.61).
 pub(super) const POWER_CYCLE: u64 = 0;
+
+/// Bytes of a logical block where a drive does not tell.
+const USUAL_BLOCK: u64 = 512;
 
 /// What a range lets through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +56,36 @@ pub struct Range {
     pub locks_on_power_cycle: bool,
 }
 
+/// What a range lets through now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RangeState {
+    /// Everything, whatever happens: its locking is not enabled.
+    NeverLocks,
+    /// Reads and writes.
+    Unlocked,
+    /// Reads only.
+    ReadOnly,
+    /// Writes only.
+    WriteOnly,
+    /// Nothing.
+    Locked,
+}
+
+impl Range {
+    /// What it lets through now.
+    pub const fn state(&self) -> RangeState {
+        let reads = self.read_lock_enabled && self.read_locked;
+        let writes = self.write_lock_enabled && self.write_locked;
+        match (reads, writes) {
+            _ if !self.read_lock_enabled && !self.write_lock_enabled => RangeState::NeverLocks,
+            (false, false) => RangeState::Unlocked,
+            (false, true) => RangeState::ReadOnly,
+            (true, false) => RangeState::WriteOnly,
+            (true, true) => RangeState::Locked,
+        }
+    }
+}
+
 /// What ranges there can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeLimits {
@@ -67,6 +100,24 @@ pub struct RangeLimits {
 }
 
 impl RangeLimits {
+    /// Bytes of a logical block: what the drive tells, else what is usual.
+    pub fn block(&self) -> u64 {
+        self.block_bytes.unwrap_or(USUAL_BLOCK)
+    }
+
+    /// Bytes as whole blocks that keep to the drive's alignment: the first block, and how many.
+    ///
+    /// # Errors
+    /// [`Unfit::PartBlocks`] and [`Unfit::Unaligned`].
+    pub fn blocks(&self, start_bytes: u64, length_bytes: u64) -> Result<(u64, u64), Unfit> {
+        let block = self.block();
+        if !start_bytes.is_multiple_of(block) || !length_bytes.is_multiple_of(block) {
+            return Err(Unfit::PartBlocks);
+        }
+        let (start, blocks) = (start_bytes / block, length_bytes / block);
+        if self.fits(start, blocks) { Ok((start, blocks)) } else { Err(Unfit::Unaligned) }
+    }
+
     /// Whether a range may begin and end there.
     pub const fn fits(&self, start: u64, blocks: u64) -> bool {
         if self.alignment <= 1 {
@@ -169,6 +220,19 @@ impl Session<'_> {
                 to.boolean(write);
             });
         })
+    }
+
+    /// Locks a range, and sees that it is: one whose locking is not enabled takes the word and stays open.
+    ///
+    /// # Errors
+    /// As [`Session::lock`]; [`Unfit::NeverLocks`].
+    pub fn lock_now(&mut self, number: u16) -> Result<(), HostError> {
+        self.lock(number, Lock::Locked)?;
+        match self.range(number) {
+            Ok(now) if now.state() == RangeState::NeverLocks => Err(Unfit::NeverLocks.into()),
+            // Whoever may lock it need not be allowed to see it.
+            _ => Ok(()),
+        }
     }
 
     /// The range's media key.

@@ -11,7 +11,7 @@ pub const USER: u16 = 1;
 
 /// How a drive is set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct FirstSetup {
     /// What it lets through when it is done.
     pub lock: Lock,
     /// The drive belongs to its first user alone: the owner can erase it, and not unlock it (Single User Mode).
@@ -27,16 +27,16 @@ impl Host {
     ///
     /// # Errors
     /// [`HostError::Refused`], by the step that failed; [`Host::take_back`] is next then.
-    pub fn set_up(&mut self, owner: &[u8], user: &[u8], plan: Plan) -> Result<(), HostError> {
-        if plan.single_user {
+    pub fn set_up(&mut self, owner: &[u8], user: &[u8], setup: FirstSetup) -> Result<(), HostError> {
+        if setup.single_user {
             self.must_have_single_user_mode()?;
         }
         self.take_ownership(owner)?;
-        self.activate(owner, if plan.single_user { &[0] } else { &[] })?;
+        self.activate(owner, if setup.single_user { &[0] } else { &[] })?;
         self.rediscover()?;
         let shadow = self.discovery().locking().is_some_and(|l| !l.mbr_shadowing_not_supported);
         let mut session = self.locking(Some(Credential { authority: authority::admin(1), pin: owner }))?;
-        if !plan.single_user {
+        if !setup.single_user {
             session.set_pin(authority::user(USER), user)?;
             session.enable_authority(authority::user(USER), true)?;
             session.allow_unlock(0, USER)?;
@@ -48,12 +48,12 @@ impl Host {
                 _ => {}
             }
         }
-        if plan.single_user {
+        if setup.single_user {
             session.end()?;
-            self.move_in(0, user, plan.lock)?;
+            self.move_in(0, user, setup.lock)?;
         } else {
             session.enable_locking(0, true)?;
-            session.lock(0, plan.lock)?;
+            session.lock(0, setup.lock)?;
             session.end()?;
         }
         self.rediscover()?;

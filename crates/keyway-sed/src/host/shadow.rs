@@ -1,11 +1,12 @@
 //! The MBR shadow, and the DataStore: bytes that the drive keeps beside its medium.
 
-use super::error::HostError;
+use super::error::{HostError, Unfit};
 use super::session::Session;
 use crate::Uid;
 use crate::packet::HEADERS;
 use crate::uid::column::{mbr_control as col, table as table_col};
 use crate::uid::{locking, table};
+use std::ops::ControlFlow;
 
 /// What a method call and its frame take besides the bytes that it carries: two UIDs, names, numbers and
 /// a status list, generously.
@@ -34,6 +35,13 @@ impl ByteTable {
         match self {
             Self::Shadow => table::MBR,
             Self::DataStore => table::DATA_STORE,
+        }
+    }
+
+    const fn past_end(self) -> Unfit {
+        match self {
+            Self::Shadow => Unfit::LargerThanShadow,
+            Self::DataStore => Unfit::PastDataStore,
         }
     }
 }
@@ -82,7 +90,15 @@ impl Session<'_> {
         self.get(row, table_col::ROWS..=table_col::ROWS)?.uint(table_col::ROWS)
     }
 
-    /// Bytes of a table. `progress` hears how many are read.
+    /// Bytes that a table has from `offset` on.
+    ///
+    /// # Errors
+    /// As [`Session::call`]; it ends before that.
+    pub fn table_bytes_from(&mut self, which: ByteTable, offset: u64) -> Result<u64, HostError> {
+        Ok(self.table_bytes(which)?.checked_sub(offset).ok_or(which.past_end())?)
+    }
+
+    /// Bytes of a table. `progress` hears how many are read, and may stop it.
     ///
     /// # Errors
     /// [`HostError::Refused`] where this session may not, or the table ends before.
@@ -91,19 +107,21 @@ impl Session<'_> {
         which: ByteTable,
         offset: u64,
         into: &mut [u8],
-        mut progress: impl FnMut(u64),
+        mut progress: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<(), HostError> {
         let part = self.part()?;
         let mut at = offset;
         for chunk in into.chunks_mut(part) {
             self.get_bytes(which.uid(), at, chunk)?;
             at = at.saturating_add(chunk.len() as u64);
-            progress(at - offset);
+            if progress(at - offset).is_break() {
+                return Err(HostError::Stopped);
+            }
         }
         Ok(())
     }
 
-    /// Writes bytes of a table. `progress` hears how many are written.
+    /// Writes bytes of a table, if it has room for all of them. `progress` hears how many are written, and may stop it.
     ///
     /// # Errors
     /// As [`Session::read_table`].
@@ -112,14 +130,19 @@ impl Session<'_> {
         which: ByteTable,
         offset: u64,
         bytes: &[u8],
-        mut progress: impl FnMut(u64),
+        mut progress: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<(), HostError> {
+        if self.table_bytes_from(which, offset)? < bytes.len() as u64 {
+            return Err(which.past_end().into());
+        }
         let part = self.part()?;
         let mut at = offset;
         for chunk in bytes.chunks(part) {
             self.set_bytes(which.uid(), at, chunk)?;
             at = at.saturating_add(chunk.len() as u64);
-            progress(at - offset);
+            if progress(at - offset).is_break() {
+                return Err(HostError::Stopped);
+            }
         }
         Ok(())
     }

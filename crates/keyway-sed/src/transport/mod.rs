@@ -1,17 +1,23 @@
 //! The ways to a drive's security protocols.
 //!
 //! Everything above talks to a [`SecurityTransport`]: bytes to a protocol, bytes from a protocol. The
-//! commands that carry them are NVMe's ([`nvme`]), SCSI's or ATA's ([`sg`]); a virtual drive in this
-//! process (`keyway-virtual-drive`) needs none.
+//! commands that carry them are NVMe's, SCSI's or ATA's, by the kernel of Linux; a virtual drive in this process
+//! (`keyway-virtual-drive`) needs none.
 
 pub mod ata;
 pub mod identity;
+#[cfg(target_os = "linux")]
 pub mod nvme;
+#[cfg(target_os = "linux")]
 mod open;
 pub mod scsi;
 mod security;
+#[cfg(target_os = "linux")]
 pub mod sg;
+#[cfg(target_os = "linux")]
+mod system;
 
 pub use identity::{Identity, Interface};
+#[cfg(target_os = "linux")]
 pub use open::open_device;
 pub use security::{NoSecurity, Refusal, SecurityTransport, TransportError};

@@ -1,7 +1,8 @@
 //! Security commands over the kernel's NVMe admin ioctl.
 
 use super::identity::Identity;
-use super::security::{NoSecurity, Refusal, SecurityTransport, TransportError, sorted};
+use super::security::{NoSecurity, Refusal, SecurityTransport, TransportError};
+use super::system::sorted;
 use keyway_sys::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};
 use std::fs::File;
 

@@ -1,8 +1,9 @@
 //! From a device file to the way to its security commands.
 
 use super::nvme::NvmeTransport;
-use super::security::{SecurityTransport, TransportError, sorted};
+use super::security::{SecurityTransport, TransportError};
 use super::sg::SgTransport;
+use super::system::sorted;
 use std::fs::File;
 
 /// Finds out what the block or character device takes: NVMe's commands, else SCSI's or ATA's.

@@ -2,7 +2,6 @@
 
 use super::identity::Identity;
 use crate::SecurityError;
-use rustix::io::Errno;
 use std::io;
 
 /// Bytes to and from a drive's security protocols (SPC-4, SECURITY PROTOCOL IN and OUT; ATA TRUSTED
@@ -29,24 +28,22 @@ pub trait SecurityTransport {
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     /// It is not a drive that takes security commands by any way we know.
-    #[error(
-        "this is no drive that takes security commands; name an NVMe, SATA or SAS drive, or a virtual drive's file"
-    )]
+    #[error("this is no drive that takes security commands")]
     NotADrive,
     /// The command is not known to the drive, or the way to it swallows it.
     #[error("{0}")]
     NoSecurityCommands(NoSecurity),
     /// The system refuses.
-    #[error("the system does not let this user send commands to the drive; run it as root with sudo")]
+    #[error("the system does not let this user send commands to the drive")]
     NotPermitted(#[source] io::Error),
     /// The drive does not answer in time.
-    #[error("the drive did not answer in time; try again, and if it goes on, switch it off and on")]
+    #[error("the drive did not answer in time")]
     TimedOut,
     /// The drive refuses this command.
     #[error("the drive refused the command: {0}")]
     Refused(Refusal),
     /// The system could not do it.
-    #[error("the command did not reach the drive: {0}; look at the system's log (`dmesg`) for the reason")]
+    #[error("the command did not reach the drive: {0}")]
     Io(#[source] io::Error),
 }
 
@@ -55,16 +52,14 @@ pub enum TransportError {
 pub enum NoSecurity {
     /// The drive says it has none.
     #[error(
-        "the drive has no security commands: it does not encrypt by itself, or not in a way that can be managed; use `keyway create` on it instead"
+        "the drive has no security commands: it does not encrypt by itself, or not in a way that can be managed"
     )]
     Drive,
     /// libata lets none through.
-    #[error("the kernel holds back ATA security commands; start it with `libata.allow_tpm=1` and try again")]
+    #[error("the kernel holds back ATA security commands")]
     Libata,
     /// A bridge does.
-    #[error(
-        "the drive's USB bridge lets no security commands through; connect the drive directly, or with another bridge"
-    )]
+    #[error("the drive's USB bridge lets no security commands through")]
     Bridge,
 }
 
@@ -90,17 +85,4 @@ pub enum Refusal {
     /// A virtual drive.
     #[error("{0}")]
     Virtual(SecurityError),
-}
-
-/// A failed system call, sorted.
-pub(super) fn sorted(error: io::Error) -> TransportError {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => TransportError::NotPermitted(error),
-        io::ErrorKind::TimedOut => TransportError::TimedOut,
-        _ => match Errno::from_io_error(&error) {
-            // The device does not know the ioctl.
-            Some(Errno::NOTTY | Errno::OPNOTSUPP) => TransportError::NotADrive,
-            _ => TransportError::Io(error),
-        },
-    }
 }

@@ -4,7 +4,8 @@
 use super::ata::{self, Form};
 use super::identity::Identity;
 use super::scsi::{self, ILLEGAL_REQUEST, SERIAL_PAGE, Sense, UNIT_ATTENTION};
-use super::security::{NoSecurity, Refusal, SecurityTransport, TransportError, sorted};
+use super::security::{NoSecurity, Refusal, SecurityTransport, TransportError};
+use super::system::sorted;
 use crate::protocols;
 use keyway_sys::{ScsiData, ScsiDone, scsi_command};
 use std::fs::File;
@@ -35,7 +36,7 @@ impl ScsiPort for File {
 
 /// How security commands reach the drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum CommandSet {
     /// As SCSI's own commands; libata translates them, whatever `libata.allow_tpm` says.
     Scsi,
     /// As ATA commands passed through.
@@ -47,7 +48,7 @@ pub enum Way {
 pub struct SgTransport<P = File> {
     port: P,
     identity: Identity,
-    way: Way,
+    command_set: CommandSet,
 }
 
 impl<P: ScsiPort> SgTransport<P> {
@@ -83,9 +84,9 @@ impl<P: ScsiPort> SgTransport<P> {
             }
         }
         .ok_or(TransportError::NotADrive)?;
-        let ways = [Some(Way::Scsi), ata.map(Way::Ata)];
-        for way in ways.into_iter().flatten() {
-            let mut transport = Self { port, identity: identity.clone(), way };
+        let sets = [Some(CommandSet::Scsi), ata.map(CommandSet::Ata)];
+        for command_set in sets.into_iter().flatten() {
+            let mut transport = Self { port, identity: identity.clone(), command_set };
             let mut list = [0u8; 512];
             let (protocol, specific) = protocols::LIST;
             match transport.receive(protocol, specific, &mut list) {
@@ -102,9 +103,9 @@ impl<P: ScsiPort> SgTransport<P> {
         }))
     }
 
-    /// The way that was found.
-    pub const fn way(&self) -> Way {
-        self.way
+    /// The commands that were found.
+    pub const fn command_set(&self) -> CommandSet {
+        self.command_set
     }
 }
 
@@ -152,24 +153,28 @@ impl<P: ScsiPort> SecurityTransport for SgTransport<P> {
     }
 
     fn send(&mut self, protocol: u8, com_id: u16, data: &[u8]) -> Result<(), TransportError> {
-        let cdb = match self.way {
-            Way::Scsi => {
+        let cdb = match self.command_set {
+            CommandSet::Scsi => {
                 let len = u32::try_from(data.len()).map_err(|_| unfit())?;
                 scsi::security_out(protocol, com_id, len).to_vec()
             }
-            Way::Ata(form) => ata::trusted_send(protocol, com_id, data.len()).ok_or_else(unfit)?.cdb(form),
+            CommandSet::Ata(form) => {
+                ata::trusted_send(protocol, com_id, data.len()).ok_or_else(unfit)?.cdb(form)
+            }
         };
         judge(&run(&mut self.port, &cdb, ScsiData::ToDevice(data))?)
     }
 
     fn receive(&mut self, protocol: u8, com_id: u16, into: &mut [u8]) -> Result<(), TransportError> {
         into.fill(0);
-        let cdb = match self.way {
-            Way::Scsi => {
+        let cdb = match self.command_set {
+            CommandSet::Scsi => {
                 let len = u32::try_from(into.len()).map_err(|_| unfit())?;
                 scsi::security_in(protocol, com_id, len).to_vec()
             }
-            Way::Ata(form) => ata::trusted_receive(protocol, com_id, into.len()).ok_or_else(unfit)?.cdb(form),
+            CommandSet::Ata(form) => {
+                ata::trusted_receive(protocol, com_id, into.len()).ok_or_else(unfit)?.cdb(form)
+            }
         };
         judge(&run(&mut self.port, &cdb, ScsiData::FromDevice(into))?)
     }
@@ -236,18 +241,21 @@ mod tests {
     fn the_way_is_found() {
         let scsi = SgTransport::open(Port { vendor: b"SEAGATE ", scsi_security: true, ..Port::default() });
         let scsi = scsi.expect("a SAS drive");
-        assert_eq!((scsi.way(), scsi.identity().serial.as_str()), (Way::Scsi, "SER1"));
+        assert_eq!((scsi.command_set(), scsi.identity().serial.as_str()), (CommandSet::Scsi, "SER1"));
         let ata = Port { vendor: ATA_VENDOR, ata: true, trusted: true, sixteen: true, ..Port::default() };
         let translated =
             SgTransport::open(Port { scsi_security: true, vendor: ATA_VENDOR, ata: true, ..Port::default() });
-        assert_eq!(translated.expect("libata translates").way(), Way::Scsi);
+        assert_eq!(translated.expect("libata translates").command_set(), CommandSet::Scsi);
         let mut passed = SgTransport::open(Port { passes_trusted: true, ..ata }).expect("a bridge passes");
-        assert_eq!(passed.way(), Way::Ata(Form::Sixteen));
+        assert_eq!(passed.command_set(), CommandSet::Ata(Form::Sixteen));
         passed.send(1, 0x07FE, &[0; 1024]).expect("sent");
         assert_eq!(passed.port.ran.last().map(|cdb| (cdb[14], cdb[6])), Some((0x5E, 2)));
         let twelve =
             Port { vendor: b"JMicron ", ata: true, trusted: true, passes_trusted: true, ..Port::default() };
-        assert_eq!(SgTransport::open(twelve).expect("a small bridge").way(), Way::Ata(Form::Twelve));
+        assert_eq!(
+            SgTransport::open(twelve).expect("a small bridge").command_set(),
+            CommandSet::Ata(Form::Twelve)
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! discovery says (nothing: an ordinary drive), then one answer after the other, the first byte of which says
 //! whether the rest is a whole transfer or a message to be packed for the session that waits.
 use keyway_sed::comid::{DISCOVERY, PROTOCOL_TCG};
+use keyway_sed::diagnosis::{Situation, diagnose};
 use keyway_sed::discovery::{Discovery, Feature, LockingFeature, Ssc};
-use keyway_sed::explain::{Situation, explain};
 use keyway_sed::host::shadow::ByteTable;
 use keyway_sed::host::{Credential, Host, HostError};
 use keyway_sed::packet::{ComPacket, wrap};
@@ -13,6 +13,7 @@ use keyway_sed::password::PasswordHash;
 use keyway_sed::transport::{Identity, Interface, SecurityTransport, TransportError};
 use keyway_sed::uid::authority;
 use std::hash::{DefaultHasher, Hasher};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 const COM_ID: u16 = 0x07FE;
@@ -92,7 +93,11 @@ fn look(host: &mut Host) -> Vec<HostError> {
             errors.extend(session.shadow().err());
             errors.extend(session.new_key(1).err());
             errors.extend(session.table_bytes(ByteTable::DataStore).err());
-            errors.extend(session.read_table(ByteTable::DataStore, 0, &mut [0; 3000], |_| {}).err());
+            errors.extend(
+                session
+                    .read_table(ByteTable::DataStore, 0, &mut [0; 3000], |_| ControlFlow::Continue(()))
+                    .err(),
+            );
             errors.extend(session.random(40).err());
             errors.extend(session.end().err());
         }
@@ -111,10 +116,15 @@ pub(crate) fn one(data: &[u8]) -> u64 {
     };
     host.set_patience(Duration::ZERO);
     let errors = look(&mut host);
-    let situation = Situation { discovery: host.discovery(), hash: PasswordHash::Plain, factory_pin: false };
+    let situation = Situation {
+        discovery: Some(host.discovery()),
+        hash: PasswordHash::Plain,
+        factory_pin: false,
+        tried: &[],
+    };
     let mut seen = DefaultHasher::new();
     for error in errors {
-        let told = explain(&error, &situation).what;
+        let told = diagnose(&error, &situation).what;
         assert!(!told.is_empty());
         // Its kind, not the numbers in it.
         for letter in told.bytes().filter(|b| !b.is_ascii_digit()) {

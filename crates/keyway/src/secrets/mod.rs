@@ -18,6 +18,7 @@ use crate::error::{Error, Misuse};
 use crate::searching::SearchProgress;
 use crate::unlock::{Family, Key, UnlockArguments};
 use keyway_secret::SecretBytes;
+use keyway_sed::Authority;
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
 use std::ffi::{OsStr, OsString};
@@ -58,6 +59,8 @@ pub enum Wanted {
     Pin,
     /// A PIN to be set: whoever asks a person asks twice.
     NewPin,
+    /// The secret on a drive's label (PSID).
+    Psid,
 }
 
 /// What a secret opens.
@@ -72,6 +75,8 @@ pub enum Subject {
     Outer(PathBuf),
     /// A header's backup file: the secret that was in force when it was made.
     Backup(PathBuf),
+    /// Somebody whom the drive at this path knows.
+    Drive(PathBuf, Authority),
     /// Something with a name of its own.
     Named(String),
 }

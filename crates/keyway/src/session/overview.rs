@@ -1,5 +1,6 @@
 //! What is known of a volume, open or not: the fields that `manage-bde -status` shows, and what is done through it.
 
+use crate::drive::{self, Drive, LockState};
 use crate::error::{Error, about};
 use crate::medium;
 use keyway_attach::AttachError;
@@ -142,11 +143,15 @@ impl From<OpenVolume> for VolumeStatus {
 }
 
 impl VolumeStatus {
-    /// A volume that is not open here: BitLocker tells nearly everything, the others nothing.
+    /// A volume that is not open here, or a drive that encrypts by itself: BitLocker tells nearly everything, other
+    /// volumes nothing.
     ///
     /// # Errors
     /// It can't be read, or is damaged.
     pub fn locked(path: &Path) -> Result<Self, Error> {
+        if drive::is_drive(path) {
+            return Ok(Self::drive(&Drive::open(path)?));
+        }
         let store = medium::look(path)?;
         if !bitlocker::is_volume(&store)? {
             // What has a file system in front is nobody's volume; `manage-bde` has these words for it.
@@ -175,16 +180,18 @@ impl VolumeStatus {
         })
     }
 
-    /// A drive that encrypts by itself, in the words that Windows has for such volumes. `method` is how it encrypts,
-    /// `locking` whether it would lock, `locked` whether it is.
-    pub fn drive(size_bytes: u64, method: Option<&str>, (locking, locked): (bool, bool)) -> Self {
+    /// A drive that encrypts by itself, in the words that Windows has for such volumes.
+    fn drive(drive: &Drive) -> Self {
+        let state = drive.state();
+        let locks = matches!(state, Some(LockState::Locked | LockState::Unlocked));
         Self {
             format: Some("opal".to_owned()),
             percentage_encrypted: Some(ALL_OF_IT),
-            encryption_method: method.map(str::to_owned),
-            protection_status: protection(!locking),
-            lock_status: if locked { "Locked" } else { "Unlocked" },
-            ..Self::of_size(size_bytes)
+            encryption_method: drive.encryption_method().map(str::to_owned),
+            protection_status: protection(!locks),
+            lock_status: if state == Some(LockState::Locked) { "Locked" } else { "Unlocked" },
+            description: Some(drive.identity().model.clone()),
+            ..Self::of_size(drive.size_bytes())
         }
     }
 

@@ -1,32 +1,28 @@
 //! `drive`: drives that encrypt by themselves (TCG Opal and its relatives), and virtual ones to try
 //! everything on first.
 
+mod act;
+#[cfg(feature = "virtual-drive")]
 mod emulate;
-mod erase;
-mod hardware;
+mod failure;
 mod info;
-mod kernel;
 mod list;
-mod locks;
+mod question;
 mod range;
-mod recognise;
-mod revert;
-mod secret;
 mod setup;
-mod shadow;
-mod sheet;
-mod store;
-mod target;
+mod table;
+mod told;
 mod user;
+mod whole;
 
+use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::output::Output;
+use act::Mode;
 use clap::Subcommand;
 
-pub(crate) use hardware::{HardwareArgs, decrypt, encrypt};
-pub(crate) use info::{show, status as status_of};
-pub(crate) use recognise::{METHOD, is_drive};
-pub(crate) use setup::OwnerArgs;
+pub(crate) use info::show;
+pub(crate) use setup::{HardwareArgs, OwnerArgs, decrypt, encrypt};
 
 /// Drives that encrypt by themselves: list, set up, lock, unlock, erase, revert
 ///
@@ -39,44 +35,44 @@ pub(crate) use setup::OwnerArgs;
 
 Try it on a virtual drive before you touch a real one: docs/guide/self-encrypting-drives.md")]
 pub(crate) struct Args {
+    /// Print what would be done, and do nothing
+    #[arg(long, global = true, display_order = 902)]
+    dry_run: bool,
     #[command(subcommand)]
     action: Action,
 }
 
 #[derive(Subcommand, Debug)]
 enum Action {
-    List(list::Args),
-    Info(info::Args),
+    #[command(flatten)]
+    List(list::Action),
     Setup(setup::Args),
-    Lock(locks::LockArgs),
-    Unlock(locks::UnlockArgs),
-    Range(range::Args),
-    User(user::Args),
-    Mbr(shadow::Args),
-    Store(store::Args),
-    Erase(erase::Args),
-    Revert(revert::Args),
-    Block(revert::BlockArgs),
-    Reset(revert::ResetArgs),
+    #[command(flatten)]
+    Whole(whole::Action),
+    #[command(subcommand)]
+    Range(range::Action),
+    #[command(subcommand)]
+    User(user::Action),
+    #[command(subcommand)]
+    Mbr(table::ShadowAction),
+    #[command(subcommand)]
+    Store(table::StoreAction),
+    #[cfg(feature = "virtual-drive")]
     Emulate(emulate::Args),
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let mode = Mode { out, dry: DryRunArgs { dry_run: args.dry_run } };
     match &args.action {
-        Action::List(args) => list::run(args, out),
-        Action::Info(args) => info::run(args, out),
-        Action::Setup(args) => setup::run(args, out),
-        Action::Lock(args) => locks::lock(args, out),
-        Action::Unlock(args) => locks::unlock(args, out),
-        Action::Range(args) => range::run(args, out),
-        Action::User(args) => user::run(args, out),
-        Action::Mbr(args) => shadow::run(args, out),
-        Action::Store(args) => store::run(args, out),
-        Action::Erase(args) => erase::run(args, out),
-        Action::Revert(args) => revert::run(args, out),
-        Action::Block(args) => revert::block(args, out),
-        Action::Reset(args) => revert::reset(args, out),
-        Action::Emulate(args) => emulate::run(args, out),
+        Action::List(action) => list::run(action, out),
+        Action::Setup(args) => setup::run(args, mode),
+        Action::Whole(action) => whole::run(action, mode),
+        Action::Range(action) => range::run(action, mode),
+        Action::User(action) => user::run(action, mode),
+        Action::Mbr(action) => table::shadow(action, mode),
+        Action::Store(action) => table::store(action, mode),
+        #[cfg(feature = "virtual-drive")]
+        Action::Emulate(args) => emulate::run(args, mode),
     }
 }

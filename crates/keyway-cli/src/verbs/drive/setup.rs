@@ -1,25 +1,14 @@
-//! `drive setup`: from the factory's state to a locked drive in one command.
+//! `drive setup`, from the factory's state to a locked drive in one command; `encrypt --hardware` and `decrypt --hardware`,
+//! the words of software encryption for a drive that encrypts by itself.
 
-use super::recognise;
-use super::secret::{SecretArgs, derive, source};
-use super::sheet::{self, admin_secret};
-use super::target::{Target, must_be_opal};
-use crate::failure::{Exit, Failure};
+use super::act::{Mode, SecretArgs, done, secrets, source};
+use super::told;
+use crate::dry_run::DryRunArgs;
+use crate::failure::Failure;
 use crate::output::Output;
-use crate::secrets_in::{SecretSource, one_stdin};
-use crate::shown::shown;
-use crate::verbs::name_of;
-use keyway::key_file::NewFile;
-use keyway_secret::SecretBytes;
-use keyway_sed::host::Credential;
-use keyway_sed::host::owner::LifeCycle;
-use keyway_sed::host::ranges::Lock;
-use keyway_sed::host::setup::{Plan, USER};
-use keyway_sed::password::PasswordHash;
-use keyway_sed::uid::authority;
-use serde_json::json;
+use crate::secrets_in::SecretSource;
+use keyway::drive::{DriveChange, DriveError, DriveOutcome, HARDWARE_ENCRYPTION, PasswordHash, SetUp};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Take a drive from its factory state to a locked one; what is on it stays
 ///
@@ -44,7 +33,7 @@ pub(crate) struct Args {
 pub(crate) struct OwnerArgs {
     /// Make up the owner's secret, and write it to this new file. Not onto the drive itself
     #[arg(long, value_name = "FILE", help_heading = "Drive")]
-    pub(super) recovery_sheet: Option<PathBuf>,
+    recovery_sheet: Option<PathBuf>,
     /// Read the owner's secret from FILE instead; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "recovery_sheet", help_heading = "Drive")]
     admin_password_file: Option<PathBuf>,
@@ -53,21 +42,18 @@ pub(crate) struct OwnerArgs {
     admin_password_fd: Option<u32>,
     /// Leave the drive unlocked until it loses power
     #[arg(long, help_heading = "Drive")]
-    pub(super) leave_unlocked: bool,
+    leave_unlocked: bool,
     /// Have the drive belong to its user alone: the owner can erase it, and not unlock it (Single User Mode)
     #[arg(long, help_heading = "Drive")]
-    pub(super) single_user: bool,
+    single_user: bool,
 }
 
 /// Runs the verb.
-pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let Args { device, owner, secret } = args;
-    let hash = secret.hash.hash;
-    set_up(device, hash, &secret.source(), owner, out)?;
-    let state = if owner.leave_unlocked { "unlocked" } else { "locked" };
-    let document = json!({"device": device, "state": state, "user": format!("user{USER}"),
-        "hash": hash.name(), "single_user": owner.single_user, "recovery_sheet": owner.recovery_sheet});
-    out.result(&document, || format!("{} is set up. {}", shown(device), owner.what_next(device)))
+pub(super) fn run(Args { device, owner, secret }: &Args, mode: Mode) -> Result<(), Failure> {
+    match owner.set_up(device, secret.hash.hash, &secret.source(), mode)? {
+        Some(outcome) => mode.out.result(&outcome, || told::outcome(&outcome)),
+        None => Ok(()),
+    }
 }
 
 impl OwnerArgs {
@@ -80,127 +66,73 @@ impl OwnerArgs {
         source(&self.admin_password_file, self.admin_password_fd)
     }
 
-    /// What someone should know who has set a drive up.
-    pub(super) fn what_next(&self, device: &Path) -> String {
-        let now =
-            if self.leave_unlocked { "It is unlocked until it loses power." } else { "It is locked now." };
-        let sheet = self.recovery_sheet.as_ref().map_or_else(String::new, |path| {
-            format!(
-                "\nThe owner's secret is in {}: print it, write the PSID of the drive's label on it, and keep it away \
-                 from the drive.",
-                shown(path)
-            )
-        });
-        format!("{now}\nUnlock it with: keyway drive unlock {}{sheet}", shown(device))
+    /// Sets a drive up. `own` is the user's password.
+    fn set_up(
+        &self,
+        device: &Path,
+        hash: PasswordHash,
+        own: &SecretSource,
+        mode: Mode,
+    ) -> Result<Option<DriveOutcome>, Failure> {
+        if self.recovery_sheet.is_none() && !self.secret().is_given() {
+            return Err(DriveError::NoOwnersSecret.into());
+        }
+        let Self { recovery_sheet, leave_unlocked, single_user, .. } = self.clone();
+        let change = DriveChange::SetUp(SetUp { recovery_sheet, leave_unlocked, single_user });
+        done(device, change, None, &secrets(own, &self.secret(), hash)?, mode)
     }
 }
 
-/// Sets a drive up; how long the drive took. `own` is the user's password, `owner` says where the owner's secret is.
-pub(super) fn set_up(
+/// Whether the drive is to do it, and how it is told the password.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[group(skip)]
+pub(crate) struct HardwareArgs {
+    /// Have the drive do it, which encrypts by itself (TCG Opal): at once, whatever is on it. DEVICE is the whole
+    /// drive
+    #[arg(long, help_heading = "Drive", conflicts_with_all = ["journal", "limit", "keyfile", "pim"])]
+    hardware: bool,
+    /// How the password becomes what the drive is told: sedutil, sedutil-sha512 or plain (see `keyway drive`)
+    #[arg(long, value_name = "HOW", default_value_t, help_heading = "Drive", requires = "hardware")]
+    drive_hash: PasswordHash,
+}
+
+impl HardwareArgs {
+    /// Whether the drive is to do it.
+    pub(crate) const fn wanted(&self) -> bool {
+        self.hardware
+    }
+}
+
+/// Has a drive lock what it encrypts anyway: that takes as long as a few commands to it.
+pub(crate) fn encrypt(
     device: &Path,
-    hash: PasswordHash,
-    own: &SecretSource,
+    how: &HardwareArgs,
     owner: &OwnerArgs,
+    own: &SecretSource,
     out: Output,
-) -> Result<Duration, Failure> {
-    let admin = owner.secret();
-    if owner.recovery_sheet.is_none() && !admin.is_given() {
-        return Err(Failure::usage(
-            "the drive's owner needs a secret, and nothing says which",
-            "use --recovery-sheet FILE to have one made up, or --admin-password-file FILE",
-        ));
-    }
-    one_stdin([own, &admin])?;
-    let mut target = Target::open(device, hash)?;
-    must_be_factory_fresh(&mut target)?;
-    if !owner.leave_unlocked {
-        target.must_be_unused()?;
-    }
-    if let Some(sheet) = &owner.recovery_sheet {
-        target.must_not_hold(sheet)?;
-    }
-    if !target.host.discovery().locking().is_some_and(|l| l.media_encryption) {
-        out.warn("this drive locks without encrypting: whoever takes its chips out can read them");
-    }
-    if let Some(on_it) = recognise::contents(device) {
-        out.warn(&format!("on it is {on_it}; that stays as it is"));
-    }
-    let serial = target.serial();
-    let user_pin = derive(&own.read_new(&name_of(device))?.password, hash, &serial)?;
-    let (admin_pin, sheet) = match &owner.recovery_sheet {
-        Some(path) => {
-            let secret = admin_secret()?;
-            let pin = derive(&secret, hash, &serial)?;
-            (
-                pin,
-                Some(sheet::write(path, device, target.host.identity(), (hash, owner.single_user), &secret)?),
-            )
-        }
-        None => (derive(&admin.read_new("the owner")?.password, hash, &serial)?, None),
-    };
-    let plan = Plan {
-        lock: if owner.leave_unlocked { Lock::Unlocked } else { Lock::Locked },
-        single_user: owner.single_user,
-    };
-    let begun = Instant::now();
-    if let Err(failure) = target.with(|host| host.set_up(&admin_pin, &user_pin, plan)) {
-        return Err(take_back(&mut target, (&admin_pin, &user_pin), failure, sheet));
-    }
-    let took = begun.elapsed();
-    sheet.map(NewFile::keep);
-    Ok(took)
+) -> Result<(), Failure> {
+    let mode = Mode { out, dry: DryRunArgs::default() };
+    let Some(outcome) = owner.set_up(device, how.drive_hash, own, mode)? else { return Ok(()) };
+    out.result(&outcome.conversion(), || {
+        let (name, seconds, next) = (device.display(), outcome.took.as_secs_f64(), told::set_up(&outcome));
+        format!("{name} is encrypted ({HARDWARE_ENCRYPTION}); that took the drive {seconds:.1} s. {next}")
+    })
 }
 
-/// Says why not, before anyone is asked for a password.
-fn must_be_factory_fresh(target: &mut Target) -> Result<(), Failure> {
-    let path = target.path.clone();
-    let name = path.display();
-    must_be_opal(&path, target.host.discovery())?;
-    if target.host.discovery().locking().is_some_and(|l| l.enabled) {
-        return Err(Failure::new(
-            Exit::Failed,
-            format!("{name} is set up already"),
-            "`keyway drive info` shows its state; if a set-up was cut short, `keyway drive revert DEVICE --keep-data` with \
-             the owner's secret takes it back and loses nothing",
+/// Has a drive lock no more. What is outside of ranges stays.
+pub(crate) fn decrypt(
+    device: &Path,
+    how: &HardwareArgs,
+    own: &SecretSource,
+    out: Output,
+) -> Result<(), Failure> {
+    let secrets = secrets(own, &SecretSource::default(), how.drive_hash)?;
+    let mode = Mode { out, dry: DryRunArgs::default() };
+    let Some(outcome) = done(device, DriveChange::Release, None, &secrets, mode)? else { return Ok(()) };
+    out.result(&outcome.conversion(), || {
+        let (name, seconds) = (device.display(), outcome.took.as_secs_f64());
+        format!(
+            "{name} locks no more and has no owner; its data are kept, and lie open. That took the drive {seconds:.1} s."
         )
-        .kind(keyway_error::Kind::SetUpAlready));
-    }
-    // Tries the factory's secret, which tells whether somebody owns it, or firmware blocks.
-    target.factory_pin = true;
-    let tried = target.with(|host| {
-        let msid = host.msid()?;
-        host.admin(Some(Credential { authority: authority::SID, pin: &msid }))?.end()?;
-        host.locking_life()
-    });
-    target.factory_pin = false;
-    match tried? {
-        LifeCycle::ManufacturedInactive => Ok(()),
-        LifeCycle::Manufactured | LifeCycle::Other(_) => Err(Failure::new(
-            Exit::Failed,
-            format!("{name} has locking in a state that it can't be set up from"),
-            "take it back to the factory's state first: keyway drive revert DEVICE --psid PSID",
-        )
-        .kind(keyway_error::Kind::NotNow)),
-    }
-}
-
-/// Undoes what was done, keeping the data. Where that fails, too, the owner's secret must not be lost.
-fn take_back(
-    target: &mut Target,
-    (admin, user): (&SecretBytes, &SecretBytes),
-    failure: Failure,
-    sheet: Option<NewFile>,
-) -> Failure {
-    match target.host.take_back(admin, user) {
-        Ok(()) => failure,
-        Err(_) => {
-            sheet.map(NewFile::keep);
-            let hint = format!(
-                "the drive may have an owner now, by the secret you gave or the one on the recovery sheet: keep it; \
-                 `keyway drive revert --keep-data` with it takes the drive back. {}",
-                failure.hint
-            );
-            failure.hint(hint).kind(keyway_error::Kind::HalfSetUp)
-        }
-    }
+    })
 }

@@ -1,0 +1,186 @@
+//! Why a drive does not do what it is asked for, as data.
+
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_sed::Authority;
+use keyway_sed::diagnosis::{Diagnosis, Situation, diagnose};
+use keyway_sed::host::HostError;
+use keyway_sed::password::{PIN_MAX, PasswordError, PasswordHash};
+use std::path::{Path, PathBuf};
+
+/// Why a drive does not do what it is asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriveError {
+    /// The drive refused, did not answer, or lacks it.
+    #[error("{}: {}", path.display(), diagnosis.what)]
+    Refused {
+        /// The drive.
+        path: PathBuf,
+        /// What that comes from, and what helps.
+        diagnosis: Box<Diagnosis>,
+        /// What it said.
+        #[source]
+        source: HostError,
+    },
+    /// Setting it up failed, and so did undoing it: it may have an owner now, whose secret must not be lost.
+    #[error("{0}")]
+    HalfSetUp(#[source] Box<Self>),
+    /// It keeps to no standard that is known here.
+    #[error("{} keeps to no standard of self-encryption that Keyway knows", .0.display())]
+    NoStandard(PathBuf),
+    /// It keeps to the Enterprise standard, by which drives are only read here.
+    #[error("{} keeps to the Enterprise standard, which Keyway reads but does not manage", .0.display())]
+    OnlyRead(PathBuf),
+    /// It is in its factory state: there is nobody to speak as.
+    #[error("{}: locking is not in use on this drive", .0.display())]
+    NotSetUp(PathBuf),
+    /// Its locking is in use already.
+    #[error("{} is set up already", .0.display())]
+    SetUpAlready(PathBuf),
+    /// Its Locking SP is neither in its factory state nor in use.
+    #[error("{} has locking in a state that it can't be set up from", .0.display())]
+    OddState(PathBuf),
+    /// Somebody uses it.
+    #[error("{} is in use: {user}", disk.display())]
+    InUse {
+        /// The disk that is used.
+        disk: PathBuf,
+        /// By whom.
+        user: keyway_sys::Use,
+    },
+    /// A recovery sheet on the drive that it is for.
+    #[error("{} would lie on the drive that it is for", .0.display())]
+    SheetOnDrive(PathBuf),
+    /// The global range has no place that could be set.
+    #[error("range 0 is everything that no other covers: it has no place")]
+    GlobalRangeHasNoPlace,
+    /// The global range can't be removed.
+    #[error("range 0 is everything that no other covers: it stays")]
+    GlobalRangeStays,
+    /// A range of no length.
+    #[error("a range has a length")]
+    NoLength,
+    /// Who is no user.
+    #[error("{0} is no user")]
+    NoUser(Authority),
+    /// The owner's password by somebody else, or somebody else's by the owner.
+    #[error("the owner (sid) and the others belong to different parts of the drive")]
+    OtherPart,
+    /// The kernel is to unlock a virtual drive's file.
+    #[error("no kernel knows a virtual drive's file")]
+    KernelKnowsNoFile,
+    /// The kernel has no name for that authority.
+    #[error("the kernel can't unlock as {0}")]
+    UnknownToKernel(Authority),
+    /// The kernel has no name for that range.
+    #[error("the kernel knows ranges up to 255")]
+    RangeUnknownToKernel,
+    /// The password can't be given to a drive.
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    /// What should be the label's secret has another length.
+    #[error("a PSID has {PIN_MAX} characters, this one has {0}")]
+    PsidLength(usize),
+    /// Nobody gave the label's secret.
+    #[error("no PSID was given")]
+    NoPsid,
+    /// Nothing says what the owner's secret is to be.
+    #[error("the drive's owner needs a secret, and nothing says which")]
+    NoOwnersSecret,
+    /// A virtual drive's file, in a program without virtual drives.
+    #[error("{} is a virtual drive, and this program was built without them", .0.display())]
+    NoVirtualDrives(PathBuf),
+    /// A virtual drive that can't be made, switched on or used.
+    #[cfg(feature = "virtual-drive")]
+    #[error(transparent)]
+    Virtual(#[from] keyway_virtual_drive::DriveError),
+    /// A virtual drive's size is not a multiple of 4096 bytes.
+    #[error("the size must be a multiple of 4096 bytes")]
+    VirtualSize,
+    /// Serving a virtual drive.
+    #[error(transparent)]
+    Served(#[from] keyway_attach::nvme_tcp::NvmeError),
+}
+
+impl DriveError {
+    /// What an error of the drive's means, where it has not said anything of itself yet.
+    pub(super) fn unreached(path: &Path, source: HostError) -> Self {
+        let hash = PasswordHash::default();
+        Self::said(path, source, &Situation { discovery: None, hash, factory_pin: false, tried: &[] })
+    }
+
+    /// What an error of a drive's means in this situation.
+    pub fn said(path: &Path, source: HostError, situation: &Situation<'_>) -> Self {
+        let mut diagnosis = Box::new(diagnose(&source, situation));
+        diagnosis.meaning = diagnosis.meaning.about(path);
+        Self::Refused { path: path.to_owned(), diagnosis, source }
+    }
+
+    /// What the drive's refusal may come from, the likeliest first, and what helps against it; `None` where the drive
+    /// was not asked.
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        match self {
+            Self::Refused { diagnosis, .. } => Some(diagnosis),
+            Self::HalfSetUp(error) => error.diagnosis(),
+            _ => None,
+        }
+    }
+}
+
+impl Explain for DriveError {
+    fn explain(&self) -> Meaning {
+        use Advice as A;
+        use Kind as K;
+        let request = |step| Meaning::of(Fault::Request).advise(step);
+        match self {
+            Self::Refused { diagnosis, .. } => diagnosis.meaning.clone(),
+            Self::HalfSetUp(error) => {
+                let mut meaning = error.explain();
+                meaning.kind = K::HalfSetUp;
+                meaning.advice.insert(0, A::KeepOwnersSecret);
+                meaning
+            }
+            Self::NoStandard(_) => (K::Unsupported, Fault::Machine, A::EncryptInstead).into(),
+            Self::OnlyRead(_) => (K::Unsupported, Fault::Machine, A::UseSedutil).into(),
+            Self::NotSetUp(_) => (K::NotSetUp, Fault::State, A::SetDriveUp).into(),
+            Self::SetUpAlready(_) => {
+                Meaning::new(K::SetUpAlready, Fault::State).advise(A::SeeState).advise(A::RevertSetupCutShort)
+            }
+            Self::OddState(_) => (K::NotNow, Fault::State, A::RevertByPsidFirst).into(),
+            Self::InUse { .. } => (K::InUse, Fault::InUse, A::CloseThatFirst).into(),
+            Self::SheetOnDrive(_) => request(A::KeepElsewhere),
+            Self::GlobalRangeHasNoPlace | Self::GlobalRangeStays => request(A::NameAnother),
+            Self::NoLength => request(A::RemoveRangeInstead),
+            Self::NoUser(_) => request(A::NameUser),
+            Self::OtherPart => request(A::ChangeAsThemselves),
+            Self::KernelKnowsNoFile => request(A::ServeVirtualDrive),
+            Self::UnknownToKernel(_) => request(A::UnlockAsKernelKnows),
+            Self::RangeUnknownToKernel => request(A::LeaveOutKernel),
+            Self::Password(error) => request(error.step()),
+            Self::PsidLength(_) => request(A::ReadPsidAgain),
+            Self::NoPsid => request(A::GivePsid),
+            Self::NoOwnersSecret => request(A::GiveOwnersSource),
+            Self::NoVirtualDrives(path) => {
+                Meaning::new(K::Unsupported, Fault::Machine).advise(A::BuildWithVirtualDrives).about(path)
+            }
+            #[cfg(feature = "virtual-drive")]
+            Self::Virtual(error) => error.explain(),
+            Self::VirtualSize => request(A::WriteSize),
+            Self::Served(error) => served(error),
+        }
+    }
+}
+
+/// A virtual drive's address is chosen by whoever asks.
+fn served(error: &keyway_attach::nvme_tcp::NvmeError) -> Meaning {
+    use keyway_attach::nvme_tcp::NvmeError as E;
+    match error {
+        E::Remote(_) | E::Name(_) => {
+            error.advice().into_iter().fold(Meaning::of(Fault::Request), Meaning::advise)
+        }
+        E::System { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => {
+            Meaning::of(Fault::InUse).advise(Advice::OtherPort)
+        }
+        E::System { .. } => Meaning::of(Fault::State),
+    }
+}

@@ -1,0 +1,195 @@
+//! Carrying out what was planned: who speaks, and what is said.
+
+use super::change::DriveChange;
+use super::change::DrivePlan;
+use super::handle::Drive;
+use super::outcome::{DriveOutcome, OutcomeFacts as Outcome};
+use super::read::Shadow;
+use super::secret::DriveSecrets;
+use crate::create::{Progress, Stage};
+use crate::error::Error;
+use keyway_sed::Authority;
+use keyway_sed::host::ranges::Lock;
+use keyway_sed::host::{Credential, Host, HostError, Session};
+use std::time::Instant;
+
+impl Drive {
+    /// Does what was planned. Secrets are asked for now.
+    ///
+    /// # Errors
+    /// A secret can't be had or is refused, the drive refuses, or whoever watches stopped it.
+    pub fn carry_out(
+        &mut self,
+        plan: DrivePlan,
+        secrets: &DriveSecrets<'_>,
+        progress: &dyn Progress,
+    ) -> Result<DriveOutcome, Error> {
+        self.hash = secrets.hash;
+        let begun = Instant::now();
+        let (took, facts) = match &plan.change {
+            DriveChange::SetUp(setup) => {
+                let took = self.set_up(setup, secrets)?;
+                (took, Outcome::Done)
+            }
+            DriveChange::Unlock { ranges, read_only, by_kernel, for_resume } => {
+                let how = (*read_only, *by_kernel, *for_resume);
+                (begun.elapsed(), self.unlock(ranges, how, &plan.by, secrets)?)
+            }
+            DriveChange::Revert { .. } | DriveChange::Release => {
+                let pin = match plan.by.as_slice() {
+                    [Authority::Psid] => secrets.psid(self)?,
+                    _ => secrets.pin(self, Some(Authority::Sid))?,
+                };
+                let asked = Instant::now();
+                match &plan.change {
+                    DriveChange::Release => self.with(|host| host.release(&pin))?,
+                    _ => {
+                        let authority = one(&plan.by).uid();
+                        self.with(|host| host.revert(Credential { authority, pin: &pin }))?;
+                    }
+                }
+                (asked.elapsed(), Outcome::Done)
+            }
+            _ => {
+                let result = self.change(&plan, secrets, progress)?;
+                (begun.elapsed(), result)
+            }
+        };
+        Ok(DriveOutcome { plan, hash: secrets.hash, took, facts })
+    }
+
+    /// What takes a message or a session.
+    fn change(
+        &mut self,
+        plan: &DrivePlan,
+        secrets: &DriveSecrets<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Outcome, Error> {
+        let done = |()| Outcome::Done;
+        let by = &plan.by;
+        match &plan.change {
+            DriveChange::BlockOwner { until_hardware_reset } => {
+                Ok(self.with(|host| host.block_sid(*until_hardware_reset)).map(done)?)
+            }
+            DriveChange::Reset { whole } => {
+                let reset = if *whole { Host::tper_reset } else { Host::stack_reset };
+                Ok(self.with(reset).map(done)?)
+            }
+            DriveChange::MoveIn { range } => {
+                let pin = secrets.new_pin(self, Authority::of_range(*range))?;
+                Ok(self.with(|host| host.move_in(*range, &pin, Lock::Unlocked)).map(done)?)
+            }
+            DriveChange::GiveToUsers { ranges } => self.give_to_users(ranges, secrets).map(done),
+            DriveChange::SetPassword { whose } => {
+                let (who, pin) = (one(by), secrets.pin(self, Some(one(by)))?);
+                let fresh = secrets.new_pin(self, *whose)?;
+                if *whose != Authority::Sid {
+                    return self
+                        .session(by, &pin, &mut |session| session.set_pin(whose.uid(), &fresh))
+                        .map(done);
+                }
+                let credential = Credential { authority: who.uid(), pin: &pin };
+                Ok(self
+                    .with(|host| {
+                        let mut session = host.admin(Some(credential))?;
+                        session.set_pin(whose.uid(), &fresh)?;
+                        session.end()
+                    })
+                    .map(done)?)
+            }
+            DriveChange::EnableUser { user, range } => {
+                let pin = secrets.pin(self, Some(one(by)))?;
+                let fresh = secrets.new_pin(self, *user)?;
+                self.session(by, &pin, &mut |session| {
+                    session.set_pin(user.uid(), &fresh)?;
+                    session.enable_authority(user.uid(), true)?;
+                    session.allow_unlock(*range, number(*user))
+                })
+                .map(done)
+            }
+            change => {
+                let pin = secrets.pin(self, by.first().copied().filter(|_| by.len() == 1))?;
+                let (who, result) =
+                    self.session_as(by, &pin, &mut |session| in_session(session, change, progress))?;
+                Ok(match result {
+                    Outcome::Done => Outcome::As(who),
+                    other => other,
+                })
+            }
+        }
+    }
+
+    /// Gives ranges away, and the new users' passwords in the same run: between the two their ranges are anybody's.
+    fn give_to_users(&mut self, ranges: &[u16], secrets: &DriveSecrets<'_>) -> Result<(), Error> {
+        let pin = secrets.pin(self, Some(Authority::Admin(1)))?;
+        let fresh = match ranges.first() {
+            None => None,
+            Some(first) => Some(secrets.new_pin(self, Authority::of_range(*first))?),
+        };
+        Ok(self.with(|host| {
+            host.give_to_users(&pin, ranges)?;
+            let Some(fresh) = &fresh else { return Ok(()) };
+            ranges.iter().try_for_each(|range| host.move_in(*range, fresh, Lock::Unlocked))
+        })?)
+    }
+}
+
+/// What is said in a session of somebody's.
+fn in_session(
+    session: &mut Session<'_>,
+    change: &DriveChange,
+    progress: &dyn Progress,
+) -> Result<Outcome, HostError> {
+    match change {
+        DriveChange::Lock { ranges } => ranges.iter().try_for_each(|range| session.lock_now(*range))?,
+        DriveChange::PlaceRange { range, start_bytes, length_bytes } => {
+            let limits = session.range_limits()?;
+            let (start_block, blocks) = limits.blocks(*start_bytes, *length_bytes)?;
+            session.place_range(*range, start_block, blocks)?;
+            session.enable_locking(*range, true)?;
+            return Ok(Outcome::Placed { start_block, blocks, block_bytes: limits.block() });
+        }
+        DriveChange::EnableRange { range, locks } => session.enable_locking(*range, *locks)?,
+        DriveChange::RemoveRange { range } => {
+            session.enable_locking(*range, false)?;
+            session.place_range(*range, 0, 0)?;
+        }
+        DriveChange::EraseRange { range } => {
+            let user = session.erase(*range)?.then(|| Authority::of_range(*range));
+            return Ok(Outcome::Erased { user });
+        }
+        DriveChange::DisableUser { user } => session.enable_authority(user.uid(), false)?,
+        DriveChange::AllowUser { user, range, allowed: true } => {
+            session.allow_unlock(*range, number(*user))?;
+        }
+        DriveChange::AllowUser { user, range, allowed: false } => {
+            session.forbid_unlock(*range, number(*user))?;
+        }
+        DriveChange::EnableShadow { enabled } => {
+            session.enable_shadow(*enabled)?;
+            return Ok(Outcome::Shadow(Shadow::of(session)?));
+        }
+        DriveChange::FinishShadow { done } => {
+            session.shadow_done(*done)?;
+            return Ok(Outcome::Shadow(Shadow::of(session)?));
+        }
+        DriveChange::WriteTable { table, offset, content } => {
+            let total = content.len() as u64;
+            session.write_table(*table, *offset, content, |done| progress.at(Stage::Fill, done, total))?;
+        }
+        _ => {}
+    }
+    Ok(Outcome::Done)
+}
+
+fn one(by: &[Authority]) -> Authority {
+    by.first().copied().unwrap_or(Authority::Admin(1))
+}
+
+/// The user's number: a plan has nobody else for it.
+const fn number(user: Authority) -> u16 {
+    match user {
+        Authority::User(n) => n,
+        _ => 0,
+    }
+}

@@ -1,0 +1,140 @@
+//! Where a drive's passwords come from, and what it is told for them.
+
+use super::error::DriveError;
+use super::handle::Drive;
+use crate::error::Error;
+use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted};
+use keyway_secret::SecretBytes;
+use keyway_sed::Authority;
+use keyway_sed::password::PIN_MAX;
+use keyway_sed::password::PasswordHash;
+use keyway_sed::transport::Identity;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Longest file that a PSID is looked for in, in bytes.
+const PSID_FILE_LIMIT: usize = 256;
+
+/// Where a drive's passwords come from.
+pub struct DriveSecrets<'a> {
+    /// The password of whoever acts; when a drive is set up, the new one that unlocks it from day to day.
+    pub own: PasswordSource,
+    /// A password to be set; when a drive is set up without a recovery sheet, its owner's.
+    pub new: PasswordSource,
+    /// The secret on the drive's label.
+    pub psid: Option<PsidSource>,
+    /// How passwords become what a drive is told.
+    pub hash: PasswordHash,
+    /// Who is asked for what was not named.
+    pub ask: &'a dyn Secrets,
+    /// What stands on a recovery sheet, before and behind the owner's secret: a front's words.
+    pub sheet: &'a dyn Fn(&SheetFacts<'_>) -> [String; 2],
+}
+
+/// The characters of a label's secret, or a file that holds them; `-` is standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PsidSource(pub OsString);
+
+/// What a recovery sheet is about.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct SheetFacts<'a> {
+    /// The drive's device or file.
+    pub device: &'a Path,
+    /// Its model, serial number and firmware.
+    pub identity: &'a Identity,
+    /// How passwords become what it is told.
+    pub hash: PasswordHash,
+    /// It belongs to its user alone: the owner can erase it, and not unlock it.
+    pub single_user: bool,
+}
+
+impl<'a> DriveSecrets<'a> {
+    /// Nothing was named: everything is asked for.
+    pub fn asked(ask: &'a dyn Secrets) -> Self {
+        let (own, new) = Default::default();
+        Self { own, new, psid: None, hash: PasswordHash::default(), ask, sheet: &|_| Default::default() }
+    }
+
+    /// What the drive is told for somebody's password; for nobody's in particular where `who` is none.
+    pub(super) fn pin(&self, drive: &Drive, who: Option<Authority>) -> Result<SecretBytes, Error> {
+        self.derived(&self.own, Wanted::Password, drive, who)
+    }
+
+    /// The same for a password to be set.
+    pub(super) fn new_pin(&self, drive: &Drive, whose: Authority) -> Result<SecretBytes, Error> {
+        self.derived(&self.new, Wanted::NewPassword, drive, Some(whose))
+    }
+
+    pub(super) fn derived(
+        &self,
+        from: &PasswordSource,
+        wanted: Wanted,
+        drive: &Drive,
+        who: Option<Authority>,
+    ) -> Result<SecretBytes, Error> {
+        let subject = match who {
+            Some(who) => Subject::Drive(drive.path.clone(), who),
+            None => Subject::Volume(drive.path.clone()),
+        };
+        let password = from.read(wanted, &subject, self.ask)?.password;
+        self.hashed(&password, drive)
+    }
+
+    pub(super) fn hashed(&self, password: &[u8], drive: &Drive) -> Result<SecretBytes, Error> {
+        Ok(self.hash.derive(password, &drive.identity().serial_field).map_err(DriveError::from)?)
+    }
+
+    /// The label's secret.
+    pub(super) fn psid(&self, drive: &Drive) -> Result<SecretBytes, Error> {
+        let Some(PsidSource(given)) = &self.psid else {
+            let subject = Subject::Volume(drive.path.clone());
+            let asked = self.ask.answer(&Question { wanted: Wanted::Psid, subject: &subject })?;
+            return bare(&asked.ok_or(DriveError::NoPsid)?);
+        };
+        let file = match given {
+            dash if dash == OsStr::new("-") => PathBuf::from("/proc/self/fd/0"),
+            path if Path::new(path).is_file() => PathBuf::from(path),
+            text => return bare(text.as_bytes()),
+        };
+        let open = File::open(&file).map_err(|e| Error::system("open", &file, e))?;
+        let text = SecretBytes::read_from(open, PSID_FILE_LIMIT);
+        bare(&text.map_err(|e| Error::system("read", &file, e))?)
+    }
+}
+
+impl<'a> From<&'a SecretBytes> for DriveSecrets<'a> {
+    /// This password wherever one is asked for.
+    fn from(password: &'a SecretBytes) -> Self {
+        Self::asked(password)
+    }
+}
+
+/// Without what people write it in groups with.
+fn bare(text: &[u8]) -> Result<SecretBytes, Error> {
+    let mut bare = SecretBytes::zeroed(text.len());
+    let mut len = 0;
+    for byte in text.iter().filter(|b| !b.is_ascii_whitespace() && **b != b'-') {
+        if let Some(place) = bare.get_mut(len) {
+            *place = *byte;
+            len += 1;
+        }
+    }
+    bare.truncate(len);
+    if (1..=PIN_MAX).contains(&len) { Ok(bare) } else { Err(DriveError::PsidLength(len).into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_psid_is_read_in_groups_and_has_a_length() {
+        assert_eq!(&bare(b"ABCD EFGH-1234").expect("short")[..], b"ABCDEFGH1234");
+        for wrong in [&[b'x'; 33][..], b" "] {
+            assert!(matches!(bare(wrong), Err(Error::Drive(DriveError::PsidLength(_)))));
+        }
+    }
+}
