@@ -5,7 +5,7 @@
 use keyway_engine::{Access, Device};
 use keyway_store::{Store, StoreError};
 use keyway_volume::Format;
-use keyway_volume::veracrypt::{Header, PLAIN_BYTES, Place, Suite};
+use keyway_volume::veracrypt::{Header, PLAIN_BYTES, HeaderLocation, Suite};
 use libfuzzer_sys::fuzz_target;
 
 /// Zeros without end: a store of any size that takes no memory.
@@ -66,7 +66,7 @@ fuzz_target!(|data: &[u8]| {
 
     let suites = Suite::all(Format::TrueCrypt);
     let suite = suites[usize::from(choice / 16) % suites.len()];
-    let place = Place::ALL[usize::from(choice % 16) % Place::ALL.len()];
+    let place = HeaderLocation::ALL[usize::from(choice % 16) % HeaderLocation::ALL.len()];
     let Ok(layout) = header.layout(place, suite, store_bytes) else { return };
     let device = Device::new(Box::new(Hollow(store_bytes)), layout, Access::ReadWrite)
         .expect("a layout that was checked fits its store");

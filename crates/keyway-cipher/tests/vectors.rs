@@ -2,12 +2,7 @@
 #![allow(clippy::expect_used, reason = "tests; the helpers here are not functions marked as such")]
 
 use keyway_cipher::{Chain, Kernel, LayerKey, Mode, SectorCipher, Spec};
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> =
-        text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16).expect("hex") as u8).collect();
-    digits.as_chunks::<2>().0.iter().map(|[high, low]| high << 4 | low).collect()
-}
+use keyway_testkit::hex;
 
 /// A cipher for each kernel; `keys` are the chain's, outermost first, without separation.
 fn ciphers(chain: &str, mode: Mode, unit_bytes: u32, keys: &[u8], tweak_keys: &[u8]) -> Vec<SectorCipher> {

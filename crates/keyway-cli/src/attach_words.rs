@@ -3,7 +3,7 @@
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use keyway::session::{
-    AttachError, Attachment, Candidate, Choice, Lack, NbdAddress, Need, Way, Wish, choose,
+    AttachChoice, AttachError, Attachment, Candidate, Choice, Lack, NbdAddress, Need, Wish, choose,
 };
 use keyway_attach::session::waiting;
 use keyway_attach::{dmcrypt, ublk};
@@ -34,7 +34,7 @@ impl AttachArg {
         wish: Wish,
         cache: bool,
         out: Output,
-    ) -> Result<(Way, Option<Way>), Failure> {
+    ) -> Result<(AttachChoice, Option<AttachChoice>), Failure> {
         let Wish { mount, protect_hidden } = wish;
         if mount && matches!(self, Self::Nbd | Self::VhostUser) {
             return Err(Failure::usage(
@@ -76,7 +76,7 @@ impl AttachArg {
             Self::Fuse => by_fuse(mount)?,
             Self::Auto if waiting(volume)?.is_some() => {
                 let why = "its block device waits for a server since the last one was killed";
-                return Ok((Way::because(Attachment::Ublk, why), None));
+                return Ok((AttachChoice::because(Attachment::Ublk, why), None));
             }
             Self::Auto => return best(wish, out),
         };
@@ -139,7 +139,7 @@ fn lacks((candidate, lack): &(&Candidate, Lack)) -> Option<String> {
 }
 
 /// The best way that this machine offers, and the one to take where the kernel refuses the volume.
-fn best(wish: Wish, out: Output) -> Result<(Way, Option<Way>), Failure> {
+fn best(wish: Wish, out: Output) -> Result<(AttachChoice, Option<AttachChoice>), Failure> {
     let choice = choose(wish, |_| true).map_err(|lack| missing(&lack, wish))?;
     let why = |candidate: &Candidate| {
         let nbd = matches!(candidate.attachment, Attachment::Nbd(_));
@@ -147,7 +147,7 @@ fn best(wish: Wish, out: Output) -> Result<(Way, Option<Way>), Failure> {
         let told =
             told.filter(|(other, _)| !nbd || other.attachment == Attachment::DmCrypt).filter_map(lacks);
         let words: Vec<String> = std::iter::once(merit(candidate).to_owned()).chain(told).collect();
-        Way::because(candidate.attachment.clone(), words.join("; "))
+        AttachChoice::because(candidate.attachment.clone(), words.join("; "))
     };
     let Some(other) = choice.otherwise else {
         warn_of_a_socket(&choice, wish, out);
@@ -157,7 +157,7 @@ fn best(wish: Wish, out: Output) -> Result<(Way, Option<Way>), Failure> {
             false => (why(choice.candidate), None),
         });
     };
-    let first = Way::because(choice.candidate.attachment.clone(), merit(choice.candidate));
+    let first = AttachChoice::because(choice.candidate.attachment.clone(), merit(choice.candidate));
     Ok((first, Some(why(other))))
 }
 

@@ -6,7 +6,7 @@ use crate::narrow::{FormatArg, NarrowArgs};
 use crate::output::Output;
 use crate::searching::SearchBar;
 use crate::session_words::NOT_LOCKED;
-use keyway::session::{SessionPlan, Way};
+use keyway::session::{AttachChoice, SessionPlan};
 use keyway::unlock::{KeyRef, UnlockArguments};
 use keyway::{OpenOptions, SystemDrive, Volume, medium};
 use keyway_engine::Access;
@@ -45,7 +45,7 @@ impl Which {
     }
 
     /// A plan to have it served.
-    pub(crate) fn to_serve(&self, way: impl Into<Way>) -> Result<SessionPlan, Failure> {
+    pub(crate) fn to_serve(&self, way: impl Into<AttachChoice>) -> Result<SessionPlan, Failure> {
         Ok(SessionPlan::new(&self.path, self.arguments(), way)?)
     }
 

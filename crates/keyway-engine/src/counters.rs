@@ -54,7 +54,7 @@ pub(crate) enum Layer {
 
 /// What is asked of a device.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum RequestKind {
     Read,
     Write,
     Flush,
@@ -89,7 +89,7 @@ pub(crate) struct Counting(Box<[Lane]>);
 
 /// Follows one request, where it is among those that are timed.
 pub(crate) struct Watch {
-    kind: Kind,
+    kind: RequestKind,
     last: Option<Instant>,
     /// Nanoseconds.
     spent: [u64; LAYERS],
@@ -112,13 +112,13 @@ impl Default for Counting {
 impl Counting {
     /// Counts a request, and says where its time is to be noted.
     #[inline]
-    pub(crate) fn begin(&self, kind: Kind, len: u64) -> Watch {
+    pub(crate) fn begin(&self, kind: RequestKind, len: u64) -> Watch {
         let (lane, seen) = lane();
         if let Some(lane) = self.0.get(lane) {
             lane.requests[kind as usize].fetch_add(1, Ordering::Relaxed);
             lane.bytes[kind as usize].fetch_add(len, Ordering::Relaxed);
         }
-        let timed = matches!(kind, Kind::Flush) || seen % SAMPLE == 0;
+        let timed = matches!(kind, RequestKind::Flush) || seen % SAMPLE == 0;
         Watch { kind, last: timed.then(Instant::now), spent: [0; LAYERS] }
     }
 
@@ -143,17 +143,17 @@ impl Counting {
             self.0.iter().map(|lane| of(lane).load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
         };
         Counters {
-            reads: sum(|lane| &lane.requests[Kind::Read as usize]),
-            bytes_read: sum(|lane| &lane.bytes[Kind::Read as usize]),
-            writes: sum(|lane| &lane.requests[Kind::Write as usize]),
-            bytes_written: sum(|lane| &lane.bytes[Kind::Write as usize]),
-            flushes: sum(|lane| &lane.requests[Kind::Flush as usize]),
+            reads: sum(|lane| &lane.requests[RequestKind::Read as usize]),
+            bytes_read: sum(|lane| &lane.bytes[RequestKind::Read as usize]),
+            writes: sum(|lane| &lane.requests[RequestKind::Write as usize]),
+            bytes_written: sum(|lane| &lane.bytes[RequestKind::Write as usize]),
+            flushes: sum(|lane| &lane.requests[RequestKind::Flush as usize]),
             writes_refused: 0,
         }
     }
 
     pub(crate) fn latency(&self) -> Latency {
-        let spread = |kind: Kind, layer: Layer| {
+        let spread = |kind: RequestKind, layer: Layer| {
             let mut spread = Spread::default();
             for lane in &self.0 {
                 let times = &lane.times[kind as usize][layer as usize];
@@ -163,11 +163,11 @@ impl Counting {
             spread
         };
         Latency {
-            read_store: spread(Kind::Read, Layer::Store),
-            read_cipher: spread(Kind::Read, Layer::Cipher),
-            write_store: spread(Kind::Write, Layer::Store),
-            write_cipher: spread(Kind::Write, Layer::Cipher),
-            flush_store: spread(Kind::Flush, Layer::Store),
+            read_store: spread(RequestKind::Read, Layer::Store),
+            read_cipher: spread(RequestKind::Read, Layer::Cipher),
+            write_store: spread(RequestKind::Write, Layer::Store),
+            write_cipher: spread(RequestKind::Write, Layer::Cipher),
+            flush_store: spread(RequestKind::Flush, Layer::Store),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! Bytes that can't be written take no others with them: of a write that meets metadata all the rest is
 //! written, zeros over what reads as zeros are nothing to refuse, and what is left is refused in the end.
 
-use crate::counters::{Counting, Kind, Layer, Watch};
+use crate::counters::{Counting, Layer, RequestKind, Watch};
 use crate::error::DeviceError;
 use crate::observation::{Observation, Observer};
 use crate::refused::Refused;
@@ -161,7 +161,7 @@ impl Device {
 
     fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         self.check(offset, buf.len() as u64)?;
-        let mut watch = self.counting.begin(Kind::Read, buf.len() as u64);
+        let mut watch = self.counting.begin(RequestKind::Read, buf.len() as u64);
         let (mut rest, mut at) = (buf, offset);
         while let Some(stretch) = self.stretch(at, rest.len() as u64) {
             let (Stretch::Whole(n) | Stretch::Part(n)) = stretch;
@@ -210,7 +210,7 @@ impl Device {
     fn spoil(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         let len = buf.len() as u64;
         self.check_write(offset, len)?;
-        let mut watch = self.counting.begin(Kind::Write, len);
+        let mut watch = self.counting.begin(RequestKind::Write, len);
         let _shared = self.partial.read().unwrap_or_else(PoisonError::into_inner);
         let mut refused = Refused::default();
         let mut rest = buf;
@@ -229,7 +229,7 @@ impl Device {
     /// Writes `len` bytes at `offset`; `fill(piece, done)` gives those from the `done`th on.
     fn change(&self, offset: u64, len: u64, fill: impl Fn(&mut [u8], usize)) -> Result<(), DeviceError> {
         self.check_write(offset, len)?;
-        let mut watch = self.counting.begin(Kind::Write, len);
+        let mut watch = self.counting.begin(RequestKind::Write, len);
         let mut refused = Refused::default();
         let mut done = 0;
         while let Some(stretch) = self.stretch(offset + done, len - done) {
@@ -274,7 +274,7 @@ impl Device {
     /// Puts everything written before this call on the medium. Fails with [`DeviceError::LostWrites`] after
     /// [`Device::lose_writes`].
     pub fn flush(&self) -> Result<(), DeviceError> {
-        let mut watch = self.counting.begin(Kind::Flush, 0);
+        let mut watch = self.counting.begin(RequestKind::Flush, 0);
         self.observation.during(Action::Flush, 0, 0, || {
             self.store.flush()?;
             watch.lap(Layer::Store);

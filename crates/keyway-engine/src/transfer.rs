@@ -5,7 +5,7 @@
 //! [`Transfer::finish`]. Between the two steps nothing waits, so one thread can have many transfers
 //! under way. Together they do what [`Device::read_at`] and [`Device::write_and_spoil`] do.
 
-use crate::counters::{Kind, Layer, Watch};
+use crate::counters::{Layer, RequestKind, Watch};
 use crate::{Device, DeviceError, Mapping, Segment};
 use keyway_store::Action;
 #[cfg(target_os = "linux")]
@@ -43,7 +43,7 @@ impl Device {
     ) -> Result<Option<Transfer<'_>>, DeviceError> {
         self.check(offset, len)?;
         let Some((segment, store_offset)) = self.run(offset, len, align) else { return Ok(None) };
-        let watch = self.counting.begin(Kind::Read, len);
+        let watch = self.counting.begin(RequestKind::Read, len);
         let began = self.observation.begin();
         let (device, action) = (self, Action::Read);
         Ok(Some(Transfer { device, segment, action, offset, store_offset, began, watch, _shared: None }))
@@ -66,7 +66,7 @@ impl Device {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
-        let mut watch = self.counting.begin(Kind::Write, len);
+        let mut watch = self.counting.begin(RequestKind::Write, len);
         let began = self.observation.begin();
         if let Mapping::Encrypted { first_unit, cipher, .. } = &segment.mapping {
             cipher

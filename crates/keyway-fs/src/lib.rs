@@ -3,7 +3,7 @@
 //! Which call do you want?
 //! - Which file system lies there, how large it is, its UUID: [`Superblock`], or [`FileSystem`] where only the size
 //!   counts.
-//! - Checking it, making it smaller or larger with its own tools: [`Kind::check`], [`Kind::resize`].
+//! - Checking it, making it smaller or larger with its own tools: [`FileSystemKind::check`], [`FileSystemKind::resize`].
 //! - Which of its bytes are in use, and keeping it off some of them: [`allocation`].
 //! - A new, empty one: [`mkfs`].
 //! - Its files, without a mount: [`files`] (the feature `files`, on by default).
@@ -23,4 +23,4 @@ pub mod mkfs;
 pub mod resize;
 pub mod superblock;
 
-pub use superblock::{FileSystem, Kind, Superblock};
+pub use superblock::{FileSystem, FileSystemKind, Superblock};

@@ -2,7 +2,7 @@
 
 mod ext;
 
-use crate::Kind;
+use crate::FileSystemKind;
 use crate::fields::number;
 use keyway_error::{Advice, Explain, Fault, Meaning};
 use keyway_store::StoreError;
@@ -40,7 +40,7 @@ pub enum RoomError {
     #[error("the {kind} file system is damaged, says {program}: {said}")]
     Damaged {
         /// Which file system.
-        kind: Kind,
+        kind: FileSystemKind,
         /// The program.
         program: &'static str,
         /// What it said.
@@ -50,7 +50,7 @@ pub enum RoomError {
     #[error("{program} could not read all of the {kind} file system: {said}")]
     Unreadable {
         /// Which file system.
-        kind: Kind,
+        kind: FileSystemKind,
         /// The program.
         program: &'static str,
         /// What it said.
@@ -103,7 +103,7 @@ const UNREADABLE: [&str; 2] = ["Input/output error", "resulted in short read"];
 
 impl Said {
     /// Faults that a check has found.
-    fn faults(self, kind: Kind, program: &'static str) -> RoomError {
+    fn faults(self, kind: FileSystemKind, program: &'static str) -> RoomError {
         match self.unreadable {
             true => RoomError::Unreadable { kind, program, said: self.text },
             false => RoomError::Damaged { kind, program, said: self.text },
@@ -168,7 +168,7 @@ fn search(program: &str) -> Option<PathBuf> {
 /// A program with its package, what to tell it, and the largest exit code of a good file system.
 type Checker = ((&'static str, &'static str), &'static [&'static str], i32);
 
-impl Kind {
+impl FileSystemKind {
     /// Whether its tools can change its size while it is not mounted.
     pub const fn can_shrink(self) -> bool {
         matches!(self, Self::Ext | Self::Ntfs)
@@ -276,12 +276,12 @@ mod tests {
     #[test]
     fn sizes_are_those_that_mkfs_made_and_shrinking_keeps_the_checkers_content() {
         let folder = tempfile::tempdir().expect("temp");
-        let made: [(&str, &[&str], Kind, u64); 5] = [
-            ("mkfs.ext4", &["-q", "-F"], Kind::Ext, 64 << 20),
-            ("mkfs.ntfs", &["-q", "-f", "-F"], Kind::Ntfs, (64 << 20) - 512),
-            ("mkfs.exfat", &[], Kind::ExFat, 64 << 20),
-            ("mkfs.fat", &["-F", "32"], Kind::Fat, 64 << 20),
-            ("mkfs.btrfs", &["-q"], Kind::Btrfs, 128 << 20),
+        let made: [(&str, &[&str], FileSystemKind, u64); 5] = [
+            ("mkfs.ext4", &["-q", "-F"], FileSystemKind::Ext, 64 << 20),
+            ("mkfs.ntfs", &["-q", "-f", "-F"], FileSystemKind::Ntfs, (64 << 20) - 512),
+            ("mkfs.exfat", &[], FileSystemKind::ExFat, 64 << 20),
+            ("mkfs.fat", &["-F", "32"], FileSystemKind::Fat, 64 << 20),
+            ("mkfs.btrfs", &["-q"], FileSystemKind::Btrfs, 128 << 20),
         ];
         for (program, arguments, kind, bytes) in made {
             let Some(mkfs) = require_tool(program) else { continue };
@@ -297,7 +297,7 @@ mod tests {
             let found = size();
             assert_eq!(found.kind, kind);
             assert!(found.bytes.abs_diff(bytes) < 8192, "{program}: {} of {bytes}", found.bytes);
-            if kind != Kind::Btrfs {
+            if kind != FileSystemKind::Btrfs {
                 kind.check(&path).expect("clean");
             }
             if kind.can_shrink() {
@@ -306,7 +306,7 @@ mod tests {
                 kind.check(&path).expect("clean");
                 assert!(kind.resize(&path, 1 << 20).is_err(), "{program}: it has no room for that");
             }
-            if kind == Kind::Ntfs {
+            if kind == FileSystemKind::Ntfs {
                 for bytes in [40 << 20, 60 << 20] {
                     kind.resize(&path, bytes).expect("another size");
                     let medium = std::fs::read(&path).expect("read");

@@ -2,11 +2,8 @@
 #![allow(clippy::expect_used, reason = "helpers of tests")]
 
 use keyway_kdf::{Argon2idCost, Block, KdfError, Prf, argon2id, pbkdf2, pbkdf2_blocks};
+use keyway_testkit::to_hex as hex;
 use std::sync::atomic::AtomicBool;
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
 
 #[track_caller]
 fn check(prf: Prf, password: &[u8], salt: &[u8], iterations: u32, expected: &str) {

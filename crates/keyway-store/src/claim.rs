@@ -10,7 +10,7 @@
 
 use crate::in_use::InUse;
 use crate::mode::OpenMode;
-use keyway_sys::{Layer, Node, Reached, claim_device, layers, uses, views};
+use keyway_sys::{Layer, LayerRelation, Node, claim_device, layers, uses, views};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -105,7 +105,8 @@ impl Elsewhere {
     /// `ErrorKind::ResourceBusy` where somebody has them.
     pub fn claim(path: &Path, mode: OpenMode) -> io::Result<Self> {
         let layers = layers(path)?;
-        let below = layers.iter().filter(|layer| matches!(layer.reached, Reached::Loop | Reached::Part));
+        let below =
+            layers.iter().filter(|layer| matches!(layer.reached, LayerRelation::Loop | LayerRelation::Part));
         let mut held = Vec::new();
         for layer in below {
             held.extend(share_below(layer, mode)?);
@@ -121,7 +122,7 @@ impl Elsewhere {
 /// claimed them.
 fn share_below(layer: &Layer, mode: OpenMode) -> io::Result<Option<File>> {
     let claims = mode == OpenMode::ReadWrite
-        && layer.reached == Reached::Loop
+        && layer.reached == LayerRelation::Loop
         && layer.whole
         && matches!(layer.node, Node::Device(_));
     let opened = match read_only(&layer.path, claims) {

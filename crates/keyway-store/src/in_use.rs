@@ -1,7 +1,7 @@
 //! Who keeps the bytes of a file or device from being claimed.
 
 use keyway_error::Advice;
-use keyway_sys::{LockHolder, Reached, Use, layers, partitions, uses, views, write_locked_by};
+use keyway_sys::{LayerRelation, LockHolder, Use, layers, partitions, uses, views, write_locked_by};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,8 @@ impl InUse {
         let process = all.clone().find_map(|name| Some((name, By::Process(write_locked_by(name)?))));
         let used = || {
             // A partition's neighbours on its disk are none of its business.
-            let disk = |name: &Path| layers.iter().any(|l| l.reached == Reached::Disk && l.path == name);
+            let disk =
+                |name: &Path| layers.iter().any(|l| l.reached == LayerRelation::Disk && l.path == name);
             all.clone().filter(|name| !disk(name)).find_map(|name| {
                 let uses = uses(name).unwrap_or_default();
                 // Loop devices are names themselves, and looked at as such.

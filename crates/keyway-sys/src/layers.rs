@@ -49,7 +49,7 @@ impl Node {
 
 /// How one comes from the layer above to this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reached {
+pub enum LayerRelation {
     /// It is where one began.
     First,
     /// From a partition to its disk.
@@ -72,7 +72,7 @@ pub struct Layer {
     /// Whether those are all that it has.
     pub whole: bool,
     /// How it was found.
-    pub reached: Reached,
+    pub reached: LayerRelation,
 }
 
 /// The file or device at `path`, and what holds the same bytes below it, in this order. It ends where they are
@@ -87,7 +87,7 @@ pub fn layers(path: &Path) -> io::Result<Vec<Layer>> {
         path: path.to_owned(),
         bytes: 0..u64::MAX,
         whole: true,
-        reached: Reached::First,
+        reached: LayerRelation::First,
     };
     let mut found = Vec::new();
     follow(first, DEPTH, &mut found);
@@ -113,7 +113,8 @@ fn below(number: u64, from: &Layer) -> Vec<Layer> {
     let size = units("size");
     if folder.join("partition").exists() {
         let Some(parent) = folder.parent() else { return Vec::new() };
-        let disk = device(parent, |whole| inside(&from.bytes, units("start"), size, whole), Reached::Disk);
+        let disk =
+            device(parent, |whole| inside(&from.bytes, units("start"), size, whole), LayerRelation::Disk);
         return disk.into_iter().collect();
     }
     if let Some((node, path)) = shown_by(&folder, &from.path) {
@@ -124,7 +125,7 @@ fn below(number: u64, from: &Layer) -> Vec<Layer> {
             Node::File { .. } => path.metadata().map_or(0, |meta| meta.len()),
         };
         let whole = bytes.start == 0 && bytes.end >= held;
-        return vec![Layer { node, path, bytes, whole, reached: Reached::Loop }];
+        return vec![Layer { node, path, bytes, whole, reached: LayerRelation::Loop }];
     }
     if read_to_string(folder.join("dm/uuid")).is_ok_and(|uuid| uuid.starts_with(OURS)) {
         return Vec::new();
@@ -132,12 +133,12 @@ fn below(number: u64, from: &Layer) -> Vec<Layer> {
     let parts = names(&folder.join("slaves")).into_iter();
     // Which of a part's bytes are whose only the kernel knows, and sees to.
     parts
-        .filter_map(|name| device(&folder.join("slaves").join(name), |_| 0..u64::MAX, Reached::Part))
+        .filter_map(|name| device(&folder.join("slaves").join(name), |_| 0..u64::MAX, LayerRelation::Part))
         .collect()
 }
 
 /// The device whose folder in sysfs that is; `bytes` are told its size.
-fn device(folder: &Path, bytes: impl Fn(u64) -> Range<u64>, reached: Reached) -> Option<Layer> {
+fn device(folder: &Path, bytes: impl Fn(u64) -> Range<u64>, reached: LayerRelation) -> Option<Layer> {
     let folder = canonicalize(folder).ok()?;
     let (major, minor) = read_to_string(folder.join("dev"))
         .ok()?
@@ -192,7 +193,7 @@ pub fn views(layers: &[Layer]) -> Vec<PathBuf> {
         if !folder.join("loop/backing_file").exists() {
             continue;
         }
-        let Some(first) = device(&folder, |_| 0..u64::MAX, Reached::First) else { continue };
+        let Some(first) = device(&folder, |_| 0..u64::MAX, LayerRelation::First) else { continue };
         if layers.iter().any(|layer| layer.node == first.node) {
             continue;
         }
@@ -211,7 +212,9 @@ pub fn partitions(path: &Path) -> Vec<PathBuf> {
     let folder = of_number(number);
     let inside = names(&folder).into_iter().map(|name| folder.join(name));
     let partitions = inside.filter(|folder| folder.join("partition").exists());
-    partitions.filter_map(|folder| Some(device(&folder, |_| 0..u64::MAX, Reached::First)?.path)).collect()
+    partitions
+        .filter_map(|folder| Some(device(&folder, |_| 0..u64::MAX, LayerRelation::First)?.path))
+        .collect()
 }
 
 fn of_number(number: u64) -> PathBuf {

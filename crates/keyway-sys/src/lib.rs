@@ -29,7 +29,7 @@ pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};
 pub use fusedev::fuse_clone;
 pub use io_ring::{IoRing, Transfer};
 pub use keyring::KernelKey;
-pub use layers::{Layer, Node, Reached, layers, partitions, views};
+pub use layers::{Layer, LayerRelation, Node, layers, partitions, views};
 pub use locks::{LockHolder, write_locked_by};
 pub use loopdev::{
     LoopStatus, loop_attach, loop_attach_until_closed, loop_detach, loop_set_direct, loop_status,

@@ -19,7 +19,7 @@ pub fn sha256_of(mut reader: impl Read) -> String {
             Err(e) => panic!("reading failed: {e}"),
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::to_hex(&hash.finalize())
 }
 
 /// The same for a file or a block device.

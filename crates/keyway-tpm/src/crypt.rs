@@ -54,7 +54,7 @@ const BLOCK: usize = 16;
 
 /// Which way a parameter goes.
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum ParameterDirection {
     /// To the TPM.
     Encrypt,
     /// From the TPM.
@@ -63,7 +63,7 @@ pub(crate) enum Way {
 
 /// AES-128 in cipher feedback over one parameter (Part 1, clause 21.3). `material` is the key and
 /// the initial vector, as [`kdf_a`] gives them.
-pub(crate) fn cfb(material: &SecretBytes, data: &mut [u8], way: Way) {
+pub(crate) fn cfb(material: &SecretBytes, data: &mut [u8], way: ParameterDirection) {
     let (key, start) = material.split_at(BLOCK);
     let Ok(cipher) = Aes128::new_from_slice(key) else { return };
     let mut feedback = cipher::Array::<u8, cipher::typenum::U16>::default();
@@ -74,8 +74,8 @@ pub(crate) fn cfb(material: &SecretBytes, data: &mut [u8], way: Way) {
             let came = *byte;
             *byte ^= *mask;
             *mask = match way {
-                Way::Encrypt => *byte,
-                Way::Decrypt => came,
+                ParameterDirection::Encrypt => *byte,
+                ParameterDirection::Decrypt => came,
             };
         }
     }
@@ -85,11 +85,7 @@ pub(crate) fn cfb(material: &SecretBytes, data: &mut [u8], way: Way) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn hex(text: &str) -> Vec<u8> {
-        let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
-        digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-    }
+    use keyway_testkit::hex;
 
     /// NIST SP 800-38A, F.3.13 and F.3.14.
     #[test]
@@ -99,12 +95,12 @@ mod tests {
         let plain = hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
         let encrypted = hex("3b3fd92eb72dad20333449f8e83cfb4ac8a64537a0b3a93fcde3cdad9f1ce58b");
         let mut data = plain.clone();
-        cfb(&material, &mut data, Way::Encrypt);
+        cfb(&material, &mut data, ParameterDirection::Encrypt);
         assert_eq!(data, encrypted);
-        cfb(&material, &mut data, Way::Decrypt);
+        cfb(&material, &mut data, ParameterDirection::Decrypt);
         assert_eq!(data, plain);
         let mut part = plain[..21].to_vec();
-        cfb(&material, &mut part, Way::Encrypt);
+        cfb(&material, &mut part, ParameterDirection::Encrypt);
         assert_eq!(part, encrypted[..21]);
     }
 

@@ -139,11 +139,7 @@ pub(crate) fn ecc_point(public: &[u8]) -> Result<(&[u8], &[u8]), BadResponse> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn hex(text: &str) -> Vec<u8> {
-        let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
-        digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-    }
+    use keyway_testkit::hex;
 
     /// Public parts and PCR digests that Windows wrote (with Secure Boot and without), published
     /// with the tool SPITkey.

@@ -2,7 +2,7 @@
 
 use crate::constants::Command;
 use crate::constants::SESSION_DECRYPT;
-use crate::crypt::{DIGEST, Way, cfb, hmac, hmac_is, kdf_a, kdf_e, sha256};
+use crate::crypt::{DIGEST, ParameterDirection, cfb, hmac, hmac_is, kdf_a, kdf_e, sha256};
 use crate::error::{BadResponse, TpmError};
 use crate::wire::{Reader, Writer};
 use keyway_secret::{Locked, SecretBytes, wipe_stack};
@@ -109,7 +109,7 @@ impl Session {
 
         if attributes & SESSION_DECRYPT != 0 {
             let material = kdf_a(&key, "CFB", &nonce_caller, &self.nonce_tpm);
-            cfb(&material, parameters.secret, Way::Encrypt);
+            cfb(&material, parameters.secret, ParameterDirection::Encrypt);
         }
         let length = sized_length(parameters.secret);
         let hashed = sha256(&[
@@ -172,7 +172,7 @@ impl Answer {
     pub(crate) fn decrypt(&self, content: &[u8]) -> SecretBytes {
         let mut secret = SecretBytes::copy_of(content);
         let material = kdf_a(&self.key, "CFB", &self.nonce_tpm, &self.nonce_caller);
-        cfb(&material, &mut secret, Way::Decrypt);
+        cfb(&material, &mut secret, ParameterDirection::Decrypt);
         secret
     }
 }

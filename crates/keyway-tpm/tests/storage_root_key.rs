@@ -2,7 +2,7 @@
 #![allow(clippy::panic, clippy::expect_used, clippy::unwrap_used, reason = "tests")]
 
 use keyway_secret::SecretBytes;
-use keyway_testkit::Swtpm;
+use keyway_testkit::{Swtpm, hex};
 use keyway_tpm::{Pcrs, Tpm, TpmError};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -20,11 +20,6 @@ const OWNER: u32 = 0x4000_0001;
 const EVICT_CONTROL: u32 = 0x120;
 const CREATE_PRIMARY: u32 = 0x131;
 const HIERARCHY_CHANGE_AUTH: u32 = 0x129;
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
-    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-}
 
 /// One command in the owner's name, written out by hand; its answer after the header.
 fn as_owner(swtpm: &Swtpm, code: u32, more_handles: &[u32], parameters: &[u8]) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Why a volume could not be opened, made or changed, sorted by whose fault it is.
 
-use crate::veracrypt::{BACKUP_GROUP_BYTES, HeaderFault, LARGEST_PIM, Place};
+use crate::veracrypt::{BACKUP_GROUP_BYTES, HeaderFault, HeaderLocation, LARGEST_PIM};
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
@@ -44,7 +44,7 @@ pub enum VolumeError {
     #[error("{}", damaged(*.place, *.fault))]
     DamagedHeader {
         /// Which header.
-        place: Place,
+        place: HeaderLocation,
         /// What is wrong with it.
         fault: HeaderFault,
     },
@@ -71,7 +71,7 @@ pub enum VolumeError {
 }
 
 /// A header that names an end beyond the file's is in order: it is the file that was cut off.
-fn damaged(place: Place, fault: HeaderFault) -> String {
+fn damaged(place: HeaderLocation, fault: HeaderFault) -> String {
     match fault {
         HeaderFault::BeyondEnd { end, present } => format!(
             "this is not the whole volume: its data area ends at byte {end}, and the file or device at {present}"
@@ -81,7 +81,7 @@ fn damaged(place: Place, fault: HeaderFault) -> String {
 }
 
 /// What mends a damaged header.
-fn mend(place: Place, fault: HeaderFault) -> Advice {
+fn mend(place: HeaderLocation, fault: HeaderFault) -> Advice {
     match (place.backup(), fault) {
         (_, HeaderFault::BeyondEnd { end, .. }) => {
             Advice::CopyAgain { bytes: end.saturating_add(BACKUP_GROUP_BYTES) }

@@ -1,6 +1,6 @@
 //! What is told about an open volume, and what its owner should know.
 
-use crate::veracrypt::{Derivation, Format, HashName, Place};
+use crate::veracrypt::{Derivation, Format, HashName, HeaderLocation};
 use serde::Serialize;
 
 /// What a volume's decrypted header says, for people and scripts.
@@ -32,7 +32,7 @@ pub struct VolumeInfo {
     /// Whether this is an encrypted system.
     pub system: bool,
     /// The header that opened.
-    pub header_used: Place,
+    pub header_used: HeaderLocation,
     /// The header's version, 1 to 5.
     pub header_version: u16,
     /// The oldest program that can open it, as its makers count: `1.0b`.
@@ -49,7 +49,7 @@ pub enum Warning {
         "the volume opened by its {0} only: its main header is damaged, or has another password; \
          `keyway header restore` repairs it"
     )]
-    BackupHeader(Place),
+    BackupHeader(HeaderLocation),
     /// Made by TrueCrypt.
     #[error(
         "this is a TrueCrypt volume: its key derivation is too cheap to hold off an attacker today; \

@@ -1,9 +1,9 @@
 //! What can be said of a file or device without a secret: its size, and whether it is plainly
 //! something else.
 
-use crate::veracrypt::{HEADER_BYTES, Place};
+use crate::veracrypt::{HEADER_BYTES, HeaderLocation};
 use crate::{NotAVolume, VolumeError};
-use keyway_fs::{Kind, Superblock};
+use keyway_fs::{FileSystemKind, Superblock};
 use keyway_store::Store;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub struct Inspection {
     /// Its sector size.
     pub sector_bytes: u32,
     /// The places whose bytes look random, as a header does; what they are only a secret tells.
-    pub possible_headers: Vec<Place>,
+    pub possible_headers: Vec<HeaderLocation>,
     /// Why it is plainly not a volume, if it is.
     #[serde(skip)]
     pub not_a_volume: Option<NotAVolume>,
@@ -32,7 +32,7 @@ pub struct Inspection {
 /// The medium failed.
 pub fn inspect(store: &dyn Store) -> Result<Inspection, VolumeError> {
     let mut possible_headers = Vec::new();
-    for place in Place::ALL {
+    for place in HeaderLocation::ALL {
         if let Some(offset) = place.offset(store.size()) {
             let mut bytes = [0; HEADER_BYTES];
             store.read_at(&mut bytes, offset)?;
@@ -86,18 +86,18 @@ pub(crate) fn plainly_not(store: &dyn Store) -> Result<NotAVolume, VolumeError> 
 }
 
 /// A name for the file system that lies there unencrypted.
-const fn file_system(kind: Kind) -> &'static str {
+const fn file_system(kind: FileSystemKind) -> &'static str {
     match kind {
-        Kind::Fat => "a FAT file system",
-        Kind::ExFat => "an exFAT file system",
-        Kind::Ntfs => "an NTFS file system",
-        Kind::Xfs => "an XFS file system",
-        Kind::Btrfs => "a Btrfs file system",
-        Kind::Ext => "an ext file system",
-        Kind::F2fs => "an F2FS file system",
-        Kind::SquashFs => "a SquashFS file system",
-        Kind::HfsPlus => "an HFS+ file system",
-        Kind::Iso9660 => "an ISO 9660 file system",
+        FileSystemKind::Fat => "a FAT file system",
+        FileSystemKind::ExFat => "an exFAT file system",
+        FileSystemKind::Ntfs => "an NTFS file system",
+        FileSystemKind::Xfs => "an XFS file system",
+        FileSystemKind::Btrfs => "a Btrfs file system",
+        FileSystemKind::Ext => "an ext file system",
+        FileSystemKind::F2fs => "an F2FS file system",
+        FileSystemKind::SquashFs => "a SquashFS file system",
+        FileSystemKind::HfsPlus => "an HFS+ file system",
+        FileSystemKind::Iso9660 => "an ISO 9660 file system",
         _ => "a file system",
     }
 }

@@ -6,8 +6,8 @@ use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
 use keyway_testkit::{Rng, unpack_xz, volumes};
 use keyway_volume::veracrypt::{
-    ChangeError, CreateError, Fill, HeaderChoice, KeysGuard, NewVolume, Place, RestoreFrom, UnlockRequest,
-    change, check, create, create_hidden, header_backup, header_restore, unlock,
+    ChangeError, CreateError, Fill, HeaderChoice, HeaderLocation, KeysGuard, NewVolume, RestoreFrom,
+    UnlockRequest, change, check, create, create_hidden, header_backup, header_restore, unlock,
 };
 use keyway_volume::{Format, HashName, Secrets, VolumeError};
 use std::os::unix::fs::PermissionsExt;
@@ -68,8 +68,8 @@ fn both_headers_come_back_from_a_file_after_all_four_are_lost() {
 
     destroy_headers(&store);
     for (secrets, before, places) in [
-        (&outer, &before[0], [Place::Primary, Place::BackupPrimary]),
-        (&hidden, &before[1], [Place::Hidden, Place::BackupHidden]),
+        (&outer, &before[0], [HeaderLocation::Primary, HeaderLocation::BackupPrimary]),
+        (&hidden, &before[1], [HeaderLocation::Hidden, HeaderLocation::BackupHidden]),
     ] {
         let restored = header_restore(&store, RestoreFrom::File(&file), &request(secrets), KeysGuard::Same);
         assert_eq!(restored.expect("restored").places, places);
@@ -107,7 +107,7 @@ fn the_embedded_copy_restores_the_main_header_and_stays() {
     store.write_at(&[0; 512], 0).expect("written");
     let image = store.snapshot();
     let restored = header_restore(&store, RestoreFrom::Embedded, &request(&outer), KeysGuard::Same);
-    assert_eq!(restored.expect("restored").places, [Place::Primary]);
+    assert_eq!(restored.expect("restored").places, [HeaderLocation::Primary]);
     assert!(data(&store, &outer, HeaderChoice::Primary) == before);
     assert!(store.snapshot()[512..] == image[512..]);
     let states = check(&store, &request(&outer)).expect("opens");

@@ -6,8 +6,8 @@ use keyway_secret::SecretBytes;
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_testkit::Rng;
 use keyway_volume::veracrypt::{
-    ChangeError, CreateError, Fill, HeaderChoice, HeaderState, NewVolume, Place, UnlockRequest, change,
-    check, create, create_hidden, unlock,
+    ChangeError, CreateError, Fill, HeaderChoice, HeaderLocation, HeaderState, NewVolume, UnlockRequest,
+    change, check, create, create_hidden, unlock,
 };
 use keyway_volume::{HashName, Secrets, VolumeError};
 use std::path::PathBuf;
@@ -119,7 +119,7 @@ fn a_hidden_volume_changes_and_the_outer_one_does_not() {
 
 #[test]
 fn a_damaged_header_is_cured_by_a_change() {
-    for (damaged, place) in [(0, Place::Primary), (SIZE - 131_072, Place::BackupPrimary)] {
+    for (damaged, place) in [(0, HeaderLocation::Primary), (SIZE - 131_072, HeaderLocation::BackupPrimary)] {
         let store = volumes("aes");
         let inside = data(&store, &secrets(OLD), HashName::Sha512).expect("opens");
         store.write_at(&Rng::new(9).bytes(512), damaged as u64).expect("written");
@@ -128,7 +128,7 @@ fn a_damaged_header_is_cured_by_a_change() {
         let states = check(&store, &request).expect("opens");
         assert_eq!(
             states.iter().map(|c| c.place).collect::<Vec<_>>(),
-            [Place::Primary, Place::BackupPrimary]
+            [HeaderLocation::Primary, HeaderLocation::BackupPrimary]
         );
         for state in states {
             let good = matches!(state.state, HeaderState::Good);
@@ -186,11 +186,11 @@ fn a_medium_that_fails_says_what_opens_the_volume_now() {
             let medium = Arc::new(faulty.into_medium().expect("a medium"));
             let opens = |password, header| data_with(&medium, &secrets(password), HashName::Sha512, header);
             match (from, outcome) {
-                (0, Err(ChangeError::Unchanged { place: Place::BackupPrimary, .. })) => {
+                (0, Err(ChangeError::Unchanged { place: HeaderLocation::BackupPrimary, .. })) => {
                     assert!(opens(OLD, HeaderChoice::Primary).as_ref() == Some(&inside));
                     assert!(opens(OLD, HeaderChoice::Backup).as_ref() == Some(&inside));
                 }
-                (1, Err(ChangeError::Half { place: Place::Primary, .. })) => {
+                (1, Err(ChangeError::Half { place: HeaderLocation::Primary, .. })) => {
                     assert!(opens(NEW, HeaderChoice::Backup).as_ref() == Some(&inside));
                     assert!(opens(OLD, HeaderChoice::Primary).as_ref() == Some(&inside));
                 }
@@ -249,7 +249,8 @@ fn an_unreadable_copy_is_reported_and_stops_a_change_before_the_good_one_is_touc
     let old = secrets(OLD);
     let request = UnlockRequest { hash: Some(HashName::Sha512), ..UnlockRequest::new(&old) };
     let end = SIZE as u64 - 131_072;
-    for (scratch, bad) in [(0..512, Place::Primary), (end..end + 512, Place::BackupPrimary)] {
+    for (scratch, bad) in [(0..512, HeaderLocation::Primary), (end..end + 512, HeaderLocation::BackupPrimary)]
+    {
         let scratched = Scratched(Arc::new(MemStore::from_vec(base.clone())), scratch);
         let states = check(&scratched, &request).expect("the other one opens");
         for state in states {

@@ -3,11 +3,11 @@
 
 use keyway_engine::{Access, Device};
 use keyway_error::{Explain, Fault};
-use keyway_fs::{Kind, Superblock};
+use keyway_fs::{FileSystemKind, Superblock};
 use keyway_secret::SecretBytes;
 use keyway_store::{Caching, FileStore, OpenMode};
 use keyway_testkit::{Row, Table, sha256_of, unpack_xz, volumes};
-use keyway_volume::veracrypt::{Format, HashName, HeaderChoice, Place};
+use keyway_volume::veracrypt::{Format, HashName, HeaderChoice, HeaderLocation};
 use keyway_volume::{Secrets, UnlockRequest, Unlocked, VolumeError, Warning, unlock};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ fn device(path: &Path, unlocked: Unlocked) -> Device {
 
 fn fat_uuid(path: &Path, unlocked: Unlocked) -> Option<String> {
     let found = Superblock::read(&device(path, unlocked)).expect("readable");
-    found.filter(|fs| fs.kind == Kind::Fat)?.uuid
+    found.filter(|fs| fs.kind == FileSystemKind::Fat)?.uuid
 }
 
 /// `vck_1_pw72-sha512-xts-aes-hidden.xz` says: sha512, xts, aes.
@@ -143,9 +143,9 @@ fn veracrypt_1_23_volumes_hold_what_was_put_in() {
         assert_eq!(Some(info.data_bytes), row.number("data_size"), "{file}");
         assert_eq!(info.sector_bytes, if file == "dev4096.img" { 4096 } else { 512 }, "{file}");
         let by_backup = file == "headerbak.hc";
-        assert_eq!(info.header_used == Place::BackupPrimary, by_backup, "{file}");
+        assert_eq!(info.header_used == HeaderLocation::BackupPrimary, by_backup, "{file}");
         assert_eq!(
-            unlocked.warnings.contains(&Warning::BackupHeader(Place::BackupPrimary)),
+            unlocked.warnings.contains(&Warning::BackupHeader(HeaderLocation::BackupPrimary)),
             by_backup,
             "{file}: {:?}",
             unlocked.warnings
@@ -187,8 +187,8 @@ fn the_choice_of_headers_is_kept() {
         open(path, &request)
     };
     let used = |header| with(&path, header).expect("opens").info.header_used;
-    assert_eq!(used(HeaderChoice::Primary), Place::Primary);
-    assert_eq!(used(HeaderChoice::Backup), Place::BackupPrimary);
+    assert_eq!(used(HeaderChoice::Primary), HeaderLocation::Primary);
+    assert_eq!(used(HeaderChoice::Backup), HeaderLocation::BackupPrimary);
     let damaged = path.with_file_name("headerbak.hc");
     assert!(matches!(with(&damaged, HeaderChoice::Primary), Err(VolumeError::WrongSecret { .. })));
 }

@@ -7,8 +7,8 @@ use keyway_error::{Explain, Fault};
 use keyway_secret::SecretBytes;
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_volume::veracrypt::{
-    Derivation, Flags, Format, HEADER_BYTES, HashName, Header, HeaderFault, Place, SealedHeader, Suite,
-    derive_header_key,
+    Derivation, Flags, Format, HEADER_BYTES, HashName, Header, HeaderFault, HeaderLocation, SealedHeader,
+    Suite, derive_header_key,
 };
 use keyway_volume::{
     NotAVolume, Secrets, UnlockRequest, Unlocked, Unsupported, VolumeError, Warning, unlock,
@@ -58,7 +58,7 @@ fn noise(len: u64) -> Vec<u8> {
 }
 
 /// Random bytes with `header` at `place`.
-fn image(header: &Header, place: Place, len: u64) -> Vec<u8> {
+fn image(header: &Header, place: HeaderLocation, len: u64) -> Vec<u8> {
     let mut bytes = noise(len);
     let at = usize::try_from(place.offset(len).expect("fits")).expect("small");
     bytes[at..at + HEADER_BYTES].copy_from_slice(&sealed(header));
@@ -80,17 +80,17 @@ fn refused(bytes: Vec<u8>) -> VolumeError {
 fn fault(change: impl FnOnce(&mut Header)) -> HeaderFault {
     let mut header = honest();
     change(&mut header);
-    let error = refused(image(&header, Place::Primary, MIB));
+    let error = refused(image(&header, HeaderLocation::Primary, MIB));
     assert_eq!(error.fault(), Fault::Contents, "{error}");
     match error {
-        VolumeError::DamagedHeader { place: Place::Primary, fault } => fault,
+        VolumeError::DamagedHeader { place: HeaderLocation::Primary, fault } => fault,
         other => panic!("{other}"),
     }
 }
 
 #[test]
 fn an_honest_header_opens() {
-    let unlocked = open(&MemStore::from_vec(image(&honest(), Place::Primary, MIB))).expect("opens");
+    let unlocked = open(&MemStore::from_vec(image(&honest(), HeaderLocation::Primary, MIB))).expect("opens");
     assert_eq!(unlocked.info.data_bytes, MIB - 262_144);
     assert_eq!(unlocked.warnings, []);
     assert_eq!(unlocked.opened().header.volume_bytes, MIB - 262_144);
@@ -138,7 +138,7 @@ fn areas_that_overlap_or_differ_are_refused() {
     let mut header = honest();
     header.flags = Flags(2);
     header.encrypted_bytes = 512;
-    let error = refused(image(&header, Place::Primary, MIB));
+    let error = refused(image(&header, HeaderLocation::Primary, MIB));
     assert!(matches!(error, VolumeError::Unsupported(Unsupported::InPlaceIncomplete { .. })), "{error}");
 }
 
@@ -153,7 +153,7 @@ fn sector_sizes_that_lie_are_refused() {
 fn a_newer_header_is_named_as_such() {
     let mut header = honest();
     header.version = 6;
-    let error = refused(image(&header, Place::Primary, MIB));
+    let error = refused(image(&header, HeaderLocation::Primary, MIB));
     assert!(matches!(error, VolumeError::Unsupported(Unsupported::HeaderVersion(6))), "{error}");
     assert_eq!(error.fault(), Fault::Contents);
 }
@@ -162,16 +162,16 @@ fn a_newer_header_is_named_as_such() {
 fn a_backup_header_replaces_a_lying_one() {
     let mut lying = honest();
     lying.sector_bytes = 1 << 31;
-    let mut bytes = image(&honest(), Place::BackupPrimary, MIB);
+    let mut bytes = image(&honest(), HeaderLocation::BackupPrimary, MIB);
     bytes[..HEADER_BYTES].copy_from_slice(&sealed(&lying));
     let unlocked = open(&MemStore::from_vec(bytes)).expect("opens");
-    assert_eq!(unlocked.info.header_used, Place::BackupPrimary);
-    assert_eq!(unlocked.warnings, [Warning::BackupHeader(Place::BackupPrimary)]);
+    assert_eq!(unlocked.info.header_used, HeaderLocation::BackupPrimary);
+    assert_eq!(unlocked.warnings, [Warning::BackupHeader(HeaderLocation::BackupPrimary)]);
 }
 
 #[test]
 fn a_file_cut_anywhere_is_refused() {
-    let whole = image(&honest(), Place::Primary, MIB);
+    let whole = image(&honest(), HeaderLocation::Primary, MIB);
     for len in [0, 1, 511, 512, 513, 65_535, 65_536, 66_048, 131_072, 262_144, MIB - 131_072 - 1] {
         let cut = whole[..usize::try_from(len).expect("small")].to_vec();
         let error = refused(cut);
@@ -192,7 +192,7 @@ fn a_file_cut_anywhere_is_refused() {
 
 #[test]
 fn a_flipped_header_opens_nothing() {
-    let whole = image(&honest(), Place::Primary, MIB);
+    let whole = image(&honest(), HeaderLocation::Primary, MIB);
     for byte in [0, 63, 64, 68, 72, 100, 252, 256, 511] {
         let mut flipped = whole.clone();
         flipped[byte] ^= 0x10;
@@ -229,14 +229,14 @@ fn a_pim_that_does_not_exist_is_refused_at_once() {
 fn equal_xts_keys_are_warned_of() {
     let mut header = honest();
     header.key_area = SecretBytes::copy_of(&[7; 256]);
-    let unlocked = open(&MemStore::from_vec(image(&header, Place::Primary, MIB))).expect("opens");
+    let unlocked = open(&MemStore::from_vec(image(&header, HeaderLocation::Primary, MIB))).expect("opens");
     assert_eq!(unlocked.warnings, [Warning::EqualXtsKeys]);
 }
 
 #[test]
 fn a_failing_medium_is_an_error_of_the_medium() {
     let store = FaultStore::new(
-        MemStore::from_vec(image(&honest(), Place::Primary, MIB)),
+        MemStore::from_vec(image(&honest(), HeaderLocation::Primary, MIB)),
         FaultPlan { reads_fail_from: Some(0), ..FaultPlan::default() },
     );
     let error = open(&store).err().expect("refused");
@@ -251,7 +251,7 @@ fn drive(partition_start: u64, area_start: u64, encrypted: u64) -> Vec<u8> {
     header.encrypted_start = area_start;
     header.volume_bytes = 131_072;
     header.encrypted_bytes = encrypted;
-    let mut bytes = image(&header, Place::System, 2 * MIB);
+    let mut bytes = image(&header, HeaderLocation::System, 2 * MIB);
     bytes[..512].fill(0);
     bytes[510..512].copy_from_slice(&[0x55, 0xaa]);
     let first = u32::try_from(partition_start / 512).expect("small");
@@ -292,7 +292,7 @@ fn a_system_that_is_partly_encrypted_is_shown_with_its_rest_as_it_is() {
 
 #[test]
 fn a_hidden_volume_that_lies_is_not_protected_but_refused() {
-    let outer = image(&honest(), Place::Primary, MIB);
+    let outer = image(&honest(), HeaderLocation::Primary, MIB);
     let mut hidden = honest();
     hidden.hidden_bytes = 65_536;
     (hidden.volume_bytes, hidden.encrypted_bytes) = (65_536, 65_536);
@@ -305,5 +305,5 @@ fn a_hidden_volume_that_lies_is_not_protected_but_refused() {
     request.protect_hidden = Some(&secrets);
     // It lies in the backup headers, behind the outer volume's data.
     let error = unlock(&MemStore::from_vec(bytes), &request).err().expect("refused");
-    assert!(matches!(error, VolumeError::DamagedHeader { place: Place::Hidden, .. }), "{error}");
+    assert!(matches!(error, VolumeError::DamagedHeader { place: HeaderLocation::Hidden, .. }), "{error}");
 }

@@ -8,9 +8,9 @@ use keyway_secret::SecretBytes;
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_testkit::Rng;
 use keyway_volume::veracrypt::{
-    ChangeError, Derivation, Flags, Format, HEADER_BYTES, HashName, Header, HeaderState, KeysGuard, Place,
-    RestoreFrom, SealedHeader, Suite, SystemFault, change, check, derive_header_key, header_backup,
-    header_restore,
+    ChangeError, Derivation, Flags, Format, HEADER_BYTES, HashName, Header, HeaderLocation, HeaderState,
+    KeysGuard, RestoreFrom, SealedHeader, Suite, SystemFault, change, check, derive_header_key,
+    header_backup, header_restore,
 };
 use keyway_volume::{
     Secrets, SystemHeader, UnlockRequest, Unlocked, Unsupported, VolumeError, Warning, unlock,
@@ -69,7 +69,7 @@ fn drive(header: &Header) -> Vec<u8> {
         bytes[entry + 8..entry + 12].copy_from_slice(&first.to_le_bytes());
         bytes[entry + 12..entry + 16].copy_from_slice(&2048u32.to_le_bytes());
     }
-    let at = Place::System.offset(DRIVE).expect("fits") as usize;
+    let at = HeaderLocation::System.offset(DRIVE).expect("fits") as usize;
     bytes[at..at + HEADER_BYTES].copy_from_slice(&sealed(header, PASSWORD, true));
     bytes
 }
@@ -158,7 +158,7 @@ fn an_ordinary_volume_on_a_partition_is_not_disturbed_by_its_drive() {
     let secrets = secrets(PASSWORD);
     let system_header = Some(SystemHeader { store: &around, start: Some(MIB) });
     let found = unlock(&store, &UnlockRequest { system_header, ..request(&secrets) }).expect("opens");
-    assert_eq!((found.info.system, found.info.header_used), (false, Place::Primary));
+    assert_eq!((found.info.system, found.info.header_used), (false, HeaderLocation::Primary));
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_system_s_header_comes_back_from_its_backup() {
     store.write_at(&Rng::new(9).bytes(512), 31_744).expect("written");
     assert!(matches!(unlock(&store, &request(&old)), Err(VolumeError::WrongSecret { .. })));
     let restored = header_restore(&store, RestoreFrom::File(&file), &request(&old), KeysGuard::Same);
-    assert_eq!(restored.expect("restored").places, [Place::System]);
+    assert_eq!(restored.expect("restored").places, [HeaderLocation::System]);
     assert!(plain(&store, unlock(&store, &request(&old)).expect("opens")) == before);
     // VeraCrypt's own rescue disk holds the sector as it is.
     std::fs::write(&file, &image[31_744..32_256]).expect("written");

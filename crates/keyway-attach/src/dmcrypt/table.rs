@@ -41,11 +41,11 @@ pub(super) struct Options {
 struct Row {
     start: u64,
     len: u64,
-    what: What,
+    what: RowTarget,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum RowTarget {
     Crypt { iv: u64, offset: u64 },
     Linear { offset: u64 },
     Zero,
@@ -100,10 +100,10 @@ fn rows(layout: &Layout) -> Result<Vec<Row>, Unmappable> {
             Mapping::Encrypted { store_offset, first_unit, cipher } => {
                 let per_unit = u64::from(cipher.unit_bytes()) / SECTOR;
                 let iv = first_unit.checked_mul(per_unit).ok_or(Unmappable::Unaligned)?;
-                What::Crypt { iv, offset: sectors(*store_offset)? }
+                RowTarget::Crypt { iv, offset: sectors(*store_offset)? }
             }
-            Mapping::Plain { store_offset } => What::Linear { offset: sectors(*store_offset)? },
-            Mapping::Zero => What::Zero,
+            Mapping::Plain { store_offset } => RowTarget::Linear { offset: sectors(*store_offset)? },
+            Mapping::Zero => RowTarget::Zero,
         };
         Ok(Row { start: sectors(segment.start)?, len: sectors(segment.len)?, what })
     };
@@ -114,7 +114,7 @@ impl Row {
     /// The same sectors on a device that has only them.
     fn on_another(self) -> Self {
         let what = match self.what {
-            What::Crypt { iv, .. } => What::Crypt { iv, offset: 0 },
+            RowTarget::Crypt { iv, .. } => RowTarget::Crypt { iv, offset: 0 },
             other => other,
         };
         Self { what, ..self }
@@ -175,9 +175,11 @@ impl Level {
         let key = format!(":{}:logon:{description}", self.key.len());
         let target = |row: &Row| {
             let params = match row.what {
-                What::Crypt { iv, offset } => format!("{} {key} {iv} {device} {offset}{tail}", self.cipher),
-                What::Linear { offset } => format!("{device} {offset}"),
-                What::Zero => String::new(),
+                RowTarget::Crypt { iv, offset } => {
+                    format!("{} {key} {iv} {device} {offset}{tail}", self.cipher)
+                }
+                RowTarget::Linear { offset } => format!("{device} {offset}"),
+                RowTarget::Zero => String::new(),
             };
             DmTarget { start: row.start, len: row.len, kind: row.what.kind(), params }
         };
@@ -202,7 +204,7 @@ impl Level {
     }
 }
 
-impl What {
+impl RowTarget {
     const fn kind(self) -> &'static str {
         match self {
             Self::Crypt { .. } => "crypt",

@@ -16,14 +16,14 @@
 //! for the handshake, 60 in the middle of a message in which nothing moves, 32 connections that are served (64 of the
 //! serving user's) and 32 that wait for it, 16 requests at once on each, and memory for them together, not for each.
 
+mod admission;
 mod breach;
+mod buffer_pool;
 mod context;
 mod cutter;
 mod handshake;
 mod listen;
-mod places;
 mod protocol;
-mod room;
 mod server;
 #[cfg_attr(not(feature = "tls"), path = "../absent/tls.rs")]
 mod tls;
@@ -39,9 +39,9 @@ pub use server::{Options, Server, ServerCounters};
 pub use tls::Certificates;
 pub use wire::Wire;
 
+use buffer_pool::BufferPool;
 use handshake::{Outcome, Security};
 use keyway_engine::Device;
-use room::Room;
 use transmission::House;
 
 /// Memory for the large requests of one connection that is served alone.
@@ -59,7 +59,7 @@ pub fn serve_client(
     let flags = handshake::greet(wire)?;
     match handshake::negotiate(wire, device, export, flags, Security::Plain, never)? {
         Outcome::Agreed(agreed) => {
-            let room = Room::new(ROOM);
+            let room = BufferPool::new(ROOM);
             let house = House { device, room: &room, client: None, workers, closing: &never };
             transmission::serve(wire, agreed, house)
         }

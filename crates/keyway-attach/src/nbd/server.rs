@@ -1,9 +1,9 @@
 //! Listens, gives every client its thread, and sees all of them off when it is time to stop.
 
+use super::admission::{Admission, Client};
+use super::buffer_pool::BufferPool;
 use super::handshake::{Outcome, Security};
 use super::listen::Listener;
-use super::places::{Client, Places};
-use super::room::Room;
 use super::tls::{Certificates, TlsWire};
 use super::transmission::House;
 use super::wire::{Socket, Wire};
@@ -94,9 +94,9 @@ pub struct Server {
     listener: Listener,
     options: Options,
     counters: Arc<ServerCounters>,
-    places: Places,
-    own_room: Room,
-    room: Room,
+    places: Admission,
+    own_room: BufferPool,
+    room: BufferPool,
 }
 
 /// Memory for large requests of all clients together: the serving user's and root's, and everybody else's.
@@ -111,9 +111,9 @@ impl Server {
             listener,
             options,
             counters: Arc::default(),
-            places: Places::default(),
-            own_room: Room::new(OWN_ROOM),
-            room: Room::new(ROOM),
+            places: Admission::default(),
+            own_room: BufferPool::new(OWN_ROOM),
+            room: BufferPool::new(ROOM),
         })
     }
 

@@ -7,13 +7,13 @@
 //! and without an allocation once the buffers have grown. Workers are started when they are first
 //! needed.
 
+use super::admission::{Busy, Client};
 use super::breach::{Breach, ConnectionError};
+use super::buffer_pool::{BufferPool, TakenMemory};
 use super::context;
-use super::places::{Busy, Client};
 use super::protocol::{
     Agreed, CMD_FLAG_DF, CMD_FLAG_FUA, CMD_FLAG_REQ_ONE, Command, Refusal, ReplyHead, Request,
 };
-use super::room::{Room, Taken};
 use super::wire::{Wire, receive_all, send_all};
 use keyway_engine::{Device, DeviceError};
 use keyway_store::AlignedBuf;
@@ -47,7 +47,7 @@ pub(crate) struct House<'a> {
     /// The volume.
     pub(crate) device: &'a Device,
     /// Memory for large requests.
-    pub(crate) room: &'a Room,
+    pub(crate) room: &'a BufferPool,
     /// Whose connection it is, where there are others.
     pub(crate) client: Option<&'a Client>,
     /// Requests that run at once, at most.
@@ -62,7 +62,7 @@ pub(crate) fn serve(wire: &impl Wire, agreed: Agreed, house: House<'_>) -> Resul
         wire,
         device: house.device,
         agreed,
-        own_room: Room::new(OWN_ROOM),
+        own_room: BufferPool::new(OWN_ROOM),
         input: Mutex::new(Input { bytes: vec![0; INPUT].into_boxed_slice(), start: 0, end: 0, result: None }),
         house,
         output: Mutex::new(()),
@@ -79,7 +79,7 @@ struct Connection<'a, W> {
     device: &'a Device,
     agreed: Agreed,
     house: House<'a>,
-    own_room: Room,
+    own_room: BufferPool,
     input: Mutex<Input>,
     output: Mutex<()>,
     /// Workers there are.
@@ -111,7 +111,7 @@ struct Job<'a> {
 struct Large<'a> {
     buffer: AlignedBuf,
     /// This connection's room, and everybody's.
-    _room: (Taken<'a>, Taken<'a>),
+    _room: (TakenMemory<'a>, TakenMemory<'a>),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -222,7 +222,7 @@ impl<W: Wire> Connection<'_, W> {
         self.agreed.structured && request.flags & CMD_FLAG_DF == 0
     }
 
-    fn take_room(&self, bytes: usize) -> Option<(Taken<'_>, Taken<'_>)> {
+    fn take_room(&self, bytes: usize) -> Option<(TakenMemory<'_>, TakenMemory<'_>)> {
         let own = self.own_room.take(bytes, self.house.closing)?;
         Some((own, self.house.room.take(bytes, self.house.closing)?))
     }

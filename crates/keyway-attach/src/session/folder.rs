@@ -34,8 +34,8 @@ pub fn runtime_folder() -> Result<PathBuf, AttachError> {
     // What `su` leaves in the environment is another user's.
     let own = |path: &Path| path.metadata().is_ok_and(|meta| meta.is_dir() && meta.uid() == user.as_raw());
     match place(user.is_root(), |name| std::env::var_os(name), own, home) {
-        Some(Place::Here(path)) => private(path),
-        Some(Place::AtHome(base)) => {
+        Some(RuntimeFolderPlace::Here(path)) => private(path),
+        Some(RuntimeFolderPlace::AtHome(base)) => {
             let made = DirBuilder::new().recursive(true).mode(PRIVATE).create(&base);
             made.map_err(|e| AttachError::io(format!("make {}", base.display()), e))?;
             private(private(base.join("keyway"))?.join(machine()))
@@ -49,7 +49,7 @@ pub fn runtime_folder() -> Result<PathBuf, AttachError> {
 
 /// Where the runtime folder is wanted.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum RuntimeFolderPlace {
     /// Below a folder that is there.
     Here(PathBuf),
     /// In this folder of the user's home, which may have to be made.
@@ -61,19 +61,19 @@ fn place(
     variable: impl Fn(&str) -> Option<OsString>,
     own: impl Fn(&Path) -> bool,
     home: Option<PathBuf>,
-) -> Option<Place> {
+) -> Option<RuntimeFolderPlace> {
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(path) = absolute(RUNTIME_VARIABLE) {
-        return Some(Place::Here(path));
+        return Some(RuntimeFolderPlace::Here(path));
     }
     if root {
-        return Some(Place::Here(PathBuf::from("/run/keyway")));
+        return Some(RuntimeFolderPlace::Here(PathBuf::from("/run/keyway")));
     }
     if let Some(base) = absolute("XDG_RUNTIME_DIR").filter(|base| own(base)) {
-        return Some(Place::Here(base.join("keyway")));
+        return Some(RuntimeFolderPlace::Here(base.join("keyway")));
     }
     let state = || Some(home.filter(|home| home.is_absolute())?.join(".local/state"));
-    absolute("XDG_STATE_HOME").or_else(state).map(Place::AtHome)
+    absolute("XDG_STATE_HOME").or_else(state).map(RuntimeFolderPlace::AtHome)
 }
 
 /// A name for this machine: several may share a home, and one can't tell what lives on another.
@@ -233,8 +233,8 @@ mod tests {
             }
         };
         let home = || Some(PathBuf::from("/home/u"));
-        let here = |path: &str| Some(Place::Here(path.into()));
-        let at_home = |path: &str| Some(Place::AtHome(path.into()));
+        let here = |path: &str| Some(RuntimeFolderPlace::Here(path.into()));
+        let at_home = |path: &str| Some(RuntimeFolderPlace::AtHome(path.into()));
         let own = |path: &Path| path != Path::new("/tmp");
         let place = |root, variables, home| place(root, given(variables), own, home);
         assert_eq!(place(true, &[], home()), here("/run/keyway"));

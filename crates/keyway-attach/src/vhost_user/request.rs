@@ -81,7 +81,7 @@ fn carry_out(
     let sector = u64::from(low) | u64::from(high) << 32;
     match kind {
         kind::IN => {
-            let mut at = Place::new(device, sector, to.available_bytes())?;
+            let mut at = RequestProgress::new(device, sector, to.available_bytes())?;
             while let Some(len) = at.next() {
                 let piece = buffer.get_mut(..len).ok_or(Status::Failed)?;
                 device.read_at(piece, at.offset)?;
@@ -90,7 +90,7 @@ fn carry_out(
             }
         }
         kind::OUT => {
-            let mut at = Place::new(device, sector, from.available_bytes())?;
+            let mut at = RequestProgress::new(device, sector, from.available_bytes())?;
             let mut refused = Ok(());
             while let Some(len) = at.next() {
                 let piece = buffer.get_mut(..len).ok_or(Status::Failed)?;
@@ -144,12 +144,12 @@ fn words(bytes: &[u8; 16]) -> [u32; 4] {
 }
 
 /// How far a long request is.
-struct Place {
+struct RequestProgress {
     offset: u64,
     left: usize,
 }
 
-impl Place {
+impl RequestProgress {
     /// The whole must be whole sectors inside the device: nothing is done of one that is not.
     fn new(device: &Device, sector: u64, len: usize) -> Result<Self, Status> {
         let offset = sector.checked_mul(SECTOR).ok_or(Status::Failed)?;

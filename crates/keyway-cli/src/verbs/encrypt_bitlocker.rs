@@ -12,7 +12,7 @@ use keyway_convert::ConvertError;
 use keyway_convert::FreeSpace;
 use keyway_convert::bitlocker::{self as convert, Plan, Wish};
 use keyway_engine::Access;
-use keyway_fs::{FileSystem, Kind};
+use keyway_fs::{FileSystem, FileSystemKind};
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, InPlace, Protection, SMALLEST_VOLUME};
 use serde_json::{Map, json};
@@ -121,7 +121,7 @@ fn room_for(path: &Path, fs: &FileSystem, args: &Args) -> Result<Room, Failure> 
     if size < SMALLEST_VOLUME {
         return Err(about(path, bitlocker::CreateError::TooSmall { size, least: SMALLEST_VOLUME }));
     }
-    if fs.kind == Kind::Xfs {
+    if fs.kind == FileSystemKind::Xfs {
         return Err(about(
             path,
             ConvertError::Unsupported(

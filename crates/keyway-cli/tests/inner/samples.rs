@@ -31,7 +31,9 @@ use keyway_volume::bitlocker::{
     self, BitLockerError, BlockFault, BootFault, CopyFault, EntryTooLong, Guid, Impossible, NotABackup,
     NotConvertible, ProtectError, Protection, ReadOnly, RecoveryFault, RewriteError, StartupKeyFault,
 };
-use keyway_volume::veracrypt::{self, HeaderFault, NoOuter, Place, RandomError, SystemFault, Why};
+use keyway_volume::veracrypt::{
+    self, HeaderFault, HeaderLocation, HeaderWriteFault, NoOuter, RandomError, SystemFault,
+};
 use keyway_volume::{Argon2idSkipped, Format, HashName, KeyfileFault, NotAVolume, Unsupported, VolumeError};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -142,10 +144,10 @@ fn veracrypt() -> Vec<Failure> {
         E::NotAVolume(NotAVolume::Zeros),
         E::NotAVolume(NotAVolume::NotRandom),
         E::NotAVolume(NotAVolume::Known("an NTFS file system")),
-        damaged(Place::Primary, HeaderFault::KeyChecksum),
-        damaged(Place::BackupPrimary, HeaderFault::FieldChecksum),
-        damaged(Place::OldHidden, HeaderFault::Version(0)),
-        damaged(Place::Primary, HeaderFault::BeyondEnd { end: 917_504, present: 300_000 }),
+        damaged(HeaderLocation::Primary, HeaderFault::KeyChecksum),
+        damaged(HeaderLocation::BackupPrimary, HeaderFault::FieldChecksum),
+        damaged(HeaderLocation::OldHidden, HeaderFault::Version(0)),
+        damaged(HeaderLocation::Primary, HeaderFault::BeyondEnd { end: 917_504, present: 300_000 }),
         E::Unsupported(Unsupported::HeaderVersion(9)),
         E::Unsupported(Unsupported::SystemDrive { bytes: 4096, present: 512 }),
         E::Unsupported(Unsupported::OutsideSystem { start: 512, end: 4096, partition: 8192 }),
@@ -346,11 +348,11 @@ fn making() -> Vec<Failure> {
 fn changing() -> Vec<Failure> {
     use bitlocker::{BackupError as Backup, ChangeError as Change, ResizeError as Resize};
     use veracrypt::ChangeError as E;
-    let why = || [Why::Store(failed(Operation::Write)), Why::ReadBack];
+    let why = || [HeaderWriteFault::Store(failed(Operation::Write)), HeaderWriteFault::ReadBack];
     let mut all = Vec::new();
-    all.extend(why().map(|why| Failure::from(E::Unchanged { place: Place::Primary, why })));
-    all.extend(why().map(|why| Failure::from(E::Half { place: Place::Primary, why })));
-    all.extend(why().map(|why| Failure::from(E::Only { place: Place::Primary, why })));
+    all.extend(why().map(|why| Failure::from(E::Unchanged { place: HeaderLocation::Primary, why })));
+    all.extend(why().map(|why| Failure::from(E::Half { place: HeaderLocation::Primary, why })));
+    all.extend(why().map(|why| Failure::from(E::Only { place: HeaderLocation::Primary, why })));
     let system = [SystemFault::Hash, SystemFault::Pim, SystemFault::Keyfiles, SystemFault::Password];
     all.extend(system.map(|fault| Failure::from(E::System(fault))));
     let no_backup = [
@@ -429,7 +431,7 @@ fn inside() -> Vec<Failure> {
     use RoomError as R;
     let name = || "letter.txt".into();
     let said = || "a bad block".to_owned();
-    let (kind, program) = (keyway_fs::Kind::Ext, "e2fsck");
+    let (kind, program) = (keyway_fs::FileSystemKind::Ext, "e2fsck");
     failures![
         E::Store(read_only()),
         E::NoFileSystem,
@@ -663,15 +665,15 @@ fn library() -> Vec<Failure> {
         size(ResizeError::SmallDevice { path: "/dev/sdb1".into(), bytes: 1 << 30 }),
         size(ResizeError::WouldNotFit {
             path: v(),
-            filesystem: keyway_fs::FileSystem { kind: keyway_fs::Kind::Ext, bytes: 2 << 30 },
+            filesystem: keyway_fs::FileSystem { kind: keyway_fs::FileSystemKind::Ext, bytes: 2 << 30 },
             most: 1 << 30,
         }),
-        size(ResizeError::ReachesBehind(keyway_fs::Kind::Ntfs)),
+        size(ResizeError::ReachesBehind(keyway_fs::FileSystemKind::Ntfs)),
         size(ResizeError::TooFull(RoomError::Refused {
             program: "resize2fs",
             said: "it is too full".to_owned()
         })),
-        size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::Kind::Ext }),
+        size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
         size(ResizeError::NotAttachable),
     ]
 }

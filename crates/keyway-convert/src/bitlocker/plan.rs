@@ -15,7 +15,7 @@ use crate::{Conversion, ConvertError, Stopped};
 use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::bitlocker::{
-    self, BOOT_BYTES, Block, Converting, InPlace, Method, Places, Reached, State, UnlockRequest,
+    self, BOOT_BYTES, Block, ConversionReached, Converting, InPlace, Method, Places, State, UnlockRequest,
     unlock_behind,
 };
 use std::ops::Range;
@@ -99,7 +99,7 @@ impl Plan {
         keyway_volume::veracrypt::Noise::new()?.fill(&mut first_page);
         let sector = volume.new_first_sector();
         first_page.iter_mut().zip(sector).for_each(|(to, from)| *to = from);
-        let head = volume.metadata(Reached::Encrypting(BOOT_BYTES))?.to_vec();
+        let head = volume.metadata(ConversionReached::Encrypting(BOOT_BYTES))?.to_vec();
         let mark = Marker {
             id: random_id()?,
             kind: ConversionKind::Encryption,
@@ -304,7 +304,7 @@ impl Plan {
         store: &'a dyn Store,
         journal: Option<&'a dyn Store>,
     ) -> Result<Conversion<'a>, ConvertError> {
-        let head = self.volume.metadata(Reached::Encrypted)?;
+        let head = self.volume.metadata(ConversionReached::Encrypted)?;
         let steps = self.mark.steps(&self.work, &self.beginnings, &self.ciphers(), Some(&head), &self.kept);
         // Of a re-encryption the one that is there in the end, too.
         let key = match self.mark.kind {
@@ -393,19 +393,21 @@ impl Plan {
     }
 
     /// Where the boundary is, by the journal.
-    pub(super) fn reached(&self, conversion: &Conversion<'_>) -> Result<Reached, ConvertError> {
+    pub(super) fn reached(&self, conversion: &Conversion<'_>) -> Result<ConversionReached, ConvertError> {
         let newest = conversion.journal.read()?.ok_or(ConvertError::NoJournal)?.newest;
         let done = newest.done.saturating_add(newest.len);
         let stretch = self.mark.stretch(&self.work, newest.step);
         Ok(match (self.mark.kind, stretch) {
             (ConversionKind::Decryption, Some(range)) => {
-                Reached::Decrypting(range.end.saturating_sub(done).max(range.start))
+                ConversionReached::Decrypting(range.end.saturating_sub(done).max(range.start))
             }
             (ConversionKind::Decryption, None) => {
-                Reached::Decrypting(self.mark.boot.end - self.mark.boot.start)
+                ConversionReached::Decrypting(self.mark.boot.end - self.mark.boot.start)
             }
-            (_, Some(range)) => Reached::Encrypting(range.start.saturating_add(done).min(range.end)),
-            (_, None) => Reached::Encrypting(self.volume.volume_bytes()),
+            (_, Some(range)) => {
+                ConversionReached::Encrypting(range.start.saturating_add(done).min(range.end))
+            }
+            (_, None) => ConversionReached::Encrypting(self.volume.volume_bytes()),
         })
     }
 }

@@ -13,7 +13,7 @@ use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{
-    self, Block, Converting, InPlace, Places, Reached, Seen, State, UnlockRequest,
+    self, Block, ConversionReached, Converting, InPlace, Places, Seen, State, UnlockRequest,
 };
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume};
 use std::ops::Range;
@@ -79,7 +79,7 @@ impl Plan {
             boot: volume.first_sectors(),
             headers: [header_of(store, opened)?, none()],
             first_page,
-            head: volume.metadata(Reached::Encrypted)?.to_vec(),
+            head: volume.metadata(ConversionReached::Encrypted)?.to_vec(),
         };
         let keys =
             Keys { veracrypt: Some(key_of(&opened.layout)?), bitlocker: Some(volume.cipher().clone()) };
@@ -135,7 +135,7 @@ impl Plan {
             boot,
             headers: headers.sealed,
             first_page: page(store, 0)?.to_vec(),
-            head: volume.metadata(Reached::Encrypted)?.to_vec(),
+            head: volume.metadata(ConversionReached::Encrypted)?.to_vec(),
         };
         if !lies_as_expected(volume.layout(), &sheet) {
             return Err(ConvertError::Unsupported(SHAPE, None));

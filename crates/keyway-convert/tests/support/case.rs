@@ -11,7 +11,8 @@ use keyway_secret::SecretBytes;
 use keyway_store::{MemStore, Store};
 use keyway_testkit::Rng;
 use keyway_volume::veracrypt::{
-    Fill, HEADERS_BYTES, HashName, NewVolume, Place as HeaderPlace, UnlockRequest, Unlocked, create, unlock,
+    Fill, HEADERS_BYTES, HashName, HeaderLocation as HeaderPlace, NewVolume, UnlockRequest, Unlocked, create,
+    unlock,
 };
 use keyway_volume::{Format, Secrets};
 use std::ops::Range;

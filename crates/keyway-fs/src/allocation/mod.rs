@@ -53,16 +53,16 @@ impl Allocation {
         let boot: &[u8; 512] = head.first_chunk().ok_or(AllocationError::Unknown)?;
         let found = Superblock::read(store)?.ok_or(AllocationError::Unknown)?;
         let (tables, map) = match found.kind {
-            crate::Kind::Ntfs => {
+            crate::FileSystemKind::Ntfs => {
                 let (ntfs, map) = ntfs::Ntfs::open(store, boot)?;
                 (Tables::Ntfs(ntfs), map)
             }
-            crate::Kind::ExFat => {
+            crate::FileSystemKind::ExFat => {
                 let (exfat, map) = exfat::ExFat::open(store, boot)?;
                 (Tables::ExFat(exfat), map)
             }
-            crate::Kind::Ext => (Tables::Ext, ext::open(store, &head)?),
-            crate::Kind::Fat => {
+            crate::FileSystemKind::Ext => (Tables::Ext, ext::open(store, &head)?),
+            crate::FileSystemKind::Fat => {
                 let (fat, map) = fat::Fat::open(store, boot)?;
                 (Tables::Fat(fat), map)
             }

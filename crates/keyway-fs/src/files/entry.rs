@@ -31,7 +31,7 @@ impl EntryKind {
 
 /// Where a file system finds an entry again.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// Its path from the root.
     Path(Vec<u8>),
     /// The number of its record (NTFS).
@@ -62,7 +62,7 @@ pub struct Entry {
     /// When it was last written, in seconds since 1970; FAT and exFAT keep no time zone, and UTC is
     /// assumed.
     pub modified: Option<i64>,
-    pub(crate) place: Place,
+    pub(crate) place: Location,
 }
 
 /// What is in a folder, and what of it can't be told.
@@ -103,10 +103,10 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 /// What each file system can do.
 pub(crate) trait Reader {
     /// The root folder.
-    fn root(&self) -> Place;
+    fn root(&self) -> Location;
     /// What is in a folder, without `.` and `..`, in the medium's order. What is wrong with one entry
     /// costs that entry.
-    fn entries(&mut self, folder: &Place) -> Result<Contents, FilesError>;
+    fn entries(&mut self, folder: &Location) -> Result<Contents, FilesError>;
     /// A file's bytes.
     fn read(&mut self, file: &Entry, sink: Sink<'_>) -> Result<(), FilesError>;
     /// Whether names that differ only in their case are the same.

@@ -1,7 +1,7 @@
 //! exFAT, read only, by Microsoft's published specification, whose section numbers stand beside each
 //! constant.
 
-use super::entry::{Contents, Entry, EntryKind, Place, Reader, Run, Sink};
+use super::entry::{Contents, Entry, EntryKind, Location, Reader, Run, Sink};
 use super::error::FilesError;
 use super::window::Window;
 use crate::calendar::civil;
@@ -134,13 +134,13 @@ impl ExFat {
 }
 
 impl Reader for ExFat {
-    fn root(&self) -> Place {
+    fn root(&self) -> Location {
         // The whole of it is found out when it is read.
-        Place::Clusters(Run { first: self.root, bytes: u64::MAX, valid: 0, contiguous: false })
+        Location::Clusters(Run { first: self.root, bytes: u64::MAX, valid: 0, contiguous: false })
     }
 
-    fn entries(&mut self, folder: &Place) -> Result<Contents, FilesError> {
-        let Place::Clusters(run) = folder else { return Err(damaged("an entry without clusters")) };
+    fn entries(&mut self, folder: &Location) -> Result<Contents, FilesError> {
+        let Location::Clusters(run) = folder else { return Err(damaged("an entry without clusters")) };
         let (run, broken) = if run.first == self.root { self.root_run() } else { (*run, None) };
         let mut contents = Contents::default();
         let mut set: Vec<[u8; ENTRY]> = Vec::new();
@@ -191,7 +191,7 @@ impl Reader for ExFat {
     }
 
     fn read(&mut self, file: &Entry, sink: Sink<'_>) -> Result<(), FilesError> {
-        let Place::Clusters(run) = &file.place else { return Err(damaged("an entry without clusters")) };
+        let Location::Clusters(run) = &file.place else { return Err(damaged("an entry without clusters")) };
         self.walk(*run, |piece| sink(piece).map(|()| true).map_err(FilesError::from_io))
     }
 
@@ -223,7 +223,7 @@ fn entry(set: &[[u8; ENTRY]]) -> Result<Entry, FilesError> {
         kind: if folder { EntryKind::Folder } else { EntryKind::File },
         size: if folder { 0 } else { run.bytes },
         modified: time(field(file, 12).map(u32::from_le_bytes)?, file[23]),
-        place: Place::Clusters(run),
+        place: Location::Clusters(run),
     })
 }
 

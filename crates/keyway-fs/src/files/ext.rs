@@ -1,6 +1,6 @@
 //! ext2, ext3 and ext4, read only. A journal that was not played back is played back in memory.
 
-use super::entry::{Contents, Entry, EntryKind, Place, Reader, Sink};
+use super::entry::{Contents, Entry, EntryKind, Location, Reader, Sink};
 use super::error::FilesError;
 use super::ext_inodes::{Inodes, modified};
 use super::window::Window;
@@ -49,19 +49,19 @@ fn told(error: Ext4Error) -> FilesError {
     }
 }
 
-fn path(place: &Place) -> Result<&[u8], FilesError> {
+fn path(place: &Location) -> Result<&[u8], FilesError> {
     match place {
-        Place::Path(path) => Ok(path),
+        Location::Path(path) => Ok(path),
         _ => Err(FilesError::Damaged("an entry without a path".to_owned())),
     }
 }
 
 impl Reader for Ext {
-    fn root(&self) -> Place {
-        Place::Path(b"/".to_vec())
+    fn root(&self) -> Location {
+        Location::Path(b"/".to_vec())
     }
 
-    fn entries(&mut self, folder: &Place) -> Result<Contents, FilesError> {
+    fn entries(&mut self, folder: &Location) -> Result<Contents, FilesError> {
         let mut contents = Contents::default();
         for entry in self.0.read_dir(path(folder)?).map_err(told)? {
             let entry = match entry {
@@ -94,7 +94,7 @@ impl Reader for Ext {
                 kind,
                 size: if kind == EntryKind::File { metadata.len() } else { 0 },
                 modified: Some(modified(&metadata)),
-                place: Place::Path(entry.path().as_path().as_ref().to_vec()),
+                place: Location::Path(entry.path().as_path().as_ref().to_vec()),
             });
         }
         Ok(contents)

@@ -1,6 +1,6 @@
 //! FAT12, FAT16 and FAT32: read, and written to one new file at a time.
 
-use super::entry::{Contents, Entry, EntryKind, Place, Reader, Sink};
+use super::entry::{Contents, Entry, EntryKind, Location, Reader, Sink};
 use super::error::FilesError;
 use super::window::Window;
 use crate::calendar::{civil, parts};
@@ -52,9 +52,9 @@ fn few_clusters(boot: &[u8; 512]) -> Option<u64> {
     (is_wide && (1..FAT32_FROM).contains(&clusters)).then_some(clusters)
 }
 
-fn path(place: &Place) -> Result<&str, FilesError> {
+fn path(place: &Location) -> Result<&str, FilesError> {
     match place {
-        Place::Path(path) => std::str::from_utf8(path).ok(),
+        Location::Path(path) => std::str::from_utf8(path).ok(),
         _ => None,
     }
     .ok_or_else(|| FilesError::Damaged("an entry without a path".to_owned()))
@@ -66,11 +66,11 @@ fn folder<'a, T: ReadWriteSeek>(fs: &'a fatfs::FileSystem<T>, path: &str) -> io:
 }
 
 impl Reader for Fat {
-    fn root(&self) -> Place {
-        Place::Path(Vec::new())
+    fn root(&self) -> Location {
+        Location::Path(Vec::new())
     }
 
-    fn entries(&mut self, at: &Place) -> Result<Contents, FilesError> {
+    fn entries(&mut self, at: &Location) -> Result<Contents, FilesError> {
         let parent = path(at)?;
         let mut contents = Contents::default();
         // Every folder but the root begins with an entry for itself; noise does not.
@@ -97,7 +97,7 @@ impl Reader for Fat {
                 size: if entry.is_dir() { 0 } else { entry.len() },
                 modified: seconds(entry.modified()),
                 name: OsString::from(name),
-                place: Place::Path(place.into_bytes()),
+                place: Location::Path(place.into_bytes()),
             });
         }
         if !is_folder {

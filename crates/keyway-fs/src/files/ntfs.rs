@@ -1,6 +1,6 @@
 //! NTFS, read only.
 
-use super::entry::{Contents, Entry, EntryKind, Place, Reader, Sink};
+use super::entry::{Contents, Entry, EntryKind, Location, Reader, Sink};
 use super::error::FilesError;
 use super::window::Window;
 use ntfs::attribute_value::NtfsAttributeValue;
@@ -71,19 +71,19 @@ fn told(error: NtfsError) -> FilesError {
     }
 }
 
-fn record(place: &Place) -> Result<u64, FilesError> {
+fn record(place: &Location) -> Result<u64, FilesError> {
     match place {
-        Place::Record(number) => Ok(*number),
+        Location::Record(number) => Ok(*number),
         _ => Err(FilesError::Damaged("an entry without a record".to_owned())),
     }
 }
 
 impl Reader for NtfsVolume {
-    fn root(&self) -> Place {
-        Place::Record(KnownNtfsFileRecordNumber::RootDirectory as u64)
+    fn root(&self) -> Location {
+        Location::Record(KnownNtfsFileRecordNumber::RootDirectory as u64)
     }
 
-    fn entries(&mut self, folder: &Place) -> Result<Contents, FilesError> {
+    fn entries(&mut self, folder: &Location) -> Result<Contents, FilesError> {
         let mut fs = self.window.clone();
         let folder = self.ntfs.file(&mut fs, record(folder)?).map_err(told)?;
         let index = folder.directory_index(&mut fs).map_err(told)?;
@@ -125,7 +125,7 @@ impl Reader for NtfsVolume {
                     0
                 },
                 modified: i64::try_from(ticks).ok().map(|ticks| ticks - SINCE_1601),
-                place: Place::Record(number),
+                place: Location::Record(number),
             });
         }
         Ok(contents)

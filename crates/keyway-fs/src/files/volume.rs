@@ -1,6 +1,6 @@
 //! The files in a volume: opened, found, listed, read and written.
 
-use super::entry::{Contents, Entry, EntryKind, Place, Problem, Reader};
+use super::entry::{Contents, Entry, EntryKind, Location, Problem, Reader};
 use super::error::FilesError;
 use super::window::{self, Window};
 use super::{exfat, ext, fat, ntfs};
@@ -149,7 +149,7 @@ impl Files {
                 return Err(FilesError::Exists(there.name));
             }
         }
-        let Place::Path(folder) = parent.place else { return Err(FilesError::CanNotWrite(self.kind)) };
+        let Location::Path(folder) = parent.place else { return Err(FilesError::CanNotWrite(self.kind)) };
         self.window.allow(u64::MAX);
         let window = self.window.clone();
         guarded(|| fat::put(window, &folder, name, from, len, modified))?;

@@ -5,7 +5,7 @@ use std::fmt;
 /// A family of file systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum FileSystemKind {
     /// ext2, ext3 and ext4.
     Ext,
     /// NTFS.
@@ -28,7 +28,7 @@ pub enum Kind {
     Iso9660,
 }
 
-impl Kind {
+impl FileSystemKind {
     /// The name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FileSystemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

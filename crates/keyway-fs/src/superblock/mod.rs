@@ -7,7 +7,7 @@
 mod kind;
 mod parse;
 
-pub use kind::Kind;
+pub use kind::FileSystemKind;
 
 use keyway_store::{AlignedBuf, Store, StoreError};
 use parse::Parsed;
@@ -25,7 +25,7 @@ type Parse = fn(&[u8]) -> Option<Parsed>;
 #[non_exhaustive]
 pub struct Superblock {
     /// Which file system.
-    pub kind: Kind,
+    pub kind: FileSystemKind,
     /// How far it reaches, in bytes from the beginning. `None` where it does not say so simply, or says what can't be
     /// true: nothing, or more than the medium has.
     pub bytes: Option<u64>,
@@ -38,7 +38,7 @@ pub struct Superblock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSystem {
     /// Which.
-    pub kind: Kind,
+    pub kind: FileSystemKind,
     /// How far it reaches, in bytes from the beginning.
     pub bytes: u64,
 }

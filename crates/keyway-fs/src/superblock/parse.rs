@@ -7,13 +7,13 @@
 //! documentation of ext4, XFS and Btrfs, and its on-disk headers of F2FS and SquashFS; ECMA-119 for ISO 9660; Apple's
 //! TN1150 for HFS+. Little-endian unless said otherwise.
 
-use super::kind::Kind;
+use super::kind::FileSystemKind;
 use crate::fields::number;
 
 /// What a superblock says, not yet held against its medium.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parsed {
-    pub(super) kind: Kind,
+    pub(super) kind: FileSystemKind,
     /// As `blkid` calls it.
     pub(super) type_name: &'static str,
     pub(super) bytes: Option<u64>,
@@ -21,7 +21,7 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    fn new(kind: Kind, bytes: Option<u64>, uuid: Option<String>) -> Self {
+    fn new(kind: FileSystemKind, bytes: Option<u64>, uuid: Option<String>) -> Self {
         Self { kind, type_name: kind.mount_type(), bytes, uuid }
     }
 }
@@ -43,13 +43,13 @@ pub(super) fn first_page(page: &[u8]) -> Option<Parsed> {
 
 /// What a page 32 KiB behind the beginning says.
 pub(super) fn at_32_kib(page: &[u8]) -> Option<Parsed> {
-    has(page, 1, b"CD001").then(|| Parsed::new(Kind::Iso9660, None, None))
+    has(page, 1, b"CD001").then(|| Parsed::new(FileSystemKind::Iso9660, None, None))
 }
 
 /// What a page 64 KiB behind the beginning says.
 pub(super) fn at_64_kib(page: &[u8]) -> Option<Parsed> {
     let bytes = number::<8>(page, 0x70);
-    has(page, 0x40, b"_BHRfS_M").then(|| Parsed::new(Kind::Btrfs, bytes, uuid(page, 0x20)))
+    has(page, 0x40, b"_BHRfS_M").then(|| Parsed::new(FileSystemKind::Btrfs, bytes, uuid(page, 0x20)))
 }
 
 /// Big-endian throughout.
@@ -58,20 +58,20 @@ fn xfs(page: &[u8]) -> Parsed {
     let blocks = number::<8>(page, 8).map(u64::swap_bytes);
     let sane = block.filter(|n| n.is_power_of_two() && (512..=65_536).contains(n));
     let bytes = blocks.zip(sane).and_then(|(blocks, block)| blocks.checked_mul(block));
-    Parsed::new(Kind::Xfs, bytes, uuid(page, 32))
+    Parsed::new(FileSystemKind::Xfs, bytes, uuid(page, 32))
 }
 
 fn ntfs(boot: &[u8]) -> Parsed {
     // A copy of the first sector lies behind the last one that counts.
     let sectors = number::<8>(boot, 40).and_then(|n| n.checked_add(1));
     let bytes = sectors.zip(sector_bytes(boot)).and_then(|(sectors, sector)| sectors.checked_mul(sector));
-    Parsed::new(Kind::Ntfs, bytes, number::<8>(boot, 0x48).map(|n| format!("{n:016X}")))
+    Parsed::new(FileSystemKind::Ntfs, bytes, number::<8>(boot, 0x48).map(|n| format!("{n:016X}")))
 }
 
 fn exfat(boot: &[u8]) -> Parsed {
     let shift = number::<1>(boot, 108).filter(|by| (9..=12).contains(by));
     let bytes = number::<8>(boot, 72).zip(shift).and_then(|(sectors, by)| sectors.checked_mul(1 << by));
-    Parsed::new(Kind::ExFat, bytes, number::<4>(boot, 100).map(fat_serial))
+    Parsed::new(FileSystemKind::ExFat, bytes, number::<4>(boot, 100).map(fat_serial))
 }
 
 /// ext2, ext3 or ext4, by the features in its superblock.
@@ -98,7 +98,7 @@ fn ext(superblock: &[u8]) -> Option<Parsed> {
         "ext2"
     };
     let bytes = blocks.checked_mul(1024 << shift.min(6));
-    sane.then(|| Parsed { kind: Kind::Ext, type_name, bytes, uuid: uuid(superblock, 0x68) })
+    sane.then(|| Parsed { kind: FileSystemKind::Ext, type_name, bytes, uuid: uuid(superblock, 0x68) })
 }
 
 /// FAT12, FAT16 or FAT32. Its name in the boot sector is only for people: fields that make sense, and the name or the
@@ -118,18 +118,18 @@ fn fat(boot: &[u8]) -> Option<Parsed> {
     // FAT32 has longer fields, which come before the serial number.
     let serial_at = if number::<2>(boot, 22)? == 0 { 67 } else { 39 };
     let serial = number::<4>(boot, serial_at).map(fat_serial);
-    Some(Parsed::new(Kind::Fat, sectors.checked_mul(sector), serial))
+    Some(Parsed::new(FileSystemKind::Fat, sectors.checked_mul(sector), serial))
 }
 
 /// Those that are only mounted.
 fn others(page: &[u8]) -> Option<Parsed> {
     let hfs = |mark: &[u8], version: &[u8]| has(page, 0x400, mark) && has(page, 0x402, version);
     let kind = if has(page, 0x400, &[0x10, 0x20, 0xF5, 0xF2]) {
-        Kind::F2fs
+        FileSystemKind::F2fs
     } else if has(page, 0, b"hsqs") {
-        Kind::SquashFs
+        FileSystemKind::SquashFs
     } else if hfs(b"H+", &[0, 4]) || hfs(b"HX", &[0, 5]) {
-        Kind::HfsPlus
+        FileSystemKind::HfsPlus
     } else {
         return None;
     };

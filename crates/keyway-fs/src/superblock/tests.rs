@@ -169,21 +169,21 @@ fn a_medium_that_was_cut_off_has_a_file_system_without_a_size() {
 #[test]
 fn blkid_says_the_same_of_what_every_mkfs_makes() {
     let folder = tempfile::tempdir().expect("temp");
-    let made: [(&str, &[&str], Kind, u64); 14] = [
-        ("mkfs.ext4", &["-q", "-F"], Kind::Ext, 64 << 20),
-        ("mkfs.ext4", &["-q", "-F", "-b", "1024", "-O", "bigalloc,64bit"], Kind::Ext, 64 << 20),
-        ("mkfs.ext3", &["-q", "-F", "-b", "4096"], Kind::Ext, 64 << 20),
-        ("mkfs.ext2", &["-q", "-F", "-b", "1024"], Kind::Ext, 8 << 20),
-        ("mkfs.ext2", &["-q", "-F", "-r", "0"], Kind::Ext, 8 << 20),
-        ("mkfs.ntfs", &["-q", "-F", "-Q"], Kind::Ntfs, (64 << 20) - 512),
-        ("mkfs.ntfs", &["-q", "-F", "-Q", "-s", "4096"], Kind::Ntfs, (64 << 20) - 4096),
-        ("mkfs.exfat", &[], Kind::ExFat, 64 << 20),
-        ("mkfs.fat", &["-F", "12"], Kind::Fat, 2 << 20),
-        ("mkfs.fat", &["-F", "16"], Kind::Fat, 64 << 20),
-        ("mkfs.fat", &["-F", "32"], Kind::Fat, 64 << 20),
-        ("mkfs.fat", &["-F", "32", "-S", "4096"], Kind::Fat, 512 << 20),
-        ("mkfs.btrfs", &["-q"], Kind::Btrfs, 128 << 20),
-        ("mkfs.xfs", &["-q"], Kind::Xfs, 300 << 20),
+    let made: [(&str, &[&str], FileSystemKind, u64); 14] = [
+        ("mkfs.ext4", &["-q", "-F"], FileSystemKind::Ext, 64 << 20),
+        ("mkfs.ext4", &["-q", "-F", "-b", "1024", "-O", "bigalloc,64bit"], FileSystemKind::Ext, 64 << 20),
+        ("mkfs.ext3", &["-q", "-F", "-b", "4096"], FileSystemKind::Ext, 64 << 20),
+        ("mkfs.ext2", &["-q", "-F", "-b", "1024"], FileSystemKind::Ext, 8 << 20),
+        ("mkfs.ext2", &["-q", "-F", "-r", "0"], FileSystemKind::Ext, 8 << 20),
+        ("mkfs.ntfs", &["-q", "-F", "-Q"], FileSystemKind::Ntfs, (64 << 20) - 512),
+        ("mkfs.ntfs", &["-q", "-F", "-Q", "-s", "4096"], FileSystemKind::Ntfs, (64 << 20) - 4096),
+        ("mkfs.exfat", &[], FileSystemKind::ExFat, 64 << 20),
+        ("mkfs.fat", &["-F", "12"], FileSystemKind::Fat, 2 << 20),
+        ("mkfs.fat", &["-F", "16"], FileSystemKind::Fat, 64 << 20),
+        ("mkfs.fat", &["-F", "32"], FileSystemKind::Fat, 64 << 20),
+        ("mkfs.fat", &["-F", "32", "-S", "4096"], FileSystemKind::Fat, 512 << 20),
+        ("mkfs.btrfs", &["-q"], FileSystemKind::Btrfs, 128 << 20),
+        ("mkfs.xfs", &["-q"], FileSystemKind::Xfs, 300 << 20),
     ];
     for (number, (program, arguments, kind, bytes)) in made.into_iter().enumerate() {
         let (Some(mkfs), Some(blkid)) = (require_tool(program), require_tool("blkid")) else { continue };

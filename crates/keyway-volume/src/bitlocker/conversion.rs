@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 /// How far a conversion is, for the metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reached {
+pub enum ConversionReached {
     /// On the way to "encrypted"; encrypted up to this byte.
     Encrypting(u64),
     /// On the way to "decrypted"; still encrypted up to this byte.
@@ -124,7 +124,7 @@ impl Converting {
             description: new.description,
         };
         let mut block = new_block(&shape, &keys, new.protectors)?;
-        put_state(&mut block, Reached::Encrypting(BOOT_BYTES), size);
+        put_state(&mut block, ConversionReached::Encrypting(BOOT_BYTES), size);
         let damaged = BitLockerError::DamagedKey("data key");
         let cipher = Arc::new(cipher(new.method, &keys.data, sector_bytes).ok_or(damaged)??);
         let layout = Map::new(&block, None, sector_bytes, size)?.layout(&cipher)?;
@@ -198,7 +198,7 @@ impl Converting {
     ///
     /// # Errors
     /// It is too long for that.
-    pub fn metadata(&self, reached: Reached) -> Result<AlignedBuf, EntryTooLong> {
+    pub fn metadata(&self, reached: ConversionReached) -> Result<AlignedBuf, EntryTooLong> {
         let mut block = self.rekeyed.as_ref().map_or(&self.block, |(block, _)| block).clone();
         put_state(&mut block, reached, self.volume_bytes);
         block.validate(&self.master, FileTime::now().0 | VALIDATION_TIME)?;
@@ -279,11 +279,11 @@ impl Converting {
     }
 }
 
-fn put_state(block: &mut Block, reached: Reached, size: u64) {
+fn put_state(block: &mut Block, reached: ConversionReached, size: u64) {
     (block.state, block.next_state, block.encrypted_bytes) = match reached {
-        Reached::Encrypting(to) => (State::Converting, State::Encrypted, to),
-        Reached::Decrypting(to) => (State::Converting, State::Decrypted, to),
-        Reached::Encrypted => (State::Encrypted, State::Encrypted, size),
+        ConversionReached::Encrypting(to) => (State::Converting, State::Encrypted, to),
+        ConversionReached::Decrypting(to) => (State::Converting, State::Decrypted, to),
+        ConversionReached::Encrypted => (State::Encrypted, State::Encrypted, size),
     };
 }
 

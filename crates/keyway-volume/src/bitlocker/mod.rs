@@ -58,7 +58,7 @@ pub use boot::{
 pub use change::{ChangeError, LastProtector, NewProtector};
 pub use codes::{Method, Protection, State};
 pub use conversion::{
-    Converting, ConvertingError, InPlace, NotConvertible, Reached, look_behind, unlock_behind,
+    ConversionReached, Converting, ConvertingError, InPlace, NotConvertible, look_behind, unlock_behind,
 };
 pub use create::{Created, Fill, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::CreateError;

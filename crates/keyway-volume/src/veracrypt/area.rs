@@ -1,7 +1,9 @@
 //! Where a header says the data lies, checked against the file or device it lies in.
 
 use super::header::{Header, HeaderFault};
-use super::place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, OLD_HIDDEN_FROM_END, Place};
+use super::header_location::{
+    BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, HeaderLocation, OLD_HIDDEN_FROM_END,
+};
 use super::suite::Suite;
 use crate::VolumeError;
 use keyway_cipher::{Mode, SectorCipher};
@@ -15,7 +17,12 @@ impl Header {
     ///
     /// # Errors
     /// The fields can't be true of such a store.
-    pub fn layout(&self, place: Place, suite: Suite, store_bytes: u64) -> Result<Layout, VolumeError> {
+    pub fn layout(
+        &self,
+        place: HeaderLocation,
+        suite: Suite,
+        store_bytes: u64,
+    ) -> Result<Layout, VolumeError> {
         let damaged = |fault| VolumeError::DamagedHeader { place, fault };
         let area = Area::of(self, place, suite.mode, store_bytes).map_err(damaged)?;
         area.must_end_by(store_bytes).map_err(damaged)?;
@@ -44,11 +51,11 @@ impl Area {
     /// Takes the area from a header that was found at `place` of a store of `store_bytes`.
     pub(crate) fn of(
         header: &Header,
-        place: Place,
+        place: HeaderLocation,
         mode: Mode,
         store_bytes: u64,
     ) -> Result<Self, HeaderFault> {
-        let area = if place == Place::System {
+        let area = if place == HeaderLocation::System {
             Self::system(header)?
         } else if header.has_sizes() {
             Self::with_sizes(header)?
@@ -62,7 +69,7 @@ impl Area {
         let overflow = HeaderFault::Overflow { start: area.start, bytes: area.bytes };
         let end = area.start.checked_add(area.bytes).ok_or(overflow)?;
         // A system's area lies in its drive, of which the store may be one partition.
-        if place != Place::System && end > store_bytes {
+        if place != HeaderLocation::System && end > store_bytes {
             return Err(HeaderFault::BeyondEnd { end, present: store_bytes });
         }
         Ok(area)
@@ -91,7 +98,7 @@ impl Area {
     fn system(header: &Header) -> Result<Self, HeaderFault> {
         let (start, bytes) = (header.encrypted_start, header.volume_bytes);
         let encrypted = header.encrypted_bytes.min(bytes);
-        if !start.is_multiple_of(512) || start < Place::SYSTEM_OFFSET + HEADER_BYTES as u64 {
+        if !start.is_multiple_of(512) || start < HeaderLocation::SYSTEM_OFFSET + HEADER_BYTES as u64 {
             return Err(HeaderFault::Start(start));
         }
         if !encrypted.is_multiple_of(512) {
@@ -105,7 +112,12 @@ impl Area {
     /// lies right before its header near the end, and only its size is written down. The units
     /// count from the beginning of the file in XTS, of the data area in LRW; in CBC the first has
     /// the number 1 (TrueCrypt 4.3's source as described for `cryptsetup`'s tcrypt extension).
-    fn old(header: &Header, place: Place, mode: Mode, store_bytes: u64) -> Result<Self, HeaderFault> {
+    fn old(
+        header: &Header,
+        place: HeaderLocation,
+        mode: Mode,
+        store_bytes: u64,
+    ) -> Result<Self, HeaderFault> {
         const HEADER: u64 = HEADER_BYTES as u64;
         let (start, bytes, owned_end) = if place.is_hidden() {
             let bytes = header.hidden_bytes;

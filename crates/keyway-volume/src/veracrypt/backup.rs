@@ -13,7 +13,7 @@ use super::change_error::ChangeError;
 use super::create_error::CreateError;
 use super::create_header::get;
 use super::create_target::{Existing, Space, Target};
-use super::place::{HEADER_BYTES, HEADER_SPACE_BYTES, Place};
+use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
 use super::random::Noise;
 use super::restore::{BACKUP_BYTES, OLD_BACKUP_BYTES, SYSTEM_BACKUP_BYTES};
 use super::unlock::{UnlockRequest, Unlocked, unlock};
@@ -44,7 +44,7 @@ pub fn header_backup(
 ) -> Result<BackedUp, ChangeError> {
     let outer = unlock(store, request)?;
     header_is_here(outer.opened(), request)?;
-    let system = outer.opened().place == Place::System;
+    let system = outer.opened().place == HeaderLocation::System;
     if outer.info.hidden {
         return Err(ChangeError::IsHidden);
     }

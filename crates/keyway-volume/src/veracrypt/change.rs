@@ -27,13 +27,13 @@
 //! keys. Only a new volume helps against that.
 
 use super::area::Area;
-use super::change_error::{ChangeError, SystemFault, Why};
+use super::change_error::{ChangeError, HeaderWriteFault, SystemFault};
 use super::create::{check_pim, derivation_for_new};
 use super::create_error::CreateError;
 use super::create_header::{Seal, get, put};
 use super::header::Header;
+use super::header_location::HeaderLocation;
 use super::params::{Derivation, Format, HashName};
-use super::place::Place;
 use super::sealed::SealedHeader;
 use super::unlock::{OpenedHeader, UnlockRequest, unlock};
 use crate::{Secrets, VolumeError};
@@ -148,7 +148,7 @@ fn boot_loader_takes(
 
 /// The store must be the drive that holds the header, not one of its partitions.
 pub(super) fn header_is_here(opened: &OpenedHeader, request: &UnlockRequest<'_>) -> Result<(), ChangeError> {
-    if opened.place == Place::System && request.system_header.is_some() {
+    if opened.place == HeaderLocation::System && request.system_header.is_some() {
         Err(ChangeError::SystemElsewhere)
     } else {
         Ok(())
@@ -167,14 +167,17 @@ pub(super) fn same_seal<'a>(opened: &OpenedHeader, password: &'a SecretBytes) ->
 }
 
 /// The other copy first, if the volume has one; the header that opened last.
-fn places_to_write(opened: &OpenedHeader, store_bytes: u64) -> Result<Vec<Place>, VolumeError> {
+fn places_to_write(opened: &OpenedHeader, store_bytes: u64) -> Result<Vec<HeaderLocation>, VolumeError> {
     let copy = other_copy(opened, store_bytes)?;
     Ok(copy.into_iter().chain([opened.place]).collect())
 }
 
 /// Where the other copy of a header lies. `None`: volumes from before TrueCrypt 6.0 have no
 /// copies, and one whose end was cut off has data where the copies would be.
-pub(super) fn other_copy(opened: &OpenedHeader, store_bytes: u64) -> Result<Option<Place>, VolumeError> {
+pub(super) fn other_copy(
+    opened: &OpenedHeader,
+    store_bytes: u64,
+) -> Result<Option<HeaderLocation>, VolumeError> {
     let OpenedHeader { header, place, suite, .. } = opened;
     if !header.has_sizes() {
         return Ok(None);
@@ -191,7 +194,7 @@ pub(super) fn rewrite(
     store: &dyn Store,
     header: &Header,
     seal: &Seal<'_>,
-    places: &[Place],
+    places: &[HeaderLocation],
 ) -> Result<(), ChangeError> {
     let mut places = places.iter().copied();
     // One or two copies: each has its own salt, computed at the same time.
@@ -216,10 +219,10 @@ fn replace(
     store: &dyn Store,
     header: &Header,
     seal: &Seal<'_>,
-    place: Place,
+    place: HeaderLocation,
     sealed: &SealedHeader,
-) -> Result<(), Why> {
-    let offset = place.offset(store.size()).ok_or(Why::ReadBack)?;
+) -> Result<(), HeaderWriteFault> {
+    let offset = place.offset(store.size()).ok_or(HeaderWriteFault::ReadBack)?;
     // A sector that can't be read may be cured by writing it; then there is nothing to put back.
     let old = get(store, offset).ok();
     let written = write_and_open(store, header, seal, offset, sealed);
@@ -238,11 +241,11 @@ fn write_and_open(
     seal: &Seal<'_>,
     offset: u64,
     sealed: &SealedHeader,
-) -> Result<(), Why> {
+) -> Result<(), HeaderWriteFault> {
     put(store, offset, sealed)?;
     let read = get(store, offset)?;
     match seal.open(&read) {
         Ok(Some(opens)) if opens.serialise().same_as(&header.serialise()) => Ok(()),
-        _ => Err(Why::ReadBack),
+        _ => Err(HeaderWriteFault::ReadBack),
     }
 }

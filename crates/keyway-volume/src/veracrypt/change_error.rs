@@ -1,8 +1,8 @@
 //! Why a volume's headers could not be changed, backed up or restored.
 
 use super::create_error::CreateError;
+use super::header_location::HeaderLocation;
 use super::params::{Format, HashName};
-use super::place::Place;
 use crate::VolumeError;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_store::StoreError;
@@ -47,25 +47,25 @@ pub enum ChangeError {
     #[error("the {place} could not be written: {why}")]
     Unchanged {
         /// The copy.
-        place: Place,
+        place: HeaderLocation,
         /// What went wrong.
-        why: Why,
+        why: HeaderWriteFault,
     },
     /// The last copy could not be written; the others have the new secret.
     #[error("the {place} could not be written: {why}")]
     Half {
         /// The copy.
-        place: Place,
+        place: HeaderLocation,
         /// What went wrong.
-        why: Why,
+        why: HeaderWriteFault,
     },
     /// The only copy could not be written.
     #[error("the {place} could not be written: {why}")]
     Only {
         /// The copy.
-        place: Place,
+        place: HeaderLocation,
         /// What went wrong.
-        why: Why,
+        why: HeaderWriteFault,
     },
     /// The secret for the outer volume opened a hidden one.
     #[error("this password opens the hidden volume")]
@@ -123,7 +123,7 @@ pub enum SystemFault {
 
 /// What went wrong with a header that was written.
 #[derive(Debug, thiserror::Error)]
-pub enum Why {
+pub enum HeaderWriteFault {
     /// The medium failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -3,7 +3,7 @@
 use super::change::{other_copy, same_seal};
 use super::change_error::ChangeError;
 use super::create_header::get;
-use super::place::Place;
+use super::header_location::HeaderLocation;
 use super::unlock::{UnlockRequest, unlock};
 use keyway_store::{Store, StoreError};
 
@@ -11,7 +11,7 @@ use keyway_store::{Store, StoreError};
 #[derive(Debug)]
 pub struct HeaderCheck {
     /// Where it lies.
-    pub place: Place,
+    pub place: HeaderLocation,
     /// What came of it.
     pub state: HeaderState,
 }

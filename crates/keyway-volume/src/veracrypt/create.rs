@@ -13,8 +13,8 @@ use super::area::Area;
 use super::create_error::{CreateError, LARGEST_PIM};
 use super::create_header::{Seal, get, put};
 use super::header::{Flags, Header, KEY_AREA_BYTES};
+use super::header_location::{BACKUP_GROUP_BYTES, HEADERS_BYTES, HeaderLocation};
 use super::params::{Derivation, Format, HashName};
-use super::place::{BACKUP_GROUP_BYTES, HEADERS_BYTES, Place};
 use super::random::{self, Noise};
 use super::sealed::SealedHeader;
 use super::suite::Suite;
@@ -163,7 +163,7 @@ pub fn create(
         fill(store, data, &mut noise, progress)?;
         store.flush()?;
     }
-    keyed.finish(store, &header, [Place::BackupPrimary, Place::Primary])?;
+    keyed.finish(store, &header, [HeaderLocation::BackupPrimary, HeaderLocation::Primary])?;
     created(store, &header, keyed.suite, new)
 }
 
@@ -238,7 +238,7 @@ impl Keyed {
         &self,
         store: &dyn Store,
         header: &Header,
-        places: [Place; 2],
+        places: [HeaderLocation; 2],
     ) -> Result<(), CreateError> {
         let seal = self.sealing();
         let sealed = seal.fresh::<2>(header)?;
@@ -328,7 +328,7 @@ pub(super) fn created(
     new: &NewVolume<'_>,
 ) -> Result<Created, CreateError> {
     let hidden = header.hidden_bytes != 0;
-    let place = if hidden { Place::Hidden } else { Place::Primary };
+    let place = if hidden { HeaderLocation::Hidden } else { HeaderLocation::Primary };
     let damaged = |fault| VolumeError::DamagedHeader { place, fault };
     let area = Area::of(header, place, suite.mode, store.size()).map_err(damaged)?;
     let mut notes = Vec::new();

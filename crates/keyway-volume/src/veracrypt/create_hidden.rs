@@ -8,9 +8,9 @@
 
 use super::create::{Created, Fill, Keyed, NewVolume, Note, SMALLEST_VOLUME, created, fill, whole_sectors};
 use super::create_error::{CreateError, NoOuter};
+use super::header_location::{BACKUP_GROUP_BYTES, HEADERS_BYTES, HeaderLocation};
 use super::outer_files;
 use super::params::Format;
-use super::place::{BACKUP_GROUP_BYTES, HEADERS_BYTES, Place};
 use super::random::Noise;
 use super::unlock::{UnlockRequest, Unlocked, unlock};
 use crate::{Progress, Secrets};
@@ -75,7 +75,7 @@ pub fn create_hidden(
         fill(store, data, &mut Noise::new()?, progress)?;
         store.flush()?;
     }
-    keyed.finish(store, &header, [Place::BackupHidden, Place::Hidden])?;
+    keyed.finish(store, &header, [HeaderLocation::BackupHidden, HeaderLocation::Hidden])?;
     let mut made = created(store, &header, keyed.suite, new)?;
     made.notes.push(Note::Protect);
     match (outer, files_end) {

@@ -3,7 +3,9 @@
 use super::change::header_is_here;
 use super::change_error::ChangeError;
 use super::create_error::CreateError;
-use super::place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, OLD_HIDDEN_FROM_END, Place};
+use super::header_location::{
+    BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, HeaderLocation, OLD_HIDDEN_FROM_END,
+};
 use super::random::Noise;
 use super::unlock::{OpenedHeader, UnlockRequest, unlock};
 use keyway_store::{AlignedBuf, Store};
@@ -15,8 +17,9 @@ const PIECE: u64 = 65_536;
 /// Where a volume of this kind can have headers, its own and a hidden volume's.
 fn places(opened: &OpenedHeader, size: u64) -> Vec<Range<u64>> {
     let header = HEADER_BYTES as u64;
-    if opened.place == Place::System {
-        return std::iter::once(Place::SYSTEM_OFFSET..Place::SYSTEM_OFFSET + header).collect();
+    if opened.place == HeaderLocation::System {
+        return std::iter::once(HeaderLocation::SYSTEM_OFFSET..HeaderLocation::SYSTEM_OFFSET + header)
+            .collect();
     }
     if opened.header.has_sizes() {
         return vec![0..HEADERS_BYTES.min(size), size.saturating_sub(BACKUP_GROUP_BYTES)..size];

@@ -3,7 +3,7 @@
 use super::area::Area;
 use super::create::{Keyed, LARGEST_VOLUME, NewVolume, SMALLEST_VOLUME, whole_sectors};
 use super::create_error::CreateError;
-use super::place::{BACKUP_GROUP_BYTES, HEADERS_BYTES, Place};
+use super::header_location::{BACKUP_GROUP_BYTES, HEADERS_BYTES, HeaderLocation};
 use super::sealed::SealedHeader;
 use crate::VolumeError;
 use keyway_engine::Layout;
@@ -35,8 +35,8 @@ pub fn fresh_headers(
     let keyed = Keyed::new(new)?;
     let header = keyed.header(HEADERS_BYTES..store_bytes - BACKUP_GROUP_BYTES, sector_bytes, false)?;
     let sealed = keyed.seal(&header)?;
-    let damaged = |fault| VolumeError::DamagedHeader { place: Place::Primary, fault };
-    let area = Area::of(&header, Place::Primary, keyed.suite.mode, store_bytes).map_err(damaged)?;
+    let damaged = |fault| VolumeError::DamagedHeader { place: HeaderLocation::Primary, fault };
+    let area = Area::of(&header, HeaderLocation::Primary, keyed.suite.mode, store_bytes).map_err(damaged)?;
     let layout = area.layout(sector_bytes, keyed.suite.cipher(&header.key_area)?)?;
     Ok(FreshHeaders { sealed, layout })
 }

@@ -21,9 +21,9 @@ mod derive;
 mod erase;
 mod fresh;
 mod header;
+mod header_location;
 mod outer_files;
 mod params;
-mod place;
 pub(crate) mod random;
 mod resize;
 mod restore;
@@ -35,7 +35,7 @@ mod unlock;
 #[cfg(target_os = "linux")]
 pub use backup::{BackedUp, header_backup};
 pub use change::{Changed, change};
-pub use change_error::{ChangeError, SystemFault, Why};
+pub use change_error::{ChangeError, HeaderWriteFault, SystemFault};
 pub use check::{HeaderCheck, HeaderState, check};
 pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
@@ -46,8 +46,10 @@ pub use derive::derive_header_key;
 pub use erase::Headers;
 pub use fresh::{FreshHeaders, fresh_headers};
 pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES, SALT_BYTES};
+pub use header_location::{
+    BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, HeaderLocation,
+};
 pub use params::{Derivation, Format, HashName, UnknownHash};
-pub use place::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
 pub use random::{Noise, RandomError};
 pub(crate) use resize::noise_over;
 pub use resize::{ResizeError, Resized, resize};

@@ -5,7 +5,7 @@
 //! file systems spread their files and metadata over the whole volume: no answer for them.
 
 use keyway_engine::{Layout, Mapping};
-use keyway_fs::{Kind, Superblock};
+use keyway_fs::{FileSystemKind, Superblock};
 use keyway_store::{AlignedBuf, Store, StoreError};
 
 /// Bytes of the table looked at at a time.
@@ -36,7 +36,8 @@ pub(super) fn files_end(store: &dyn Store, layout: &Layout) -> Result<Option<u64
     if size < 4096 || !read(store, layout, &mut head, 0)? {
         return Ok(None);
     }
-    let is_fat = Superblock::of_first_page(&head, size).is_some_and(|found| found.kind == Kind::Fat);
+    let is_fat =
+        Superblock::of_first_page(&head, size).is_some_and(|found| found.kind == FileSystemKind::Fat);
     let boot = head.get(..512).filter(|_| is_fat).unwrap_or_default();
     let Some(fat) = Fat::parse(boot).filter(|fat| fat.clusters_start <= size) else { return Ok(None) };
     let mut end = fat.bytes;

@@ -17,7 +17,7 @@ use super::change::same_seal;
 use super::create::{LARGEST_VOLUME, SMALLEST_VOLUME};
 use super::create_error::CreateError;
 use super::create_header::put;
-use super::place::{BACKUP_GROUP_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, Place};
+use super::header_location::{BACKUP_GROUP_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, HeaderLocation};
 use super::random::{Noise, RandomError};
 use super::sealed::SealedHeader;
 use super::unlock::{OpenedHeader, UnlockRequest, Unlocked, unlock};
@@ -186,7 +186,7 @@ impl OpenedHeader {
                 None,
             ));
         }
-        if self.place != Place::Primary {
+        if self.place != HeaderLocation::Primary {
             return Err(ResizeError::Unsupported(
                 "its primary header is damaged",
                 Some(Advice::RestoreHeaderFirst),

@@ -10,7 +10,7 @@ use super::change::{other_copy, rewrite, same_seal};
 use super::change_error::ChangeError;
 use super::create_header::{Seal, get};
 use super::header::Header;
-use super::place::{HEADER_BYTES, HEADER_SPACE_BYTES, Place};
+use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
 use super::unlock::{HeaderChoice, OpenedHeader, UnlockRequest, unlock};
 use crate::overlay::Overlay;
 use keyway_store::Store;
@@ -49,7 +49,7 @@ pub struct Restored {
     /// Whether it was a hidden volume's header.
     pub hidden: bool,
     /// The copies that were written, in order.
-    pub places: Vec<Place>,
+    pub places: Vec<HeaderLocation>,
 }
 
 /// Restores the header that the secret of `request` opens in the backup: the outer volume's or the
@@ -98,7 +98,7 @@ fn refuse_other_keys(
     store: &dyn Store,
     opened: &OpenedHeader,
     seal: &Seal<'_>,
-    places: &[Place],
+    places: &[HeaderLocation],
 ) -> Result<(), ChangeError> {
     for place in places {
         let Some(offset) = place.offset(store.size()) else { continue };
@@ -111,7 +111,7 @@ fn refuse_other_keys(
         if there.as_ref().is_some_and(|there| !same(there)) {
             return Err(ChangeError::OtherMasterKeys);
         }
-        if *place == Place::System {
+        if *place == HeaderLocation::System {
             refuse_other_extent(&opened.header, there.as_ref())?;
         }
     }
@@ -143,11 +143,11 @@ fn with_backup(below: &dyn Store, backup: Vec<u8>) -> Overlay<'_> {
         return Overlay::new(below, vec![(0, backup)]);
     }
     if backup.len() as u64 == SYSTEM_BACKUP_BYTES {
-        return Overlay::new(below, vec![(Place::SYSTEM_OFFSET, backup)]);
+        return Overlay::new(below, vec![(HeaderLocation::SYSTEM_OFFSET, backup)]);
     }
     let (outer, hidden) = backup.split_at(backup.len().min(HEADER_BYTES));
     let mut patches = vec![(0, outer.to_vec())];
-    if let Some(offset) = Place::OldHidden.offset(below.size()) {
+    if let Some(offset) = HeaderLocation::OldHidden.offset(below.size()) {
         patches.push((offset, hidden.to_vec()));
     }
     Overlay::new(below, patches)

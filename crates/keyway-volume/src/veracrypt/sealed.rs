@@ -1,7 +1,7 @@
 //! A header as it lies on the medium: salt, then 448 encrypted bytes.
 
 use super::header::{Header, HeaderFault, PLAIN_BYTES, SALT_BYTES};
-use super::place::HEADER_BYTES;
+use super::header_location::HEADER_BYTES;
 use super::suite::Suite;
 use keyway_cipher::CipherError;
 use keyway_secret::Locked;

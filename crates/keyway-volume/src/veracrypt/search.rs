@@ -8,8 +8,8 @@
 
 use super::area::Area;
 use super::header::{Header, HeaderFault};
+use super::header_location::HeaderLocation;
 use super::params::{Derivation, Format, HashName};
-use super::place::Place;
 use super::sealed::SealedHeader;
 use super::suite::{Suite, longest_key};
 use crate::Argon2idSkipped;
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A header as it was read, and where.
 pub(crate) struct Candidate {
-    pub(crate) place: Place,
+    pub(crate) place: HeaderLocation,
     pub(crate) sealed: SealedHeader,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Wanted {
 pub(crate) struct Match {
     pub(crate) header: Header,
     pub(crate) area: Area,
-    pub(crate) place: Place,
+    pub(crate) place: HeaderLocation,
     pub(crate) suite: Suite,
     pub(crate) hash: HashName,
     pub(crate) derivation: Derivation,
@@ -48,7 +48,7 @@ pub(crate) struct Match {
 /// How a search without a match ended.
 pub(crate) struct NoMatch {
     /// The first header that decrypted but is damaged or lies, with its in-place flag and sizes.
-    pub(crate) damaged: Option<(Place, HeaderFault)>,
+    pub(crate) damaged: Option<(HeaderLocation, HeaderFault)>,
     /// Why Argon2id was not tried.
     pub(crate) argon2id_skipped: Option<Argon2idSkipped>,
 }
@@ -116,7 +116,7 @@ struct Search {
 
 enum Message {
     Opened(Box<Match>),
-    Damaged(Place, HeaderFault),
+    Damaged(HeaderLocation, HeaderFault),
     NoMemory,
 }
 
@@ -184,11 +184,12 @@ fn trials(
     for candidate in &candidates {
         let place = candidate.place;
         for format in formats.iter().copied() {
-            if place == Place::OldHidden && format == Format::VeraCrypt {
+            if place == HeaderLocation::OldHidden && format == Format::VeraCrypt {
                 continue;
             }
             for hash in HashName::ALL.into_iter().filter(|h| hash.is_none_or(|only| only == *h)) {
-                let Some(derivation) = Derivation::of(format, hash, pim, place == Place::System) else {
+                let Some(derivation) = Derivation::of(format, hash, pim, place == HeaderLocation::System)
+                else {
                     continue;
                 };
                 let len = longest_key(format);
@@ -386,13 +387,13 @@ impl Trial {
     /// most usual one.
     fn rank(&self) -> (usize, usize) {
         /// Behind every other place.
-        const COPIES: usize = Place::ALL.len();
-        let at = Place::ALL.iter().position(|p| *p == self.candidate.place).unwrap_or(0);
+        const COPIES: usize = HeaderLocation::ALL.len();
+        let at = HeaderLocation::ALL.iter().position(|p| *p == self.candidate.place).unwrap_or(0);
         let hash = HashName::ALL.iter().position(|h| *h == self.hash).unwrap_or(0);
         match (self.format, self.candidate.place) {
             (Format::TrueCrypt, _) => (0, 1),
             // A system header is only tried where there is a boot sector: likely, then.
-            (Format::VeraCrypt, Place::System) => (0, 2 * hash + 2),
+            (Format::VeraCrypt, HeaderLocation::System) => (0, 2 * hash + 2),
             (Format::VeraCrypt, place) if place.is_backup() => (COPIES, HashName::ALL.len() - hash),
             (Format::VeraCrypt, _) => (at, 2 * hash),
         }
@@ -449,8 +450,8 @@ mod tests {
     use std::collections::HashSet;
 
     fn candidates() -> Vec<Candidate> {
-        let sealed = |place: Place| SealedHeader::from_bytes([place as u8; HEADER_BYTES]);
-        Place::ALL.into_iter().map(|place| Candidate { place, sealed: sealed(place) }).collect()
+        let sealed = |place: HeaderLocation| SealedHeader::from_bytes([place as u8; HEADER_BYTES]);
+        HeaderLocation::ALL.into_iter().map(|place| Candidate { place, sealed: sealed(place) }).collect()
     }
 
     #[test]
@@ -475,7 +476,7 @@ mod tests {
     fn the_usual_hash_on_the_primary_header_comes_first_and_copies_come_last() {
         let trials = trials(candidates(), &[Format::VeraCrypt, Format::TrueCrypt], None, None);
         let tasks = tasks(&trials);
-        let places = |task: &Task| -> Vec<Place> {
+        let places = |task: &Task| -> Vec<HeaderLocation> {
             let place = |i: usize| trials[i].candidate.place;
             match &task.work {
                 Work::Blocks { pieces, .. } => pieces.iter().map(|p| place(p.trial)).collect(),
@@ -483,9 +484,9 @@ mod tests {
             }
         };
         let first = &tasks[0];
-        assert_eq!(places(first)[0], Place::Primary);
+        assert_eq!(places(first)[0], HeaderLocation::Primary);
         assert!(matches!(first.work, Work::Blocks { prf: Prf::Sha512, iterations: 500_000, .. }));
-        assert!(!places(&tasks[tasks.len() - 1]).contains(&Place::Primary));
+        assert!(!places(&tasks[tasks.len() - 1]).contains(&HeaderLocation::Primary));
     }
 
     #[test]

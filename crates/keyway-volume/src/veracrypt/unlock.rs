@@ -2,8 +2,8 @@
 
 use super::area::Area;
 use super::header::{Header, HeaderFault};
+use super::header_location::{HEADER_BYTES, HeaderLocation};
 use super::params::{Derivation, Format, HashName, LARGEST_PIM};
-use super::place::{HEADER_BYTES, Place};
 use super::sealed::SealedHeader;
 use super::search::{Candidate, Match, NoMatch, Wanted, search};
 use super::suite::Suite;
@@ -40,7 +40,7 @@ impl SystemHeader<'_> {
     /// Where the header lies in its store.
     fn offset(&self) -> Option<u64> {
         let alone = self.store.size() == HEADER_BYTES as u64;
-        if alone { Some(0) } else { Place::System.offset(self.store.size()) }
+        if alone { Some(0) } else { HeaderLocation::System.offset(self.store.size()) }
     }
 }
 
@@ -95,7 +95,7 @@ pub struct OpenedHeader {
     /// The header.
     pub header: Header,
     /// Where it lies.
-    pub place: Place,
+    pub place: HeaderLocation,
     /// Ciphers and mode, of the header and of the data.
     pub suite: Suite,
     /// The key derivation.
@@ -107,7 +107,7 @@ pub struct OpenedHeader {
 impl OpenedHeader {
     /// Whether a boot loader opens this header too.
     pub fn is_system(&self) -> bool {
-        self.place == Place::System || self.header.flags.is_system()
+        self.place == HeaderLocation::System || self.header.flags.is_system()
     }
 }
 
@@ -147,7 +147,8 @@ pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked
         None => found,
         // The drive's system has the same password as a volume of its own in this partition.
         Some(why) => {
-            let others: Vec<_> = places.into_iter().filter(|place| *place != Place::System).collect();
+            let others: Vec<_> =
+                places.into_iter().filter(|place| *place != HeaderLocation::System).collect();
             match find(store, request, request.secrets, &others) {
                 Err(VolumeError::WrongSecret { .. } | VolumeError::NotAVolume(_)) => {
                     return Err(VolumeError::Unsupported(why));
@@ -168,14 +169,14 @@ pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked
     Ok(unlocked)
 }
 
-fn places(request: &UnlockRequest<'_>, also: impl Fn(Place) -> bool) -> Vec<Place> {
-    let chosen = |place: &Place| match request.header {
+fn places(request: &UnlockRequest<'_>, also: impl Fn(HeaderLocation) -> bool) -> Vec<HeaderLocation> {
+    let chosen = |place: &HeaderLocation| match request.header {
         HeaderChoice::Auto => true,
         HeaderChoice::Primary => !place.is_backup(),
         HeaderChoice::Backup => place.is_backup(),
     };
-    let system = |place: &Place| !request.system || *place == Place::System;
-    Place::ALL.into_iter().filter(|place| chosen(place) && system(place) && also(*place)).collect()
+    let system = |place: &HeaderLocation| !request.system || *place == HeaderLocation::System;
+    HeaderLocation::ALL.into_iter().filter(|place| chosen(place) && system(place) && also(*place)).collect()
 }
 
 /// Finds the hidden volume inside the outer one and the outer's logical bytes it occupies.
@@ -185,7 +186,7 @@ fn hidden_range(
     secrets: &Secrets,
     outer: &Match,
 ) -> Result<std::ops::Range<u64>, VolumeError> {
-    let places = places(request, Place::is_hidden);
+    let places = places(request, HeaderLocation::is_hidden);
     let hidden = match find(store, request, secrets, &places) {
         Err(VolumeError::WrongSecret { .. } | VolumeError::NotAVolume(_)) => {
             return Err(VolumeError::WrongProtectionSecret);
@@ -200,7 +201,7 @@ fn find(
     store: &dyn Store,
     request: &UnlockRequest<'_>,
     secrets: &Secrets,
-    places: &[Place],
+    places: &[HeaderLocation],
 ) -> Result<Box<Match>, VolumeError> {
     let formats = match request.format {
         Some(format) => vec![format],
@@ -246,14 +247,14 @@ fn failure(none: &NoMatch) -> VolumeError {
 /// read is no reason to give up while there are others; the first such error comes back too.
 fn candidates(
     store: &dyn Store,
-    places: &[Place],
+    places: &[HeaderLocation],
     request: &UnlockRequest<'_>,
 ) -> Result<(Vec<Candidate>, Option<StoreError>), VolumeError> {
     let mut candidates = Vec::new();
     let mut unreadable = None;
     for place in places.iter().copied() {
         let (from, offset) = match &request.system_header {
-            Some(header) if place == Place::System => (header.store, header.offset()),
+            Some(header) if place == HeaderLocation::System => (header.store, header.offset()),
             _ => (store, place.offset(store.size())),
         };
         let Some(offset) = offset else { continue };
@@ -262,7 +263,9 @@ fn candidates(
             unreadable = unreadable.or(Some(e));
             continue;
         }
-        if !looks_random(&bytes) || (place == Place::System && !request.system && !has_boot_sector(from)) {
+        if !looks_random(&bytes)
+            || (place == HeaderLocation::System && !request.system && !has_boot_sector(from))
+        {
             continue;
         }
         candidates.push(Candidate { place, sealed: SealedHeader::from_bytes(bytes) });
@@ -310,7 +313,7 @@ fn partition_start(area: &Area, header: &SystemHeader<'_>, store_bytes: u64) -> 
 
 /// Why the system's header that opened is not this partition's.
 fn outside(found: &Match, request: &UnlockRequest<'_>, store_bytes: u64) -> Option<Unsupported> {
-    let header = request.system_header.as_ref().filter(|_| found.place == Place::System)?;
+    let header = request.system_header.as_ref().filter(|_| found.place == HeaderLocation::System)?;
     partition_start(&found.area, header, store_bytes).err()
 }
 
@@ -318,7 +321,7 @@ fn assemble(store: &dyn Store, found: Match, request: &UnlockRequest<'_>) -> Res
     let Match { header, area, place, suite, hash, derivation } = found;
     let (pim, store_bytes) = (request.secrets.pim, store.size());
     let cipher = suite.cipher(&header.key_area)?;
-    let partition = request.system_header.as_ref().filter(|_| place == Place::System);
+    let partition = request.system_header.as_ref().filter(|_| place == HeaderLocation::System);
     let (layout, data_offset) = if let Some(elsewhere) = partition {
         let start = partition_start(&area, elsewhere, store_bytes).map_err(VolumeError::Unsupported)?;
         let layout = area.partition_layout((start, store_bytes), header.sector_bytes, cipher)?;
@@ -326,7 +329,7 @@ fn assemble(store: &dyn Store, found: Match, request: &UnlockRequest<'_>) -> Res
     } else {
         let damaged = |fault| VolumeError::DamagedHeader { place, fault };
         area.must_end_by(store_bytes).map_err(damaged)?;
-        if place == Place::System && is_whole_drive(&boot_sector(store)?, &area) {
+        if place == HeaderLocation::System && is_whole_drive(&boot_sector(store)?, &area) {
             (area.drive_layout(header.sector_bytes, cipher, store_bytes)?, 0)
         } else {
             (area.layout(header.sector_bytes, cipher)?, area.start)
@@ -346,7 +349,7 @@ fn assemble(store: &dyn Store, found: Match, request: &UnlockRequest<'_>) -> Res
         data_bytes: layout.size(),
         data_offset,
         hidden: place.is_hidden() || header.hidden_bytes > 0,
-        system: place == Place::System || header.flags.is_system(),
+        system: place == HeaderLocation::System || header.flags.is_system(),
         header_used: place,
         header_version: header.version,
         // Both programs count in hexadecimal digits: 0x010b is 1.0b, 0x071a is 7.1a.
@@ -360,7 +363,7 @@ fn assemble(store: &dyn Store, found: Match, request: &UnlockRequest<'_>) -> Res
 fn warnings(
     header: &Header,
     area: &Area,
-    place: Place,
+    place: HeaderLocation,
     suite: Suite,
     hash: HashName,
     store_bytes: u64,
@@ -377,7 +380,7 @@ fn warnings(
         Format::VeraCrypt if hash == HashName::Ripemd160 => warnings.push(Warning::OldHash(hash)),
         Format::VeraCrypt => {}
     }
-    if place != Place::System && header.has_sizes() && area.covers_backup_headers(store_bytes) {
+    if place != HeaderLocation::System && header.has_sizes() && area.covers_backup_headers(store_bytes) {
         warnings.push(Warning::NoBackupHeaders);
     }
     if area.encrypted < area.bytes {

@@ -6,7 +6,7 @@ use crate::locked::LockedVolume;
 use crate::searching::Searched;
 use crate::unlock::Family;
 use keyway_volume::bitlocker::{self, BootFault, CopyInfo, CopyState, UnlockRequest};
-use keyway_volume::veracrypt::{self, HeaderCheck, HeaderState, Place};
+use keyway_volume::veracrypt::{self, HeaderCheck, HeaderLocation, HeaderState};
 use serde::Serialize;
 
 /// What came of looking at every copy.
@@ -52,7 +52,7 @@ pub enum CheckedDetails {
 #[non_exhaustive]
 pub struct CheckedHeader {
     /// Which.
-    pub place: Place,
+    pub place: HeaderLocation,
     /// "good", "differs", "does-not-open", "unreadable" or "absent".
     pub state: &'static str,
     /// More of that.

@@ -8,7 +8,7 @@ use crate::secrets::{Subject, Wanted};
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_volume::bitlocker::{HeaderBackup, UnlockRequest};
-use keyway_volume::veracrypt::{self, KeysGuard, Place, RestoreFrom};
+use keyway_volume::veracrypt::{self, HeaderLocation, KeysGuard, RestoreFrom};
 use serde::Serialize;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub struct Restored {
 #[non_exhaustive]
 pub enum RestoredPart {
     /// A VeraCrypt or TrueCrypt volume's header.
-    Header(Place),
+    Header(HeaderLocation),
     /// A BitLocker volume's first sector: "first sector".
     FirstSector(&'static str),
     /// The copy of its metadata of this number, from 1 on.

@@ -35,7 +35,7 @@ pub enum ResizeError {
     },
     /// The file system inside is larger than what is encrypted.
     #[error("the {0} file system in it reaches behind what is encrypted")]
-    ReachesBehind(keyway_fs::Kind),
+    ReachesBehind(keyway_fs::FileSystemKind),
     /// Its own tool has not made it smaller, and says why.
     #[error(transparent)]
     TooFull(RoomError),
@@ -45,7 +45,7 @@ pub enum ResizeError {
         /// The volume.
         path: PathBuf,
         /// Which file system.
-        kind: keyway_fs::Kind,
+        kind: keyway_fs::FileSystemKind,
     },
     /// The tool of the file system inside needs the volume attached, and nobody can do that.
     #[error("the volume can't be attached here, which the tool of its file system needs")]

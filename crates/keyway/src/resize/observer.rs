@@ -3,7 +3,7 @@
 use super::error::ResizeError;
 use crate::error::Error;
 use crate::session::{Session, SessionSecrets};
-use keyway_fs::Kind;
+use keyway_fs::FileSystemKind;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -34,9 +34,9 @@ impl Observer for () {}
 #[non_exhaustive]
 pub enum Stage {
     /// The file system inside gets smaller, by its own tools.
-    Shrinking(Kind),
+    Shrinking(FileSystemKind),
     /// The volume itself gets its size.
     Resizing,
     /// The file system inside gets larger, by its own tools.
-    Growing(Kind),
+    Growing(FileSystemKind),
 }

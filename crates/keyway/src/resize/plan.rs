@@ -65,7 +65,7 @@ pub struct ResizePlan<'a> {
 pub struct FileSystemPlan {
     /// Which file system: its name.
     #[serde(serialize_with = "name")]
-    pub kind: keyway_fs::Kind,
+    pub kind: keyway_fs::FileSystemKind,
     /// Its bytes.
     pub bytes: u64,
     /// The bytes that its own tools give it; `None` where it stays as it is.
@@ -133,7 +133,7 @@ pub struct Resized {
     pub metadata_moved: Option<bool>,
     /// What is in it.
     #[serde(serialize_with = "perhaps_name")]
-    pub filesystem: Option<keyway_fs::Kind>,
+    pub filesystem: Option<keyway_fs::FileSystemKind>,
     /// Its bytes.
     pub filesystem_bytes: Option<u64>,
     /// There is room behind the file system that it does not use.
@@ -147,12 +147,12 @@ pub struct Resized {
     pub not_grown: Option<Error>,
 }
 
-fn name<S: Serializer>(kind: &keyway_fs::Kind, to: S) -> Result<S::Ok, S::Error> {
+fn name<S: Serializer>(kind: &keyway_fs::FileSystemKind, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(kind.name())
 }
 
-fn perhaps_name<S: Serializer>(kind: &Option<keyway_fs::Kind>, to: S) -> Result<S::Ok, S::Error> {
-    kind.map(keyway_fs::Kind::name).serialize(to)
+fn perhaps_name<S: Serializer>(kind: &Option<keyway_fs::FileSystemKind>, to: S) -> Result<S::Ok, S::Error> {
+    kind.map(keyway_fs::FileSystemKind::name).serialize(to)
 }
 
 /// A volume as its format's code has looked at it.

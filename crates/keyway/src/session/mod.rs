@@ -30,7 +30,7 @@ pub use keyway_attach::session::{
 };
 pub use keyway_attach::{AttachError, LocalUsers};
 pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};
-pub use plan::{SessionPlan, SessionSecrets, Way};
+pub use plan::{AttachChoice, SessionPlan, SessionSecrets};
 pub use start::{ServingProgram, StartError};
 
 use crate::error::Error;

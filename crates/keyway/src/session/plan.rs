@@ -22,9 +22,9 @@ pub struct SessionPlan {
     /// What it is looked for as.
     pub arguments: UnlockArguments,
     /// The way to the user.
-    pub way: Way,
+    pub way: AttachChoice,
     /// Another way, where the first turns out not to be one for this volume: the kernel says so after it is unlocked.
-    pub otherwise: Option<Way>,
+    pub otherwise: Option<AttachChoice>,
     /// Where the file system inside is mounted.
     #[serde(with = "path_text")]
     pub mount: Option<PathBuf>,
@@ -41,21 +41,21 @@ pub struct SessionPlan {
 /// A way to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Way {
+pub struct AttachChoice {
     /// The way.
     pub attachment: Attachment,
     /// Why this one, where nobody asked for it: a front's words, which `status` tells later.
     pub why: Option<String>,
 }
 
-impl Way {
+impl AttachChoice {
     /// A way that nobody asked for, and why it is taken.
     pub fn because(attachment: Attachment, why: impl Into<String>) -> Self {
         Self { attachment, why: Some(why.into()) }
     }
 }
 
-impl From<Attachment> for Way {
+impl From<Attachment> for AttachChoice {
     fn from(attachment: Attachment) -> Self {
         Self { attachment, why: None }
     }
@@ -84,7 +84,11 @@ impl SessionPlan {
     ///
     /// # Errors
     /// There is no working folder.
-    pub fn new(volume: &Path, arguments: UnlockArguments, way: impl Into<Way>) -> Result<Self, Error> {
+    pub fn new(
+        volume: &Path,
+        arguments: UnlockArguments,
+        way: impl Into<AttachChoice>,
+    ) -> Result<Self, Error> {
         let system_header = arguments.system_header.as_deref().map(absolute).transpose()?;
         let mut way = way.into();
         way.attachment = match way.attachment {
@@ -112,7 +116,7 @@ impl SessionPlan {
     /// What the attachment is told.
     pub(super) fn attach(
         &self,
-        way: &Way,
+        way: &AttachChoice,
         details: serde_json::Value,
         credentials: Option<Arc<Credentials>>,
     ) -> AttachPlan {

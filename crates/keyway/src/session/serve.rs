@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::error::SessionError;
-use super::plan::{SessionPlan, SessionSecrets, Way};
+use super::plan::{AttachChoice, SessionPlan, SessionSecrets};
 use crate::error::Error;
 use crate::medium;
 use crate::protectors::SecretProtector;
@@ -78,7 +78,7 @@ pub(super) fn serve(
 /// Our engine decrypts.
 fn ourselves(
     plan: &SessionPlan,
-    way: &Way,
+    way: &AttachChoice,
     device: Device,
     (details, credentials): (Value, Option<Arc<Credentials>>),
     ready: impl FnOnce(&SessionState),
@@ -112,7 +112,7 @@ fn in_kernel(
         (Err(AttachError::DmCrypt(e)), Some(other), Some(layout), Some(ready)) => {
             let reason = e.to_string();
             let why = other.why.as_ref().map(|why| format!("{why}; {reason}"));
-            let way = Way { attachment: other.attachment.clone(), why };
+            let way = AttachChoice { attachment: other.attachment.clone(), why };
             let store = medium::open(&plan.volume, access, Caching::Direct)?;
             let device = Device::new(Box::new(store), layout, access)?;
             ourselves(plan, &way, device, (details, None), ready)

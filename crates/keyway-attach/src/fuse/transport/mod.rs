@@ -1,10 +1,10 @@
 //! How requests come from the kernel and answers go back: `/dev/fuse`, or rings.
 
+mod cpu_placement;
 pub(crate) mod crew;
 pub(crate) mod device;
 mod pace;
 mod permit;
-mod place;
 pub(crate) mod rings;
 mod watch;
 

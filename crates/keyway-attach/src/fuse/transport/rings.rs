@@ -5,10 +5,10 @@
 //! takes its time the system moves the bytes meanwhile, by the same ring. What would hold the queue up
 //! all the same goes to the [`Crew`], and what is large is shared with it.
 
+use super::cpu_placement::{CpuPlacement, Crowd};
 use super::crew::{self, Answered, CREW, Crew, Home, Job};
 use super::out_header;
 use super::pace::Pace;
-use super::place::{Crowd, Place};
 use super::watch::{self, Watch};
 use crate::fuse::abi::{self, InHeader, op};
 use crate::fuse::volume_file::{Answer, MAX_TRANSFER, Request, Underway, VolumeFile};
@@ -47,7 +47,7 @@ pub(crate) struct Server<'a> {
     file: &'a VolumeFile,
     shared: &'a Shared,
     home: Arc<Home>,
-    place: Place,
+    place: CpuPlacement,
     pace: Pace,
     watch: Watch,
     /// CPUs besides this thread's.
@@ -88,7 +88,7 @@ impl<'a> Server<'a> {
             file,
             shared,
             home,
-            place: if direct.is_some() { Place::for_good(cpu) } else { Place::new(cpu) },
+            place: if direct.is_some() { CpuPlacement::for_good(cpu) } else { CpuPlacement::new(cpu) },
             pace: Pace::default(),
             watch,
             others,

@@ -7,7 +7,7 @@ use crate::searching::SearchBar;
 use keyway::Error;
 use keyway::header::{self, CheckedDetails, CheckedHeader};
 use keyway_volume::VolumeError;
-use keyway_volume::veracrypt::{ChangeError, HeaderFault, Place};
+use keyway_volume::veracrypt::{ChangeError, HeaderFault, HeaderLocation};
 use serde_json::json;
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn none_opens(error: &Error) -> bool {
     };
     matches!(
         error,
-        Error::Header(ChangeError::Open(VolumeError::DamagedHeader { place: Place::Primary | Place::Hidden, fault }))
+        Error::Header(ChangeError::Open(VolumeError::DamagedHeader { place: HeaderLocation::Primary | HeaderLocation::Hidden, fault }))
             if !matches!(fault, HeaderFault::BeyondEnd { .. })
     )
 }
@@ -53,7 +53,7 @@ fn damaged(path: &Path, details: &CheckedDetails) -> (String, String) {
             let bad = headers.iter().find(|header| !header.is_good());
             let place = bad.map(|header| header.place.to_string()).unwrap_or_default();
             let advice = match bad {
-                Some(CheckedHeader { place: Place::Primary | Place::Hidden, .. }) => {
+                Some(CheckedHeader { place: HeaderLocation::Primary | HeaderLocation::Hidden, .. }) => {
                     format!("restore it from the copy at the end: keyway header restore {path}")
                 }
                 _ => "write it anew: keyway header backup, then keyway header restore from that file"

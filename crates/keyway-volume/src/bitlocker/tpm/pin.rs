@@ -109,8 +109,8 @@ fn sha256(parts: &[&[u8]]) -> SecretBytes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unlock::tests::hex;
     use super::*;
+    use keyway_testkit::hex;
 
     const LABEL: &[u8] = b"BitLockerAuthData\0\0\0";
 

@@ -158,14 +158,10 @@ fn sealed_entry(bytes: &[u8]) -> Option<Sealed> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::super::filetime::FileTime;
     use super::*;
-
-    pub(in super::super) fn hex(text: &str) -> Vec<u8> {
-        let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
-        digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-    }
+    use keyway_testkit::hex;
 
     fn secret(text: &str) -> SecretBytes {
         SecretBytes::copy_of(&hex(text))

@@ -97,9 +97,9 @@ impl Drop for Busy<'_> {
 
 /// All clients there are.
 #[derive(Default)]
-pub(crate) struct Places(Mutex<Vec<Arc<Client>>>);
+pub(crate) struct Admission(Mutex<Vec<Arc<Client>>>);
 
-impl Places {
+impl Admission {
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Client>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -38,7 +38,7 @@ impl Crowd {
 }
 
 /// Where the calling thread runs. Made and used by it alone.
-pub(crate) struct Place {
+pub(crate) struct CpuPlacement {
     /// The queue's CPU, and all that we may use; `None` where the thread had better not choose.
     choice: Option<(CpuSet, CpuSet)>,
     window: Window,
@@ -48,7 +48,7 @@ pub(crate) struct Place {
     at_home: bool,
 }
 
-impl Place {
+impl CpuPlacement {
     /// For the queue of `cpu`.
     pub(crate) fn new(cpu: u16) -> Self {
         let cpu = usize::from(cpu);
@@ -148,7 +148,7 @@ mod tests {
     fn a_thread_moves_to_its_queue_and_back() {
         let all = sched_getaffinity(None).expect("the system tells");
         let cpu = (0..CpuSet::MAX_CPU).find(|cpu| all.is_set(*cpu)).expect("some CPU");
-        let mut place = Place::new(cpu as u16);
+        let mut place = CpuPlacement::new(cpu as u16);
         // A busy machine may wake a thread before it sleeps, so the sleeps are counted here: one a request.
         let mut sleeps = place.sleeps;
         let mut lone = |windows| {
@@ -173,7 +173,7 @@ mod tests {
     fn a_thread_that_stays_stays() {
         let all = sched_getaffinity(None).expect("the system tells");
         let cpu = (0..CpuSet::MAX_CPU).find(|cpu| all.is_set(*cpu)).expect("some CPU");
-        let mut place = Place::for_good(cpu as u16);
+        let mut place = CpuPlacement::for_good(cpu as u16);
         for _ in 0..4 * WINDOW {
             place.note(false);
         }

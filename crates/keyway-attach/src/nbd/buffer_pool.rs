@@ -8,7 +8,7 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Room for so many bytes.
-pub(crate) struct Room {
+pub(crate) struct BufferPool {
     bytes: usize,
     free: Mutex<usize>,
     freed: Condvar,
@@ -17,19 +17,19 @@ pub(crate) struct Room {
 }
 
 /// Some of it, for as long as this is kept.
-pub(crate) struct Taken<'a> {
-    room: &'a Room,
+pub(crate) struct TakenMemory<'a> {
+    room: &'a BufferPool,
     bytes: usize,
 }
 
-impl Room {
+impl BufferPool {
     pub(crate) const fn new(bytes: usize) -> Self {
         Self { bytes, free: Mutex::new(bytes), freed: Condvar::new(), spare: Mutex::new(Vec::new()) }
     }
 
     /// Waits until there is room for so many bytes, or for all that there can ever be; `None` when it is not worth
     /// waiting any more.
-    pub(crate) fn take(&self, bytes: usize, closing: &dyn Fn() -> bool) -> Option<Taken<'_>> {
+    pub(crate) fn take(&self, bytes: usize, closing: &dyn Fn() -> bool) -> Option<TakenMemory<'_>> {
         let bytes = bytes.min(self.bytes);
         let mut free = self.lock();
         while *free < bytes {
@@ -39,7 +39,7 @@ impl Room {
             free = self.freed.wait_timeout(free, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
         *free -= bytes;
-        Some(Taken { room: self, bytes })
+        Some(TakenMemory { room: self, bytes })
     }
 
     /// A buffer that was used before, or an empty one.
@@ -61,7 +61,7 @@ impl Room {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for TakenMemory<'_> {
     fn drop(&mut self) {
         *self.room.lock() += self.bytes;
         self.room.freed.notify_all();
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn room_comes_back_and_nobody_waits_for_ever() {
-        let room = Room::new(100);
+        let room = BufferPool::new(100);
         let never = || false;
         let first = room.take(60, &never).expect("there is room");
         assert!(room.take(60, &|| true).is_none());

@@ -20,7 +20,7 @@ pub(crate) const OLD_HIDDEN_FROM_END: u64 = 1536;
 /// One of the places where a header can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum HeaderLocation {
     /// Byte 0.
     Primary,
     /// Byte 65536: the hidden volume's.
@@ -35,7 +35,7 @@ pub enum Place {
     System,
 }
 
-impl Place {
+impl HeaderLocation {
     /// Sector 62 of a drive with an encrypted system.
     pub(crate) const SYSTEM_OFFSET: u64 = 62 * 512;
 
@@ -78,7 +78,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for HeaderLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Primary => "primary header",
@@ -98,15 +98,15 @@ mod tests {
     #[test]
     fn a_header_lies_inside_or_nowhere() {
         for size in (0..2048).chain(30_000..34_000).chain(65_000..67_000).chain(131_000..133_000) {
-            for place in Place::ALL {
+            for place in HeaderLocation::ALL {
                 if let Some(offset) = place.offset(size) {
                     assert!(offset + 512 <= size, "{place:?} in {size}");
                 }
             }
         }
-        assert_eq!(Place::BackupPrimary.offset(1 << 20), Some((1 << 20) - 131_072));
-        assert_eq!(Place::OldHidden.offset(1 << 20), Some((1 << 20) - 1536));
-        assert_eq!(Place::Primary.offset(511), None);
-        assert_eq!(Place::BackupPrimary.offset(u64::MAX), Some(u64::MAX - 131_072));
+        assert_eq!(HeaderLocation::BackupPrimary.offset(1 << 20), Some((1 << 20) - 131_072));
+        assert_eq!(HeaderLocation::OldHidden.offset(1 << 20), Some((1 << 20) - 1536));
+        assert_eq!(HeaderLocation::Primary.offset(511), None);
+        assert_eq!(HeaderLocation::BackupPrimary.offset(u64::MAX), Some(u64::MAX - 131_072));
     }
 }
