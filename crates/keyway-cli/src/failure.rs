@@ -8,6 +8,7 @@ mod reference;
 mod samples;
 
 use crate::words;
+use keyway::conversion::ConversionError;
 use keyway::session::SessionError;
 use keyway::tpm::TpmProtectorError;
 use keyway::{Error, Misuse};
@@ -164,9 +165,13 @@ impl Failure {
     pub(crate) fn meant(meaning: &Meaning, message: impl Into<String>) -> Self {
         let failure = Self::new(Exit::of(meaning.fault), message, words::sentences(&meaning.advice));
         let missing = meaning.advice.iter().find_map(|step| match step {
-            Advice::ShrinkFileSystem { bytes: missing } => Some(json!({ "missing_bytes": missing })),
             Advice::ShrinkInside { bytes, most } => {
                 Some(json!({"filesystem_bytes": bytes, "most_bytes": most}))
+            }
+            Advice::ShrinkFileSystem { bytes: missing }
+            | Advice::CantShrinkSoGrowFile { bytes: missing, .. }
+            | Advice::CantShrinkSoGrowPartition { bytes: missing, .. } => {
+                Some(json!({ "missing_bytes": missing }))
             }
             _ => None,
         });
@@ -200,6 +205,7 @@ explained! {
     StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError, VolumeError,
     BitLockerError, bitlocker::ChangeError, bitlocker::RewriteError, bitlocker::BackupError, bitlocker::ResizeError,
     bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, LabError, SessionError,
+    ConversionError,
 }
 
 impl From<Error> for Failure {
@@ -216,7 +222,6 @@ impl From<Error> for Failure {
                 failure.advice = failure.advice.into_iter().chain([left]).collect();
                 failure
             }
-            Error::Converting(error) => error.into(),
             Error::Drive(error) => error.into(),
             error => Self::explained(&error),
         }

@@ -10,8 +10,6 @@ use crate::tpm_in::TpmArgs;
 use crate::volume::Which;
 use keyway::LockedVolume;
 use keyway::secrets::Sources;
-use keyway_volume::Secrets;
-use keyway_volume::bitlocker::{Secret, Seen};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -73,16 +71,6 @@ impl VolumeArgs {
     pub(crate) fn given(&self) -> Result<Given, Failure> {
         read(&self.which(), &self.source(), &self.keys)
     }
-
-    /// The same of a volume that is known to be a BitLocker one.
-    pub(crate) fn bitlocker_secrets(&self) -> Result<Vec<Secret>, Failure> {
-        bitlocker_secrets(&self.which(), &self.source(), &self.keys)
-    }
-
-    /// The same of a volume that is known to be a VeraCrypt or TrueCrypt one.
-    pub(crate) fn veracrypt_secrets(&self) -> Result<Secrets, Failure> {
-        veracrypt_secrets(&self.which(), &self.source(), &self.keys)
-    }
 }
 
 impl KeyArgs {
@@ -106,33 +94,4 @@ impl KeyArgs {
 pub(crate) fn read(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Result<Given, Failure> {
     let sources = keys.sources(source)?;
     Ok(sources.key(&which.path, &which.arguments(), &Terminal, &SearchBar::new())?)
-}
-
-/// Reads what opens a VeraCrypt or TrueCrypt volume; asks on the terminal where nothing was named.
-pub(crate) fn veracrypt_secrets(
-    which: &Which,
-    source: &SecretSource,
-    keys: &KeyArgs,
-) -> Result<Secrets, Failure> {
-    Ok(keys.sources(source)?.veracrypt_key(&which.path, &Terminal)?)
-}
-
-/// Reads what opens a BitLocker volume; asks on the terminal where nothing was named and it is needed.
-pub(crate) fn bitlocker_secrets(
-    which: &Which,
-    source: &SecretSource,
-    keys: &KeyArgs,
-) -> Result<Vec<Secret>, Failure> {
-    let sources = keys.sources(source)?;
-    Ok(sources.bitlocker_key(&which.path, &which.arguments(), &Terminal, &SearchBar::new())?)
-}
-
-/// The same of a volume whose metadata is found in another way.
-pub(crate) fn bitlocker_secrets_of(
-    which: &Which,
-    source: &SecretSource,
-    keys: &KeyArgs,
-    look: impl FnOnce() -> Result<Seen, Failure>,
-) -> Result<Vec<Secret>, Failure> {
-    keys.sources(source)?.bitlocker_key_of(&which.path, &Terminal, look)
 }

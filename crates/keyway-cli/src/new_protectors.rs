@@ -1,11 +1,7 @@
 //! What shall open a new BitLocker volume: its options, and what its keeper is told.
 
-use crate::asking::Terminal;
-use crate::failure::Failure;
-use crate::secrets_in::SecretSource;
-use keyway::create::{NewProtectors, ProtectorOptions};
-use keyway::secrets::Subject;
-use std::path::{Path, PathBuf};
+use keyway::create::ProtectorOptions;
+use std::path::PathBuf;
 
 /// The options that only BitLocker volumes have.
 #[derive(clap::Args, Debug)]
@@ -29,11 +25,6 @@ pub(crate) struct BitLockerArgs {
 }
 
 impl BitLockerArgs {
-    /// Whether any was named.
-    pub(crate) fn is_given(&self) -> bool {
-        self.to_go || !self.protectors().is_default()
-    }
-
     /// What shall open the volume.
     pub(crate) fn protectors(&self) -> ProtectorOptions {
         let mut options = ProtectorOptions::default();
@@ -41,21 +32,6 @@ impl BitLockerArgs {
         options.recovery_file.clone_from(&self.recovery_file);
         options.startup_key_folder.clone_from(&self.startup_key_out);
         options
-    }
-
-    /// Makes it; a password is asked for on the terminal where none was named.
-    pub(crate) fn new_protectors(
-        &self,
-        source: &SecretSource,
-        path: &Path,
-    ) -> Result<NewProtectors, Failure> {
-        let subject = Subject::Volume(path.to_owned());
-        Ok(self.protectors().make(&source.named(), &subject, &Terminal)?)
-    }
-
-    /// What can be refused before anyone types a password for a volume that is made in place of what is there.
-    pub(crate) fn check_in_place(&self, source: &SecretSource, path: &Path) -> Result<(), Failure> {
-        Ok(self.protectors().check_in_place(path, &source.named())?)
     }
 }
 

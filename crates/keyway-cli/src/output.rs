@@ -38,6 +38,13 @@ impl Output {
         let _ = writeln!(io::stderr().lock(), "keyway: warning: {}", line(words));
     }
 
+    /// What long work begins, to standard error, for people who read logs; nothing with `--json`.
+    pub(crate) fn announce(self, words: &str) {
+        if !self.json {
+            self.note(&line(words));
+        }
+    }
+
     /// What goes on, to standard error.
     pub(crate) fn note(self, words: &str) {
         let _ = writeln!(io::stderr().lock(), "keyway: {words}");

@@ -37,6 +37,17 @@ impl Progress {
         self.bar.reset();
     }
 
+    /// So much is done; whether it is to go on.
+    pub(crate) fn reached(&self, done: u64, total: u64) -> ControlFlow<()> {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
     /// Takes the bar away.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
@@ -91,19 +102,7 @@ pub(crate) fn bar(label: &str) -> ProgressBar {
 
 impl keyway_volume::Progress for Progress {
     fn at(&self, _stage: Stage, done: u64, total: u64) -> ControlFlow<()> {
-        self.bar.set_length(total);
-        self.bar.set_position(done);
-        if self.interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-}
-
-impl keyway_convert::Progress for Progress {
-    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
-        keyway_volume::Progress::at(self, Stage::Fill, done, total)
+        self.reached(done, total)
     }
 }
 

@@ -94,11 +94,6 @@ impl SecretSource {
         Ok(self.named().read(Wanted::Password, &Subject::Named(what.to_owned()), &Terminal)?)
     }
 
-    /// Reads a secret to be set: a prompt asks twice.
-    pub(crate) fn read_new(&self, what: &str) -> Result<Secrets, Failure> {
-        Ok(self.named().read(Wanted::NewPassword, &Subject::Named(what.to_owned()), &Terminal)?)
-    }
-
     /// What the options name, for the library.
     pub(crate) fn named(&self) -> PasswordSource {
         let mut named = PasswordSource::new();

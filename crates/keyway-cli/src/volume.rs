@@ -8,10 +8,10 @@ use crate::searching::SearchBar;
 use crate::session_words::NOT_LOCKED;
 use keyway::session::{AttachChoice, SessionPlan};
 use keyway::unlock::{KeyRef, UnlockArguments};
-use keyway::{OpenOptions, SystemDrive, Volume, medium};
+use keyway::{OpenOptions, Volume, medium};
 use keyway_engine::Access;
 use keyway_store::{Caching, FileStore};
-use keyway_volume::{HashName, HeaderChoice, Secrets, UnlockRequest};
+use keyway_volume::{HashName, HeaderChoice, Secrets};
 use std::path::{Path, PathBuf};
 
 /// Which volume, and what it is looked for as.
@@ -58,16 +58,6 @@ impl Which {
         arguments.system = self.system;
         arguments.system_header.clone_from(&self.system_header);
         arguments
-    }
-
-    /// The request for the format's own code. `drive` is where a system partition's header may be.
-    pub(crate) fn request<'a>(
-        &self,
-        secrets: &'a Secrets,
-        protect: Option<&'a Secrets>,
-        drive: Option<&'a SystemDrive>,
-    ) -> UnlockRequest<'a> {
-        self.arguments().veracrypt_request(secrets, protect, drive)
     }
 }
 

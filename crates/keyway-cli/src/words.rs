@@ -77,6 +77,16 @@ pub(crate) fn sentence(step: &Advice) -> String {
         Advice::ShrinkFileSystem { .. } => {
             "make the file system smaller by that much, or the device larger".to_owned()
         }
+        Advice::CantShrinkSoGrowFile { filesystem, .. } => {
+            format!(
+                "{filesystem} can't be made smaller while it is not mounted; add --grow to make the file larger"
+            )
+        }
+        Advice::CantShrinkSoGrowPartition { filesystem, .. } => {
+            format!(
+                "{filesystem} can't be made smaller while it is not mounted; make the partition larger by that much"
+            )
+        }
         _ => plain(step),
     }
 }
@@ -316,6 +326,54 @@ steps! {
     RestoreHeaderFirst => "restore it first (`keyway header restore`), so that there are two",
     OnlyOuter => "only the outer one can be converted, and that destroys the hidden one",
     OfflineOrSameFormat => "leave --online out; a new cipher of the same format can be had with --online",
+    ResumeVolume { path } => "go on with `keyway resume {path}`",
+    ThenResume { path } => "then go on with `keyway resume {path}`",
+    BeginConversion => "begin one with `keyway encrypt` or `keyway decrypt`",
+    BeginEncryption => "begin again with `keyway encrypt`",
+    BeginDecryption => "begin again with `keyway decrypt`",
+    BeginReencryption { format } => "begin again with `keyway encrypt --reencrypt --format {format}`",
+    AskStatus => "`keyway status` tells what it is",
+    AskStatusOrPause { path } => "`keyway status {path}` tells how far it is, `keyway pause {path}` stops it",
+    AskInfo { path } => "`keyway info {path}` tells what it is now",
+    OpenIt { path } => "use it: keyway open {path}",
+    WaitForDrive => "wait for its drive; ending it by force loses nothing either",
+    FreeSpaceOrOtherJournal => "free some space there, or put it on another drive: --journal FILE",
+    FreeSpaceThere => "free some space there",
+    FreeSpaceForHoles => "it has holes, and converted it will have fewer or none: free some space",
+    NameOtherJournal => "no conversion of this volume needs it, perhaps another one's does: remove it, or name another with --journal",
+    NameItsJournal => "name the file that the conversion was begun with: --journal FILE; nothing was changed",
+    NameJournalItself => "name the journal's own file, not a link to it: --journal FILE; nothing was changed",
+    SayWhereJournal { made_as } => "say where that is: --journal FILE (when the conversion began it was {made_as}); nothing was changed",
+    MountJournal { made_as } => "mount the drive it is on, or say where it is: --journal FILE (when the conversion began it was {made_as}); nothing was changed",
+    NameJournalElsewhere => "name a new file on another drive: --journal FILE; it must not get lost before the conversion is through",
+    ResizeInstead => "leave --grow out; `keyway resize` makes a volume larger",
+    LeaveOutOrBitLocker => "leave these options out, or add --format bitlocker",
+    GivePasswordOrKeyfiles => "give the volume's password or keyfiles",
+    OwnSecretOrReencrypt => "give the new volume's secret without \"new-\", or add --reencrypt",
+    LeaveOutNewSecret => "leave the --new-… options out",
+    LeaveFreeSpaceOrOffline => "leave --free-space out, or --online",
+    LeaveOutFreeSpace => "leave --free-space out",
+    ResumeOrReencrypt { path } => "if it is half encrypted, `keyway resume {path}` goes on; --reencrypt gives it another cipher",
+    CreateOrReencrypt => "for an empty device use `keyway create`; for new keys of a volume add --reencrypt",
+    LeaveOutGrow => "leave --grow out",
+    GrowFileInstead => "add --grow, which makes the file larger and leaves the file system as it is",
+    MakeRoomOrGrowPartition { filesystem, bytes } => "make room in the {filesystem} file system, or the partition {bytes} bytes larger",
+    LookWithTools => "look at it with its own tools",
+    TryWhenUnused => "see to it that nobody else uses it, and try it again",
+    ShrinkAndResume { bytes } => "nothing of it is encrypted yet; make it smaller again, to {bytes} bytes at most, and resume",
+    NewKeysOnly => "leave --new-…, --recovery-password, --startup-key and --tpm out; --recovery-file and --startup-key-out say where new ones go",
+    LeaveOutHashAndToGo => "leave --hash and --to-go out",
+    LeaveOutHashToGoAndGrow => "leave --hash, --to-go and --grow out",
+    GiveNewPasswordOrNone => "give its password with --new-password-file, or add --no-password",
+    NameRecoveryFileOrNone => "add --recovery-file FILE, or --no-recovery-password",
+    GiveOneFromAFile => "give one of them with --new-password-file or from a file",
+    LeaveOutNewKeys => "leave --to-go, --no-password, --startup-key-out and the --recovery-file options out",
+    LeaveOutProtectors => "leave --hash, the --new-… options and those that make protectors out; `keyway protector` changes them",
+    SizesRestored => "nothing was encrypted, and everything has the size again that it had",
+    SizesLeft => "nothing was encrypted by this command; somebody else has begun to use it, so the size of its file system, or of its file, was left as it is now",
+    SizesNotRestored { why } => "nothing was encrypted; the file system or its file has another size than before, and could not get it back ({why})",
+    FileSizeRestored => "nothing was converted, and the file has the size again that it had",
+    FileStaysLarger { why } => "nothing was converted; the file is larger than it was: {why}",
     ReadWorkloads => "see docs/reference/laboratory.md for what a workload may say",
     ListWorkloads => "`keyway lab run --list` names them all, or give a file's path",
     ReadTraces => "`keyway lab replay --help` says what a trace may be",

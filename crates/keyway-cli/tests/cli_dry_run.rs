@@ -111,3 +111,36 @@ fn a_volume_keeps_its_size_where_only_a_plan_is_wanted() {
     let done = cli.json(0, &format!("resize @v --size 2M --quick {WITH}"));
     assert_eq!((&done["format"], &done["filled"]), (&"veracrypt".into(), &false.into()), "{done}");
 }
+
+#[test]
+fn a_conversion_is_looked_at_and_nothing_else() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", cli_support::PASSWORD);
+    let Some(()) = cli.make("d", 32 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
+    // Nobody is asked for a secret.
+    let encrypt = plan(&cli, "encrypt @d");
+    assert_eq!(
+        (&encrypt["from"]["filesystem"], &encrypt["to"]["format"]),
+        (&"ext4".into(), &"veracrypt".into())
+    );
+    assert_eq!(encrypt["space"]["from"], "smaller-file-system", "{encrypt}");
+    let larger = plan(&cli, "encrypt @d --grow --format bitlocker --cipher aes-xts-256 --journal @j");
+    assert_eq!(
+        (&larger["to"]["cipher"], &larger["journal"]["place"]),
+        (&"aes-xts-256".into(), &"file".into())
+    );
+    let used = plan(&cli, "encrypt @d --grow --used-space-only --free-space trim");
+    assert!(used["moved_bytes"].as_u64() < encrypt["moved_bytes"].as_u64(), "{used}");
+    assert_eq!((&used["free_space"], &used["space"]["from"]), (&"trim".into(), &"larger-file".into()));
+    cli.ends(2, "encrypt @d --reencrypt --grow --dry-run");
+    cli.ends(0, &format!("encrypt @d --grow --yes {WITH}"));
+    let decrypt = plan(&cli, "decrypt @d");
+    assert_eq!(decrypt["lost"], serde_json::json!(["secrecy", "hidden-volume"]), "{decrypt}");
+    assert_eq!(plan(&cli, "encrypt @d --reencrypt --cipher serpent")["to"]["cipher"], "serpent");
+    let other = plan(&cli, "encrypt @d --reencrypt --format bitlocker --new-password-file @pw");
+    assert_eq!(
+        (&other["from"]["format"], &other["to"]["format"]),
+        (&"veracrypt".into(), &"bitlocker".into())
+    );
+    cli.ends(2, "resume @d --dry-run");
+}

@@ -502,6 +502,106 @@ advice! {
     OnlyOuter = "only-outer",
     /// Not while it is in use; another cipher of the same format can be had so.
     OfflineOrSameFormat = "offline-or-same-format",
+    /// Go on with its conversion.
+    ResumeVolume { #[serde(serialize_with = "lossy")] path: PathBuf } = "resume-volume",
+    /// After that, go on with its conversion.
+    ThenResume { #[serde(serialize_with = "lossy")] path: PathBuf } = "then-resume",
+    /// Begin a conversion.
+    BeginConversion = "begin-conversion",
+    /// Begin the encryption again.
+    BeginEncryption = "begin-encryption",
+    /// Begin the decryption again.
+    BeginDecryption = "begin-decryption",
+    /// Begin the re-encryption to that format again.
+    BeginReencryption { format: String } = "begin-reencryption",
+    /// Its status tells what it is.
+    AskStatus = "ask-status",
+    /// See how far it is, or pause it.
+    AskStatusOrPause { #[serde(serialize_with = "lossy")] path: PathBuf } = "ask-status-or-pause",
+    /// See what it is now.
+    AskInfo { #[serde(serialize_with = "lossy")] path: PathBuf } = "ask-info",
+    /// Use it: it is a whole volume.
+    OpenIt { #[serde(serialize_with = "lossy")] path: PathBuf } = "open-it",
+    /// Wait for its drive; ending the process by force loses nothing either.
+    WaitForDrive = "wait-for-drive",
+    /// Free some space, or put the journal on another drive.
+    FreeSpaceOrOtherJournal = "free-space-or-other-journal",
+    /// Free some space where it is.
+    FreeSpaceThere = "free-space-there",
+    /// A file with holes has fewer or none once it is converted: free some space.
+    FreeSpaceForHoles = "free-space-for-holes",
+    /// No conversion of this volume needs the file: remove it, or name another journal.
+    NameOtherJournal = "name-other-journal",
+    /// Name the journal that the conversion was begun with; nothing was changed.
+    NameItsJournal = "name-its-journal",
+    /// Name the journal itself, not a link to it; nothing was changed.
+    NameJournalItself = "name-journal-itself",
+    /// Say where the journal is; the medium says where it was when the conversion began. Nothing was changed.
+    SayWhereJournal { #[serde(serialize_with = "lossy")] made_as: PathBuf } = "say-where-journal",
+    /// Mount the drive with the journal, or say where it is; the medium says where it was when the conversion began. Nothing was changed.
+    MountJournal { #[serde(serialize_with = "lossy")] made_as: PathBuf } = "mount-journal",
+    /// Name a new file on another drive, which must not get lost.
+    NameJournalElsewhere = "name-journal-elsewhere",
+    /// Resizing makes a volume larger.
+    ResizeInstead = "resize-instead",
+    /// Leave these out, or make it a BitLocker volume.
+    LeaveOutOrBitLocker = "leave-out-or-bitlocker",
+    /// The volume's password or keyfiles.
+    GivePasswordOrKeyfiles = "give-password-or-keyfiles",
+    /// Give the new volume's secret as its own, or re-encrypt a volume.
+    OwnSecretOrReencrypt = "own-secret-or-reencrypt",
+    /// Leave the new secret out.
+    LeaveOutNewSecret = "leave-out-new-secret",
+    /// Leave free space as it is, or do it offline.
+    LeaveFreeSpaceOrOffline = "leave-free-space-or-offline",
+    /// Leave free space as it is.
+    LeaveOutFreeSpace = "leave-out-free-space",
+    /// Go on with its conversion if it is half encrypted, or re-encrypt it.
+    ResumeOrReencrypt { #[serde(serialize_with = "lossy")] path: PathBuf } = "resume-or-reencrypt",
+    /// Make a volume on an empty device, or re-encrypt one.
+    CreateOrReencrypt = "create-or-reencrypt",
+    /// A device can't grow.
+    LeaveOutGrow = "leave-out-grow",
+    /// This file system can't be made smaller, and so many bytes are missing: make the file larger.
+    CantShrinkSoGrowFile { filesystem: String, bytes: u64 } = "cant-shrink-so-grow-file",
+    /// This file system can't be made smaller, and so many bytes are missing: make the partition larger.
+    CantShrinkSoGrowPartition { filesystem: String, bytes: u64 } = "cant-shrink-so-grow-partition",
+    /// Make the file larger, and leave the file system as it is.
+    GrowFileInstead = "grow-file-instead",
+    /// Make room in this file system, or the partition so many bytes larger.
+    MakeRoomOrGrowPartition { filesystem: String, bytes: u64 } = "make-room-or-grow-partition",
+    /// Look at it with its own tools.
+    LookWithTools = "look-with-tools",
+    /// See to it that nobody else uses it, and try it again.
+    TryWhenUnused = "try-when-unused",
+    /// Nothing of it is encrypted yet: make it that small again, and go on.
+    ShrinkAndResume { bytes: u64 } = "shrink-and-resume",
+    /// What opens a volume is out of place; where new keys go can be said.
+    NewKeysOnly = "new-keys-only",
+    /// Leave the hash and the To Go layout out.
+    LeaveOutHashAndToGo = "leave-out-hash-and-to-go",
+    /// Leave the hash, the To Go layout and the larger file out.
+    LeaveOutHashToGoAndGrow = "leave-out-hash-to-go-and-grow",
+    /// Give the new volume a password of its own, or none.
+    GiveNewPasswordOrNone = "give-new-password-or-none",
+    /// Have the recovery password in a file, or none.
+    NameRecoveryFileOrNone = "name-recovery-file-or-none",
+    /// Give one of the two passwords from a file.
+    GiveOneFromAFile = "give-one-from-a-file",
+    /// Leave out what only BitLocker volumes have.
+    LeaveOutNewKeys = "leave-out-new-keys",
+    /// Leave hash and new protectors out: those are changed by themselves.
+    LeaveOutProtectors = "leave-out-protectors",
+    /// Nothing was encrypted, and everything has the size again that it had.
+    SizesRestored = "sizes-restored",
+    /// Nothing was encrypted; somebody else uses it by now, so sizes are left as they are.
+    SizesLeft = "sizes-left",
+    /// Nothing was encrypted; a size could not be had back.
+    SizesNotRestored { why: String } = "sizes-not-restored",
+    /// Nothing was converted, and the file has the size again that it had.
+    FileSizeRestored = "file-size-restored",
+    /// Nothing was converted; the file is larger than it was.
+    FileStaysLarger { why: String } = "file-stays-larger",
     /// What a workload may say.
     ReadWorkloads = "read-workloads",
     /// See which workloads there are.

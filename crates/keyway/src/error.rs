@@ -5,6 +5,7 @@ use crate::resize::error::ResizeError;
 use crate::session::error::SessionError;
 use crate::tpm::TpmProtectorError;
 use crate::under_way::error::ConversionError;
+use crate::under_way::refusal::Refusal;
 use keyway_attach::AttachError;
 use keyway_cipher::CipherError;
 use keyway_convert::{ConversionKind, ConvertError};
@@ -409,6 +410,12 @@ impl Error {
     /// `downcast` gets it back.
     pub fn answer(source: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Answer(Box::new(source))
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        ConversionError::from(refusal).into()
     }
 }
 

@@ -1,15 +1,11 @@
 //! `decrypt`: an encrypted volume becomes the plain file system that is in it.
 
 use super::drive;
-use crate::conversion::{self, HowArgs};
-use crate::conversion_bitlocker;
+use crate::conversion::HowArgs;
 use crate::failure::Failure;
-use crate::given::{Family, VolumeArgs};
+use crate::given::VolumeArgs;
 use crate::output::Output;
-use crate::volume::{self, about};
-use keyway::medium::is_slow_to_scatter;
-use keyway_convert::veracrypt;
-use keyway_volume::veracrypt::unlock;
+use keyway::conversion::{Goal, Request};
 
 /// Decrypt a volume in place: what is in it lies open on the device afterwards
 ///
@@ -35,28 +31,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if args.hardware.wanted() {
         return drive::decrypt(path, &args.hardware, &args.target.source(), out);
     }
-    volume::must_exist(path)?;
-    volume::must_be_writable(path)?;
-    keyway::conversion::refuse_if_begun(path)?;
-    keyway::conversion::refuse_if_used(path)?;
-    let which = args.target.which();
-    if volume::family(&which)? == Family::BitLocker {
-        return conversion_bitlocker::decrypt(&args.target, &args.how, out);
-    }
-    let way = args.how.in_use.way(out)?;
-    out.confirm(&format!(
-        "Everything in {} will lie open on it. Make a backup first. A hidden volume in it will be lost.",
-        path.display()
-    ))?;
-    let secrets = args.target.veracrypt_secrets()?;
-    let store = keyway::conversion::claim(path)?;
-    let opened = unlock(&store, &which.request(&secrets, None, None)).map_err(|e| about(path, e))?;
-    keyway::conversion::allocate(path)?;
-    let file = conversion::journal_beside(path, &args.how)?;
-    let plan = veracrypt::decryption(&store, &opened, file).map_err(|e| about(path, e))?;
-    let whole = args.how.full_journal || is_slow_to_scatter(path);
-    let plan = if whole { plan.kept_whole() } else { plan };
-    drop(opened);
-    let journal = conversion::new_journal(&plan)?;
-    conversion::carry_out(path, &plan, (store, journal), None, (args.how.limit, way), out)
+    let mut request = Request::new(path, Goal::Decrypt);
+    request.arguments = args.target.which().arguments();
+    request.sources = args.target.keys.sources(&args.target.source())?;
+    args.how.carry_out(request, out)
 }

@@ -1,21 +1,12 @@
 //! `pause`: asks a converting process to stop.
 
 use crate::conversion::{self, JournalArgs};
-use crate::conversion_bitlocker;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::shown::shown;
-use crate::volume;
-use rustix::process::{Pid, Signal, kill_process};
+use keyway::conversion::{Paused, pause};
 use serde_json::json;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// How long a segment may take on the slowest drive.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Nobody waits longer than this without a word.
-const FIRST_WORD: Duration = Duration::from_secs(2);
 
 /// Stop a conversion in good order, until `keyway resume`
 #[derive(clap::Args, Debug)]
@@ -32,44 +23,21 @@ pub(crate) struct Args {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.volume;
-    volume::must_exist(path)?;
-    let Some(running) = keyway::conversion::running(path)? else {
-        return Err(Failure::usage(
-            format!("{} is not being converted just now", path.display()),
-            "`keyway status` tells what it is",
-        ));
+    let paused = pause(path, args.journal.path(), |pid| {
+        out.note(&format!("waiting for process {pid}, which converts {}", path.display()));
+    })?;
+    let document = match &paused {
+        Paused::HalfConverted(description) => conversion::document(path, description),
+        Paused::Volume(volume) => conversion::document(path, volume),
+        _ => json!({"volume": path, "conversion_status": "Done"}),
     };
-    let pid = Pid::from_raw(running.pid);
-    let asked = pid.map(|pid| kill_process(pid, Signal::TERM));
-    if let Some(Err(e)) = asked {
-        return Err(Failure::io("stop the conversion of", path, &e.into()));
-    }
-    let (began, mut told) = (Instant::now(), false);
-    while keyway::conversion::running(path)?.is_some() {
-        if !told && began.elapsed() > FIRST_WORD {
-            told = true;
-            out.note(&format!("waiting for process {}, which converts {}", running.pid, path.display()));
-        }
-        if began.elapsed() > PATIENCE {
-            return Err(Failure::new(
-                Exit::Busy,
-                format!("process {} does not stop", running.pid),
-                "wait for its drive; ending it by force loses nothing either",
-            ));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let journal = args.journal.path().or(running.journal.as_deref());
-    if let Some(document) = conversion::half_converted(path, journal)? {
-        return out.result(&document, || conversion::describe_in_words(path, &document));
-    }
-    // What else is paused of a BitLocker volume is a whole one.
-    let document = conversion_bitlocker::paused(path)?
-        .unwrap_or_else(|| json!({"volume": path, "conversion_status": "Done"}));
-    out.result(&document, || match () {
-        () if document.get("percentage_encrypted").is_some() => {
-            conversion_bitlocker::paused_in_words(path, &document)
-        }
-        () => format!("{}: the conversion had come to its end.", shown(path)),
+    out.result(&document, || match &paused {
+        Paused::HalfConverted(_) => conversion::describe_in_words(path, &document),
+        Paused::Volume(volume) => format!(
+            "{0}: paused with {1:.1} % encrypted. It can be opened and used; `keyway resume {0}` goes on.",
+            shown(path),
+            volume.percentage_encrypted
+        ),
+        _ => format!("{}: the conversion had come to its end.", shown(path)),
     })
 }

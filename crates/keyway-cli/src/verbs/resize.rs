@@ -1,7 +1,6 @@
 //! `resize`: a volume gets larger or smaller, with everything in it.
 
 use crate::attach_words::by_fuse;
-use crate::conversion::announce;
 use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::given::VolumeArgs;
@@ -148,7 +147,7 @@ impl<F: Fn(keyway_volume::Stage) -> String + Sync> Observer for Shown<F> {
             }
         };
         self.bar.done();
-        announce(self.out, &format!("making the {kind} file system {how}"));
+        self.out.announce(&format!("making the {kind} file system {how}"));
     }
 
     fn at(&self, done: u64, total: u64) -> ControlFlow<()> {

@@ -1,6 +1,7 @@
 //! One of each error of the crates below, as the program tells it. What is said of them is in docs/reference/errors.md.
 
 use super::Failure;
+use keyway::conversion::{ConversionError, Refusal};
 use keyway::resize::ResizeError;
 use keyway::{Error, Misuse};
 
@@ -503,6 +504,64 @@ fn converting() -> Vec<Failure> {
         E::Layout(LayoutError::Empty),
         E::Random(RandomError::System(random())),
     ]);
+    let (drive, missing) = (keyway_fs::FileSystemKind::ExFat, 262_144);
+    let refused = |program| RoomError::Refused { program, said: "it is full".to_owned() };
+    let refusals = [
+        Refusal::UsedSpaceOnly,
+        Refusal::KeepsItsSize,
+        Refusal::NotBitLocker,
+        Refusal::NotBitLockers,
+        Refusal::NothingEncrypted,
+        Refusal::NoNewSecret,
+        Refusal::FreeSpaceInUse,
+        Refusal::BitLockerAlready(v()),
+        Refusal::NoFileSystem(v()),
+        Refusal::DeviceCantGrow,
+        Refusal::CantShrink { missing, filesystem: drive, is_file: true },
+        Refusal::CantShrink { missing, filesystem: drive, is_file: false },
+        Refusal::TooFull { error: refused("resize2fs"), missing, filesystem: drive, is_file: true },
+        Refusal::TooFull { error: refused("resize2fs"), missing, filesystem: drive, is_file: false },
+        Refusal::StillTooLarge(v()),
+        Refusal::ChangedMeanwhile(v()),
+        Refusal::Grown { path: v(), bytes: 1 << 20 },
+        Refusal::NothingToOpen,
+        Refusal::NoHashNorToGo,
+        Refusal::NoHashToGoNorRoom,
+        Refusal::NotItsSecret,
+        Refusal::ShownToUsers,
+        Refusal::NeedsJournalFile,
+        Refusal::OneStandardInput,
+        Refusal::NotVeraCrypts,
+        Refusal::KeepsProtectors,
+        Refusal::FreeIsNoise,
+        Refusal::NotBegun { conversion: ConversionKind::Encryption, new_format: None },
+        Refusal::NotBegun { conversion: ConversionKind::Decryption, new_format: None },
+        Refusal::NotBegun { conversion: ConversionKind::Reencryption, new_format: Some("bitlocker") },
+        Refusal::WasThrough(v()),
+        Refusal::EndedByItself(v()),
+        Refusal::NotConverted(v()),
+        Refusal::DoesNotStop(77),
+        Refusal::NotAttachable,
+    ];
+    all.extend(refusals.map(|refusal| ConversionError::from(refusal).into()));
+    use ConversionError as C;
+    let (path, journal, made_as) = (v, || PathBuf::from("v.hc.keyway-journal"), || PathBuf::from("/mnt/j"));
+    all.extend(failures![
+        C::UnderWay(v()),
+        C::NotUnderWay(v()),
+        C::Running { path: v(), pid: 77 },
+        C::EndedMeanwhile(v()),
+        C::InUse { path: v(), user: Use::Loop("loop7".to_owned()) },
+        C::NewJournal { path: journal(), source: io(28) },
+        C::NewJournal { path: journal(), source: io(17) },
+        C::AnotherJournal { journal: journal(), volume: v() },
+        C::JournalElsewhere { volume: v(), made_as: made_as() },
+        C::JournalMissing { journal: journal(), made_as: made_as() },
+        C::NoJournalFile(journal()),
+        C::Interrupted { path: path(), error: E::Store(failed(Operation::Write)) },
+        C::Interrupted { path: path(), error: E::NoJournal },
+        C::Holes { path: path(), source: io(28) },
+    ]);
     all
 }
 
@@ -623,6 +682,13 @@ fn library() -> Vec<Failure> {
         Error::NoStartupKey("folder".into()),
         Error::FileSystemInFront("NTFS"),
         Error::DamagedAgain,
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesRestored },
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesLeft },
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::FileSizeRestored },
+        Error::TakenBack {
+            error: Box::new(Error::Stopped),
+            left: Advice::FileSystemRestored { filesystem: "NTFS".to_owned() }
+        },
         Error::Stopped,
         Error::Random(random()),
         Misuse::NotBitLocker(v()),

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Whether there is something that could go on.
-pub fn is_under_way(store: &dyn Store) -> Result<bool, Error> {
+pub(super) fn is_under_way(store: &dyn Store) -> Result<bool, Error> {
     Ok(Found::find(store)?.is_some() || is_paused_volume(store)?)
 }
 
@@ -35,12 +35,12 @@ pub fn claim(path: &Path) -> Result<FileStore, Error> {
 }
 
 /// Claims what was half converted when it was looked at: from now on nobody else goes on with it.
-pub fn claim_to_resume(path: &Path) -> Result<FileStore, Error> {
+pub(super) fn claim_to_resume(path: &Path) -> Result<FileStore, Error> {
     medium::open(path, Access::ReadWrite, Caching::Direct).map_err(|e| by_whom(path, e))
 }
 
 /// Who has what could not be claimed, where that is a process that converts it.
-pub fn by_whom(path: &Path, error: Error) -> Error {
+fn by_whom(path: &Path, error: Error) -> Error {
     match &error {
         Error::Store(e) if explain_io(&e.source).fault == Fault::InUse => match running(path) {
             Ok(Some(running)) => ConversionError::Running { path: path.to_owned(), pid: running.pid }.into(),
@@ -77,7 +77,7 @@ fn refuse_if_looped(path: &Path) -> Result<(), Error> {
 
 /// Gives a file all the room that it will need: converted it has no holes any more, and a file system that is
 /// full in the middle would be found out too late.
-pub fn allocate(path: &Path) -> Result<(), Error> {
+pub(super) fn allocate(path: &Path) -> Result<(), Error> {
     if !path.is_file() {
         return Ok(());
     }
@@ -86,7 +86,7 @@ pub fn allocate(path: &Path) -> Result<(), Error> {
 }
 
 /// The same where it will be written.
-pub fn allocate_ranges(path: &Path, ranges: &[Range<u64>]) -> Result<(), Error> {
+pub(super) fn allocate_ranges(path: &Path, ranges: &[Range<u64>]) -> Result<(), Error> {
     use rustix::fs::{FallocateFlags, fallocate};
     if !path.is_file() {
         return Ok(());

@@ -1,12 +1,14 @@
 //! Why a conversion can't be begun, found or gone on with, as data.
 
+use super::refusal::Refusal;
+use keyway_convert::ConvertError;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_store::InUse;
 use keyway_sys::Use;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Why a conversion can't be begun, found or gone on with. Nothing was changed.
+/// Why a conversion can't be begun, found or gone on with. Nothing was changed, but by one that was interrupted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversionError {
@@ -71,6 +73,18 @@ pub enum ConversionError {
     /// What was named as the journal is a link, a pipe, a device or the like.
     #[error("{} is no regular file, so it is no journal", .0.display())]
     NoJournalFile(PathBuf),
+    /// It isn't begun, or not as it was asked for.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// It was under way and could not go on. What was converted stays converted.
+    #[error("{error}")]
+    Interrupted {
+        /// What is converted.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: ConvertError,
+    },
     /// There is no room for the holes of a file, which are filled when it is converted.
     #[error("could not take room for {}: {source}", path.display())]
     Holes {
@@ -82,43 +96,65 @@ pub enum ConversionError {
     },
 }
 
-impl ConversionError {
-    /// What it is about: the journal where that is what is wrong, else what is converted.
-    fn path(&self) -> &Path {
+impl Explain for ConversionError {
+    fn explain(&self) -> Meaning {
         match self {
-            Self::UnderWay(path)
-            | Self::NotUnderWay(path)
-            | Self::Running { path, .. }
-            | Self::EndedMeanwhile(path)
-            | Self::InUse { path, .. }
-            | Self::NewJournal { path, .. }
-            | Self::AnotherJournal { journal: path, .. }
-            | Self::JournalElsewhere { volume: path, .. }
-            | Self::JournalMissing { journal: path, .. }
-            | Self::NoJournalFile(path)
-            | Self::Holes { path, .. } => path,
+            Self::UnderWay(path) => {
+                Meaning::of(Fault::Request).advise(Advice::ResumeVolume { path: path.clone() }).about(path)
+            }
+            Self::NotUnderWay(path) => {
+                Meaning::of(Fault::Request).advise(Advice::BeginConversion).about(path)
+            }
+            Self::Running { path, .. } => {
+                Meaning::of(Fault::InUse).advise(Advice::AskStatusOrPause { path: path.clone() }).about(path)
+            }
+            Self::EndedMeanwhile(path) => {
+                Meaning::of(Fault::InUse).advise(Advice::AskInfo { path: path.clone() }).about(path)
+            }
+            Self::InUse { path, user } => {
+                Meaning::of(Fault::InUse).advise(InUse::by(path, user.clone()).advice()).about(path)
+            }
+            Self::NewJournal { path, source } => {
+                let meaning = explain_io(source).about(path);
+                match meaning.kind {
+                    Kind::NoSpace => instead(meaning, Advice::FreeSpaceOrOtherJournal),
+                    Kind::Exists => instead(meaning, Advice::NameOtherJournal),
+                    _ => meaning,
+                }
+            }
+            Self::AnotherJournal { journal, .. } => {
+                Meaning::new(Kind::NoJournal, Fault::Contents).advise(Advice::NameItsJournal).about(journal)
+            }
+            Self::JournalElsewhere { volume, made_as } => Meaning::new(Kind::NoJournal, Fault::State)
+                .advise(Advice::SayWhereJournal { made_as: made_as.clone() })
+                .about(volume),
+            Self::JournalMissing { journal, made_as } => Meaning::new(Kind::NoJournal, Fault::State)
+                .advise(Advice::MountJournal { made_as: made_as.clone() })
+                .about(journal),
+            Self::NoJournalFile(path) => {
+                Meaning::new(Kind::NotSuitable, Fault::State).advise(Advice::NameJournalItself).about(path)
+            }
+            Self::Refused(refusal) => refusal.explain(),
+            Self::Interrupted { path, error } => {
+                let mut meaning = error.explain();
+                if meaning.kind == Kind::NoSpace {
+                    // Nothing has a size that could be chosen any more.
+                    meaning = instead(meaning, Advice::FreeSpaceThere);
+                }
+                let path = path.clone();
+                match meaning.advice.is_empty() {
+                    true => meaning.advise(Advice::ResumeVolume { path }),
+                    false => meaning.advise(Advice::ThenResume { path }),
+                }
+            }
+            Self::Holes { path, source } => Meaning::new(Kind::NoRoom, explain_io(source).fault)
+                .advise(Advice::FreeSpaceForHoles)
+                .about(path),
         }
     }
 }
 
-impl Explain for ConversionError {
-    fn explain(&self) -> Meaning {
-        let meaning = match self {
-            Self::UnderWay(_) | Self::NotUnderWay(_) => Meaning::of(Fault::Request),
-            Self::InUse { path, user } => {
-                Meaning::of(Fault::InUse).advise(InUse::by(path, user.clone()).advice())
-            }
-            Self::Running { .. } | Self::EndedMeanwhile(_) => Meaning::of(Fault::InUse),
-            Self::NewJournal { source, .. } => explain_io(source),
-            Self::AnotherJournal { .. } => Meaning::new(Kind::NoJournal, Fault::Contents),
-            Self::JournalElsewhere { .. } | Self::JournalMissing { .. } => {
-                Meaning::new(Kind::NoJournal, Fault::State)
-            }
-            Self::NoJournalFile(_) => Meaning::new(Kind::NotSuitable, Fault::State),
-            Self::Holes { source, .. } => {
-                Meaning::new(Kind::NoRoom, explain_io(source).fault).advise(Advice::FreeSpace)
-            }
-        };
-        meaning.about(self.path())
-    }
+fn instead(mut meaning: Meaning, step: Advice) -> Meaning {
+    meaning.advice = vec![step];
+    meaning
 }

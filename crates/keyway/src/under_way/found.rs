@@ -88,7 +88,7 @@ impl Found {
     ///
     /// # Errors
     /// It is not there, or is another one's.
-    pub fn journal(&self, path: &Path, named: Option<&Path>) -> Result<Option<JournalFile>, Error> {
+    pub(crate) fn journal(&self, path: &Path, named: Option<&Path>) -> Result<Option<JournalFile>, Error> {
         let find = |made_as: &Path, place: &SlotTable, id: &[u8; 16]| {
             JournalFile::find(path, named, made_as, (place, id)).map(Some)
         };
@@ -106,7 +106,11 @@ impl Found {
     }
 
     /// Bytes of work that are done, and in all.
-    fn how_far(&self, store: &dyn Store, journal: Option<&dyn Store>) -> Result<(u64, u64), ConvertError> {
+    pub(crate) fn how_far(
+        &self,
+        store: &dyn Store,
+        journal: Option<&dyn Store>,
+    ) -> Result<(u64, u64), ConvertError> {
         let look = || match self {
             Self::VeraCrypt(found) => veracrypt::how_far(found, store, journal),
             Self::BitLocker(found) => bitlocker::how_far(found, store, journal),
@@ -133,7 +137,11 @@ impl Found {
         let (done, total) = self.how_far(&store, file).map_err(about(path))?;
         let (format, details) = self.details(&store, file).map_err(about(path))?;
         let (running, percent) = (running(path)?, percentage(done, total));
+        let is_seen = !matches!(details, Details::VeraCrypt { .. });
         Ok(Description {
+            conversion_status: status(&details, self.kind(), running.is_some()),
+            protection_status: is_seen.then_some("Unknown"),
+            lock_status: is_seen.then_some("Locked"),
             format,
             details,
             size_bytes: self.size(),
@@ -191,6 +199,21 @@ impl Found {
     }
 }
 
+/// What the format's own tools would call it.
+fn status(details: &Details, kind: ConversionKind, is_running: bool) -> String {
+    let word = match kind {
+        ConversionKind::Decryption => "Decryption",
+        ConversionKind::Encryption | ConversionKind::Reencryption => "Encryption",
+    };
+    let how = match (details, kind) {
+        _ if is_running => "in Progress",
+        // A BitLocker volume that was paused in good order is a whole one.
+        (Details::BitLocker { .. }, ConversionKind::Encryption | ConversionKind::Decryption) => "Interrupted",
+        _ => "Paused",
+    };
+    format!("{word} {how}")
+}
+
 /// A record that is being written is whole again after so many looks.
 const MORE_LOOKS: usize = 20;
 
@@ -204,6 +227,14 @@ pub struct Description {
     pub size_bytes: u64,
     /// What is done.
     pub conversion: ConversionKind,
+    /// How far it is: in words like those of `manage-bde -status`.
+    pub conversion_status: String,
+    /// The same of its protection, of a volume whose metadata is seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protection_status: Option<&'static str>,
+    /// The same of its lock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lock_status: Option<&'static str>,
     /// Of the work.
     pub percentage_done: f64,
     /// Of the volume.

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const RECORD: &[u8] = b"KEYWAY-JOURNAL";
 
 /// A journal's file that is open.
-pub struct JournalFile {
+pub(crate) struct JournalFile {
     path: PathBuf,
     /// The folder it was found in, and its name there.
     folder: OwnedFd,
@@ -37,7 +37,7 @@ struct Node {
 }
 
 /// Where the journal of a volume's file is unless somebody says otherwise.
-pub fn beside(volume: &Path) -> PathBuf {
+pub(crate) fn beside(volume: &Path) -> PathBuf {
     let mut name = OsString::from(volume);
     name.push(".keyway-journal");
     name.into()
@@ -45,7 +45,7 @@ pub fn beside(volume: &Path) -> PathBuf {
 
 impl JournalFile {
     /// Makes it, with all of its room.
-    pub fn make(path: &Path, bytes: u64) -> Result<Self, Error> {
+    pub(crate) fn make(path: &Path, bytes: u64) -> Result<Self, Error> {
         let failed = |e: Errno| ConversionError::NewJournal { path: path.to_owned(), source: e.into() };
         let (folder, name) = folder_of(path)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -67,7 +67,7 @@ impl JournalFile {
 
     /// Finds the file of the conversion `id` of that volume, to read: where `named` says, or beside the volume. `made_as`
     /// is the medium's word for it, which nobody has to believe: it is shown and nothing else.
-    pub fn find(
+    pub(crate) fn find(
         volume: &Path,
         named: Option<&Path>,
         made_as: &Path,
@@ -82,19 +82,19 @@ impl JournalFile {
     }
 
     /// The same file, to be written, and claimed: nobody else goes on with the conversion.
-    pub fn for_writing(self) -> Result<Self, Error> {
+    pub(crate) fn for_writing(self) -> Result<Self, Error> {
         let Self { path, folder, name, node, store } = self;
         drop(store);
         Node { path, folder, name, node }.open(OpenMode::ReadWrite)
     }
 
     /// Its bytes.
-    pub fn store(&self) -> &dyn Store {
+    pub(crate) fn store(&self) -> &dyn Store {
         &self.store
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -102,7 +102,7 @@ impl JournalFile {
     ///
     /// # Errors
     /// Somebody has put another file there, or the system refuses.
-    pub fn remove(self) -> Result<(), Error> {
+    pub(crate) fn remove(self) -> Result<(), Error> {
         let there = rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW);
         let removed = rustix::fs::fstat(&self.node).and_then(|node| match there {
             Ok(there) if same(&there, &node) => {
@@ -200,7 +200,7 @@ fn folder_of(path: &Path) -> Result<(OwnedFd, OsString), Error> {
 }
 
 /// The path, whatever folder is the current one.
-pub fn absolute(path: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Error> {
     std::path::absolute(path).map_err(|e| Error::system("find", path, e))
 }
 

@@ -3,9 +3,12 @@
 pub(crate) mod error;
 mod found;
 mod journal_file;
+pub(crate) mod refusal;
 mod watch;
 
 pub use error::ConversionError;
 pub use found::{Description, Details, Found, describe, is_paused_volume, percentage};
-pub use journal_file::{JournalFile, absolute, beside};
-pub use watch::{Running, Watch, clean_stale, running, speed};
+pub(crate) use journal_file::{JournalFile, absolute, beside};
+pub use refusal::Refusal;
+pub use watch::{Running, clean_stale, running};
+pub(crate) use watch::{Watch, speed};

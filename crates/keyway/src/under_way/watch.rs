@@ -59,7 +59,7 @@ impl Running {
 }
 
 /// A conversion that is carried out, and all who want to know about it.
-pub struct Watch<'a> {
+pub(crate) struct Watch<'a> {
     /// Who is told, and may stop it; `None` while the volume is in use: then the session answers to signals.
     observer: Option<&'a dyn Progress>,
     state: Mutex<State>,
@@ -84,7 +84,7 @@ struct State {
 impl<'a> Watch<'a> {
     /// Begins to tell of the conversion of that file or device, which this process has claimed, with its journal where
     /// that is in a file.
-    pub fn new(
+    pub(crate) fn new(
         (path, journal): (&'a Path, Option<&'a Path>),
         observer: Option<&'a dyn Progress>,
         limit: Option<u64>,
@@ -114,7 +114,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Has the conversion pause.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
     }
 
@@ -142,7 +142,7 @@ impl<'a> Watch<'a> {
 }
 
 /// Bytes a second.
-pub fn speed(bytes: u64, time: Duration) -> u64 {
+pub(crate) fn speed(bytes: u64, time: Duration) -> u64 {
     (bytes as f64 / time.as_secs_f64().max(0.001)) as u64
 }
 

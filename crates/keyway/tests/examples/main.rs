@@ -3,6 +3,7 @@
 
 mod attach_nbd;
 mod bitlocker_files;
+mod convert;
 mod web_server;
 
 use keyway::Volume;

@@ -1,0 +1,222 @@
+//! A file system becomes a BitLocker volume, one becomes a file system again, or gets another data key.
+
+use super::claim::{allocate, claim};
+use super::job::{Job, Next, With};
+use super::outcome::{EncryptedSpace, Made, NewKeys};
+use super::plan::{Contents, HeaderSpace, Loss, Plan};
+use super::request::{NewVolume, Request};
+use super::space::{MakingRoom, PAGE, elsewhere, end_in, end_of, file_system};
+use crate::create::description;
+use crate::error::Error;
+use crate::medium;
+use crate::under_way::Refusal;
+use crate::unlock::VolumeFormat;
+use keyway_convert::bitlocker::{self as convert, Wish};
+use keyway_convert::{ConversionKind, ConvertError, FreeSpace, PlannedConversion};
+use keyway_fs::{FileSystem, FileSystemKind};
+use keyway_store::{FileStore, Store};
+use keyway_volume::bitlocker::{
+    self, InPlace, Method, NewProtectors, SMALLEST_VOLUME, UnlockRequest, Unlocked, unlock,
+};
+use std::sync::Arc;
+
+const BITLOCKER: VolumeFormat = VolumeFormat::BitLocker;
+
+struct Encryption {
+    fs: FileSystem,
+    new: NewVolume,
+    method: Method,
+}
+
+/// Looks whether the file system can become a volume.
+pub(super) fn encryption(request: &Request, new: &NewVolume) -> Result<(Plan, Box<dyn Job>), Error> {
+    let path = &*request.path;
+    if request.new.is_given() || request.sources.names_bitlocker() {
+        return Err(Refusal::NothingToOpen.into());
+    }
+    if new.hash.is_some() || new.to_go {
+        return Err(Refusal::NoHashNorToGo.into());
+    }
+    new.protectors.check_in_place(path, &request.sources.password)?;
+    let method = new.method()?;
+    new.check_free_space(request)?;
+    if request.online.is_some() && new.protectors.recovery_file.is_none() && new.protectors.recovery_password
+    {
+        return Err(Refusal::ShownToUsers.into());
+    }
+    let fs = file_system(path)?;
+    let [from, to] = [Contents::of(Some(&fs)), Contents::encrypted_by(BITLOCKER, method.name())];
+    let mut plan = Plan::new(request, ConversionKind::Encryption, [from, to], request.journal()?)?;
+    plan.space = room(request, new, &fs, plan.size_bytes)?;
+    fs.kind.check(path).map_err(|e| request.said(e))?;
+    plan.used_space_only = new.used_space_only;
+    plan.free_space = new.used_space_only.then_some(new.free_space);
+    plan.bytes = (!new.used_space_only).then_some(plan.size_bytes);
+    Ok((plan, Box::new(Encryption { fs, new: new.clone(), method })))
+}
+
+/// A medium on which a volume can be.
+pub(super) fn check_size(request: &Request, size: u64) -> Result<(), Error> {
+    match size < SMALLEST_VOLUME {
+        true => Err(request.said(bitlocker::CreateError::TooSmall { size, least: SMALLEST_VOLUME })),
+        false => Ok(()),
+    }
+}
+
+/// Where the room for the metadata comes from: free clusters, or bytes behind the file system.
+fn room(request: &Request, new: &NewVolume, fs: &FileSystem, size: u64) -> Result<HeaderSpace, Error> {
+    check_size(request, size)?;
+    if fs.kind == FileSystemKind::Xfs {
+        let why = "XFS keeps its superblock where the conversion needs a few bytes";
+        return Err(request.said(ConvertError::Unsupported(why, None)));
+    }
+    let (needed, most) = (end_of(fs), convert::room(size));
+    let within = || convert::has_room_within(&medium::look(&request.path)?).map_err(|e| request.said(e));
+    if needed <= most || within()? {
+        return Ok(HeaderSpace::Enough);
+    }
+    elsewhere(&request.path, fs, most, new.grow, || {
+        let missing = (needed - most).next_multiple_of(PAGE);
+        size.next_multiple_of(PAGE) + missing + PAGE
+    })
+}
+
+impl Encryption {
+    fn plan(
+        &self,
+        with: &With<'_>,
+        store: &FileStore,
+        protectors: &NewProtectors,
+    ) -> Result<PlannedConversion, Error> {
+        let request = with.request;
+        let wish = Wish {
+            volume: InPlace {
+                protectors,
+                method: self.method,
+                used_space_only: self.new.used_space_only,
+                description: &description(&request.path, None),
+            },
+            file_system_bytes: end_in(with.plan.space, &self.fs).min(store.size()),
+            journal: with.plan.journal.file(),
+            in_use: request.online.is_some(),
+        };
+        let planned = convert::Plan::encryption(store, &wish);
+        let planned = planned.and_then(|plan| plan.of_free(self.new.free_space));
+        with.as_asked(planned.map_err(|e| request.said(e))?)
+    }
+}
+
+impl Job for Encryption {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let (request, choice) = (with.request, &self.new.protectors);
+        let protectors = choice.make(&request.sources.password, &request.subject(), with.secrets)?;
+        let mut files = choice.claim_files(&protectors)?;
+        let whole = !self.new.used_space_only || self.new.free_space == FreeSpace::Fill;
+        let room = MakingRoom { path: &request.path, fs: &self.fs, space: with.plan.space, whole };
+        let begun = room.around(
+            with.observer,
+            |store| self.plan(with, store, &protectors).map(drop),
+            |store, ()| {
+                // A plan holds what it has read, and the file system may have become smaller since the first.
+                let planned = self.plan(with, &store, &protectors)?;
+                // Before anything is changed: nobody shall have a volume whose keys could not be kept.
+                if let PlannedConversion::BitLocker(plan) = &planned {
+                    files.write(&protectors, plan.block())?;
+                }
+                with.begin(planned, Arc::new(store), Made::default())
+            },
+        )?;
+        Ok(begun.made(|planned, made| {
+            made.cipher = Some(self.method.name().to_owned());
+            made.space = Some(EncryptedSpace {
+                used_space_only: self.new.used_space_only,
+                free_space: with.plan.free_space,
+            });
+            if let PlannedConversion::BitLocker(plan) = planned {
+                made.keys = Some(NewKeys::of(protectors, plan.block(), files, choice.recovery_file.clone()));
+            }
+        }))
+    }
+}
+
+struct Reencryption {
+    used_space_only: bool,
+    method: Method,
+}
+
+/// Looks whether the volume can get another data key.
+pub(super) fn reencryption(request: &Request, new: &NewVolume) -> Result<(Plan, Box<dyn Job>), Error> {
+    if request.new.is_given() || new.is_bitlockers() || new.hash.is_some() {
+        return Err(Refusal::KeepsProtectors.into());
+    }
+    if new.free_space != FreeSpace::Leave {
+        return Err(Refusal::FreeIsNoise.into());
+    }
+    let method = new.method()?;
+    let to = Contents::encrypted_by(BITLOCKER, method.name());
+    let kind = ConversionKind::Reencryption;
+    let mut plan = Plan::new(request, kind, [seen(request)?.0, to], request.journal()?)?;
+    plan.used_space_only = new.used_space_only;
+    plan.bytes = (!new.used_space_only).then_some(plan.size_bytes);
+    plan.lost = vec![Loss::HeaderBackups];
+    Ok((plan, Box::new(Reencryption { used_space_only: new.used_space_only, method })))
+}
+
+/// What the volume says of itself without a secret: what it is, and how many bytes of it are encrypted. One whose first
+/// sector is lost is found when it is opened.
+pub(super) fn seen(request: &Request) -> Result<(Contents, Option<u64>), Error> {
+    let info = bitlocker::look(&medium::look(&request.path)?).map(|seen| seen.info).ok();
+    let contents = match &info {
+        Some(info) => Contents::encrypted_by(BITLOCKER, info.cipher.name()),
+        None => Contents::volume(BITLOCKER),
+    };
+    Ok((contents, info.map(|info| info.encrypted_bytes)))
+}
+
+/// Reads what opens the volume, claims it, and opens it.
+fn open(with: &With<'_>) -> Result<(Arc<dyn Store>, Unlocked), Error> {
+    let request = with.request;
+    let far = |reached, size| with.observer.searching(reached, size);
+    let secrets = request.sources.bitlocker_key(&request.path, &request.arguments, with.secrets, &far)?;
+    let store: Arc<dyn Store> = Arc::new(claim(&request.path)?);
+    let unlocked = unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| request.said(e))?;
+    Ok((store, unlocked))
+}
+
+impl Job for Reencryption {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let request = with.request;
+        let (store, unlocked) = open(with)?;
+        if !self.used_space_only {
+            allocate(&request.path)?;
+        }
+        let file = with.plan.journal.file();
+        let planned = convert::Plan::reencryption(&store, unlocked, self.method, self.used_space_only, file);
+        let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
+        let cipher = Some(self.method.name().to_owned());
+        with.begin(planned, store, Made { cipher, ..Made::default() })
+    }
+}
+
+struct Decryption;
+
+/// Looks whether the volume can become the file system in it.
+pub(super) fn decryption(request: &Request) -> Result<(Plan, Box<dyn Job>), Error> {
+    let (from, bytes) = seen(request)?;
+    let both = [from, Contents::of(None)];
+    let mut plan = Plan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
+    plan.bytes = bytes;
+    plan.lost = vec![Loss::Secrecy];
+    Ok((plan, Box::new(Decryption)))
+}
+
+impl Job for Decryption {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let request = with.request;
+        let (store, unlocked) = open(with)?;
+        let kind = ConversionKind::Decryption;
+        let planned = convert::Plan::of_volume(&store, unlocked, kind, with.plan.journal.file());
+        let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
+        with.begin(planned, store, Made::default())
+    }
+}

@@ -1,0 +1,212 @@
+//! A volume of one format becomes a volume of the other, with the same content.
+
+use super::bitlocker::{check_size, seen};
+use super::claim::{allocate, claim, set_len};
+use super::inside;
+use super::job::{Job, Next, With};
+use super::observer::Stage;
+use super::outcome::{Made, NewKeys};
+use super::plan::{Contents, HeaderSpace, Loss, Plan};
+use super::request::{NewVolume, Request, read_twice};
+use super::space::{PAGE, elsewhere, end_of};
+use crate::create::description;
+use crate::error::Error;
+use crate::secrets::{PasswordSource, Secrets, Wanted};
+use crate::session::SessionSecrets;
+use crate::under_way::Refusal;
+use crate::unlock::{Family, Key, VolumeFormat};
+use keyway_cipher::Chain;
+use keyway_convert::cross_format::{self, Plan as Planned};
+use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
+use keyway_error::Advice;
+use keyway_fs::FileSystem;
+use keyway_volume::bitlocker::{InPlace, Method, Secret, UnlockRequest};
+use keyway_volume::veracrypt::{self, Fill, unlock};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Looks whether a volume of that family can become one of the other. The room that a VeraCrypt volume's headers need is
+/// found within the BitLocker volume: that is opened for it.
+pub(super) fn conversion(
+    request: &Request,
+    new: &NewVolume,
+    old: Family,
+    secrets: &dyn Secrets,
+) -> Result<(Plan, Box<dyn Job>), Error> {
+    if request.online.is_some() {
+        return Err(PlannedConversion::cross_format_in_use().into());
+    }
+    let file = request.journal()?.ok_or(Refusal::NeedsJournalFile)?;
+    match old {
+        Family::VeraCrypt => to_bitlocker(request, new, file),
+        Family::BitLocker => to_veracrypt(request, new, file, secrets),
+    }
+}
+
+struct ToBitLocker {
+    new: NewVolume,
+    method: Method,
+    password: PasswordSource,
+}
+
+fn to_bitlocker(request: &Request, new: &NewVolume, file: PathBuf) -> Result<(Plan, Box<dyn Job>), Error> {
+    if new.hash.is_some() || new.to_go || new.grow {
+        return Err(Refusal::NoHashToGoNorRoom.into());
+    }
+    let (own, no_password) = (&request.sources.password, !new.protectors.password);
+    let password = match no_password && !request.new.is_given() {
+        true => PasswordSource::new(),
+        false => request.new_or_own().clone(),
+    };
+    if !request.new.is_given() && !no_password && (!own.keyfiles.is_empty() || own.pim.is_some()) {
+        return Err(Refusal::NotItsSecret.into());
+    }
+    new.protectors.check_in_place(&request.path, &password)?;
+    read_twice(own, &password)?;
+    let method = new.method()?;
+    let from = Contents::volume(VolumeFormat::VeraCrypt);
+    let to = Contents::encrypted_by(VolumeFormat::BitLocker, method.name());
+    let mut plan = Plan::new(request, ConversionKind::Reencryption, [from, to], Some(file))?;
+    check_size(request, plan.size_bytes)?;
+    plan.bytes = Some(cross_format::room(plan.size_bytes));
+    plan.lost = vec![Loss::HiddenVolume, Loss::HeaderBackups];
+    Ok((plan, Box::new(ToBitLocker { new: new.clone(), method, password })))
+}
+
+impl Job for ToBitLocker {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let (request, choice) = (with.request, &self.new.protectors);
+        let path = &*request.path;
+        let secrets = request.sources.veracrypt_key(path, with.secrets)?;
+        let store = claim(path)?;
+        let unlock_request = request.arguments.veracrypt_request(&secrets, None, None);
+        let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
+        let protectors = choice.make(&self.password, &request.subject(), with.secrets)?;
+        let mut files = choice.claim_files(&protectors)?;
+        let wish = InPlace {
+            protectors: &protectors,
+            method: self.method,
+            used_space_only: false,
+            description: &description(path, None),
+        };
+        let planned = Planned::to_bitlocker(&store, &opened, &wish, journal_of(with.plan));
+        let planned = planned.map_err(|e| request.said(e))?;
+        drop((opened, secrets));
+        allocate(path)?;
+        // Before anything is changed: nobody shall have a volume whose keys could not be kept.
+        if let Some(block) = planned.new_block() {
+            files.write(&protectors, block)?;
+        }
+        let cipher = Some(self.method.name().to_owned());
+        let begun = with.begin(planned.into(), Arc::new(store), Made { cipher, ..Made::default() })?;
+        Ok(begun.made(|planned, made| {
+            if let PlannedConversion::CrossFormat(plan) = planned
+                && let Some(block) = plan.new_block()
+            {
+                made.keys = Some(NewKeys::of(protectors, block, files, choice.recovery_file.clone()));
+            }
+        }))
+    }
+}
+
+/// The journal's file: there is one for certain.
+fn journal_of(plan: &Plan) -> PathBuf {
+    plan.journal.file().unwrap_or_default()
+}
+
+struct ToVeraCrypt {
+    new: NewVolume,
+    cipher: Chain,
+    /// What opens the volume, by which its file system was looked at.
+    key: Vec<Secret>,
+    fs: Option<FileSystem>,
+    /// Bytes of content.
+    needed: u64,
+}
+
+fn to_veracrypt(
+    request: &Request,
+    new: &NewVolume,
+    file: PathBuf,
+    secrets: &dyn Secrets,
+) -> Result<(Plan, Box<dyn Job>), Error> {
+    let path = &*request.path;
+    if new.is_bitlockers() {
+        return Err(Refusal::NotVeraCrypts.into());
+    }
+    let cipher = new.veracrypt_cipher()?;
+    read_twice(&request.sources.password, request.new_or_own())?;
+    let to = Contents::encrypted_by(VolumeFormat::VeraCrypt, cipher);
+    let kind = ConversionKind::Reencryption;
+    let mut plan = Plan::new(request, kind, [seen(request)?.0, to], Some(file))?;
+    let key = request.sources.bitlocker_key(path, &request.arguments, secrets, &())?;
+    let (size, fs) = (plan.size_bytes, inside::file_system(path, &key)?);
+    let most = cross_format::room(size) / PAGE * PAGE;
+    // Where no file system is known, everything is content.
+    let needed = fs.as_ref().map_or(size, |fs| end_of(fs).min(size));
+    let larger = || size.next_multiple_of(PAGE) + (needed - most).next_multiple_of(PAGE);
+    plan.space = match &fs {
+        _ if needed <= most => HeaderSpace::Enough,
+        Some(fs) => elsewhere(path, fs, most, new.grow, larger)?,
+        None if new.grow && path.is_file() => HeaderSpace::LargerFile { bytes: larger() },
+        None => return Err(request.said(ConvertError::NoRoom { missing: needed - most })),
+    };
+    plan.bytes = Some(needed);
+    plan.lost = vec![Loss::HeaderBackups];
+    Ok((plan, Box::new(ToVeraCrypt { new: new.clone(), cipher, key, fs, needed })))
+}
+
+impl Job for ToVeraCrypt {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let Self { new, cipher, key, fs, needed } = *self;
+        let (request, space) = (with.request, with.plan.space);
+        let path = &*request.path;
+        // Before anything is changed: who mistypes it has the file system as it was.
+        let secrets = request.new_or_own().read(Wanted::NewPassword, &request.subject(), with.secrets)?;
+        let wish = veracrypt::NewVolume { secrets: &secrets, cipher, hash: new.hash(), fill: Fill::Quick };
+        let own = SessionSecrets::from(Key::BitLocker(key));
+        let Key::BitLocker(key) = &own.key else { return Err(Refusal::NotBitLocker.into()) };
+        let content = match (space, &fs) {
+            (HeaderSpace::SmallerFileSystem { bytes, .. }, Some(fs)) => {
+                with.observer.stage(Stage::Shrinking(fs.kind));
+                inside::resize(path, &own, fs, bytes, with.observer)?;
+                bytes
+            }
+            _ => needed,
+        };
+        let begin = || {
+            if content < needed && inside::file_system(path, key)?.is_none_or(|now| end_of(&now) > content) {
+                return Err(Refusal::StillTooLarge(path.to_owned()).into());
+            }
+            if let HeaderSpace::LargerFile { bytes } = space {
+                set_len(path, bytes)?;
+            }
+            let store = claim(path)?;
+            let unlocked = keyway_volume::bitlocker::unlock(&store, &UnlockRequest::new(key));
+            let unlocked = unlocked.map_err(|e| request.said(e))?;
+            let planned = Planned::to_veracrypt(&store, unlocked, content, &wish, journal_of(with.plan));
+            let planned = planned.map_err(|e| request.said(e))?;
+            allocate(path)?;
+            let made = Made { cipher: Some(cipher.to_string()), ..Made::default() };
+            with.begin(planned.into(), Arc::new(store), made)
+        };
+        begin().map_err(|error: Error| {
+            // Nothing has come of it, and everything gets the size back that it had.
+            let left = match (space, &fs) {
+                (HeaderSpace::LargerFile { .. }, _) => match set_len(path, with.plan.size_bytes) {
+                    Ok(()) => Advice::FileSizeRestored,
+                    Err(e) => Advice::FileStaysLarger { why: e.to_string() },
+                },
+                (HeaderSpace::SmallerFileSystem { .. }, Some(fs)) => {
+                    let filesystem = fs.kind.to_string();
+                    match inside::resize(path, &own, fs, fs.bytes, with.observer) {
+                        Ok(()) => Advice::FileSystemRestored { filesystem },
+                        Err(e) => Advice::FileSystemStaysSmaller { filesystem, why: e.to_string() },
+                    }
+                }
+                _ => return error,
+            };
+            error.leaving(left)
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! What came of a conversion.
+
+use crate::create::{KeyFiles, protector_id};
+use keyway_attach::path_text;
+use keyway_convert::{ConversionKind, FreeSpace};
+use keyway_volume::bitlocker::{Block, Guid, NewProtectors, Protection, RecoveryPassword};
+use serde::{Serialize, Serializer};
+use std::path::PathBuf;
+
+/// What came of a conversion.
+#[derive(Serialize)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// How it ended.
+    pub state: State,
+    /// What was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversion: Option<ConversionKind>,
+    /// The volume's format now; of one that is a file system now, the one that it had.
+    pub format: &'static str,
+    /// The format that it gets or has got, where that is another than it had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_format: Option<&'static str>,
+    /// What was done by this run.
+    #[serde(flatten)]
+    pub work: Option<Work>,
+    /// A paused volume that opens: how much of it is encrypted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percentage_encrypted: Option<f64>,
+    /// What is new about the volume.
+    #[serde(flatten)]
+    pub made: Made,
+    /// The volume was in use meanwhile, and whoever used it was told.
+    #[serde(skip)]
+    pub was_in_use: bool,
+}
+
+/// How a conversion ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum State {
+    /// It is through.
+    Done,
+    /// It was stopped, and goes on later.
+    Paused,
+}
+
+/// What was done by a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Work {
+    /// Bytes of work in all.
+    pub total_bytes: u64,
+    /// Bytes of it that are done, where not all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub done_bytes: Option<u64>,
+    /// How long it took.
+    pub seconds: f64,
+    /// How fast it was.
+    pub bytes_per_second: u64,
+}
+
+/// What is new about a volume.
+#[derive(Default, Serialize)]
+#[non_exhaustive]
+pub struct Made {
+    /// Its cipher.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cipher: Option<String>,
+    /// Of an encryption: what of the file system's space.
+    #[serde(flatten)]
+    pub space: Option<EncryptedSpace>,
+    /// Of a new BitLocker volume: its keys.
+    #[serde(flatten)]
+    pub keys: Option<NewKeys>,
+}
+
+/// What of a file system's space was encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct EncryptedSpace {
+    /// Only what is used.
+    pub used_space_only: bool,
+    /// What became of the rest then.
+    pub free_space: Option<FreeSpace>,
+}
+
+impl From<Option<FreeSpace>> for EncryptedSpace {
+    fn from(free_space: Option<FreeSpace>) -> Self {
+        Self { used_space_only: free_space.is_some(), free_space }
+    }
+}
+
+/// The keys of a new BitLocker volume.
+#[derive(Serialize)]
+#[non_exhaustive]
+pub struct NewKeys {
+    /// The recovery password's identifier, if there is one.
+    pub recovery_password_id: Option<Guid>,
+    /// The recovery password, where it is in no file: it is to be shown. Serialised it is its text.
+    #[serde(serialize_with = "shown")]
+    pub recovery_password: Option<RecoveryPassword>,
+    /// The file that it is in.
+    #[serde(with = "path_text")]
+    pub recovery_file: Option<PathBuf>,
+    /// The startup key's file.
+    #[serde(with = "path_text")]
+    pub startup_key: Option<PathBuf>,
+}
+
+impl NewKeys {
+    pub(super) fn of(
+        protectors: NewProtectors,
+        block: &Block,
+        files: KeyFiles,
+        recovery_file: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            recovery_password_id: protector_id(block, Protection::RecoveryPassword),
+            recovery_password: protectors.recovery.filter(|_| recovery_file.is_none()),
+            recovery_file,
+            startup_key: files.keep(),
+        }
+    }
+
+    /// The recovery password as it is written down: the one place where it leaves locked memory.
+    pub fn recovery_text(&self) -> Option<String> {
+        self.recovery_password.as_ref().map(text)
+    }
+}
+
+fn text(password: &RecoveryPassword) -> String {
+    String::from_utf8_lossy(&password.to_text()).into_owned()
+}
+
+fn shown<S: Serializer>(password: &Option<RecoveryPassword>, to: S) -> Result<S::Ok, S::Error> {
+    password.as_ref().map(text).serialize(to)
+}

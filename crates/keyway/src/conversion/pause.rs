@@ -1,0 +1,87 @@
+//! Asks a process that converts to stop in good order.
+
+use crate::error::Error;
+use crate::medium;
+use crate::under_way::{Description, Refusal, describe, is_paused_volume, running};
+use keyway_volume::bitlocker::look;
+use rustix::process::{Pid, Signal, kill_process};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a segment may take on the slowest drive.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Nobody waits longer than this without a word.
+const FIRST_WORD: Duration = Duration::from_secs(2);
+
+/// What was paused.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Paused {
+    /// A conversion: nobody but that opens it.
+    HalfConverted(Box<Description>),
+    /// A volume that is whole, and opens here and elsewhere.
+    Volume(PausedVolume),
+    /// Nothing: the conversion had come to its end.
+    Ended,
+}
+
+/// A volume that is whole, of which a part is encrypted.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct PausedVolume {
+    /// The file or device.
+    pub volume: PathBuf,
+    /// Its format.
+    pub format: &'static str,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// How far it is: the words of `manage-bde -status`.
+    pub conversion_status: keyway_volume::bitlocker::Conversion,
+    /// How much of it is encrypted.
+    pub percentage_encrypted: f64,
+}
+
+/// Asks the process that converts it to stop, and waits until it has. The journal is where `named` says, else where that
+/// process says. `waiting` is told after a while for which process.
+///
+/// # Errors
+/// Nobody converts it; the process may not be asked, or does not stop.
+pub fn pause(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Result<Paused, Error> {
+    medium::must_exist(path)?;
+    let Some(process) = running(path)? else { return Err(Refusal::NotConverted(path.to_owned()).into()) };
+    let asked = Pid::from_raw(process.pid).map(|pid| kill_process(pid, Signal::TERM));
+    if let Some(Err(e)) = asked {
+        return Err(Error::system("stop the conversion of", path, e.into()));
+    }
+    let (began, mut waiting) = (Instant::now(), Some(waiting));
+    while running(path)?.is_some() {
+        if began.elapsed() > FIRST_WORD
+            && let Some(tell) = waiting.take()
+        {
+            tell(process.pid);
+        }
+        if began.elapsed() > PATIENCE {
+            return Err(Refusal::DoesNotStop(process.pid).into());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    if let Some(half) = describe(path, named.or(process.journal.as_deref()))? {
+        return Ok(Paused::HalfConverted(Box::new(half)));
+    }
+    // What else is paused of a BitLocker volume is a whole one.
+    let store = medium::look(path)?;
+    if !is_paused_volume(&store)? {
+        return Ok(Paused::Ended);
+    }
+    let info = look(&store)?.info;
+    Ok(Paused::Volume(PausedVolume {
+        volume: path.to_owned(),
+        format: "bitlocker",
+        size_bytes: info.data_bytes,
+        conversion_status: info.conversion_status,
+        percentage_encrypted: info.percentage_encrypted,
+    }))
+}

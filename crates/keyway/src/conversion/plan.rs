@@ -1,0 +1,177 @@
+//! What a conversion will do, said before it does anything.
+
+use super::request::{Goal, Online, Request};
+use crate::error::Error;
+use crate::medium;
+use crate::unlock::VolumeFormat;
+use keyway_attach::path_text;
+use keyway_convert::{ConversionKind, FreeSpace};
+use keyway_fs::FileSystem;
+use keyway_store::Store;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What a conversion will do. It holds no secret.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The file or device.
+    #[serde(with = "path_text")]
+    pub volume: PathBuf,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// What is done.
+    pub conversion: ConversionKind,
+    /// It was begun before, and goes on.
+    pub goes_on: bool,
+    /// How much of it is done, where it is half converted.
+    pub percentage_done: Option<f64>,
+    /// What lies there.
+    pub from: Contents,
+    /// What will lie there.
+    pub to: Contents,
+    /// Where the room for headers and metadata comes from.
+    pub space: HeaderSpace,
+    /// Where the journal is meanwhile.
+    pub journal: JournalPlace,
+    /// The journal keeps everything whole.
+    pub full_journal: bool,
+    /// Bytes that are converted, as far as that is known without opening a volume.
+    #[serde(rename = "moved_bytes")]
+    pub bytes: Option<u64>,
+    /// Only what the file system uses is encrypted.
+    pub used_space_only: bool,
+    /// What becomes of the rest then.
+    pub free_space: Option<FreeSpace>,
+    /// What is lost by it.
+    pub lost: Vec<Loss>,
+    /// The volume is used meanwhile, and how it is reached.
+    pub online: Option<Online>,
+}
+
+/// What lies on a medium, before or after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "contents", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Contents {
+    /// A file system, open to everybody.
+    FileSystem {
+        /// Which, where it is known before a volume is opened.
+        filesystem: Option<&'static str>,
+    },
+    /// An encrypted volume.
+    Volume {
+        /// Its format.
+        format: VolumeFormat,
+        /// Its cipher, where that is known before it is opened.
+        cipher: Option<String>,
+    },
+}
+
+impl Contents {
+    pub(super) fn volume(format: VolumeFormat) -> Self {
+        Self::Volume { format, cipher: None }
+    }
+
+    pub(super) fn encrypted_by(format: VolumeFormat, cipher: impl ToString) -> Self {
+        Self::Volume { format, cipher: Some(cipher.to_string()) }
+    }
+
+    pub(super) fn of(fs: Option<&FileSystem>) -> Self {
+        Self::FileSystem { filesystem: fs.map(|fs| fs.kind.name()) }
+    }
+}
+
+/// Where the room for a volume's headers and metadata comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "from", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum HeaderSpace {
+    /// There is enough, or none is needed.
+    Enough,
+    /// The file system is made smaller, by its own tools, before anything else.
+    SmallerFileSystem {
+        /// Which.
+        filesystem: &'static str,
+        /// Its size then.
+        bytes: u64,
+        /// By how much.
+        smaller_by_bytes: u64,
+    },
+    /// The file is made larger.
+    LargerFile {
+        /// Its size then.
+        bytes: u64,
+    },
+}
+
+/// Where a conversion's journal is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "place", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum JournalPlace {
+    /// On the medium.
+    OnVolume,
+    /// In a file.
+    File {
+        /// The file.
+        #[serde(with = "path_text")]
+        path: PathBuf,
+    },
+}
+
+impl From<Option<PathBuf>> for JournalPlace {
+    fn from(file: Option<PathBuf>) -> Self {
+        file.map_or(Self::OnVolume, |path| Self::File { path })
+    }
+}
+
+impl JournalPlace {
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        match self {
+            Self::OnVolume => None,
+            Self::File { path } => Some(path.clone()),
+        }
+    }
+}
+
+/// What is lost by a conversion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Loss {
+    /// A hidden volume inside, if there is one.
+    HiddenVolume,
+    /// What backups of the old headers or metadata are worth.
+    HeaderBackups,
+    /// That nobody who takes the medium can read what is on it.
+    Secrecy,
+}
+
+impl Plan {
+    /// Of a conversion that needs nothing special.
+    pub(super) fn new(
+        request: &Request,
+        conversion: ConversionKind,
+        [from, to]: [Contents; 2],
+        journal: Option<PathBuf>,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            volume: request.path.clone(),
+            size_bytes: medium::look(&request.path)?.size(),
+            conversion,
+            goes_on: matches!(request.goal, Goal::Resume),
+            percentage_done: None,
+            from,
+            to,
+            space: HeaderSpace::Enough,
+            journal: journal.into(),
+            full_journal: request.full_journal,
+            bytes: None,
+            used_space_only: false,
+            free_space: None,
+            lost: Vec::new(),
+            online: request.online.clone(),
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! What shall become of a file system or volume, and how.
+
+use crate::create::{ProtectorOptions, method};
+use crate::error::{Error, about};
+use crate::secrets::{PasswordSource, Sources, Subject, one_standard_input};
+use crate::under_way::{Refusal, absolute, beside};
+use crate::unlock::{Family, UnlockArguments};
+use keyway_attach::path_text;
+use keyway_attach::session::Attachment;
+use keyway_cipher::{Algorithm, Chain};
+use keyway_convert::FreeSpace;
+use keyway_volume::HashName;
+use keyway_volume::bitlocker::Method;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What shall become of a file system or volume, and how. [`plan`](super::plan) looks whether it can.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Request {
+    /// The file or device.
+    pub path: PathBuf,
+    /// What shall become of it.
+    pub goal: Goal,
+    /// What a volume on it is looked for as, where it is to be decrypted.
+    pub arguments: UnlockArguments,
+    /// What opens the volume; of a file system that is to be encrypted, what shall open it. What is missing is asked for.
+    pub sources: Sources,
+    /// What shall open a re-encrypted volume, where that is something else.
+    pub new: PasswordSource,
+    /// The journal is in this new file; left out, it is where it does best.
+    pub journal: Option<PathBuf>,
+    /// The journal keeps everything whole, for a drive that may damage more than 64 KiB in a row when its power fails.
+    pub full_journal: bool,
+    /// Bytes a second at most.
+    pub limit: Option<u64>,
+    /// The volume is used meanwhile, and how it is reached.
+    pub online: Option<Online>,
+}
+
+/// What shall become of a file system or volume.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Goal {
+    /// The file system becomes an encrypted volume; VeraCrypt's unless something else is said.
+    Encrypt(NewVolume),
+    /// The volume gets new keys, another cipher or another format.
+    Reencrypt(NewVolume),
+    /// The volume becomes the file system that is in it.
+    Decrypt,
+    /// What was paused or interrupted goes on.
+    Resume,
+}
+
+/// How a volume is reached while it is converted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Online {
+    /// The way to the user: one that passes through this process.
+    pub attachment: Attachment,
+    /// Where the file system inside is mounted.
+    #[serde(with = "path_text")]
+    pub mountpoint: Option<PathBuf>,
+}
+
+impl Online {
+    /// Reached in this way, and mounted on that folder.
+    pub fn new(attachment: Attachment, mountpoint: Option<PathBuf>) -> Self {
+        Self { attachment, mountpoint }
+    }
+}
+
+/// What the new volume is like. As it is made: as the format's own programs have it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct NewVolume {
+    /// The format; left out, a volume keeps its own.
+    pub format: Option<Family>,
+    /// The cipher, by its name in that format.
+    pub cipher: Option<String>,
+    /// VeraCrypt's key derivation.
+    pub hash: Option<HashName>,
+    /// A file gets larger instead of the file system in it smaller.
+    pub grow: bool,
+    /// Only what the file system uses is encrypted.
+    pub used_space_only: bool,
+    /// What becomes of the rest then.
+    pub free_space: FreeSpace,
+    /// What opens a new BitLocker volume.
+    pub protectors: ProtectorOptions,
+    /// BitLocker's To Go layout, which none has that is made in place.
+    pub to_go: bool,
+}
+
+impl Default for NewVolume {
+    fn default() -> Self {
+        Self {
+            format: None,
+            cipher: None,
+            hash: None,
+            grow: false,
+            used_space_only: false,
+            free_space: FreeSpace::Leave,
+            protectors: ProtectorOptions::default(),
+            to_go: false,
+        }
+    }
+}
+
+impl Request {
+    /// That this shall become of the file system or volume on a file or device.
+    pub fn new(path: impl Into<PathBuf>, goal: Goal) -> Self {
+        Self {
+            path: path.into(),
+            goal,
+            arguments: UnlockArguments::new(),
+            sources: Sources::new(),
+            new: PasswordSource::new(),
+            journal: None,
+            full_journal: false,
+            limit: None,
+            online: None,
+        }
+    }
+
+    /// The volume's name in a question.
+    pub(super) fn subject(&self) -> Subject {
+        Subject::Volume(self.path.clone())
+    }
+
+    /// Its short name.
+    pub(super) fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Puts the file or device to an error of a crate below.
+    pub(super) fn said<E: Into<Error>>(&self, error: E) -> Error {
+        about(&self.path)(error)
+    }
+
+    /// The journal's file that was named.
+    pub(super) fn named_journal(&self) -> Result<Option<PathBuf>, Error> {
+        self.journal.as_deref().map(absolute).transpose()
+    }
+
+    /// Where the journal goes where there is little room for it: to the file that was named; for a volume's file beside it,
+    /// because that is faster; for a device onto it.
+    pub(super) fn journal(&self) -> Result<Option<PathBuf>, Error> {
+        match &self.journal {
+            None if self.path.is_file() => absolute(&beside(&self.path)).map(Some),
+            _ => self.named_journal(),
+        }
+    }
+
+    /// What opens the new volume: its own secret, or the old one's.
+    pub(super) fn new_or_own(&self) -> &PasswordSource {
+        if self.new.is_given() { &self.new } else { &self.sources.password }
+    }
+}
+
+/// Two secrets, or one that is read for each of the two volumes.
+pub(super) fn read_twice(first: &PasswordSource, second: &PasswordSource) -> Result<(), Error> {
+    one_standard_input([first, second]).map_err(|_| Refusal::OneStandardInput.into())
+}
+
+impl NewVolume {
+    /// Whether anything was said that only BitLocker volumes have.
+    pub(super) fn is_bitlockers(&self) -> bool {
+        self.to_go || !self.protectors.is_default()
+    }
+
+    /// The cipher of a VeraCrypt volume.
+    pub(super) fn veracrypt_cipher(&self) -> Result<Chain, Error> {
+        let Some(name) = &self.cipher else { return Ok(Chain::single(Algorithm::Aes256)) };
+        Ok(name.parse::<Chain>()?)
+    }
+
+    /// The method of a BitLocker volume.
+    pub(super) fn method(&self) -> Result<Method, Error> {
+        method(self.cipher.as_deref())
+    }
+
+    /// The hash of a VeraCrypt volume.
+    pub(super) fn hash(&self) -> HashName {
+        self.hash.unwrap_or(HashName::Sha512)
+    }
+
+    /// What a volume that is in use while it is encrypted can't have.
+    pub(super) fn check_free_space(&self, request: &Request) -> Result<(), Error> {
+        match request.online.is_some() && self.free_space != FreeSpace::Leave {
+            true => Err(Refusal::FreeSpaceInUse.into()),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! What was paused or interrupted goes on.
+
+use super::claim::{claim_to_resume, is_under_way, refuse_if_used};
+use super::ending::{forget, nothing_left};
+use super::job::{Job, Next, Prepared, With};
+use super::observer::{Note, Observer};
+use super::outcome::Made;
+use super::plan::{Contents, Plan};
+use super::request::{Request, read_twice};
+use crate::error::Error;
+use crate::medium;
+use crate::secrets::{PasswordSource, Sources, Subject, Wanted, one_standard_input};
+use crate::under_way::{ConversionError, Found, JournalFile, Refusal, is_paused_volume, percentage};
+use crate::unlock::VolumeFormat;
+use keyway_convert::bitlocker::{self as convert, Next as NextRun, Proof};
+use keyway_convert::cross_format::{self, BothSecrets, Direction};
+use keyway_convert::veracrypt::{self, ResumeSecrets};
+use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
+use keyway_fs::FileSystem;
+use keyway_store::{FileStore, Store};
+use keyway_volume::bitlocker::{self, State as VolumeState, UnlockRequest};
+use std::sync::Arc;
+
+/// What there is to go on with, claimed: from now on nobody else does.
+struct Resumption {
+    store: FileStore,
+    /// What the marker says; a BitLocker volume that was paused has none.
+    found: Option<Found>,
+    /// Its journal, or why that can't be had: where the medium is whole, that is no reason to give up.
+    journal: Result<Option<JournalFile>, Error>,
+}
+
+/// Looks what there is, and claims it. The marks on a medium are anybody's: what there is to open must have opened before
+/// anything is written or removed.
+pub(super) fn resumption(request: &Request) -> Result<(Plan, Box<dyn Job>), Error> {
+    let path = &*request.path;
+    let before = is_under_way(&medium::look(path)?)?;
+    refuse_if_used(path)?;
+    let store = claim_to_resume(path)?;
+    // Looked for again, now that nobody else can write to it.
+    if before && !is_under_way(&store)? {
+        return Err(ConversionError::EndedMeanwhile(path.to_owned()).into());
+    }
+    let found = Found::find(&store)?;
+    check(request, found.as_ref())?;
+    if found.is_none() && !is_paused_volume(&store)? {
+        return Err(ConversionError::NotUnderWay(path.to_owned()).into());
+    }
+    let named = request.journal.as_deref();
+    let journal = found.as_ref().map_or(Ok(None), |found| found.journal(path, named));
+    let journal = match &found {
+        Some(Found::BitLocker(found)) if !found.in_front => journal,
+        _ => Ok(journal?),
+    };
+    if let Some(Found::VeraCrypt(found)) = &found {
+        refuse_if_grown(request, found, &store)?;
+    }
+    let plan = plan(request, &store, found.as_ref(), &journal)?;
+    Ok((plan, Box::new(Resumption { store, found, journal })))
+}
+
+/// What was named must be something that this conversion has.
+fn check(request: &Request, found: Option<&Found>) -> Result<(), Error> {
+    let reencrypts = found.is_some_and(|found| found.kind() == ConversionKind::Reencryption);
+    match found {
+        Some(Found::VeraCrypt(_)) if request.sources.names_bitlocker() => {
+            return Err(Refusal::NotBitLockers.into());
+        }
+        Some(Found::CrossFormat(_)) if request.online.is_some() => {
+            return Err(PlannedConversion::cross_format_in_use().into());
+        }
+        // A BitLocker volume that is re-encrypted keeps what opens it.
+        Some(Found::BitLocker(_)) | None if request.new.is_given() => return Err(Refusal::NoNewSecret.into()),
+        _ if request.new.is_given() && !reencrypts => return Err(Refusal::NoNewSecret.into()),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Where the marker is not in front the conversion begins anew, and what it needs lies behind the file system as that
+/// was. Whoever has used it since may have made it larger.
+fn refuse_if_grown(request: &Request, found: &keyway_convert::Found, store: &FileStore) -> Result<(), Error> {
+    if found.in_front || found.marker.kind != ConversionKind::Encryption {
+        return Ok(());
+    }
+    match FileSystem::find(store)? {
+        Some(now) if now.bytes > found.marker.moved => {
+            Err(Refusal::Grown { path: request.path.clone(), bytes: found.marker.moved }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn plan(
+    request: &Request,
+    store: &FileStore,
+    found: Option<&Found>,
+    journal: &Result<Option<JournalFile>, Error>,
+) -> Result<Plan, Error> {
+    let journal = journal.as_ref().ok().and_then(Option::as_ref);
+    let volume = |format| Contents::volume(format);
+    let format = match found {
+        Some(Found::VeraCrypt(_)) => VolumeFormat::VeraCrypt,
+        _ => VolumeFormat::BitLocker,
+    };
+    let kind = found.map_or_else(|| paused_kind(store), |found| Ok(found.kind()))?;
+    let both = match (found, kind) {
+        (Some(Found::CrossFormat(found)), _) => match found.mark.direction {
+            Direction::ToBitLocker => [volume(VolumeFormat::VeraCrypt), volume(VolumeFormat::BitLocker)],
+            Direction::ToVeraCrypt => [volume(VolumeFormat::BitLocker), volume(VolumeFormat::VeraCrypt)],
+        },
+        (_, ConversionKind::Encryption) => [Contents::of(None), volume(format)],
+        (_, ConversionKind::Decryption) => [volume(format), Contents::of(None)],
+        (_, ConversionKind::Reencryption) => [volume(format), volume(format)],
+    };
+    let place = match found {
+        Some(_) => journal.map(|journal| journal.path().to_owned()),
+        None => request.journal()?,
+    };
+    let mut plan = Plan::new(request, kind, both, place)?;
+    // What is damaged is told by whoever opens it.
+    if let Some(found) = found.filter(|found| found.in_front())
+        && let Ok((done, total)) = found.how_far(store, journal.map(JournalFile::store))
+    {
+        plan.percentage_done = Some(percentage(done, total));
+        plan.bytes = Some(total.saturating_sub(done));
+    }
+    if let Some(Found::VeraCrypt(found)) = found {
+        (plan.free_space, plan.used_space_only) = (found.marker.used, found.marker.used.is_some());
+    }
+    Ok(plan)
+}
+
+/// What goes on with a BitLocker volume that was paused.
+fn paused_kind(store: &FileStore) -> Result<ConversionKind, Error> {
+    Ok(match bitlocker::look(store)?.metadata.block().next_state {
+        VolumeState::Decrypted => ConversionKind::Decryption,
+        _ => ConversionKind::Encryption,
+    })
+}
+
+impl Job for Resumption {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let Self { store, found, journal } = *self;
+        match found {
+            Some(Found::VeraCrypt(found)) => resume_veracrypt(with, store, *found, journal?),
+            Some(Found::CrossFormat(found)) => {
+                let journal = journal?.ok_or(ConvertError::NoJournal)?;
+                resume_cross_format(with, store, *found, journal)
+            }
+            Some(Found::BitLocker(found)) => resume_bitlocker(with, store, Some(&found), journal),
+            None => resume_bitlocker(with, store, None, Ok(None)),
+        }
+    }
+}
+
+fn go_on(
+    planned: PlannedConversion,
+    store: Arc<dyn Store>,
+    journal: Option<JournalFile>,
+    made: Made,
+) -> Result<Next, Error> {
+    let journal = journal.map(JournalFile::for_writing).transpose()?;
+    Ok(Next::Convert(Box::new(Prepared { planned, store, journal, made })))
+}
+
+fn resume_veracrypt(
+    with: &With<'_>,
+    store: FileStore,
+    found: keyway_convert::Found,
+    journal: Option<JournalFile>,
+) -> Result<Next, Error> {
+    let (request, subject) = (with.request, with.request.subject());
+    let (own, new) = (&request.sources.password, &request.new);
+    one_standard_input([own, new])?;
+    let old = own.read(Wanted::Password, &subject, with.secrets)?;
+    let other = match new.is_given() {
+        true => Some(new.read(Wanted::Password, &subject, with.secrets)?),
+        false => None,
+    };
+    let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
+    let file = journal.as_ref().map(JournalFile::store);
+    // The marker and the file are anybody's until the headers open.
+    let planned = veracrypt::Plan::resume(found, &store, file, &secrets).map_err(|e| request.said(e))?;
+    let planned = with.as_asked(planned)?;
+    let space = Some(planned.free_space().into());
+    go_on(planned, Arc::new(store), journal, Made { space, ..Made::default() })
+}
+
+/// `own` and what else was named open the old volume, `new` the new one where that has another secret; of a BitLocker
+/// volume that is to be made what else was named may be that, too.
+fn resume_cross_format(
+    with: &With<'_>,
+    store: FileStore,
+    found: cross_format::Found,
+    file: JournalFile,
+) -> Result<Next, Error> {
+    let (request, mark) = (with.request, found.mark);
+    let (own, same) = (&request.sources.password, PasswordSource::new());
+    let (veracrypt, bitlocker) = match mark.direction {
+        Direction::ToBitLocker if request.new.is_given() => (own, &request.new),
+        // What the recovery password or startup key opens needs no password besides.
+        Direction::ToBitLocker if request.sources.names_bitlocker() => (own, &same),
+        _ => (request.new_or_own(), own),
+    };
+    read_twice(veracrypt, bitlocker)?;
+    let sources = Sources { password: bitlocker.clone(), ..request.sources.clone() };
+    let bitlocker = sources.bitlocker_key_of(&request.path, with.secrets, || {
+        cross_format::look(&mark, &store, file.store()).map_err(|e| request.said(e))
+    })?;
+    let subject = Subject::Named(format!("{} as a VeraCrypt volume", request.name()));
+    let veracrypt = veracrypt.read(Wanted::Password, &subject, with.secrets)?;
+    let both = BothSecrets { veracrypt: &veracrypt, bitlocker: &UnlockRequest::new(&bitlocker) };
+    // The marker and the file are anybody's until both volumes open.
+    let planned = cross_format::Plan::resume(&store, file.store(), mark, &both);
+    let planned = planned.map_err(|e| request.said(e))?;
+    let file = file.for_writing()?;
+    if !found.in_front {
+        use cross_format::MediumState as Left;
+        let [_, to] = planned.mark().direction.formats();
+        let left = cross_format::settle(&store, file.store(), planned.mark()).map_err(|e| request.said(e))?;
+        if left != Left::HalfConverted {
+            forget(file, with.observer);
+            let (conversion, new_format) = (ConversionKind::Reencryption, Some(to));
+            return match left {
+                Left::Untouched => Err(request.said(Refusal::NotBegun { conversion, new_format })),
+                _ => Ok(ended(request, Some(conversion), to)),
+            };
+        }
+    }
+    Ok(Next::Convert(Box::new(Prepared {
+        planned: planned.into(),
+        store: Arc::new(store),
+        journal: Some(file),
+        made: Made::default(),
+    })))
+}
+
+fn resume_bitlocker(
+    with: &With<'_>,
+    store: FileStore,
+    found: Option<&convert::Found>,
+    mut journal: Result<Option<JournalFile>, Error>,
+) -> Result<Next, Error> {
+    use convert::MediumState as Left;
+    let request = with.request;
+    let failed = |e: ConvertError| request.said(e);
+    let store: Arc<dyn Store> = Arc::new(store);
+    let seen = match found {
+        Some(found) => convert::seen(&store, found).map_err(failed)?,
+        None => Some(bitlocker::look(&store)?),
+    };
+    let secrets = match seen {
+        Some(seen) => request.sources.bitlocker_key_of::<Error>(&request.path, with.secrets, || Ok(seen))?,
+        None => Vec::new(),
+    };
+    let unlock_request = UnlockRequest::new(&secrets);
+    if let Some(found) = found.filter(|found| !found.in_front) {
+        let proof = convert::prove(&store, found, &unlock_request).map_err(failed)?;
+        let left = convert::clean(&store, &found.mark, proof).map_err(failed)?;
+        forget_or_tell(std::mem::replace(&mut journal, Ok(None)), proof, with.observer);
+        if left != Left::Volume || !is_paused_volume(&store)? {
+            let conversion = found.mark.kind;
+            return match left {
+                Left::FileSystem | Left::Untouched => {
+                    Err(request.said(Refusal::NotBegun { conversion, new_format: None }))
+                }
+                Left::Decrypted | Left::Volume => Ok(ended(request, Some(conversion), "bitlocker")),
+            };
+        }
+    }
+    match convert::next(&store, &unlock_request, request.journal()?).map_err(failed)? {
+        NextRun::Run(planned) => {
+            let planned = with.as_asked(*planned)?;
+            match journal? {
+                Some(journal) => go_on(planned, store, Some(journal), Made::default()),
+                None => with.begin(planned, store, Made::default()),
+            }
+        }
+        NextRun::Nothing(_) => Ok(ended(request, None, "bitlocker")),
+    }
+}
+
+/// Nothing was left to convert.
+fn ended(request: &Request, conversion: Option<ConversionKind>, format: &'static str) -> Next {
+    Next::Ended(Box::new(nothing_left(request, conversion, format)))
+}
+
+/// What becomes of the journal of a run that had not begun, or was through. Without a proof it stays: a medium that says
+/// the same of itself as the one it belongs to may be another.
+fn forget_or_tell(journal: Result<Option<JournalFile>, Error>, proof: Proof, observer: &dyn Observer) {
+    match (journal, proof) {
+        (Ok(None), _) => {}
+        (Ok(Some(journal)), Proof::Opens) => forget(journal, observer),
+        (Ok(Some(journal)), Proof::NothingToOpen) => observer.note(&Note::JournalUnproven(journal.path())),
+        (Err(e), _) => observer.note(&Note::JournalNotFound(&e)),
+    }
+}

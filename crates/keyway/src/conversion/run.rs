@@ -1,0 +1,121 @@
+//! A conversion that was looked at, and is carried out.
+
+use super::ending::{forget, interrupted, outcome, tell_of_kept};
+use super::in_use;
+use super::job::{Job, Next, Prepared, With};
+use super::observer::{Observer, Stage};
+use super::outcome::{Outcome, Work};
+use super::plan::Plan;
+use super::request::{Goal, Request};
+use super::{bitlocker, claim, cross_format, resume, veracrypt};
+use crate::error::Error;
+use crate::medium;
+use crate::secrets::Secrets;
+use crate::under_way::{JournalFile, Refusal, Watch, speed};
+use crate::unlock::{Family, UnlockArguments};
+use keyway_convert::Stopped;
+use std::time::Instant;
+
+/// A conversion that was looked at. Nothing was changed; what goes on is claimed until this is run or dropped.
+#[non_exhaustive]
+pub struct Conversion {
+    /// What it will do.
+    pub plan: Plan,
+    request: Request,
+    job: Box<dyn Job>,
+}
+
+/// Looks what would become of a file system or volume, and refuses all that can be refused before anybody is asked for
+/// a secret. Only where a BitLocker volume is to become a VeraCrypt volume the secrets are asked, because the room for
+/// headers must be found within it.
+///
+/// # Errors
+/// The file or device can't be written, or somebody uses it; what was asked for can't be had, or not together; there is
+/// no room; the file system is damaged.
+pub fn plan(request: &Request, secrets: &dyn Secrets) -> Result<Conversion, Error> {
+    let path = &*request.path;
+    medium::must_exist(path)?;
+    medium::must_be_writable(path)?;
+    if !matches!(request.goal, Goal::Resume) {
+        claim::refuse_if_begun(path)?;
+        claim::refuse_if_used(path)?;
+    }
+    let (plan, job) = match &request.goal {
+        Goal::Encrypt(new) if new.format == Some(Family::BitLocker) => bitlocker::encryption(request, new)?,
+        Goal::Encrypt(new) => veracrypt::encryption(request, new)?,
+        Goal::Reencrypt(new) => {
+            let old = crate::detect::family(path, &UnlockArguments::new())?;
+            match (old, new.format.unwrap_or(old)) {
+                (old, new_one) if new.used_space_only && (old != new_one || old != Family::BitLocker) => {
+                    return Err(Refusal::UsedSpaceOnly.into());
+                }
+                (old, new_one) if old != new_one => cross_format::conversion(request, new, old, secrets)?,
+                _ if new.grow => return Err(Refusal::KeepsItsSize.into()),
+                (Family::BitLocker, _) => bitlocker::reencryption(request, new)?,
+                (Family::VeraCrypt, _) => veracrypt::reencryption(request, new)?,
+            }
+        }
+        Goal::Decrypt => match crate::detect::family(path, &request.arguments)? {
+            Family::BitLocker => bitlocker::decryption(request)?,
+            Family::VeraCrypt => veracrypt::decryption(request)?,
+        },
+        Goal::Resume => resume::resumption(request)?,
+    };
+    Ok(Conversion { plan, request: request.clone(), job })
+}
+
+impl Conversion {
+    /// Reads the secrets, makes room, and converts, until it is through or whoever watches stops it. Losing power, or
+    /// being killed, loses nothing from the moment on that [`Stage::Converting`] is told: it goes on with
+    /// [`Goal::Resume`].
+    ///
+    /// # Errors
+    /// A secret is wrong; what was asked for can't be had; somebody else was faster: then everything is as it was. The
+    /// medium failed: what is converted stays so ([`ConversionError::Interrupted`](super::ConversionError::Interrupted)).
+    pub fn run(self, secrets: &dyn Secrets, observer: &dyn Observer) -> Result<Outcome, Error> {
+        let Self { plan, request, job } = self;
+        match job.prepare(&With { plan: &plan, request: &request, secrets, observer })? {
+            Next::Ended(outcome) => Ok(*outcome),
+            Next::Convert(prepared) => match &request.online {
+                Some(online) => in_use::carry_out(&request, online, *prepared, observer),
+                None => carry_out(&request, *prepared, observer),
+            },
+        }
+    }
+}
+
+fn carry_out(request: &Request, prepared: Prepared, observer: &dyn Observer) -> Result<Outcome, Error> {
+    let Prepared { planned, store, journal, made } = prepared;
+    let file = journal.as_ref();
+    let conversion = planned.conversion(&*store, file.map(JournalFile::store), false);
+    let conversion = conversion.map_err(|e| request.said(e))?;
+    observer.stage(Stage::Converting(planned.kind()));
+    let far = |done, total| observer.at(done, total);
+    let watch = Watch::new((&request.path, file.map(JournalFile::path)), Some(&far), request.limit)?;
+    let began = Instant::now();
+    let stopped = planned.run(&conversion, &watch);
+    drop(watch);
+    let stopped = stopped.map_err(interrupted(request))?;
+    let (total_bytes, time) = (conversion.total(), began.elapsed());
+    let (mut done_bytes, mut percentage_encrypted) = (None, None);
+    if stopped == Stopped::Paused {
+        match planned.left_whole(&*store).map_err(|e| request.said(e))? {
+            true => {
+                let seen = keyway_volume::bitlocker::look(&*store)?;
+                percentage_encrypted = Some(seen.info.percentage_encrypted);
+            }
+            false => done_bytes = Some(conversion.done().map_err(|e| request.said(e))?),
+        }
+    }
+    if let Some(journal) = journal.filter(|_| done_bytes.is_none()) {
+        forget(journal, observer);
+    }
+    tell_of_kept(&planned, stopped, observer);
+    let work = Work {
+        total_bytes,
+        done_bytes,
+        seconds: time.as_secs_f64(),
+        bytes_per_second: speed(total_bytes, time),
+    };
+    Ok(Outcome { work: Some(work), percentage_encrypted, made, ..outcome(request, &planned, stopped) })
+}

@@ -1,0 +1,155 @@
+//! Room for what encryption in place adds to a file system: it is there, or the file system is made smaller, or its file
+//! larger; and all of that is taken back where nothing comes of it.
+
+use super::claim::{allocate, claim, set_len};
+use super::observer::{Observer, Stage};
+use super::plan::HeaderSpace;
+use crate::error::{Error, about};
+use crate::medium;
+use crate::under_way::Refusal;
+use keyway_error::Advice;
+use keyway_fs::FileSystem;
+use keyway_fs::resize::RoomError;
+use keyway_store::{FileStore, Store};
+use keyway_volume::bitlocker;
+use std::path::Path;
+
+/// What file systems are measured by here.
+pub(super) const PAGE: u64 = 4096;
+
+/// The page behind the file system's last.
+pub(super) fn end_of(fs: &FileSystem) -> u64 {
+    fs.bytes.next_multiple_of(PAGE)
+}
+
+/// The file system on a medium that is to be encrypted.
+pub(super) fn file_system(path: &Path) -> Result<FileSystem, Error> {
+    let store = medium::look(path)?;
+    if bitlocker::is_volume(&store)? {
+        return Err(Refusal::BitLockerAlready(path.to_owned()).into());
+    }
+    FileSystem::find(&store)?.ok_or_else(|| Refusal::NoFileSystem(path.to_owned()).into())
+}
+
+/// Where room comes from for a file system that reaches behind `most`, where it had to end; `larger` is how large a file
+/// must be that has room for all of it.
+pub(super) fn elsewhere(
+    path: &Path,
+    fs: &FileSystem,
+    most: u64,
+    grow: bool,
+    larger: impl FnOnce() -> u64,
+) -> Result<HeaderSpace, Error> {
+    match () {
+        () if grow && !path.is_file() => Err(Refusal::DeviceCantGrow.into()),
+        () if grow => Ok(HeaderSpace::LargerFile { bytes: larger() }),
+        () if fs.kind.can_shrink() => {
+            let smaller_by_bytes = fs.bytes.saturating_sub(most);
+            Ok(HeaderSpace::SmallerFileSystem { filesystem: fs.kind.name(), bytes: most, smaller_by_bytes })
+        }
+        () => {
+            let (missing, is_file) = (end_of(fs).saturating_sub(most), path.is_file());
+            Err(about(path)(Refusal::CantShrink { missing, filesystem: fs.kind, is_file }))
+        }
+    }
+}
+
+/// Where a file system will end that gets its room from there.
+pub(super) fn end_in(space: HeaderSpace, fs: &FileSystem) -> u64 {
+    match space {
+        HeaderSpace::SmallerFileSystem { bytes, .. } => bytes,
+        HeaderSpace::Enough | HeaderSpace::LargerFile { .. } => end_of(fs),
+    }
+}
+
+/// A file system whose own tool has not made it smaller, and where else the room can come from.
+pub(super) fn not_smaller(path: &Path, fs: &FileSystem, to: u64, error: RoomError) -> Error {
+    let (missing, filesystem, is_file) = (end_of(fs).saturating_sub(to), fs.kind, path.is_file());
+    match error {
+        RoomError::Refused { .. } => about(path)(Refusal::TooFull { error, missing, filesystem, is_file }),
+        error => about(path)(error),
+    }
+}
+
+/// A file system that room is made for.
+pub(super) struct MakingRoom<'a> {
+    pub(super) path: &'a Path,
+    pub(super) fs: &'a FileSystem,
+    pub(super) space: HeaderSpace,
+    /// A file's holes are filled: everything in it will be written.
+    pub(super) whole: bool,
+}
+
+impl MakingRoom<'_> {
+    /// Makes room, with all that `begin` does next; where either fails, everything gets the size again that it had.
+    /// `plan` says whether the wish can be granted: whatever can be refused is refused before the file system is
+    /// touched. `begin` writes nothing to the medium.
+    pub(super) fn around<P, R>(
+        &self,
+        observer: &dyn Observer,
+        plan: impl FnOnce(&FileStore) -> Result<P, Error>,
+        begin: impl FnOnce(FileStore, P) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let before = self.path.metadata().map_err(|e| Error::system("look at", self.path, e))?.len();
+        // Whoever has it now keeps it as it is.
+        drop(claim(self.path)?);
+        self.make(observer, plan, begin).map_err(|error| match self.undo(before) {
+            Some(left) => error.leaving(left),
+            None => error,
+        })
+    }
+
+    fn make<P, R>(
+        &self,
+        observer: &dyn Observer,
+        plan: impl FnOnce(&FileStore) -> Result<P, Error>,
+        begin: impl FnOnce(FileStore, P) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let (path, fs) = (self.path, self.fs);
+        if let HeaderSpace::LargerFile { bytes } = self.space {
+            set_len(path, bytes)?;
+        }
+        let fill = || if self.whole { allocate(path) } else { Ok(()) };
+        fill()?;
+        // The file system's own tools claim the device themselves, so it is given up in between.
+        let (planned, size) = {
+            let store = claim(path)?;
+            (plan(&store)?, store.size())
+        };
+        if let HeaderSpace::SmallerFileSystem { bytes, .. } = self.space {
+            observer.stage(Stage::Shrinking(fs.kind));
+            let shrunk = fs.kind.resize(path, bytes);
+            // resize2fs cuts a file where its file system ends.
+            if path.is_file() {
+                set_len(path, size)?;
+                fill()?;
+            }
+            shrunk.map_err(|e| not_smaller(path, fs, bytes, e))?;
+        }
+        let store = claim(path)?;
+        let now = FileSystem::find(&store)?.map(|fs| fs.bytes);
+        if now.is_none_or(|bytes| bytes > end_in(self.space, fs)) || store.size() != size {
+            return Err(Refusal::ChangedMeanwhile(path.to_owned()).into());
+        }
+        begin(store, planned)
+    }
+
+    /// Takes it back; what is to be told of it, where there is something.
+    fn undo(&self, bytes: u64) -> Option<Advice> {
+        if self.space != HeaderSpace::Enough && claim(self.path).is_err() {
+            return Some(Advice::SizesLeft);
+        }
+        let undone = match self.space {
+            HeaderSpace::Enough => return None,
+            HeaderSpace::LargerFile { .. } => set_len(self.path, bytes),
+            HeaderSpace::SmallerFileSystem { .. } => match file_system(self.path) {
+                Ok(now) if now.bytes == self.fs.bytes => return None,
+                _ => self.fs.kind.resize(self.path, self.fs.bytes).map_err(Error::from),
+            },
+        };
+        Some(match undone {
+            Ok(()) => Advice::SizesRestored,
+            Err(why) => Advice::SizesNotRestored { why: why.to_string() },
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! A file system becomes a VeraCrypt volume, one becomes a file system again, or gets new keys.
+
+use super::claim::{allocate, allocate_ranges, claim};
+use super::job::{Job, Next, With};
+use super::outcome::{EncryptedSpace, Made};
+use super::plan::{Contents, HeaderSpace, Loss, Plan};
+use super::request::{NewVolume, Request};
+use super::space::{MakingRoom, elsewhere, end_in, end_of, file_system};
+use crate::error::Error;
+use crate::medium;
+use crate::secrets::{Wanted, one_standard_input};
+use crate::under_way::Refusal;
+use crate::unlock::VolumeFormat;
+use keyway_cipher::Chain;
+use keyway_convert::{ConversionKind, FreeSpace, PlannedConversion, veracrypt};
+use keyway_fs::FileSystem;
+use keyway_store::FileStore;
+use keyway_volume::Secrets;
+use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, Fill, HEADERS_BYTES, unlock};
+use std::sync::Arc;
+
+const VERACRYPT: VolumeFormat = VolumeFormat::VeraCrypt;
+
+struct Encryption {
+    fs: FileSystem,
+    new: NewVolume,
+    cipher: Chain,
+}
+
+/// Looks whether the file system can become a volume.
+pub(super) fn encryption(request: &Request, new: &NewVolume) -> Result<(Plan, Box<dyn Job>), Error> {
+    let cipher = checked(request, new)?;
+    if request.new.is_given() {
+        return Err(Refusal::NothingEncrypted.into());
+    }
+    new.check_free_space(request)?;
+    let path = &*request.path;
+    let fs = file_system(path)?;
+    fs.kind.check(path).map_err(|e| request.said(e))?;
+    let [from, to] = [Contents::of(Some(&fs)), Contents::encrypted_by(VERACRYPT, cipher)];
+    let mut plan = Plan::new(request, ConversionKind::Encryption, [from, to], request.named_journal()?)?;
+    plan.space = room(request, new, &fs, plan.size_bytes)?;
+    plan.full_journal |= medium::is_slow_to_scatter(path);
+    plan.used_space_only = new.used_space_only;
+    plan.free_space = new.used_space_only.then_some(new.free_space);
+    plan.bytes = Some(match new.used_space_only {
+        false => end_in(plan.space, &fs),
+        true => {
+            let used = veracrypt::used_stretches(&medium::look(path)?, end_of(&fs));
+            used.map_err(|e| request.said(e))?.iter().map(|range| range.end - range.start).sum()
+        }
+    });
+    Ok((plan, Box::new(Encryption { fs, new: new.clone(), cipher })))
+}
+
+/// The cipher; what only BitLocker volumes have is refused.
+fn checked(request: &Request, new: &NewVolume) -> Result<Chain, Error> {
+    if new.is_bitlockers() || request.sources.names_bitlocker() {
+        return Err(Refusal::NotBitLocker.into());
+    }
+    let cipher = new.veracrypt_cipher()?;
+    one_standard_input([&request.sources.password, &request.new])?;
+    Ok(cipher)
+}
+
+/// Where the room for headers and journal comes from.
+fn room(request: &Request, new: &NewVolume, fs: &FileSystem, size: u64) -> Result<HeaderSpace, Error> {
+    let on_medium = request.journal.is_none();
+    let most_of = |size| match new.used_space_only && request.online.is_some() {
+        true => veracrypt::room_in_use(size, on_medium),
+        false => veracrypt::room(size, on_medium),
+    };
+    let (moved, most) = (end_of(fs), most_of(size));
+    if moved <= most {
+        return Ok(HeaderSpace::Enough);
+    }
+    elsewhere(&request.path, fs, most, new.grow, || {
+        let mut larger = size.next_multiple_of(4096);
+        while most_of(larger) < moved {
+            larger += (moved - most_of(larger)).next_multiple_of(4096);
+        }
+        larger
+    })
+}
+
+/// The new volume as its format's code wants it.
+fn new_volume<'a>(
+    new: &NewVolume,
+    cipher: Chain,
+    secrets: &'a Secrets,
+) -> keyway_volume::veracrypt::NewVolume<'a> {
+    keyway_volume::veracrypt::NewVolume { secrets, cipher, hash: new.hash(), fill: Fill::Quick }
+}
+
+impl Job for Encryption {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let (request, space) = (with.request, with.plan.space);
+        let path = &*request.path;
+        let secrets = request.sources.password.read(Wanted::NewPassword, &request.subject(), with.secrets)?;
+        let new = new_volume(&self.new, self.cipher, &secrets);
+        let free = with.plan.free_space;
+        let whole = free.is_none_or(|free| free == FreeSpace::Fill);
+        let used =
+            |store: &FileStore, end| veracrypt::used_stretches(store, end).map_err(|e| request.said(e));
+        let room = MakingRoom { path, fs: &self.fs, space, whole };
+        room.around(
+            with.observer,
+            |store| {
+                // Whether its map can be read; which it will be when the file system has its size.
+                free.map(|_| used(store, end_of(&self.fs))).transpose()?;
+                let planned =
+                    veracrypt::encryption(store, end_in(space, &self.fs), &new, with.plan.journal.file());
+                planned.map_err(|e| request.said(e))
+            },
+            |store, mut planned| {
+                if let Some(free) = free {
+                    let stretches = used(&store, planned.marker.moved)?;
+                    planned = planned.of_used(stretches, free).map_err(|e| request.said(e))?;
+                }
+                let planned = with.as_asked(planned)?;
+                if let (PlannedConversion::VeraCrypt(plan), Some(_)) = (&planned, free) {
+                    allocate_ranges(path, &plan.written())?;
+                }
+                let space = Some(EncryptedSpace::from(free));
+                with.begin(planned, Arc::new(store), Made { space, ..Made::default() })
+            },
+        )
+    }
+}
+
+struct Reencryption {
+    new: NewVolume,
+    cipher: Chain,
+}
+
+/// Looks whether the volume can get new keys.
+pub(super) fn reencryption(request: &Request, new: &NewVolume) -> Result<(Plan, Box<dyn Job>), Error> {
+    let cipher = checked(request, new)?;
+    new.check_free_space(request)?;
+    let both = [Contents::volume(VERACRYPT), Contents::encrypted_by(VERACRYPT, cipher)];
+    let mut plan = Plan::new(request, ConversionKind::Reencryption, both, request.journal()?)?;
+    plan.bytes = Some(veracrypt_bytes(plan.size_bytes));
+    plan.lost = vec![Loss::HiddenVolume, Loss::HeaderBackups];
+    Ok((plan, Box::new(Reencryption { new: new.clone(), cipher })))
+}
+
+/// Bytes of the data area of a volume that fills so many.
+fn veracrypt_bytes(size: u64) -> u64 {
+    size.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES)
+}
+
+impl Job for Reencryption {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let (request, subject) = (with.request, with.request.subject());
+        let old = request.sources.veracrypt_key(&request.path, with.secrets)?;
+        let other = match request.new.is_given() {
+            true => Some(request.new.read(Wanted::NewPassword, &subject, with.secrets)?),
+            false => None,
+        };
+        let store = claim(&request.path)?;
+        let unlock_request = request.arguments.veracrypt_request(&old, None, None);
+        let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
+        allocate(&request.path)?;
+        let new = new_volume(&self.new, self.cipher, other.as_ref().unwrap_or(&old));
+        let planned = veracrypt::reencryption(&store, &opened, &new, with.plan.journal.file());
+        let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
+        drop(opened);
+        with.begin(planned, Arc::new(store), Made { space: Some(None.into()), ..Made::default() })
+    }
+}
+
+struct Decryption;
+
+/// Looks whether the volume can become the file system in it.
+pub(super) fn decryption(request: &Request) -> Result<(Plan, Box<dyn Job>), Error> {
+    let both = [Contents::volume(VERACRYPT), Contents::of(None)];
+    let mut plan = Plan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
+    plan.full_journal |= medium::is_slow_to_scatter(&request.path);
+    plan.bytes = Some(veracrypt_bytes(plan.size_bytes));
+    plan.lost = vec![Loss::Secrecy, Loss::HiddenVolume];
+    Ok((plan, Box::new(Decryption)))
+}
+
+impl Job for Decryption {
+    fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
+        let request = with.request;
+        let secrets = request.sources.veracrypt_key(&request.path, with.secrets)?;
+        let store = claim(&request.path)?;
+        let unlock_request = request.arguments.veracrypt_request(&secrets, None, None);
+        let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
+        allocate(&request.path)?;
+        let planned = veracrypt::decryption(&store, &opened, with.plan.journal.file());
+        let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
+        drop(opened);
+        with.begin(planned, Arc::new(store), Made { space: Some(None.into()), ..Made::default() })
+    }
+}

@@ -1,0 +1,213 @@
+//! Why a conversion isn't begun, or not as it was asked for, as data. Nothing was changed.
+
+use keyway_error::{Advice as A, Explain, Fault, Kind, Meaning};
+use keyway_fs::resize::RoomError;
+use std::path::PathBuf;
+
+/// Why a conversion isn't begun, or not as it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Free space of a volume that gets another format, or of a VeraCrypt volume, is re-encrypted like the rest.
+    #[error("only a BitLocker volume that stays one is re-encrypted without its free space")]
+    UsedSpaceOnly,
+    /// A file is made larger only for a volume that needs more room.
+    #[error("a volume that keeps its format keeps its size when it is re-encrypted")]
+    KeepsItsSize,
+    /// What only BitLocker volumes have, for one that is and stays a VeraCrypt volume.
+    #[error("only a BitLocker volume has a recovery password or a startup key")]
+    NotBitLocker,
+    /// The same where a conversion goes on.
+    #[error("only a BitLocker volume has a recovery password, a startup key or a TPM")]
+    NotBitLockers,
+    /// A new secret beside the old one, where there is no old one.
+    #[error("only a volume that is encrypted already has a new secret beside the old one")]
+    NothingEncrypted,
+    /// The same where a conversion goes on that is none.
+    #[error("only a re-encryption has a new secret beside the old one")]
+    NoNewSecret,
+    /// Free space that is filled or trimmed while somebody may write to it.
+    #[error("while it is in use a volume's free space may come into use, and can't be filled or trimmed")]
+    FreeSpaceInUse,
+    /// An encryption of what is a BitLocker volume.
+    #[error("{} is a BitLocker volume already", .0.display())]
+    BitLockerAlready(PathBuf),
+    /// There is nothing to encrypt.
+    #[error("there is no file system on {} that is known here", .0.display())]
+    NoFileSystem(PathBuf),
+    /// A device that shall grow.
+    #[error("only files can be made larger")]
+    DeviceCantGrow,
+    /// There is no room behind the file system, and it can't be made smaller.
+    #[error("{missing} bytes are missing for headers and journal")]
+    CantShrink {
+        /// How many.
+        missing: u64,
+        /// Which file system.
+        filesystem: keyway_fs::FileSystemKind,
+        /// It is in a file, which could grow.
+        is_file: bool,
+    },
+    /// The file system's own tool has not made it smaller.
+    #[error("{error}")]
+    TooFull {
+        /// Why.
+        #[source]
+        error: RoomError,
+        /// How many bytes are missing behind it.
+        missing: u64,
+        /// Which file system.
+        filesystem: keyway_fs::FileSystemKind,
+        /// It is in a file, which could grow.
+        is_file: bool,
+    },
+    /// Its tool has, and it isn't.
+    #[error("the file system in {} did not get small enough", .0.display())]
+    StillTooLarge(PathBuf),
+    /// It is not what it was when it was looked at.
+    #[error("the file system on {} was changed by somebody else meanwhile", .0.display())]
+    ChangedMeanwhile(PathBuf),
+    /// Its encryption was begun, and has changed nothing; and since then it got larger.
+    #[error("the file system on {} is larger than when its encryption was begun", path.display())]
+    Grown {
+        /// The file or device.
+        path: PathBuf,
+        /// Bytes that it had.
+        bytes: u64,
+    },
+    /// What opens a volume, for a file system that becomes a BitLocker volume.
+    #[error("there is no volume yet that anything could open")]
+    NothingToOpen,
+    /// A hash or the To Go layout for a file system that becomes a BitLocker volume.
+    #[error(
+        "a BitLocker volume has no choice of a hash, and none that is made in place has the To Go layout"
+    )]
+    NoHashNorToGo,
+    /// The same, or more room, for a VeraCrypt volume that becomes one.
+    #[error(
+        "a BitLocker volume has no choice of a hash, none that is made in place has the To Go layout, and there is room \
+         enough for it where VeraCrypt's headers were"
+    )]
+    NoHashToGoNorRoom,
+    /// A VeraCrypt volume's keyfiles or PIM, for the BitLocker volume that it becomes.
+    #[error("a BitLocker volume has no keyfiles and no PIM, so it can't have the secret of this volume")]
+    NotItsSecret,
+    /// A recovery password that is to be shown to whoever uses the volume meanwhile.
+    #[error("in use, the answer is told to whoever uses the volume, and a recovery password is not for them")]
+    ShownToUsers,
+    /// A device whose headers have no place while its format changes.
+    #[error(
+        "from one format to the other a device's headers can't stay on it, so they are kept in a file meanwhile"
+    )]
+    NeedsJournalFile,
+    /// Two secrets from standard input.
+    #[error("two passwords can't both come from standard input")]
+    OneStandardInput,
+    /// What only BitLocker volumes have, for one that becomes a VeraCrypt volume.
+    #[error("a VeraCrypt volume has no recovery password, no startup key and no To Go layout")]
+    NotVeraCrypts,
+    /// New protectors or a hash for a BitLocker volume that is re-encrypted.
+    #[error("a BitLocker volume keeps its protectors when it is re-encrypted, and has no choice of a hash")]
+    KeepsProtectors,
+    /// Free space of an encrypted volume that is filled or trimmed.
+    #[error("what is free in an encrypted volume is noise already, and under another key it stays so")]
+    FreeIsNoise,
+    /// It was interrupted before it had changed anything, and nothing of it is left.
+    #[error("the {} was interrupted before it had begun; nothing was changed", conversion.name())]
+    NotBegun {
+        /// What was to be done.
+        conversion: keyway_convert::ConversionKind,
+        /// The format that the volume was to get, where that was another.
+        new_format: Option<&'static str>,
+    },
+    /// All of it was done already but for its traces.
+    #[error("the conversion of {} was through but for its traces, and these are gone now", .0.display())]
+    WasThrough(PathBuf),
+    /// The thread that converts ended without a word.
+    #[error("the conversion of {} ended by itself", .0.display())]
+    EndedByItself(PathBuf),
+    /// Nobody converts it.
+    #[error("{} is not being converted just now", .0.display())]
+    NotConverted(PathBuf),
+    /// Whoever converts it does not stop.
+    #[error("process {0} does not stop")]
+    DoesNotStop(i32),
+    /// A file system inside a volume must become smaller, and nobody can attach the volume for that.
+    #[error("the volume can't be attached here, which the tool of its file system needs")]
+    NotAttachable,
+}
+
+impl Explain for Refusal {
+    fn explain(&self) -> Meaning {
+        use keyway_convert::ConversionKind as C;
+        let (meaning, step) = match self {
+            Self::UsedSpaceOnly => (Meaning::of(Fault::Request), A::ConvertAllSpace),
+            Self::KeepsItsSize => (Meaning::of(Fault::Request), A::ResizeInstead),
+            Self::NotBitLocker => (Meaning::of(Fault::Request), A::LeaveOutOrBitLocker),
+            Self::NotBitLockers => (Meaning::of(Fault::Request), A::GivePasswordOrKeyfiles),
+            Self::NothingEncrypted => (Meaning::of(Fault::Request), A::OwnSecretOrReencrypt),
+            Self::NoNewSecret => (Meaning::of(Fault::Request), A::LeaveOutNewSecret),
+            Self::FreeSpaceInUse => (Meaning::of(Fault::Request), A::LeaveFreeSpaceOrOffline),
+            Self::BitLockerAlready(path) => {
+                (Meaning::of(Fault::Request), A::ResumeOrReencrypt { path: path.clone() })
+            }
+            Self::NoFileSystem(_) => (Meaning::of(Fault::Contents), A::CreateOrReencrypt),
+            Self::DeviceCantGrow => (Meaning::of(Fault::Request), A::LeaveOutGrow),
+            Self::CantShrink { missing, filesystem, is_file } => {
+                let filesystem = filesystem.to_string();
+                let step = match is_file {
+                    true => A::CantShrinkSoGrowFile { filesystem, bytes: *missing },
+                    false => A::CantShrinkSoGrowPartition { filesystem, bytes: *missing },
+                };
+                (Meaning::new(Kind::NoRoom, Fault::Request), step)
+            }
+            Self::TooFull { is_file: true, .. } => {
+                (Meaning::new(Kind::NoRoom, Fault::State), A::GrowFileInstead)
+            }
+            Self::TooFull { missing, filesystem, .. } => {
+                let step = A::MakeRoomOrGrowPartition { filesystem: filesystem.to_string(), bytes: *missing };
+                (Meaning::new(Kind::NoRoom, Fault::State), step)
+            }
+            Self::StillTooLarge(_) => (Meaning::of(Fault::State), A::LookWithTools),
+            Self::ChangedMeanwhile(_) => (Meaning::of(Fault::InUse), A::TryWhenUnused),
+            Self::Grown { bytes, .. } => {
+                (Meaning::new(Kind::NoRoom, Fault::State), A::ShrinkAndResume { bytes: *bytes })
+            }
+            Self::NothingToOpen => (Meaning::of(Fault::Request), A::NewKeysOnly),
+            Self::NoHashNorToGo => (Meaning::of(Fault::Request), A::LeaveOutHashAndToGo),
+            Self::NoHashToGoNorRoom => (Meaning::of(Fault::Request), A::LeaveOutHashToGoAndGrow),
+            Self::NotItsSecret => (Meaning::of(Fault::Request), A::GiveNewPasswordOrNone),
+            Self::ShownToUsers => (Meaning::of(Fault::Request), A::NameRecoveryFileOrNone),
+            Self::NeedsJournalFile => (Meaning::of(Fault::Request), A::NameJournalElsewhere),
+            Self::OneStandardInput => (Meaning::of(Fault::Request), A::GiveOneFromAFile),
+            Self::NotVeraCrypts => (Meaning::of(Fault::Request), A::LeaveOutNewKeys),
+            Self::KeepsProtectors => (Meaning::of(Fault::Request), A::LeaveOutProtectors),
+            Self::FreeIsNoise => (Meaning::of(Fault::Request), A::LeaveOutFreeSpace),
+            Self::NotBegun { conversion, new_format } => {
+                let step = match (conversion, new_format) {
+                    (_, Some(format)) => A::BeginReencryption { format: (*format).to_owned() },
+                    (C::Decryption, None) => A::BeginDecryption,
+                    (C::Encryption | C::Reencryption, None) => A::BeginEncryption,
+                };
+                (Meaning::new(Kind::NotBegun, Fault::State), step)
+            }
+            Self::WasThrough(path) => (Meaning::of(Fault::Request), A::OpenIt { path: path.clone() }),
+            Self::EndedByItself(path) => (Meaning::of(Fault::Ours), A::ResumeVolume { path: path.clone() }),
+            Self::NotConverted(_) => (Meaning::of(Fault::Request), A::AskStatus),
+            Self::DoesNotStop(_) => (Meaning::of(Fault::InUse), A::WaitForDrive),
+            Self::NotAttachable => (Meaning::of(Fault::Machine), A::AskDoctor),
+        };
+        let meaning = meaning.advise(step);
+        match self {
+            Self::BitLockerAlready(path)
+            | Self::NoFileSystem(path)
+            | Self::StillTooLarge(path)
+            | Self::ChangedMeanwhile(path)
+            | Self::Grown { path, .. }
+            | Self::WasThrough(path)
+            | Self::EndedByItself(path)
+            | Self::NotConverted(path) => meaning.about(path),
+            _ => meaning,
+        }
+    }
+}
