@@ -1,7 +1,8 @@
 //! What opens a BitLocker volume besides a password: recovery passwords, startup keys, a TPM.
 
 use super::password::standard_input;
-use super::{PasswordSource, Question, Secrets, Sources, Subject, Wanted, one_standard_input};
+use super::question::{Question, Secrets, Subject, Wanted};
+use super::{PasswordSource, Sources, one_standard_input};
 use crate::error::{Error, Misuse};
 use keyway_secret::SecretBytes;
 use keyway_volume::bitlocker::{

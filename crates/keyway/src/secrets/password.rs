@@ -1,6 +1,6 @@
 //! A password with its keyfiles and PIM: from a file, a descriptor, or somebody who is asked.
 
-use super::{Question, Secrets, Subject, Wanted};
+use super::question::{Question, Secrets, Subject, Wanted};
 use crate::error::{Error, Misuse};
 use keyway_secret::SecretBytes;
 use keyway_volume::Secrets as VeraCryptSecret;

@@ -1,6 +1,6 @@
 //! A TPM and its PIN among the things that open a BitLocker volume.
 
-use super::SecretFrom;
+use super::password::SecretFrom;
 use crate::tpm::{Address, Pcrs};
 
 /// A TPM that is asked for a key.
@@ -44,7 +44,7 @@ impl TpmSource {
     /// That there is none.
     pub(super) fn master_key<S>(
         &self,
-        _: &super::Subject,
+        _: &super::question::Subject,
         _: &keyway_volume::bitlocker::Seen,
         _: &[keyway_volume::bitlocker::StartupKey],
         _: S,

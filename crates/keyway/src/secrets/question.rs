@@ -1,0 +1,81 @@
+//! Who is asked for a secret, and for which.
+
+use crate::error::Error;
+use keyway_secret::SecretBytes;
+use keyway_sed::Authority;
+use std::path::PathBuf;
+
+/// Somebody who can be asked for a secret.
+///
+/// A [`SecretBytes`] answers everything with itself; `()` answers nothing.
+pub trait Secrets {
+    /// The answer, or `None` where nobody can be asked: then what was named must do.
+    ///
+    /// # Errors
+    /// Whatever went wrong while asking: [`Error::answer`].
+    fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error>;
+}
+
+/// What is asked for, and of what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Question<'a> {
+    /// What is wanted.
+    pub wanted: Wanted,
+    /// What it opens.
+    pub subject: &'a Subject,
+}
+
+/// A kind of secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Wanted {
+    /// A password that is in force.
+    Password,
+    /// A password to be set: whoever asks a person asks twice.
+    NewPassword,
+    /// A BitLocker volume's recovery password.
+    RecoveryPassword,
+    /// The PIN of a TPM's protector.
+    Pin,
+    /// A PIN to be set: whoever asks a person asks twice.
+    NewPin,
+    /// The secret on a drive's label (PSID).
+    Psid,
+}
+
+/// What a secret opens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Subject {
+    /// The volume at this path.
+    Volume(PathBuf),
+    /// The hidden volume in the one at this path.
+    Hidden(PathBuf),
+    /// The outer volume at this path, around a hidden one.
+    Outer(PathBuf),
+    /// A header's backup file: the secret that was in force when it was made.
+    Backup(PathBuf),
+    /// Somebody whom the drive at this path knows.
+    Drive(PathBuf, Authority),
+    /// Something with a name of its own.
+    Named(String),
+}
+
+impl Secrets for () {
+    fn answer(&self, _: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
+        Ok(None)
+    }
+}
+
+impl Secrets for SecretBytes {
+    fn answer(&self, _: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
+        Ok(Some(Self::copy_of(self)))
+    }
+}
+
+impl<S: Secrets + ?Sized> Secrets for &S {
+    fn answer(&self, question: &Question<'_>) -> Result<Option<SecretBytes>, Error> {
+        (**self).answer(question)
+    }
+}
