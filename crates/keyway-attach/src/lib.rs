@@ -15,6 +15,7 @@ pub mod loopdev;
 pub mod mount;
 mod namespace;
 pub mod nbd;
+mod notice;
 #[cfg_attr(not(feature = "nvme-tcp"), path = "absent/nvme_tcp.rs")]
 pub mod nvme_tcp;
 mod on_signals;
@@ -35,6 +36,7 @@ pub use error::{
     AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
 };
 pub use namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
+pub use notice::{Notice, on_notice};
 pub use on_signals::on_signals;
 pub use peer::{LocalUsers, Refusals, Refused};
 pub use stop::Stop;

@@ -4,6 +4,7 @@
 //! (sock_diag(7), and proc(5), `/proc/net/tcp`). Only one that is still open counts: of a closed one, whose last bytes are still to be
 //! read, the kernel says that it is root's.
 
+use crate::notice::{Notice, tell};
 use crate::sock_diag;
 use rustix::net::{getpeername, getsockname};
 use std::collections::BTreeMap;
@@ -58,16 +59,14 @@ impl Refusals {
         counts.iter().map(|(user, count)| Refused { user: *user, connections: *count }).collect()
     }
 
-    /// One more; said aloud the first time.
+    /// One more; told the first time.
     fn add(&self, user: Option<u32>, at: Option<SocketAddr>) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let whose = user.map_or_else(|| "somebody unknown".to_owned(), |user| format!("user {user}"));
         if !counts.contains_key(&user) {
             if counts.len() >= MOST {
                 return;
             }
-            let at = at.map_or_else(String::new, |at| format!(" to {at}"));
-            eprintln!("keyway: warning: {whose} of this machine tried to connect{at}, and was refused");
+            tell(&Notice::Refused { user, address: at });
         }
         *counts.entry(user).or_default() += 1;
     }

@@ -2,9 +2,11 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+#[cfg(feature = "lab")]
+use crate::verbs::{bench, demo, lab};
 use crate::verbs::{
-    bench, cat, close, create, decrypt, demo, doctor, drive, encrypt, erase, get, header, info, lab, ls,
-    open, pause, protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
+    cat, close, create, decrypt, doctor, drive, encrypt, erase, get, header, info, ls, open, pause,
+    protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
 };
 use clap::{Parser, Subcommand};
 
@@ -32,11 +34,11 @@ pub(crate) struct Cli {
 
 /// The verbs; those behind the line are this program's own and not shown.
 macro_rules! verbs {
-    ($($name:ident: $module:ident,)* --- $($hidden:ident: $own:ident,)*) => {
+    ($($(#[$on:meta])* $name:ident: $module:ident,)* --- $($hidden:ident: $own:ident,)*) => {
         /// What to do.
         #[derive(Subcommand, Debug)]
         pub(crate) enum Verb {
-            $($name($module::Args),)*
+            $($(#[$on])* $name($module::Args),)*
             $(#[command(hide = true)] $hidden($own::Args),)*
         }
 
@@ -44,7 +46,7 @@ macro_rules! verbs {
             /// Does it.
             pub(crate) fn run(&self, out: Output) -> Result<(), Failure> {
                 match self {
-                    $(Self::$name(args) => $module::run(args, out),)*
+                    $($(#[$on])* Self::$name(args) => $module::run(args, out),)*
                     $(Self::$hidden(args) => $own::run(args, out),)*
                 }
             }
@@ -53,9 +55,16 @@ macro_rules! verbs {
 }
 
 verbs! {
-    Demo: demo, Create: create, Open: open, Close: close, Status: status, Info: info, Cat: cat, Ls: ls, Get: get, Put: put,
+    #[cfg(feature = "lab")]
+    Demo: demo,
+    Create: create, Open: open, Close: close, Status: status, Info: info, Cat: cat, Ls: ls, Get: get, Put: put,
     Protector: protector, Header: header, Erase: erase, Drive: drive, Encrypt: encrypt, Resize: resize, Decrypt: decrypt,
-    Pause: pause, Resume: resume, Serve: serve, Bench: bench, Lab: lab, Doctor: doctor,
+    Pause: pause, Resume: resume, Serve: serve,
+    #[cfg(feature = "lab")]
+    Bench: bench,
+    #[cfg(feature = "lab")]
+    Lab: lab,
+    Doctor: doctor,
     ---
     ServeVolume: serve_volume, UblkOwner: ublk_owner,
 }

@@ -1,9 +1,9 @@
 //! What went wrong, in words for people and scripts, and the exit code that goes with it.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "lab"))]
 #[path = "../tests/inner/reference.rs"]
 mod reference;
-#[cfg(test)]
+#[cfg(all(test, feature = "lab"))]
 #[path = "../tests/inner/samples.rs"]
 mod samples;
 
@@ -13,12 +13,12 @@ use keyway::session::SessionError;
 use keyway::tpm::TpmProtectorError;
 use keyway::{Error, Misuse};
 use keyway_attach::AttachError;
+use keyway_cipher::CipherError;
 use keyway_convert::ConvertError;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_fs::files::FilesError;
 use keyway_fs::resize::RoomError;
-use keyway_lab::LabError;
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::{self, BitLockerError};
@@ -204,7 +204,7 @@ macro_rules! explained {
 explained! {
     StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError, VolumeError,
     BitLockerError, bitlocker::ChangeError, bitlocker::RewriteError, bitlocker::BackupError, bitlocker::ResizeError,
-    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, LabError, SessionError,
+    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, CipherError, SessionError,
     ConversionError,
 }
 

@@ -11,9 +11,7 @@ mod dry_run;
 mod failure;
 mod given;
 mod inside;
-mod machine;
 mod narrow;
-mod nbd_client;
 mod new_protectors;
 mod nvme_auth;
 mod output;
@@ -25,7 +23,6 @@ mod session_words;
 mod shown;
 mod size;
 mod status_words;
-mod temporary;
 mod tpm_in;
 mod verbs;
 mod volume;
@@ -41,6 +38,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(tell_panic));
+    keyway::session::on_notice(output::notice);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(fit(without_hidden(error))),

@@ -3,6 +3,7 @@
 use crate::failure::{Exit, Failure};
 use crate::prompt;
 use crate::shown::{self, line, lines};
+use keyway::session::Notice;
 pub(crate) use keyway_store::size::words as bytes;
 use serde::Serialize;
 use serde_json::json;
@@ -86,6 +87,12 @@ impl Output {
     }
 }
 
+/// What a serving process noticed, to standard error.
+pub(crate) fn notice(notice: &Notice) {
+    let mark = if notice.is_warning() { "warning: " } else { "" };
+    let _ = writeln!(io::stderr().lock(), "keyway: {mark}{}", line(&notice.to_string()));
+}
+
 /// The document that `--json` prints for a failure.
 pub(crate) fn error_document(failure: &Failure) -> serde_json::Value {
     let error = json!({
@@ -150,6 +157,16 @@ pub(crate) fn table(
         text.push('\n');
     }
     text
+}
+
+/// Tables of the laboratory's, each under its title.
+#[cfg(feature = "lab")]
+pub(crate) fn tables(all: impl IntoIterator<Item = keyway::lab::Table>) -> String {
+    let one = |t: keyway::lab::Table| {
+        let header: Vec<&str> = t.header.iter().map(String::as_str).collect();
+        format!("{}\n{}", shown::shown(&t.title), table(&header, t.numbers_from, t.rows))
+    };
+    all.into_iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// `label  value` lines, the labels padded to one width.

@@ -20,15 +20,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts drawing, where anybody watches; Ctrl-C stops the work in good order.
     pub(crate) fn interruptible(label: &str) -> Result<Self, Failure> {
-        let bar = bar(label);
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-            // The second one ends the process at once.
-            flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupted))
-                .and_then(|_| flag::register(signal, Arc::clone(&interrupted)))
-                .map_err(|e| Failure::new(Exit::Failed, format!("could not catch Ctrl-C: {e}"), ""))?;
-        }
-        Ok(Self { bar, interrupted })
+        Ok(Self { bar: bar(label), interrupted: stop_on_signals()? })
     }
 
     /// What is being done now.
@@ -85,18 +77,33 @@ impl<F: Fn(Stage) -> String + Sync> keyway_volume::Progress for Later<F> {
     }
 }
 
+/// Set once a signal has come, so that the work ends in good order; the second one ends the process at once.
+pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| Failure::new(Exit::Failed, format!("could not catch Ctrl-C: {e}"), ""))?;
+    }
+    Ok(stop)
+}
+
 /// A bar for bytes, drawn where anybody watches.
 pub(crate) fn bar(label: &str) -> ProgressBar {
+    let bar =
+        bar_of("{msg} {wide_bar} {binary_bytes}/{binary_total_bytes}  {binary_bytes_per_sec}  {eta} left");
+    bar.set_message(line(label));
+    bar
+}
+
+/// The same for what is counted otherwise.
+pub(crate) fn bar_of(template: &str) -> ProgressBar {
     let target =
         if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(None, target);
-    let style = ProgressStyle::with_template(
-        "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes}  {binary_bytes_per_sec}  {eta} left",
-    );
-    if let Ok(style) = style {
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.set_message(line(label));
     bar
 }
 

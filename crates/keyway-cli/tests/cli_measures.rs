@@ -66,8 +66,11 @@ fn bench_measures_each_buffer_with_each_number_of_threads() {
     assert!(said["machine"]["processor"].is_string() && said["machine"]["date"].is_string());
     for (says, wrong) in [
         ("a buffer is a multiple of 512 bytes", "--buffer 1000"),
+        ("a buffer is a multiple of 512 bytes", "--buffer 511"),
+        ("a buffer is a multiple of 512 bytes", "--buffer 2G"),
         ("\"x\" is not a size", "--buffer 1M,x"),
         ("write a number from 1 to 1024, or all", "--threads 0"),
+        ("write a number from 1 to 1024, or all", "--threads 1025"),
         ("write a number from 1 to 1024, or all", "--threads 1,none"),
         ("`keyway bench` lists them", "--cipher rot13"),
     ] {

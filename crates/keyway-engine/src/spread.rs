@@ -1,11 +1,15 @@
 //! How times are spread: a histogram in steps of an eighth to a quarter of their size.
 
-/// Steps to the power of two, as a power of two.
-const STEP_BITS: u32 = 2;
-/// Times below this power of two of nanoseconds count as one.
-const FIRST: u32 = 6;
+use keyway_store::LogBuckets;
+
+/// Four steps to the power of two.
+type Buckets = LogBuckets<2>;
+/// Times below so many nanoseconds count as one.
+const FIRST: u64 = 1 << 6;
 /// Powers of two that are told apart: up to half a minute.
-const POWERS: u32 = 29;
+const POWERS: usize = 29;
+/// Buckets below the first that is counted in.
+const BELOW: u32 = Buckets::index(FIRST);
 
 /// How long many requests took.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,22 +25,17 @@ impl Default for Spread {
 }
 
 impl Spread {
-    pub(crate) const BUCKETS: usize = (POWERS << STEP_BITS) as usize;
+    pub(crate) const BUCKETS: usize = POWERS * Buckets::STEPS as usize;
 
     /// Where a time of so many nanoseconds is counted.
+    #[inline]
     pub(crate) fn bucket(nanoseconds: u64) -> usize {
-        let n = nanoseconds.max(1 << FIRST);
-        let power = n.ilog2();
-        let step = (n >> (power - STEP_BITS)) as usize & ((1 << STEP_BITS) - 1);
-        ((((power - FIRST) << STEP_BITS) as usize) + step).min(Self::BUCKETS - 1)
+        ((Buckets::index(nanoseconds.max(FIRST)) - BELOW) as usize).min(Self::BUCKETS - 1)
     }
 
     /// The times that a bucket counts, in nanoseconds: from the first, up to the second.
     fn bounds(bucket: usize) -> (u64, u64) {
-        let (power, step) = (bucket >> STEP_BITS, bucket & ((1 << STEP_BITS) - 1));
-        let unit = 1u64 << (power + (FIRST - STEP_BITS) as usize);
-        let from = ((1 << STEP_BITS) + step as u64) * unit;
-        (from, from + unit)
+        Buckets::bounds(bucket as u32 + BELOW)
     }
 
     pub(crate) fn add(&mut self, counts: impl Iterator<Item = u64>, total: u64) {

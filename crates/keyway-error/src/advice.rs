@@ -644,6 +644,24 @@ advice! {
     TakeModel { models: String } = "take-model",
     /// Compare formats.
     CompareFormats = "compare-formats",
+    /// It is a folder: name a file in it.
+    NameFileInFolder = "name-file-in-folder",
+    /// Name results that the laboratory saved.
+    NameSavedResults = "name-saved-results",
+    /// See which drive models there are, or name a model's file.
+    ListModels = "list-models",
+    /// Compare a shipped drive model.
+    CompareModel = "compare-model",
+    /// Measure on a path that needs nothing.
+    MeasureInProcess = "measure-in-process",
+    /// End the recording before the volume is closed.
+    EndRecordingFirst = "end-recording-first",
+    /// Name no kernel, or a cipher that it has.
+    LeaveKernelOut = "leave-kernel-out",
+    /// Take a kernel that this machine has.
+    TakeKernel { kernels: String } = "take-kernel",
+    /// Smaller buffers, or fewer threads.
+    SmallerBuffers = "smaller-buffers",
     /// How an NVMe secret looks, and what makes one.
     MakeNvmeSecret = "make-nvme-secret",
     /// Copy it again.

@@ -1,34 +1,14 @@
 //! Modelled drives beside what was published of them, traces included.
 
-use crate::LabError;
+use crate::error::LabError;
+pub use crate::result::CalibrationRow as Row;
+use crate::table::Table;
 use crate::trace::{self, Replay};
 use keyway_model::{Clock, DriveModel, Load, Measured, ModelDrive, NullStore, calibrate};
 use keyway_store::Store;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
-
-/// A published figure and what the model makes of the same load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// The model's name.
-    pub model: String,
-    /// The load, for people.
-    pub load: String,
-    /// The figure's unit.
-    pub unit: String,
-    /// What was published.
-    pub published: f64,
-    /// Where.
-    pub source: String,
-    /// The public page on which it was read; none: an estimate that nobody has compared.
-    pub read_in: Option<String>,
-    /// What the model gives.
-    pub modelled: f64,
-    /// How far that is off, in percent of what was published.
-    pub deviation_percent: f64,
-    /// Whether the model is held to it (to 5 %).
-    pub binding: bool,
-}
 
 /// All figures of a model, in its file's order.
 ///
@@ -57,6 +37,84 @@ pub fn table(model: &DriveModel) -> Result<Vec<Row>, LabError> {
     Ok(rows)
 }
 
+/// A modelled drive and how it stands beside what was published of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sheet {
+    /// Its word.
+    pub name: String,
+    /// What the drive is called.
+    pub title: String,
+    /// Its size in bytes.
+    pub capacity_bytes: u64,
+    /// How it is connected.
+    pub interface: String,
+    /// What the reader should know.
+    pub note: String,
+    /// Published figures, each beside the model's.
+    pub figures: Vec<Row>,
+}
+
+impl Sheet {
+    /// The figures, for people.
+    pub fn table(&self) -> Table {
+        let rows = self.figures.iter().map(|row| {
+            let binding = if row.binding { "" } else { "(not held to it) " };
+            let read = match &row.read_in {
+                Some(page) => format!("; read in {page}"),
+                None => "; not compared, an estimate".to_owned(),
+            };
+            vec![
+                format!("  {}", row.load),
+                number(row.published),
+                number(row.modelled),
+                row.unit.clone(),
+                format!("{:+.1} %", row.deviation_percent),
+                format!("{binding}{}{read}", row.source),
+            ]
+        });
+        let title = format!("{}  (model:{}, {})", self.title, self.name, self.interface);
+        Table::new(title, &["  load", "published", "modelled", "unit", "off by", "source"], 6, rows)
+    }
+}
+
+fn number(value: f64) -> String {
+    if value < 1000.0 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+/// The sheet of the model that is named, or of every shipped one.
+///
+/// # Errors
+/// As [`model`] and [`table`].
+pub fn sheets(name: Option<&str>) -> Result<Vec<Sheet>, LabError> {
+    let models = match name {
+        Some(name) => vec![model(name)?],
+        None => DriveModel::shipped()?,
+    };
+    let sheet = |model: DriveModel| {
+        let figures = table(&model)?;
+        let DriveModel { name, title, capacity_bytes, interface, note, .. } = model;
+        Ok(Sheet { name, title, capacity_bytes, interface, note, figures })
+    };
+    models.into_iter().map(sheet).collect()
+}
+
+/// A model by the name of a shipped one, `model:` before it or not, or by the path of a file.
+///
+/// # Errors
+/// There is neither; or the file makes no sense.
+pub fn model(name: &str) -> Result<DriveModel, LabError> {
+    let name = name.strip_prefix("model:").unwrap_or(name);
+    if let Some(model) = DriveModel::named(name) {
+        return Ok(model);
+    }
+    let path = Path::new(name);
+    if !path.exists() {
+        return Err(LabError::NoSuchModel(name.to_owned()));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| LabError::system("read", path, e))?;
+    Ok(DriveModel::parse(&text)?)
+}
+
 /// A shipped trace on a fresh drive and the simulated clock, think time removed.
 fn on_trace(model: &DriveModel, name: &str) -> Result<Measured, LabError> {
     let trace = trace::named(name).ok_or_else(|| LabError::NoSuchTrace(name.to_owned()))?;
@@ -83,12 +141,6 @@ mod tests {
                 let Load::Trace { name } = &figure.load else { continue };
                 let modelled = on_trace(&model, name).unwrap().in_unit(figure.unit);
                 let off = modelled / figure.published - 1.0;
-                println!(
-                    "{} {name}: {modelled:.1} for {:.1}, {:+.1} %",
-                    model.name,
-                    figure.published,
-                    off * 100.0
-                );
                 assert!(off.abs() <= 0.05, "{} {name}: {modelled}", model.name);
                 seen += 1;
             }

@@ -1,14 +1,18 @@
 //! What can go wrong in the laboratory, sorted by whose fault it is.
 
-use crate::trace::TraceError;
+use crate::trace_error::TraceError;
+use keyway_attach::AttachError;
+use keyway_attach::session::Lack;
 use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
+use keyway_model::ModelError;
 use keyway_store::StoreError;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// A measurement that could not be made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LabError {
     /// A workload's file says something that makes no sense.
     #[error("{file}:{line}: {what}")]
@@ -86,6 +90,42 @@ pub enum LabError {
         /// The system's reason.
         source: io::Error,
     },
+    /// The system refused something on a file around the measurement.
+    #[error("could not {doing} {}: {source}", path.display())]
+    System {
+        /// A verb.
+        doing: &'static str,
+        /// Of what.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A folder was named where a file is written.
+    #[error("{} is a folder", .0.display())]
+    Folder(PathBuf),
+    /// A file that should hold results holds none.
+    #[error("{} is not a laboratory's document: {source}", path.display())]
+    NotADocument {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// Neither a shipped drive model nor a model's file.
+    #[error("there is no modelled drive {0:?}")]
+    NoSuchModel(String),
+    /// A drive model that makes no sense.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// This machine lacks what a path needs.
+    #[error(transparent)]
+    Lack(#[from] Lack),
+    /// Attaching a volume, or asking an open one.
+    #[error(transparent)]
+    Attach(#[from] AttachError),
+    /// The volume that was recorded is open no more.
+    #[error("{} was closed while it was recorded", .0.display())]
+    ClosedMeanwhile(PathBuf),
     /// The medium failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -116,6 +156,11 @@ impl LabError {
     /// A refusal of the system, told with what was being done.
     pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// The same of a file around the measurement.
+    pub(crate) fn system(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::System { doing, path: path.to_owned(), source }
     }
 
     /// A test volume that could not be made.
@@ -149,6 +194,15 @@ impl Explain for LabError {
                 fault @ (F::Machine | F::InUse) if source.kind() != io::ErrorKind::OutOfMemory => fault,
                 _ => F::Medium,
             }),
+            Self::System { source, .. } => explain_io(source),
+            Self::Folder(_) => (K::Usage, F::Request, A::NameFileInFolder).into(),
+            Self::NotADocument { .. } => (K::NotADocument, F::State, A::NameSavedResults).into(),
+            Self::NoSuchModel(_) => (K::Usage, F::Request, A::ListModels).into(),
+            Self::Model(ModelError::Range { .. }) => (K::Usage, F::Request, A::CompareModel).into(),
+            Self::Model(_) => Meaning::of(F::Request),
+            Self::Lack(_) => (K::Missing, F::Machine, A::MeasureInProcess).into(),
+            Self::Attach(error) => error.explain(),
+            Self::ClosedMeanwhile(_) => (K::Failed, F::State, A::EndRecordingFirst).into(),
             Self::Store(error) => error.explain(),
             Self::Device(error) => error.explain(),
             Self::Trace(error) => error.explain(),

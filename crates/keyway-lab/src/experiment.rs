@@ -1,62 +1,16 @@
 //! A workload on several entrants: each cell's turns, then the comparisons.
 
-use crate::interleave::{Outcome, Place, Watch, interleave};
+use crate::cell::{Cell, Mix};
+use crate::entrant::Entrant;
+use crate::error::LabError;
+use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, judge};
 use crate::load::{self, Turn};
-use crate::timed::TimedWork;
-use crate::workload::{Data, Kind, Requests, Turns, Workload};
-use crate::{Cell, Comparison, Flag, LabError, Metric, Mix, Sample, Series, Subject};
-use keyway_model::ModelDrive;
-use std::path::PathBuf;
-use std::sync::Arc;
+use crate::result::{Comparison, Flag, Metric, Sample, Series};
+use crate::sectors::Subject;
+use crate::workload::{Data, Requests, Workload};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-
-/// One side of a comparison, ready to be measured.
-pub struct Entrant {
-    /// The target's words.
-    pub name: String,
-    /// What is measured.
-    pub subject: Subject,
-    /// What is known of it.
-    pub facts: EntrantFacts,
-    /// The modelled drive under it, whose lateness is watched.
-    pub model: Option<ModelDrive>,
-    /// A folder on it, for workloads that copy files.
-    pub folder: Option<PathBuf>,
-    /// Makes or unlocks it, for workloads that time that.
-    pub timed: Option<Arc<TimedWork>>,
-}
-
-impl Entrant {
-    /// One with neither a folder nor operations of its own.
-    pub fn new(name: impl Into<String>, subject: Subject) -> Self {
-        let (name, facts) = (name.into(), EntrantFacts::default());
-        Self { name, subject, facts, model: None, folder: None, timed: None }
-    }
-}
-
-/// What a user changes in a workload.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Changes {
-    /// Another span, in bytes.
-    pub span_bytes: Option<u64>,
-    /// Another length of a run, in seconds.
-    pub seconds: Option<f64>,
-    /// Another number of runs.
-    pub runs: Option<u32>,
-    /// Short runs without rests: a first look.
-    pub quick: bool,
-    /// Leave out everything that writes.
-    pub reads_only: bool,
-    /// Read back and compare what was written.
-    pub verify: bool,
-    /// This part of the files and bytes of workloads that copy files.
-    pub scale: Option<f64>,
-}
-
-/// Length of a run, number of runs and of slices for a first look.
-const QUICK: (f64, u32, u32) = (0.2, 5, 4);
 
 /// Before a slice counts, requests are made for this part of it, but no longer than the second value.
 const RAMP: (f64, Duration) = (0.1, Duration::from_millis(100));
@@ -64,75 +18,6 @@ const RAMP: (f64, Duration) = (0.1, Duration::from_millis(100));
 /// A new ring's first requests wait until the kernel has started its workers, on a busy machine for
 /// some of the scheduler's turns.
 const RING_RAMP: Duration = Duration::from_millis(20);
-
-impl Changes {
-    /// The workload with these changes.
-    ///
-    /// # Errors
-    /// Nothing is left of it, or what is left does not fit the span.
-    pub fn apply(&self, workload: &Workload) -> Result<Workload, LabError> {
-        let mut workload = workload.clone();
-        let turns = &mut workload.turns;
-        if self.quick {
-            let (seconds, runs, slices) = QUICK;
-            *turns =
-                Turns { runs, seconds: seconds.min(turns.seconds), pause_seconds: 0.0, discarded: 1, slices };
-        }
-        turns.seconds = self.seconds.unwrap_or(turns.seconds);
-        turns.runs = self.runs.unwrap_or(turns.runs);
-        if let Some(scale) = self.scale {
-            scaled(&mut workload.kind, scale);
-        }
-        if let Kind::Requests(requests) = &mut workload.kind {
-            if let Some(span) = self.span_bytes {
-                requests.span_bytes = span;
-            }
-            requests.verify |= self.verify;
-            let span = requests.span_bytes;
-            let kept = |cell: &Cell| cell.block_bytes <= span && !(self.reads_only && cell.mix.writes());
-            let (cells, metrics) = std::mem::take(&mut requests.cells)
-                .into_iter()
-                .zip(std::mem::take(&mut requests.metrics))
-                .filter(|(cell, _)| kept(cell))
-                .map(|(cell, metric)| (Cell { span_bytes: span, ..cell }, metric))
-                .unzip();
-            (requests.cells, requests.metrics) = (cells, metrics);
-            if requests.cells.is_empty() {
-                return Err(LabError::Unsuited(format!(
-                    "nothing is left of {} with these options",
-                    workload.name
-                )));
-            }
-        } else if self.reads_only && workload.writes() {
-            return Err(LabError::Unsuited(format!("{} writes, and --reads-only was given", workload.name)));
-        }
-        Ok(workload)
-    }
-}
-
-/// Fewer and smaller files, at least one of each group.
-fn scaled(kind: &mut Kind, scale: f64) {
-    let bytes = |n: u64| ((n as f64 * scale) as u64).max(1);
-    let count = |n: u32| ((f64::from(n) * scale) as u32).max(1);
-    match kind {
-        Kind::Tree(tree) => {
-            tree.folders = count(tree.folders);
-            tree.read_bytes = if tree.read_bytes == 0 { 0 } else { bytes(tree.read_bytes) };
-            for group in &mut tree.files {
-                group.count = count(group.count);
-                group.bytes = bytes(group.bytes).max(u64::from(group.count));
-            }
-        }
-        Kind::Copy(copy) => copy.bytes = bytes(copy.bytes),
-        Kind::Timed(timed) => {
-            let before = timed.bytes.max(1);
-            timed.bytes = bytes(before).max(64 << 20);
-            let share = timed.bytes as f64 / before as f64;
-            timed.used_bytes = timed.used_bytes.map(|used| (used as f64 * share) as u64);
-        }
-        Kind::Requests(_) | Kind::Positions(_) | Kind::Condition(_) | Kind::Traces(_) => {}
-    }
-}
 
 /// What came of a workload.
 pub struct Findings {
@@ -164,9 +49,8 @@ pub fn measure(
     let slice = workload.turns.seconds / f64::from(workload.turns.slices.max(1));
     let time = Duration::from_secs_f64(slice.clamp(0.001, 86_400.0));
     let ramp = time.mul_f64(RAMP.0).min(RAMP.1);
-    let outcome = interleave(&workload.name, &cells, &names, workload.turns, stop, watch, |place: Place| {
-        let (Some(cell), Some(entrant)) = (requests.cells.get(place.cell), entrants.get(place.entrant))
-        else {
+    let outcome = interleave(&workload.name, &cells, &names, workload.turns, stop, watch, |slot: Slot| {
+        let (Some(cell), Some(entrant)) = (requests.cells.get(slot.cell), entrants.get(slot.entrant)) else {
             return Err(LabError::Stopped);
         };
         // The data's seed is the run's: a drive that notices repetition would otherwise be helped.
@@ -174,7 +58,7 @@ pub fn measure(
             time,
             ramp,
             data: requests.data,
-            seed: place.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            seed: slot.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
             verify: requests.verify,
             stop,
         };
@@ -253,22 +137,12 @@ fn compresses(requests: &Requests, entrants: &[Entrant], stop: &AtomicBool) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Drive, Rig, Target, workload};
-
-    #[test]
-    fn changes_are_applied_and_nonsense_is_refused() {
-        let cdm = workload::find("cdm").expect("shipped");
-        let changes =
-            Changes { span_bytes: Some(1 << 20), quick: true, reads_only: true, ..Changes::default() };
-        let changed = changes.apply(&cdm).expect("reads are left");
-        let Kind::Requests(requests) = &changed.kind else { panic!("requests") };
-        assert!(requests.cells.iter().all(|c| c.mix == Mix::Read && c.span_bytes == 1 << 20));
-        assert_eq!((requests.cells.len(), requests.metrics.len()), (4, 4));
-        assert_eq!((changed.turns.runs, changed.turns.pause_seconds), (5, 0.0));
-        let anand = workload::find("anand-4k-qd32").expect("shipped");
-        assert!(Changes { reads_only: true, ..Changes::default() }.apply(&anand).is_err());
-        assert!(Changes { span_bytes: Some(512), ..Changes::default() }.apply(&cdm).is_err());
-    }
+    use crate::Drive;
+    use crate::Rig;
+    use crate::changes::Changes;
+    use crate::target::Target;
+    use crate::workload;
+    use crate::workload::Procedure;
 
     /// Every target that is made here, on a modelled drive: all cells come out, and what is written
     /// through one layout is not seen through another.
@@ -294,7 +168,7 @@ mod tests {
         let changes =
             Changes { span_bytes: Some(span), seconds: Some(0.04), quick: true, ..Changes::default() };
         let changed = changes.apply(&cdm).expect("it fits");
-        let Kind::Requests(requests) = &changed.kind else { panic!("requests") };
+        let Procedure::Requests(requests) = &changed.kind else { panic!("requests") };
         let found = measure(&cdm, &changed, requests, &entrants, None, &stop, &());
         assert!(found.error.is_none() && found.missing.is_empty(), "{:?}", found.error);
         assert_eq!(found.comparisons.iter().filter(|c| c.primary).count(), 12 * 2);

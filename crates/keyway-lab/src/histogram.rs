@@ -1,10 +1,12 @@
 //! Latencies in buckets that grow with the value: small, mergeable, a hundredth of precision.
 
+use keyway_store::LogBuckets;
 use serde::{Deserialize, Serialize};
 
-/// Each power of two is split into so many buckets: a bucket is at most 1/64 of its value wide.
-const SPLIT_BITS: u32 = 6;
-const SPLIT: u64 = 1 << SPLIT_BITS;
+/// A bucket is at most 1/64 of its value wide.
+type Buckets = LogBuckets<6>;
+/// Up to 2^40 ns, which is 18 minutes; what is longer counts there.
+const BUCKETS: usize = 41 * Buckets::STEPS as usize;
 
 /// How many requests took how long.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -27,34 +29,24 @@ pub struct Recorder {
 
 impl Default for Recorder {
     fn default() -> Self {
-        // Up to 2^40 ns, which is 18 minutes; what is longer counts there.
-        Self { counts: vec![0; (41 << SPLIT_BITS) as usize], sum_ns: 0, max_ns: 0 }
+        Self { counts: vec![0; BUCKETS], sum_ns: 0, max_ns: 0 }
     }
-}
-
-fn bucket_of(ns: u64) -> u32 {
-    if ns < SPLIT {
-        return ns as u32;
-    }
-    let shift = ns.ilog2() - SPLIT_BITS;
-    ((shift + 1) << SPLIT_BITS) + ((ns >> shift) - SPLIT) as u32
 }
 
 /// The middle of a bucket in nanoseconds.
 fn middle_of(bucket: u32) -> f64 {
-    let (row, column) = (bucket >> SPLIT_BITS, u64::from(bucket) & (SPLIT - 1));
-    if row == 0 {
-        return column as f64;
+    if u64::from(bucket) < Buckets::STEPS {
+        return f64::from(bucket);
     }
-    let width = 2f64.powi(row as i32 - 1);
-    (SPLIT + column) as f64 * width + width / 2.0
+    let (from, end) = Buckets::bounds(bucket);
+    from as f64 + (end - from) as f64 / 2.0
 }
 
 impl Recorder {
     /// Counts one request.
     pub fn record(&mut self, ns: u64) {
         let last = self.counts.len().saturating_sub(1);
-        if let Some(count) = self.counts.get_mut((bucket_of(ns) as usize).min(last)) {
+        if let Some(count) = self.counts.get_mut((Buckets::index(ns) as usize).min(last)) {
             *count += 1;
         }
         self.sum_ns = self.sum_ns.saturating_add(ns);
@@ -133,14 +125,14 @@ mod tests {
     #[test]
     fn a_bucket_is_within_a_hundredth_of_its_values() {
         for ns in [0u64, 1, 63, 64, 65, 127, 128, 1000, 40_123, 9_999_999, 123_456_789_012] {
-            let middle = middle_of(bucket_of(ns));
+            let middle = middle_of(Buckets::index(ns));
             assert!((middle - ns as f64).abs() <= ns as f64 / 100.0 + 0.5, "{ns}: {middle}");
         }
     }
 
     #[test]
     fn buckets_ascend() {
-        let all: Vec<u32> = (0..200_000u64).map(bucket_of).collect();
+        let all: Vec<u32> = (0..200_000u64).map(Buckets::index).collect();
         assert!(all.is_sorted());
         assert!(all.windows(2).all(|w| w[1] - w[0] <= 1));
     }

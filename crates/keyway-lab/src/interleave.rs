@@ -1,13 +1,14 @@
 //! Turns: every entrant runs every cell, in one order and then in the other (A B B A).
 
-use crate::workload::Turns;
-use crate::{LabError, Sample, Series};
+use crate::error::LabError;
+use crate::result::{Sample, Series};
+use crate::workload::{Turns, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Which turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Slot {
     /// Number of the cell.
     pub cell: usize,
     /// Number of the entrant; 0 is the baseline.
@@ -18,15 +19,17 @@ pub struct Place {
     pub seed: u64,
 }
 
-/// Told of each turn before it begins.
+/// Told of each workload and of each turn before it begins.
 pub trait Watch {
+    /// This workload begins.
+    fn workload(&self, _workload: &Workload) {}
     /// This turn begins; so many of so many are done.
-    fn turn(&self, place: Place, done: usize, all: usize);
+    fn turn(&self, slot: Slot, done: usize, all: usize);
 }
 
 /// Nobody watches.
 impl Watch for () {
-    fn turn(&self, _: Place, _: usize, _: usize) {}
+    fn turn(&self, _: Slot, _: usize, _: usize) {}
 }
 
 /// What came of it.
@@ -49,7 +52,7 @@ pub fn interleave(
     turns: Turns,
     stop: &AtomicBool,
     watch: &dyn Watch,
-    mut turn: impl FnMut(Place) -> Result<Sample, LabError>,
+    mut turn: impl FnMut(Slot) -> Result<Sample, LabError>,
 ) -> Outcome {
     let mut series: Vec<Series> = cells
         .iter()
@@ -63,18 +66,18 @@ pub fn interleave(
             })
         })
         .collect();
-    let order: Vec<Place> = places(cells.len(), entrants.len(), turns);
+    let order: Vec<Slot> = schedule(cells.len(), entrants.len(), turns);
     let (mut missing, mut error) = (Vec::new(), None);
-    for (done, place) in order.iter().enumerate() {
-        watch.turn(*place, done, order.len());
+    for (done, slot) in order.iter().enumerate() {
+        watch.turn(*slot, done, order.len());
         let pause = turns.pause_seconds > 0.0 && done > 0 && starts_run(&order, done);
         let rested = !pause || rest(Duration::from_secs_f64(turns.pause_seconds), stop);
-        let sample = if rested { turn(*place) } else { Err(LabError::Stopped) };
+        let sample = if rested { turn(*slot) } else { Err(LabError::Stopped) };
         match sample {
             Ok(mut sample) => {
-                let Some(run) = place.run else { continue };
+                let Some(run) = slot.run else { continue };
                 sample.run = run;
-                if let Some(series) = series.get_mut(place.cell * entrants.len() + place.entrant) {
+                if let Some(series) = series.get_mut(slot.cell * entrants.len() + slot.entrant) {
                     series.latency.merge(&sample.latency);
                     sample.latency = Default::default();
                     series.samples.push(sample);
@@ -99,7 +102,7 @@ pub fn interleave(
 }
 
 /// All turns in their order: cell by cell, run by run.
-fn places(cells: usize, entrants: usize, turns: Turns) -> Vec<Place> {
+fn schedule(cells: usize, entrants: usize, turns: Turns) -> Vec<Slot> {
     let mut order = Vec::new();
     for cell in 0..cells {
         let discarded = (0..turns.discarded.min(1)).map(|_| (None, 1));
@@ -108,11 +111,11 @@ fn places(cells: usize, entrants: usize, turns: Turns) -> Vec<Place> {
             for slice in 0..slices {
                 // Two neighbours of a slice pair touch the same blocks in the same order.
                 let seed = (cell as u64) << 32 | u64::from(run.map_or(0, |r| r + 1)) << 16 | u64::from(slice);
-                let place = |entrant| Place { cell, entrant, run, seed };
+                let slot = |entrant| Slot { cell, entrant, run, seed };
                 if slice % 2 == 0 {
-                    order.extend((0..entrants).map(place));
+                    order.extend((0..entrants).map(slot));
                 } else {
-                    order.extend((0..entrants).rev().map(place));
+                    order.extend((0..entrants).rev().map(slot));
                 }
             }
         }
@@ -121,7 +124,7 @@ fn places(cells: usize, entrants: usize, turns: Turns) -> Vec<Place> {
 }
 
 /// Whether a new run starts here.
-fn starts_run(order: &[Place], at: usize) -> bool {
+fn starts_run(order: &[Slot], at: usize) -> bool {
     let key = |n: usize| order.get(n).map(|p| (p.cell, p.run));
     key(at) != key(at.wrapping_sub(1))
 }
@@ -152,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_b_c_c_b_a() {
-        let order: Vec<_> = places(1, 3, turns(1, 2, 1)).iter().map(|p| (p.entrant, p.run)).collect();
+        let order: Vec<_> = schedule(1, 3, turns(1, 2, 1)).iter().map(|p| (p.entrant, p.run)).collect();
         let (thrown, counted) = order.split_at(3);
         assert_eq!(thrown, [(0, None), (1, None), (2, None)]);
         assert_eq!(counted.iter().map(|p| p.0).collect::<Vec<_>>(), [0, 1, 2, 2, 1, 0]);

@@ -1,7 +1,8 @@
 //! From series to comparisons: values, ratios, verdicts, and what speaks against believing them.
 
+use crate::cell::Cell;
+use crate::result::{Comparison, Flag, Metric, Series};
 use crate::stats::{self, median};
-use crate::{Cell, Comparison, Flag, Metric, Series};
 
 /// What is known of a cell besides its samples.
 #[derive(Debug, Clone)]
@@ -94,7 +95,9 @@ fn metrics(facts: &CellFacts, side: &Series) -> Vec<Metric> {
 }
 
 fn from_memory(facts: &CellFacts, side: &Series, entrant: &EntrantFacts, drive_best: Option<f64>) -> bool {
-    let Some(cell) = facts.cell.as_ref().filter(|cell| cell.mix == crate::Mix::Read) else { return false };
+    let Some(cell) = facts.cell.as_ref().filter(|cell| cell.mix == crate::cell::Mix::Read) else {
+        return false;
+    };
     let speed = median(&side.values(Metric::MbS));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let at_once = (cell.in_flight() as usize).min(cores) as f64 / cores as f64;
@@ -140,7 +143,8 @@ fn row(
         (!values.is_empty()).then(|| median(&values))
     };
     let joules = || {
-        let per_gib = |s: &crate::Sample| Some(s.joules? / (s.bytes() as f64 / f64::from(1u32 << 30)));
+        let per_gib =
+            |s: &crate::result::Sample| Some(s.joules? / (s.bytes() as f64 / f64::from(1u32 << 30)));
         let values: Option<Vec<f64>> = side.samples.iter().map(per_gib).collect();
         values.filter(|v| !v.is_empty() && v.iter().all(|j| j.is_finite())).map(|v| median(&v))
     };
@@ -172,7 +176,8 @@ fn row(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Mix, Pattern, Sample, Verdict};
+    use crate::cell::{Mix, Pattern};
+    use crate::result::{Sample, Verdict};
 
     fn series(target: &str, speeds: &[f64]) -> Series {
         let sample = |(n, speed): (usize, &f64)| Sample {

@@ -1,6 +1,6 @@
 //! The machine that measures.
 
-use crate::Machine;
+use crate::result::Machine;
 use keyway_sys::machine;
 
 impl Machine {

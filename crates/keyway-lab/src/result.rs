@@ -1,8 +1,11 @@
 //! What comes out: samples, comparisons, and the document that holds them all.
 
-use crate::{Histogram, PathKind, calibration};
+use crate::error::LabError;
+use crate::histogram::Histogram;
+use crate::target::PathKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// One cell on one subject for one turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +80,11 @@ impl Metric {
     /// Whether a larger value is the better one.
     pub fn more_is_better(self) -> bool {
         matches!(self, Self::MbS | Self::Iops | Self::Score)
+    }
+
+    /// How much worse a ratio to the baseline is, in percent.
+    pub(crate) fn cost_percent(self, ratio: f64) -> f64 {
+        100.0 * if self.more_is_better() { 1.0 - ratio } else { ratio - 1.0 }
     }
 
     /// For the heading of a column.
@@ -235,6 +243,19 @@ pub struct Comparison {
     pub turns: usize,
 }
 
+impl Comparison {
+    /// How much worse than the baseline, in percent; less than nothing is better.
+    pub fn cost_percent(&self) -> f64 {
+        self.metric.cost_percent(self.ratio)
+    }
+
+    /// The interval of that.
+    pub fn cost_interval(&self) -> (f64, f64) {
+        let (a, b) = (self.metric.cost_percent(self.ratio_low), self.metric.cost_percent(self.ratio_high));
+        (a.min(b), a.max(b))
+    }
+}
+
 /// The machine a document comes from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
@@ -248,6 +269,29 @@ pub struct Machine {
     pub kernel: String,
     /// Keyway's version.
     pub keyway: String,
+}
+
+/// A published figure and what the model makes of the same load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationRow {
+    /// The model's name.
+    pub model: String,
+    /// The load, for people.
+    pub load: String,
+    /// The figure's unit.
+    pub unit: String,
+    /// What was published.
+    pub published: f64,
+    /// Where.
+    pub source: String,
+    /// The public page on which it was read; none: an estimate that nobody has compared.
+    pub read_in: Option<String>,
+    /// What the model gives.
+    pub modelled: f64,
+    /// How far that is off, in percent of what was published.
+    pub deviation_percent: f64,
+    /// Whether the model is held to it (to 5 %).
+    pub binding: bool,
 }
 
 /// All samples of one cell on one target, in the order of the turns.
@@ -308,5 +352,22 @@ pub struct Document {
     pub notes: Vec<String>,
     /// A modelled drive beside what was published of it; empty for a real one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calibration: Vec<calibration::Row>,
+    pub calibration: Vec<CalibrationRow>,
+}
+
+impl Document {
+    /// Reads what was saved.
+    ///
+    /// # Errors
+    /// The file can't be read, or holds something else.
+    pub fn load(path: &Path) -> Result<Self, LabError> {
+        let text = std::fs::read(path).map_err(|e| LabError::system("read", path, e))?;
+        serde_json::from_slice(&text)
+            .map_err(|source| LabError::NotADocument { path: path.to_owned(), source })
+    }
+
+    /// How many tests it tells of.
+    pub fn tests(&self) -> usize {
+        self.cells.iter().filter(|row| row.primary).count()
+    }
 }

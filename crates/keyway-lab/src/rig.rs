@@ -4,42 +4,38 @@
 //! the drive something lies can then not be what makes the difference. A volume is known by its
 //! layout, which stays in memory; that another volume's headers overwrite its own does not matter.
 
-use crate::load::{Rng, fill};
-use crate::timed::{self, Hardware, TimedWork};
+use crate::error::LabError;
+use crate::hardware::Hardware;
+use crate::load::{PIECE, Rng, fill, write_noise};
+use crate::sectors::{Sectors, Stored, Subject, Window};
+use crate::target::Target;
+use crate::test_volume::{self, DATA_START};
+use crate::timed::{self, TimedWork};
 use crate::workload::Data;
-use crate::{LabError, Sectors, Stored, Subject, Target, Window};
 use keyway_cipher::SectorCipher;
-use keyway_engine::{Access, Device, Layout, LayoutQueue, Mapping, Segment};
+use keyway_engine::{Access, Device, Layout, LayoutQueue, Mapping};
 use keyway_model::{Clock, DriveModel, ModelDrive, SparseStore};
-use keyway_secret::SecretBytes;
 use keyway_store::{AlignedBuf, Caching, FileStore, OpenMode, Queue, Store};
-use keyway_volume::Secrets;
-use keyway_volume::bitlocker::{self, Method, NewProtectors, StartupKey};
-use keyway_volume::veracrypt::{self, Fill, HashName};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
+use serde::Serialize;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Beside the span: headers and metadata of the volumes, and what alignment takes.
-pub(crate) const MARGIN: u64 = 16 << 20;
-
-/// Volumes start here on the drive, plain ones as well: behind VeraCrypt's headers (128 KiB).
-const DATA_START: u64 = 128 << 10;
+const MARGIN: u64 = 16 << 20;
 
 /// A modelled drive's bytes are kept once for each so many: more memory than this is not needed to
 /// see what a cipher costs, and nobody reads the bytes.
 pub const MODEL_WINDOW: u64 = 1 << 30;
 
-/// Bytes written at a time when the drive is prepared.
-pub(crate) const PIECE: usize = 1 << 20;
-
 /// A drive to measure on, in the words of `--drive`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Drive {
     /// `model:NAME`.
     Model(String),
@@ -53,6 +49,12 @@ impl From<&str> for Drive {
             Some(name) => Self::Model(name.to_owned()),
             None => Self::Path(words.into()),
         }
+    }
+}
+
+impl From<&Path> for Drive {
+    fn from(path: &Path) -> Self {
+        Self::Path(path.to_owned())
     }
 }
 
@@ -249,45 +251,7 @@ impl Rig {
     /// # Errors
     /// The target is no volume of ours, has no such cipher, or could not be made.
     pub fn volume(&self, target: &Target) -> Result<Volume, LabError> {
-        let wrong = |why: String| LabError::Target(target.to_string(), why);
-        let layout = match target {
-            Target::Plain => {
-                let len = self.store.size().saturating_sub(2 * DATA_START);
-                let segment = Segment { start: 0, len, mapping: Mapping::Plain { store_offset: DATA_START } };
-                Layout::new(self.store.sector_bytes(), vec![segment])?
-            }
-            Target::VeraCrypt(cipher) => {
-                let cipher = cipher.parse().map_err(|e| wrong(format!("{e}")))?;
-                let secrets = secrets();
-                let new = veracrypt::NewVolume {
-                    secrets: &secrets,
-                    cipher,
-                    hash: HashName::Sha512,
-                    fill: Fill::Quick,
-                };
-                let made = veracrypt::create(self.store.as_ref(), &new, &());
-                made.map_err(|e| LabError::volume(&e))?.layout
-            }
-            Target::BitLocker(cipher) => {
-                let method = bitlocker_method(cipher).ok_or_else(|| {
-                    let names = METHODS.map(Method::name);
-                    wrong(format!("BitLocker's ciphers are {}", names.join(", ")))
-                })?;
-                let key = StartupKey::random().map_err(|e| LabError::Volume(e.to_string(), Vec::new()))?;
-                let protectors = NewProtectors { startup_key: Some(key), ..NewProtectors::default() };
-                let new = bitlocker::NewVolume {
-                    protectors: &protectors,
-                    method,
-                    fill: bitlocker::Fill::UsedSpaceOnly,
-                    filesystem: None,
-                    to_go: false,
-                    description: "keyway lab",
-                };
-                let made = bitlocker::create(&self.store, &new, &());
-                made.map_err(|e| LabError::volume(&e))?.layout
-            }
-            Target::Hardware(_) | Target::At(_) => return Err(wrong("it is not made here".to_owned())),
-        };
+        let layout = test_volume::make(&self.store, target)?;
         // The longest stretch that is kept in one way: a BitLocker volume also has places that it moves or refuses.
         let longest = layout
             .segments()
@@ -348,28 +312,6 @@ impl Rig {
     }
 }
 
-/// Writes random bytes from the start and puts them on the medium.
-pub(crate) fn write_noise(store: &dyn Store, bytes: u64, stop: &AtomicBool) -> Result<(), LabError> {
-    let mut piece = AlignedBuf::zeroed(PIECE);
-    let mut rng = Rng::new(0x5eed);
-    for at in (0..bytes).step_by(PIECE) {
-        if stop.load(Ordering::Relaxed) {
-            return Err(LabError::Stopped);
-        }
-        piece.resize(PIECE.min((bytes - at) as usize));
-        fill(&mut piece, Data::Random, &mut rng);
-        store.write_at(&piece, at)?;
-    }
-    Ok(store.flush()?)
-}
-
-/// What a BitLocker volume may be made with.
-const METHODS: [Method; 4] = [Method::Xts128, Method::Xts256, Method::Cbc128, Method::Cbc256];
-
-pub(crate) fn bitlocker_method(cipher: &str) -> Option<Method> {
-    METHODS.into_iter().find(|m| m.name() == cipher)
-}
-
 /// A file that is removed unless it is kept.
 struct Scratch(PathBuf);
 
@@ -385,11 +327,6 @@ impl Drop for Scratch {
             let _ = std::fs::remove_file(&self.0);
         }
     }
-}
-
-pub(crate) fn secrets() -> Secrets {
-    // PIM 1 makes the key derivation short; the volume holds nothing and lives for minutes.
-    Secrets { password: SecretBytes::copy_of(b"keyway laboratory"), keyfiles: Vec::new(), pim: Some(1) }
 }
 
 fn refusal(path: &Path, error: keyway_store::StoreError) -> LabError {

@@ -1,8 +1,7 @@
 //! What a cell is run on: a file or device, or sectors that live in this process.
 
-use crate::load::OpenQueue;
 use keyway_engine::Device;
-use keyway_store::Store;
+use keyway_store::{Queue, Store};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -117,6 +116,9 @@ impl Sectors for Window {
         self.inner.is_read_only()
     }
 }
+
+/// Makes a queue for the thread that calls it.
+pub type OpenQueue = dyn Fn() -> Box<dyn Queue> + Send + Sync;
 
 /// What a cell is run on.
 #[derive(Clone)]

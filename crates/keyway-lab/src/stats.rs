@@ -8,7 +8,7 @@
 //! Hesterberg (*What Teachers Should Know About the Bootstrap*, 2015, §5.3) proposes, so that it covers
 //! as often as Student's would.
 
-use crate::Verdict;
+use crate::result::Verdict;
 
 /// How often the blocks are drawn again.
 const DRAWS: usize = 4000;

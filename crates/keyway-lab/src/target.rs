@@ -1,9 +1,9 @@
 //! What is compared: no encryption, a format with a cipher, a drive that encrypts by itself.
 
-use crate::LabError;
+use crate::error::LabError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// One side of a comparison, in the words of the command line.
@@ -41,6 +41,9 @@ pub enum PathKind {
 }
 
 impl PathKind {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::InProcess, Self::Fuse, Self::FuseLoop, Self::Nbd];
+
     /// The word on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -48,6 +51,21 @@ impl PathKind {
             Self::Fuse => "fuse",
             Self::FuseLoop => "fuse-loop",
             Self::Nbd => "nbd",
+        }
+    }
+}
+
+impl Target {
+    /// Whether it is made on the drive that is measured.
+    pub fn is_made_here(&self) -> bool {
+        self.path().is_none()
+    }
+
+    /// The path that is measured as it is.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Hardware(Some(path)) | Self::At(path) => Some(path),
+            _ => None,
         }
     }
 }

@@ -1,18 +1,19 @@
 //! Keyway's own operations on a drive, timed: making a volume and filling it, unlocking one, encrypting
 //! what is there in place.
 
-use crate::rig::{PIECE, bitlocker_method, secrets, write_noise};
-use crate::workload::{Operation, Timed};
-use crate::{LabError, Target};
-use keyway_convert::{LARGEST_SEGMENT, Stopped, bitlocker as convert_bitlocker, veracrypt as convert};
+use crate::error::LabError;
+use crate::hardware::Hardware;
+use crate::load::{PIECE, write_noise};
+use crate::target::Target;
+use crate::test_volume::{bitlocker_method, secrets};
+use crate::workload::{IN_PLACE_ROOM, Operation, Timed};
+use keyway_convert::{Stopped, bitlocker as convert_bitlocker, veracrypt as convert};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_error::Explain;
 use keyway_fs::allocation::Allocation;
 use keyway_fs::mkfs::{FileSystem, format_into};
-use keyway_model::{Clock, DriveModel, ModelDrive, SparseStore};
 use keyway_secret::SecretBytes;
 use keyway_store::{AlignedBuf, Operation as Io, Store, StoreError};
-use keyway_virtual_drive::modelled::{self, Engine};
 use keyway_volume::bitlocker::{self, InPlace, Method, NewProtectors, Secret};
 use keyway_volume::veracrypt::{self, Fill, HashName, NewVolume};
 use keyway_volume::{Secrets, Stage};
@@ -24,33 +25,12 @@ use std::time::Instant;
 /// Does an operation once; tells how many seconds it took and how many bytes that was.
 pub type TimedWork = dyn Fn(&Timed, &AtomicBool) -> Result<(f64, u64), LabError> + Send + Sync;
 
-/// What an encryption in place needs beside the bytes that it encrypts: headers, and a journal of two
-/// segments.
-pub(crate) const IN_PLACE_ROOM: u64 = 2 * LARGEST_SEGMENT + (16 << 20);
-
 /// What BitLocker needs beside the bytes and the journal: three copies of its metadata, the first
 /// sectors, and what keeps them at their alignment.
 const METADATA_ROOM: u64 = 4 << 20;
 
 /// The password of volumes that live for a turn and hold nothing.
 const PASSWORD: &[u8] = b"keyway laboratory";
-
-/// A modelled drive that is made to encrypt by itself.
-#[derive(Clone)]
-pub(crate) struct Hardware {
-    pub(crate) model: DriveModel,
-    /// Where its blocks rest.
-    pub(crate) bytes: Arc<SparseStore>,
-}
-
-impl Hardware {
-    /// Takes ownership, activates locking, locks and unlocks: a drive that is ready.
-    pub(crate) fn set_up(&self) -> Result<ModelDrive, LabError> {
-        let made =
-            modelled::set_up(self.model.clone(), Clock::real(), Engine::InTheModel, self.bytes.clone());
-        Ok(made.map_err(|e| LabError::Volume(e.to_string(), Vec::new()))?.drive)
-    }
-}
 
 /// What can be timed on a target.
 pub(crate) fn work(

@@ -12,7 +12,7 @@ use keyway_attach::Stop;
 use keyway_attach::fuse::{FuseMount, Options};
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
 use keyway_lab::load::{self, Turn};
-use keyway_lab::workload::{self, Data, Kind};
+use keyway_lab::workload::{self, Data, Procedure};
 use keyway_lab::{Cell, Metric, Mix, Pattern, Subject, stats};
 use keyway_store::{MemStore, Store, StoreError};
 use std::cell::Cell as Once;
@@ -202,7 +202,9 @@ fn fio_and_we_do_not_differ_on_a_disk() {
 
 /// Every cell on both, in neighbouring turns: what each says, and the line that tells it.
 fn compare(path: &Path) -> Vec<(Told, String)> {
-    let Kind::Requests(requests) = workload::find("cdm").expect("shipped").kind else { panic!("requests") };
+    let Procedure::Requests(requests) = workload::find("cdm").expect("shipped").kind else {
+        panic!("requests")
+    };
     let only = std::env::var("KEYWAY_FIO_CELL").unwrap_or_default();
     let cells = requests.cells.iter().filter(|c| c.mix != Mix::Mix70 && c.name.contains(&only));
     let mut found = Vec::new();

@@ -3,7 +3,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_lab::workload::{self, Kind};
+use keyway_lab::workload::{self, Procedure};
 use keyway_lab::{Cell, Document, Drive, Entrant, Machine, PathKind, Rig, calibration, measure, report};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -30,7 +30,7 @@ fn document() -> Document {
         let turns = &mut changed.turns;
         (turns.runs, turns.slices, turns.discarded, turns.pause_seconds) = (1, 2, 0, 0.0);
         turns.seconds = 0.002;
-        let Kind::Requests(requests) = &mut changed.kind else { panic!("requests") };
+        let Procedure::Requests(requests) = &mut changed.kind else { panic!("requests") };
         let fits = |cell: &Cell| cell.block_bytes <= SPAN / 4 && cell.queue_depth != 6;
         let (kept, metrics) = requests
             .cells

@@ -62,7 +62,7 @@ fn told(what: &str, first: Subject, second: Subject) -> usize {
         metrics: vec![keyway_lab::Metric::LatencyUs],
     };
     let turns = Turns { runs: 5, seconds: 0.08, pause_seconds: 0.0, discarded: 1, slices: 4 };
-    let kind = keyway_lab::workload::Kind::Requests(requests.clone());
+    let kind = keyway_lab::workload::Procedure::Requests(requests.clone());
     let [name, title, source] = ["test", "a test", "here"].map(str::to_owned);
     let workload = Workload { name, title, source, deviations: vec![], turns, kind };
     let stop = AtomicBool::new(false);

@@ -3,7 +3,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_lab::workload::{self, Kind};
+use keyway_lab::workload::{self, Procedure};
 use keyway_lab::{Cell, Drive, Entrant, Findings, Rig, Target, Workload, measure, measure_procedure};
 use keyway_model::{Clock, DriveModel};
 use keyway_store::{MemStore, Store};
@@ -23,7 +23,7 @@ fn small(original: &Workload) -> Workload {
     (turns.runs, turns.slices, turns.discarded, turns.pause_seconds) = (1, 2, 0, 0.0);
     turns.seconds = 0.004;
     match &mut workload.kind {
-        Kind::Requests(requests) => {
+        Procedure::Requests(requests) => {
             (requests.span_bytes, requests.verify) = (SPAN, true);
             // ATTO has 216 cells: one of nine, its smallest and largest blocks among them, shows the way.
             if !slow && requests.cells.len() > 100 {
@@ -36,24 +36,24 @@ fn small(original: &Workload) -> Workload {
                 *cell = Cell { span_bytes: SPAN, ..cell.clone() };
             }
         }
-        Kind::Positions(p) => (p.samples, p.sample_bytes, p.access_samples) = (4, 1 << 20, 8),
-        Kind::Condition(c) => (c.at_most_seconds, c.round_seconds) = (0.5, 0.02),
-        Kind::Tree(tree) => {
+        Procedure::Positions(p) => (p.samples, p.sample_bytes, p.access_samples) = (4, 1 << 20, 8),
+        Procedure::Condition(c) => (c.at_most_seconds, c.round_seconds) = (0.5, 0.02),
+        Procedure::Tree(tree) => {
             (tree.folders, tree.read_bytes) = (5, 1 << 20);
             for group in &mut tree.files {
                 (group.count, group.bytes) = (4, 1 << 18);
             }
         }
-        Kind::Copy(copy) => copy.bytes = 3 << 20,
-        Kind::Timed(timed) => {
+        Procedure::Copy(copy) => copy.bytes = 3 << 20,
+        Procedure::Timed(timed) => {
             timed.bytes = 64 << 20;
             timed.used_bytes = timed.used_bytes.map(|_| 24 << 20);
         }
         // The mix runs in the calibration; here one of its parts shows that it is found and replayed.
-        Kind::Traces(traces) if traces.traces == ["pcmark-like"] || !slow => {
+        Procedure::Traces(traces) if traces.traces == ["pcmark-like"] || !slow => {
             traces.traces = vec!["boot".to_owned()];
         }
-        Kind::Traces(_) => {}
+        Procedure::Traces(_) => {}
     }
     workload
 }
@@ -77,7 +77,7 @@ fn entrants(rig: &Rig, targets: &[&str], folder: &Path) -> Vec<Entrant> {
 fn run(workload: &Workload, original: &Workload, entrants: &[Entrant]) -> Findings {
     let stop = AtomicBool::new(false);
     match &workload.kind {
-        Kind::Requests(requests) => measure(original, workload, requests, entrants, None, &stop, &()),
+        Procedure::Requests(requests) => measure(original, workload, requests, entrants, None, &stop, &()),
         _ => measure_procedure(workload, entrants, &stop, &()),
     }
 }
@@ -117,7 +117,7 @@ fn every_shipped_workload_runs_on_a_file_and_what_it_writes_is_verified() {
         let unlock = workload.name == "unlock-time";
         let mut targets = vec![if unlock { "veracrypt:serpent" } else { "plain" }, "veracrypt:aes"];
         // Keyway's own operations are different code for each format.
-        if matches!(workload.kind, Kind::Timed(_)) {
+        if matches!(workload.kind, Procedure::Timed(_)) {
             targets.push("bitlocker:aes-xts-128");
         }
         let found = run(&workload, &original, &entrants(&rig, &targets, folder.path()));

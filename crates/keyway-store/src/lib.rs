@@ -22,6 +22,7 @@ mod fault;
 mod file;
 #[cfg(target_os = "linux")]
 mod in_use;
+mod log_buckets;
 mod memory;
 mod mode;
 mod noise;
@@ -40,6 +41,7 @@ pub use fault::{FaultPlan, FaultStore};
 pub use file::FileStore;
 #[cfg(target_os = "linux")]
 pub use in_use::InUse;
+pub use log_buckets::LogBuckets;
 pub use memory::MemStore;
 pub use mode::{Caching, OpenMode};
 pub use noise::SplitMix64;

@@ -17,7 +17,7 @@
 //! # Where to begin
 //! [`Drive::create`] with a [`DriveConfig`] or a [`Profile`] on any [`Store`](keyway_store::Store); a host of
 //! [`keyway_sed::host`] talks to it through a [`VirtualTransport`], and its blocks are a store of their own:
-//! [`DriveStore`]. With a drive model's timing: [`modelled`].
+//! [`DriveStore`]. With a drive model's timing: the module `modelled`, behind a feature of that name.
 //!
 //! ```
 //! use keyway_sed::host::Host;
@@ -47,6 +47,7 @@ mod locking;
 mod media;
 mod methods;
 mod misbehave;
+#[cfg(feature = "modelled")]
 pub mod modelled;
 mod profile;
 mod says;

@@ -18,6 +18,7 @@
 //! | know which ways there are to attach one here, and what each costs | [`session::choose`], [`session::CANDIDATES`] |
 //! | know what is open, and what is known of a volume | [`session::OpenVolume`], [`session::VolumeStatus`] |
 //! | close it, or several | [`session::close`], [`session::close_each`] |
+//! | know what this machine can do | [`Capabilities::look`] |
 //! | destroy every key of a volume | [`erase`] |
 //! | see, set up, unlock or erase a drive that encrypts by itself, or make a virtual one | [`drive`] |
 //!
@@ -50,6 +51,7 @@
 //! puts into words.
 #![forbid(unsafe_code)]
 
+mod capabilities;
 pub mod conversion;
 pub mod create;
 pub mod detect;
@@ -66,16 +68,21 @@ pub mod searching;
 pub mod secrets;
 pub mod session;
 mod system_drive;
+#[cfg(feature = "lab")]
+pub mod tour;
 #[cfg_attr(not(feature = "tpm"), path = "absent/tpm.rs")]
 pub mod tpm;
 mod under_way;
 pub mod unlock;
 mod volume;
 
+pub use capabilities::{Capabilities, Capability};
 pub use erase::{ErasePlan, Erased, erase};
 pub use error::{Error, Misuse};
 pub use keyway_engine::{Access, Device};
 pub use keyway_fs::files::{self, Files};
+#[cfg(feature = "lab")]
+pub use keyway_lab as lab;
 pub use keyway_secret::SecretBytes;
 pub use keyway_store::{Caching, Operation, ReadOnlyStore, Store, StoreError};
 pub use keyway_volume::{Info, Secrets as VeraCryptSecret};

@@ -13,6 +13,7 @@ mod connect;
 mod transport;
 mod volume_file;
 
+use crate::notice::{self, Notice};
 use crate::{AttachError, Stop, User, loopdev};
 use keyway_engine::Device;
 use std::os::fd::{AsFd, OwnedFd};
@@ -176,7 +177,7 @@ impl Threads {
                 drop(tell);
                 let ended = server.map(Server::serve);
                 if let Ok(Err(e)) = ended {
-                    eprintln!("keyway: a FUSE queue failed, and this process ends: {e}");
+                    notice::tell(&Notice::FuseQueueFailed(e));
                     // Nobody else can answer what comes by this queue, so its callers would wait for
                     // ever. When the process is gone, the kernel gives them errors.
                     std::process::abort();
@@ -220,7 +221,7 @@ impl Threads {
         running.fetch_add(1, Ordering::AcqRel);
         let thread = Builder::new().name("keyway-fuse".into()).spawn(move || {
             if let Err(e) = work(&file) {
-                eprintln!("keyway: a FUSE thread ended: {e}");
+                notice::tell(&Notice::FuseThreadEnded(e));
             }
             end(&gone, &running);
         })?;

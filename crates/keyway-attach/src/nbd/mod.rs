@@ -19,6 +19,7 @@
 mod admission;
 mod breach;
 mod buffer_pool;
+mod client;
 mod context;
 mod cutter;
 mod handshake;
@@ -33,6 +34,7 @@ mod wire;
 pub use crate::NbdError;
 pub use crate::address::Listen;
 pub use breach::{Breach, ConnectionError};
+pub use client::Client;
 #[cfg(feature = "vhost-user")]
 pub(crate) use listen::Listener;
 pub use server::{Options, Server, ServerCounters};

@@ -1,6 +1,7 @@
 //! The runtime folder, and a session's own folder in it.
 
 use super::patience::FIRST_WORD;
+use crate::notice::{Notice, tell};
 use crate::{AttachError, User};
 use keyway_error::Advice;
 use rustix::fs::{FlockOperation, Mode, flock};
@@ -202,7 +203,7 @@ pub(super) fn lock_runtime(runtime: &Path) -> Result<File, AttachError> {
         }
         if !told && began.elapsed() >= FIRST_WORD {
             told = true;
-            eprintln!("keyway: waiting: {}", busy());
+            tell(&Notice::Waiting(busy()));
         }
         std::thread::sleep(LOCK_PAUSE);
     }

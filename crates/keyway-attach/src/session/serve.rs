@@ -12,6 +12,7 @@ use super::served::Served;
 use super::serving::{Serving, keep_first};
 use super::stale::{clean_stale_in, waiting_in};
 use super::state::{SessionState, SessionStatus};
+use crate::notice::{Notice, tell};
 use crate::{AttachError, Stop, UblkError, mount};
 use keyway_engine::{Device, HandOver};
 use keyway_model::trace::TraceRecorder;
@@ -208,10 +209,7 @@ impl Session {
             let (asked, signalled) = (is_ready(&ready[0]), is_ready(&ready[1]));
             if signalled {
                 if self.fate() == Fate::Deleted {
-                    eprintln!(
-                        "keyway: warning: {} was deleted while it was open, and what is in it goes now",
-                        self.on.state.volume.display()
-                    );
+                    tell(&Notice::Deleted(self.on.state.volume.clone()));
                 }
                 // One byte per signal; what matters is that there was one.
                 let _ = signals.read(&mut [0; 16]);

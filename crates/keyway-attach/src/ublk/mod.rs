@@ -18,6 +18,7 @@ pub use control::{available, outlives_its_server, owner};
 pub use orphan::{Waiting, waiting};
 pub(crate) use orphan::{clear, not_handed_over};
 
+use crate::notice::{Notice, tell};
 use crate::{AttachError, Stop, loopdev};
 use control::{control, is_ours, path_of, tag};
 use keyway_engine::Device;
@@ -168,7 +169,7 @@ impl UblkVolume {
                 if let Err(e) = queue::serve(&character, number, &info, &device, ready) {
                     // With one queue dead its requests would wait for ever, ours among them. When all of this
                     // process is gone, the kernel lets another one take them over.
-                    eprintln!("keyway: a queue of {} can't be served: {e}", path_of(info.id).display());
+                    tell(&Notice::UblkQueueFailed { device: path_of(info.id), source: e });
                     std::process::abort();
                 }
                 // Stopped, by us or by somebody else.

@@ -5,6 +5,7 @@ use super::block::Block;
 use super::front::Front;
 use super::scsi::Scsi;
 use crate::address::Listen;
+use crate::notice::{self, Notice};
 use crate::{Namespace, Stop, VhostError};
 use keyway_engine::Device;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -111,7 +112,7 @@ impl VhostServer {
 fn tell(why: &str) {
     // QEMU closes in the middle of a message when it ends.
     if !why.contains("isconnected") && !why.contains("partial message") {
-        eprintln!("keyway: a virtual machine's connection ended: {why}");
+        notice::tell(&Notice::MachineLeft(why.to_owned()));
     }
 }
 

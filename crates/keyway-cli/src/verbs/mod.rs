@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+#[cfg(feature = "lab")]
 pub(crate) mod bench;
 pub(crate) mod cat;
 pub(crate) mod close;
 pub(crate) mod create;
 pub(crate) mod decrypt;
+#[cfg(feature = "lab")]
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drive;
@@ -15,6 +17,7 @@ pub(crate) mod erase;
 pub(crate) mod get;
 pub(crate) mod header;
 pub(crate) mod info;
+#[cfg(feature = "lab")]
 pub(crate) mod lab;
 pub(crate) mod ls;
 pub(crate) mod open;

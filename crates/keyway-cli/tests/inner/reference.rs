@@ -62,7 +62,7 @@ fn the_page_says_what_the_program_says() {
 }
 
 /// Kinds that no test brings about yet.
-const NEVER_PRODUCED: [Kind; 1] = [Kind::NotADocument];
+const NEVER_PRODUCED: [Kind; 1] = [Kind::NotBegun];
 
 /// What tests say: the files of the crates' folders `tests`, and what stands in their sources behind `#[cfg(test)]`.
 fn tests(folder: &Path, whole: bool, said: &mut String) {

@@ -6,6 +6,10 @@ use keyway::resize::ResizeError;
 use keyway::{Error, Misuse};
 
 use keyway::drive::Authority;
+use keyway::lab::LabError;
+use keyway::lab::bench::BenchError;
+use keyway::lab::trace::TraceError;
+use keyway::session::{Lack, LackReason, Need};
 use keyway_attach::{
     AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
 };
@@ -18,9 +22,6 @@ use keyway_fs::files::FilesError;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_fs::resize::RoomError;
 use keyway_kdf::{Argon2idParameter, KdfError};
-use keyway_lab::LabError;
-use keyway_lab::bench::BenchError;
-use keyway_lab::trace::TraceError;
 use keyway_model::trace::TraceFormatError;
 use keyway_sed::host::{Did, HostError, Misbehaved, Refused, Unfit};
 use keyway_sed::password::PasswordError;
@@ -123,6 +124,7 @@ fn sectors() -> Vec<Failure> {
         CipherError::Unsupported(Chain::single(Algorithm::Aes256)),
         CipherError::KernelMissing("avx512"),
         BenchError::NoKernel,
+        BenchError::NoSuchKernel { name: "avx9".to_owned(), present: "portable, sse".to_owned() },
         BenchError::Memory { buffer: 1 << 30, threads: 8 },
         BenchError::Cipher(CipherError::KernelMissing("avx512")),
     ]);
@@ -625,6 +627,10 @@ fn attaching() -> Vec<Failure> {
     all
 }
 
+fn no_json() -> serde_json::Error {
+    serde_json::from_str::<u8>("{").expect_err("no number")
+}
+
 fn laboratory() -> Vec<Failure> {
     use LabError as E;
     use TraceError as T;
@@ -657,6 +663,12 @@ fn laboratory() -> Vec<Failure> {
         E::ReadOnly(name()),
         E::NoSpace { what: name(), needed: 4096 },
         E::Unsuited("nothing is left of oltp with these options".to_owned()),
+        E::System { doing: "write", path: "report.html".into(), source: io(13) },
+        E::Folder("reports".into()),
+        E::NotADocument { path: name().into(), source: no_json() },
+        E::NoSuchModel("fastest".to_owned()),
+        E::Lack(Lack { need: Need::LoopDevice, reason: LackReason::NotRoot }),
+        E::ClosedMeanwhile(v()),
         E::Store(failed(Operation::Read)),
         E::Device(DeviceError::ReadOnly),
         E::Layout(LayoutError::Empty),

@@ -151,7 +151,6 @@ fn every_copy_of_what_is_changed_is_changed_with_it() {
         assert!(front() == before, "{shape}: something is left of it");
         tried += 1;
     }
-    eprintln!("{tried} shapes");
     let tools = ["mkntfs", "mkfs.exfat", "mkfs.fat"].into_iter().filter_map(require_tool).count();
     assert!(tried >= 5 * tools, "{tried}");
 }

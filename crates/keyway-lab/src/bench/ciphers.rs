@@ -1,7 +1,7 @@
 //! The speed of ciphers, kernel by kernel.
 
 use super::clock;
-use super::race::{Setting, Work, race};
+use super::race::{Setting, Work, race, rounded};
 use super::subject::Subject;
 use keyway_cipher::{CipherError, Kernel, SectorCipher};
 use serde::Serialize;
@@ -80,8 +80,8 @@ pub(super) fn rows(
             threads: setting.threads,
             buffer_bytes: setting.buffer as u64,
             sector_bytes: cipher.unit_bytes(),
-            encrypt_mb_s: super::rounded(encrypt),
-            decrypt_mb_s: super::rounded(decrypt),
+            encrypt_mb_s: rounded(encrypt),
+            decrypt_mb_s: rounded(decrypt),
             encrypt_cycles_per_byte: cycles(encrypt),
             decrypt_cycles_per_byte: cycles(decrypt),
             chosen: cipher.kernel() == chosen,

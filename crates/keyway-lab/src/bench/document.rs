@@ -2,8 +2,9 @@
 
 use super::ciphers::CipherRow;
 use super::kdfs::KdfRow;
-use super::race::Setting;
-use super::{clock, copying, plan, rounded};
+use super::memory::copying;
+use super::race::{Setting, rounded};
+use super::{clock, plan};
 use keyway_store::size;
 use keyway_sys::machine;
 use keyway_volume::bitlocker::FileTime;

@@ -1,6 +1,6 @@
 //! What key derivations cost: VeraCrypt's without a PIM, and BitLocker's.
 
-use super::race::median;
+use super::race::{median, rounded};
 use keyway_kdf::{Argon2idCost, BitlockerStretch, Kernel, Prf};
 use keyway_volume::veracrypt::{Derivation, SALT_BYTES};
 use keyway_volume::{Format, HashName};
@@ -77,7 +77,7 @@ fn pbkdf2(prf: Prf, iterations: u32) -> KdfRow {
     KdfRow {
         kdf: format!("pbkdf2-{}", prf.name()),
         iterations,
-        ms: super::rounded(ms * f64::from(iterations) / f64::from(measured)),
+        ms: rounded(ms * f64::from(iterations) / f64::from(measured)),
         kernel: Kernel::available(prf).first().map(|kernel| kernel.name()),
         measured_iterations: Some(measured),
         memory_kib: None,
@@ -92,7 +92,7 @@ fn argon2id(cost: Argon2idCost) -> Option<KdfRow> {
     Some(KdfRow {
         kdf: "argon2id".to_owned(),
         iterations: cost.passes,
-        ms: super::rounded(began.elapsed().as_secs_f64() * 1e3),
+        ms: rounded(began.elapsed().as_secs_f64() * 1e3),
         kernel: None,
         measured_iterations: None,
         memory_kib: Some(cost.memory_kib),
@@ -109,7 +109,7 @@ fn bitlocker(name: &str, protectors: usize) -> KdfRow {
         kdf: name.to_owned(),
         // 2^20 by the format.
         iterations: 1 << 20,
-        ms: super::rounded(ms),
+        ms: rounded(ms),
         kernel: None,
         measured_iterations: None,
         memory_kib: None,

@@ -5,46 +5,46 @@
 mod ciphers;
 mod clock;
 mod document;
+mod error;
 mod kdfs;
+mod memory;
 mod plan;
 mod race;
 mod report;
 mod subject;
-
-use keyway_cipher::{CipherError, Kernel};
-use std::hint::black_box;
-use std::time::Duration;
+mod tables;
 
 pub use ciphers::CipherRow;
 pub use document::{Document, Machine, MemoryRow, Point, point_words};
+pub use error::BenchError;
 pub use kdfs::KdfRow;
+pub use memory::memcpy;
 pub use plan::{Buffers, Plan, Threads};
 pub use race::Setting;
 pub use report::html;
 pub use subject::Subject;
+pub use tables::tables;
 
-/// Why nothing could be measured.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BenchError {
-    /// None of the kernels serves any of the ciphers.
-    #[error("no kernel that was named serves these ciphers")]
-    NoKernel,
-    /// More than the memory that is free.
-    #[error(
-        "{threads} threads with {} each, and as much again to copy to, are more than the memory \
-         that is free",
-        keyway_store::size::words(*.buffer as u64)
-    )]
-    Memory {
-        /// Bytes of each thread's buffer.
-        buffer: usize,
-        /// Threads.
-        threads: u16,
-    },
-    /// A cipher could not be made.
-    #[error(transparent)]
-    Cipher(#[from] CipherError),
+use keyway_cipher::{CipherError, Kernel};
+use memory::copying;
+use race::rounded;
+use std::time::Duration;
+
+/// The kernels of these names; all that this machine has where there are none, or one is `all`.
+///
+/// # Errors
+/// This machine has no such kernel.
+pub fn kernels(names: &[String]) -> Result<Vec<Kernel>, BenchError> {
+    let have = Kernel::available();
+    if names.is_empty() || names.iter().any(|name| name == "all") {
+        return Ok(have);
+    }
+    let find = |name: &String| have.iter().copied().find(|kernel| kernel.name() == name.as_str());
+    let missing = |name: &String| {
+        let present = have.iter().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ");
+        BenchError::NoSuchKernel { name: name.clone(), present }
+    };
+    names.iter().map(|name| find(name).ok_or_else(|| missing(name))).collect()
 }
 
 /// Measures each subject with these kernels as the plan says; `command` is kept in the document.
@@ -86,25 +86,4 @@ pub fn measure(
 pub fn chosen_row(subject: Subject, buffer: usize, time: Duration) -> Result<Option<CipherRow>, CipherError> {
     let setting = Setting { buffer, threads: 1, time };
     Ok(ciphers::rows(subject, &[subject.chosen()?], setting)?.into_iter().next())
-}
-
-/// MB/s that one core copies in memory.
-pub fn memcpy(buffer: usize, time: Duration) -> f64 {
-    copying(Setting { buffer, threads: 1, time })
-}
-
-/// MB/s of copying one buffer into another: what moving the bytes alone costs.
-fn copying(setting: Setting) -> f64 {
-    // Source and target are the halves of a buffer of each thread; one of them counts.
-    let setting = Setting { buffer: 2 * setting.buffer, ..setting };
-    let copy = |both: &mut [u8]| {
-        let (source, target) = both.split_at_mut(both.len() / 2);
-        target.copy_from_slice(black_box(source));
-    };
-    race::race(setting, &[&copy]).first().copied().unwrap_or(0.0) / 2.0
-}
-
-/// To a tenth.
-fn rounded(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
 }

@@ -1,6 +1,6 @@
 //! Which buffers and numbers of threads are measured.
 
-use super::BenchError;
+use super::error::BenchError;
 use super::race::Setting;
 use keyway_sys::machine;
 use std::time::Duration;

@@ -60,6 +60,11 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
+/// To a tenth.
+pub(super) fn rounded(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
 /// One thread's speed in each turn of each piece of work.
 fn turns(
     clock: &impl Fn() -> Duration,

@@ -5,7 +5,8 @@
 //! Not every file's bytes come from a block device (FUSE, network file systems, tmpfs); whether they
 //! do is found out by fetching one block past the cache and looking whether it was counted.
 
-use crate::{Cell, Mix, Subject};
+use crate::cell::{Cell, Mix};
+use crate::sectors::Subject;
 use keyway_store::AlignedBuf;
 use keyway_sys::bytes_fetched;
 use rustix::fs::OFlags;

@@ -6,98 +6,31 @@
 //! same moment: a request counts when it is finished before the end.
 
 mod cache_watch;
+mod fill;
+mod lane;
+mod meter;
 mod offsets;
 mod queued;
 mod ring;
+mod tally;
+mod turn;
 mod verify;
 mod workers;
 
-use crate::workload::Data;
-use crate::{Cell, Direction, Flag, Histogram, LabError, Metric, Sample, Subject};
-pub use queued::OpenQueue;
-
-use cache_watch::CacheWatch;
+pub(crate) use fill::{PIECE, fill, write_noise};
+pub(crate) use lane::{Lane, sectors};
+pub use meter::Meter;
 pub(crate) use offsets::Rng;
-use rustix::time::{ClockId, clock_gettime};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+pub use turn::Turn;
+
+use crate::cell::Cell;
+use crate::error::LabError;
+use crate::result::{Flag, Metric, Sample};
+use crate::sectors::Subject;
+use cache_watch::CacheWatch;
+use std::sync::atomic::Ordering;
+use tally::Load;
 use verify::Proof;
-
-/// How one turn is run.
-#[derive(Clone, Copy)]
-pub struct Turn<'a> {
-    /// How long requests are counted.
-    pub time: Duration,
-    /// Requests are made for so long before any is counted.
-    pub ramp: Duration,
-    /// What is written.
-    pub data: Data,
-    /// Turns with the same seed touch the same blocks in the same order.
-    pub seed: u64,
-    /// Whether what was written is read back and compared once the turn is over.
-    pub verify: bool,
-    /// Set from outside to end it early.
-    pub stop: &'a AtomicBool,
-}
-
-/// A turn goes on until every thread of the generator has finished so many requests, however long
-/// they take: a turn of no request has no speed.
-const LEAST: u64 = 2;
-
-/// A turn as the generators get it.
-#[derive(Clone, Copy)]
-struct Load<'a> {
-    cell: &'a Cell,
-    turn: Turn<'a>,
-    /// What is to be written so that it can be verified.
-    proof: Option<&'a Proof>,
-}
-
-/// What one thread of the generator counted.
-#[derive(Default)]
-struct Tally {
-    reads: u64,
-    writes: u64,
-    latency: Histogram,
-}
-
-impl Tally {
-    fn count(&mut self, direction: Direction) {
-        match direction {
-            Direction::Read => self.reads += 1,
-            Direction::Write => self.writes += 1,
-        }
-    }
-
-    fn has_enough(&self) -> bool {
-        self.reads + self.writes >= LEAST
-    }
-}
-
-/// The moments of a turn, the same for all its threads.
-#[derive(Clone, Copy)]
-struct Times {
-    counted_from: Instant,
-    until: Instant,
-}
-
-impl Times {
-    fn of(turn: Turn<'_>, began: Instant) -> Self {
-        let counted_from = began + turn.ramp;
-        Self { counted_from, until: counted_from + turn.time }
-    }
-
-    /// Whether a request that was finished at `at` counts.
-    fn counts(&self, at: Instant, tally: &Tally) -> bool {
-        at >= self.counted_from && (at <= self.until || !tally.has_enough())
-    }
-
-    /// How long requests were counted, in seconds, where the last that counts was finished at `last`:
-    /// to the end, or longer where it had to wait for that one.
-    fn seconds(&self, last: Instant) -> f64 {
-        self.until.max(last).saturating_duration_since(self.counted_from).as_secs_f64().max(1e-9)
-    }
-}
 
 /// Runs a cell on a subject for one turn.
 ///
@@ -146,73 +79,15 @@ pub fn run(subject: &Subject, cell: &Cell, turn: Turn<'_>) -> Result<Sample, Lab
     Ok(sample)
 }
 
-/// Processor time and energy since a moment.
-pub struct Meter {
-    cpu: f64,
-    energy: Option<f64>,
-}
-
-impl Meter {
-    /// From now on.
-    pub fn start() -> Self {
-        Self { cpu: cpu_seconds(), energy: package_joules() }
-    }
-
-    /// Processor seconds of this process, and joules of the package where the machine tells them.
-    pub fn spent(&self) -> (f64, Option<f64>) {
-        let joules = self.energy.zip(package_joules()).map(|(from, to)| to - from);
-        // The counter wraps; a turn in which it did has no figure.
-        (cpu_seconds() - self.cpu, joules.filter(|j| *j >= 0.0))
-    }
-}
-
-fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-}
-
-/// The processor packages' energy counters together, in joules
-/// (`Documentation/power/powercap/powercap.rst` in the kernel).
-fn package_joules() -> Option<f64> {
-    let zones = std::fs::read_dir("/sys/class/powercap").ok()?;
-    let mut joules = None;
-    for zone in zones.flatten() {
-        let name = zone.file_name();
-        // `intel-rapl:0` is a package, `intel-rapl:0:0` a part of one; AMD's have the same names.
-        let Some(name) = name.to_str().filter(|n| n.starts_with("intel-rapl:")) else { continue };
-        if name.matches(':').count() != 1 {
-            continue;
-        }
-        let text = std::fs::read_to_string(zone.path().join("energy_uj")).ok()?;
-        *joules.get_or_insert(0.0) += text.trim().parse::<f64>().ok()? / 1e6;
-    }
-    joules
-}
-
-/// Fills a buffer with what the workload writes.
-pub(crate) fn fill(buf: &mut [u8], data: Data, rng: &mut Rng) {
-    match data {
-        Data::Zero => buf.fill(0),
-        Data::Pattern => {
-            for (n, byte) in buf.iter_mut().enumerate() {
-                *byte = (n % 16) as u8;
-            }
-        }
-        Data::Random => {
-            for chunk in buf.chunks_mut(8) {
-                let word = rng.next().to_le_bytes();
-                chunk.copy_from_slice(word.get(..chunk.len()).unwrap_or_default());
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Mix, Pattern};
+    use crate::cell::{Mix, Pattern};
+    use crate::workload::Data;
     use keyway_store::MemStore;
     use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
 
     fn cell(pattern: Pattern, mix: Mix, queue_depth: u32, threads: u32) -> Cell {
         let name = "test".to_owned();
@@ -228,7 +103,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         std::fs::write(&path, vec![1; 1 << 20]).expect("written");
-        let memory: Arc<dyn crate::Sectors> = Arc::new(crate::Stored(Arc::new(MemStore::new(1 << 20))));
+        let memory: Arc<dyn crate::sectors::Sectors> =
+            Arc::new(crate::sectors::Stored(Arc::new(MemStore::new(1 << 20))));
         vec![
             (Subject::InProcess(memory), None),
             (Subject::File { path, start: 0, len: 1 << 20, direct: false }, Some(folder)),
@@ -263,8 +139,8 @@ mod tests {
     #[test]
     fn a_failing_medium_and_a_stop_are_told() {
         let stop = AtomicBool::new(false);
-        let read_only: Arc<dyn crate::Sectors> =
-            Arc::new(crate::Stored(Arc::new(MemStore::new(1 << 20).read_only())));
+        let read_only: Arc<dyn crate::sectors::Sectors> =
+            Arc::new(crate::sectors::Stored(Arc::new(MemStore::new(1 << 20).read_only())));
         let failed =
             run(&Subject::InProcess(read_only), &cell(Pattern::Random, Mix::Write, 2, 2), turn(&stop));
         assert!(matches!(failed, Err(LabError::Io { .. })), "{failed:?}");

@@ -1,6 +1,6 @@
 //! Which block comes next.
 
-use crate::{Cell, Direction, Mix, Pattern};
+use crate::cell::{Cell, Direction, Mix, Pattern};
 pub(crate) use keyway_store::SplitMix64 as Rng;
 use std::sync::atomic::{AtomicU64, Ordering};
 

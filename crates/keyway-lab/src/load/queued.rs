@@ -1,14 +1,15 @@
 //! Stores that take many requests from one thread: a queue per thread of the cell, kept full.
 
+use super::fill::fill;
 use super::offsets::{Cursor, Rng, next};
-use super::{Load, Tally, fill};
-use crate::{Direction, LabError, Recorder};
+use super::tally::{Load, Tally};
+use crate::cell::Direction;
+use crate::error::LabError;
+use crate::histogram::Recorder;
+use crate::sectors::OpenQueue;
 use keyway_store::{Action, AlignedBuf, Queue, Request, StoreError};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Makes a queue for the thread that calls it.
-pub type OpenQueue = dyn Fn() -> Box<dyn Queue> + Send + Sync;
 
 pub(super) fn run(open: &OpenQueue, start: u64, load: Load<'_>) -> Result<(Vec<Tally>, f64), LabError> {
     let threads = load.cell.threads.max(1);

@@ -1,8 +1,12 @@
 //! Files and devices: a ring per thread, filled up again whenever a request is finished.
 
+use super::fill::fill;
 use super::offsets::{Cursor, Rng, next};
-use super::{Load, Tally, Times, Turn, fill};
-use crate::{Cell, Direction, LabError, Recorder};
+use super::tally::{Load, Tally, Times};
+use super::turn::Turn;
+use crate::cell::{Cell, Direction};
+use crate::error::LabError;
+use crate::histogram::Recorder;
 use keyway_sys::{IoRing, Transfer};
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;

@@ -5,9 +5,13 @@
 //! earlier turn as well. Marking the blocks takes processor time while the turn runs; reading them back
 //! comes after it and is no part of the figure.
 
-use super::{Rng, Turn, fill};
-use crate::procedures::Lane;
-use crate::{Cell, LabError, Subject};
+use super::fill::fill;
+use super::lane::Lane;
+use super::offsets::Rng;
+use super::turn::Turn;
+use crate::cell::Cell;
+use crate::error::LabError;
+use crate::sectors::Subject;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Bytes that carry a mark of their own.
@@ -94,8 +98,9 @@ fn mark(unit: &mut [u8], at: u64, seed: u64) {
 mod tests {
     use super::super::run;
     use super::*;
+    use crate::cell::{Mix, Pattern};
+    use crate::sectors::Sectors;
     use crate::workload::Data;
-    use crate::{Mix, Pattern, Sectors};
     use keyway_testkit::wait_for;
     use std::io;
     use std::sync::Arc;
@@ -141,7 +146,7 @@ mod tests {
 
     /// How the check of a turn ends, and whether a write was worn.
     fn verified(time: Duration, wear: Wear, data: Data) -> (Result<(), LabError>, bool) {
-        let medium = crate::Stored(Arc::new(keyway_store::MemStore::new(1 << 20)));
+        let medium = crate::sectors::Stored(Arc::new(keyway_store::MemStore::new(1 << 20)));
         let worn = Arc::new(Worn { medium, wear, met: AtomicBool::new(false) });
         let subject = Subject::InProcess(worn.clone());
         let cell = Cell {

@@ -1,8 +1,12 @@
 //! Sectors in this process: a thread per request in flight, each with a buffer of its own.
 
+use super::fill::fill;
 use super::offsets::{Cursor, Rng, next};
-use super::{Load, Tally, Times, fill};
-use crate::{Direction, LabError, Recorder, Sectors};
+use super::tally::{Load, Tally, Times};
+use crate::cell::Direction;
+use crate::error::LabError;
+use crate::histogram::Recorder;
+use crate::sectors::Sectors;
 use keyway_store::AlignedBuf;
 use std::io;
 use std::path::Path;

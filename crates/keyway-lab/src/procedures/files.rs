@@ -1,9 +1,11 @@
 //! Copies of files in a folder of the entrant's: a tree, or one large file. Times include getting
 //! everything onto the medium; what is read was put out of the page cache before.
 
+use crate::entrant::Entrant;
+use crate::error::LabError;
 use crate::load::{Meter, Rng, fill};
+use crate::result::{Metric, Sample};
 use crate::workload::{CopyFile, Data, FileGroup, Tree};
-use crate::{Entrant, LabError, Metric, Sample};
 use rustix::fs::{Advice, fadvise, syncfs};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -219,11 +221,12 @@ fn copy_tree(from: &Path, to: &Path, stop: &AtomicBool) -> Result<u64, LabError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EntrantFacts, Subject};
+    use crate::judge::EntrantFacts;
+    use crate::sectors::Subject;
     use std::sync::Arc;
 
     fn entrant(folder: Option<&Path>) -> Entrant {
-        let memory = Arc::new(crate::Stored(Arc::new(keyway_store::MemStore::new(4096))));
+        let memory = Arc::new(crate::sectors::Stored(Arc::new(keyway_store::MemStore::new(4096))));
         Entrant {
             name: "x".into(),
             subject: Subject::InProcess(memory),

@@ -2,15 +2,18 @@
 //! Keyway's own operations, recorded traces. A workload gives cells; one cell on one entrant is a turn.
 
 mod files;
-mod lane;
 mod positions;
 mod traces;
 
-use crate::interleave::{Outcome, Place, Watch, interleave};
+use crate::entrant::Entrant;
+use crate::error::LabError;
+use crate::experiment::Findings;
+use crate::interleave::{Outcome, Slot, Watch, interleave};
+use crate::judge::EntrantFacts;
 use crate::judge::{CellFacts, judge};
-use crate::workload::{Condition, Kind, Operation, Timed, Workload};
-use crate::{Entrant, EntrantFacts, Findings, Flag, LabError, Metric, Sample};
-pub(crate) use lane::Lane;
+use crate::load::{Lane, Meter};
+use crate::result::{Flag, Metric, Sample};
+use crate::workload::{Condition, Operation, Procedure, Timed, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -24,7 +27,7 @@ pub fn measure_procedure(
     stop: &AtomicBool,
     watch: &dyn Watch,
 ) -> Findings {
-    let mut procedure = match Procedure::new(workload, entrants) {
+    let mut procedure = match Prepared::new(workload, entrants) {
         Ok(procedure) => procedure,
         Err(error) => {
             let missing = vec![format!("{}: all of it", workload.name)];
@@ -40,18 +43,17 @@ pub fn measure_procedure(
     let cells = procedure.cells();
     let names: Vec<String> = cells.iter().map(|(name, _)| name.clone()).collect();
     let targets: Vec<String> = entrants.iter().map(|e| e.name.clone()).collect();
-    let outcome =
-        interleave(&workload.name, &names, &targets, workload.turns, stop, watch, |place: Place| {
-            let Some(entrant) = entrants.get(place.entrant) else { return Err(LabError::Stopped) };
-            if let Some(model) = &entrant.model {
-                model.forget_lateness();
-            }
-            let mut sample = procedure.turn(place, entrant, stop)?;
-            if entrant.model.as_ref().is_some_and(|model| !model.lateness().is_kept()) {
-                sample.flags.push(Flag::BusyMachine);
-            }
-            Ok(sample)
-        });
+    let outcome = interleave(&workload.name, &names, &targets, workload.turns, stop, watch, |slot: Slot| {
+        let Some(entrant) = entrants.get(slot.entrant) else { return Err(LabError::Stopped) };
+        if let Some(model) = &entrant.model {
+            model.forget_lateness();
+        }
+        let mut sample = procedure.turn(slot, entrant, stop)?;
+        if entrant.model.as_ref().is_some_and(|model| !model.lateness().is_kept()) {
+            sample.flags.push(Flag::BusyMachine);
+        }
+        Ok(sample)
+    });
     let fact = |(_, metric): &Named| CellFacts { metric: *metric, cell: None, flags: vec![], best: true };
     let facts: Vec<CellFacts> = cells.iter().map(fact).collect();
     let known: Vec<EntrantFacts> = entrants.iter().map(|e| e.facts.clone()).collect();
@@ -60,23 +62,23 @@ pub fn measure_procedure(
     Findings { comparisons, series, missing, notes: procedure.notes, error }
 }
 
-struct Procedure<'a> {
+struct Prepared<'a> {
     workload: &'a Workload,
     files: Vec<files::Area>,
     traces: Vec<traces::Ready>,
     notes: Vec<String>,
 }
 
-impl<'a> Procedure<'a> {
+impl<'a> Prepared<'a> {
     fn new(workload: &'a Workload, entrants: &[Entrant]) -> Result<Self, LabError> {
         let (mut files, mut traces) = (Vec::new(), Vec::new());
         match &workload.kind {
-            Kind::Tree(_) | Kind::Copy(_) => {
+            Procedure::Tree(_) | Procedure::Copy(_) => {
                 for entrant in entrants {
                     files.push(files::Area::new(entrant)?);
                 }
             }
-            Kind::Traces(named) => traces = traces::ready(named)?,
+            Procedure::Traces(named) => traces = traces::ready(named)?,
             _ => {}
         }
         Ok(Self { workload, files, traces, notes: Vec::new() })
@@ -85,53 +87,55 @@ impl<'a> Procedure<'a> {
     fn cells(&self) -> Vec<Named> {
         let named = |all: &[(&str, Metric)]| all.iter().map(|(n, m)| ((*n).to_owned(), *m)).collect();
         match &self.workload.kind {
-            Kind::Positions(p) if p.write => named(&[
+            Procedure::Positions(p) if p.write => named(&[
                 ("read rate", Metric::MbS),
                 ("write rate", Metric::MbS),
                 ("access time", Metric::LatencyUs),
             ]),
-            Kind::Positions(_) => named(&[("read rate", Metric::MbS), ("access time", Metric::LatencyUs)]),
-            Kind::Condition(_) => named(&[("sequential write until settled", Metric::MbS)]),
-            Kind::Tree(t) if t.read_bytes > 0 => {
+            Procedure::Positions(_) => {
+                named(&[("read rate", Metric::MbS), ("access time", Metric::LatencyUs)])
+            }
+            Procedure::Condition(_) => named(&[("sequential write until settled", Metric::MbS)]),
+            Procedure::Tree(t) if t.read_bytes > 0 => {
                 named(&[("copy of the tree", Metric::MbS), ("read of one file", Metric::MbS)])
             }
-            Kind::Tree(_) => named(&[("copy of the tree", Metric::MbS)]),
-            Kind::Copy(_) => named(&[("copy in", Metric::Seconds), ("copy out", Metric::Seconds)]),
-            Kind::Timed(t) => named(&[match t.operation {
+            Procedure::Tree(_) => named(&[("copy of the tree", Metric::MbS)]),
+            Procedure::Copy(_) => named(&[("copy in", Metric::Seconds), ("copy out", Metric::Seconds)]),
+            Procedure::Timed(t) => named(&[match t.operation {
                 Operation::Format => ("format", Metric::Seconds),
                 Operation::Unlock => ("unlock", Metric::Seconds),
                 Operation::InPlace => ("encryption in place", Metric::Seconds),
             }]),
-            Kind::Traces(_) => self.traces.iter().map(|t| (t.name.clone(), Metric::MbS)).collect(),
-            Kind::Requests(_) => Vec::new(),
+            Procedure::Traces(_) => self.traces.iter().map(|t| (t.name.clone(), Metric::MbS)).collect(),
+            Procedure::Requests(_) => Vec::new(),
         }
     }
 
-    fn turn(&mut self, place: Place, entrant: &Entrant, stop: &AtomicBool) -> Result<Sample, LabError> {
+    fn turn(&mut self, slot: Slot, entrant: &Entrant, stop: &AtomicBool) -> Result<Sample, LabError> {
         match &self.workload.kind {
-            Kind::Positions(p) => {
-                let cell = if p.write || place.cell == 0 { place.cell } else { 2 };
-                positions::turn(p, cell, &mut Lane::of(&entrant.subject)?, place.seed, stop)
+            Procedure::Positions(p) => {
+                let cell = if p.write || slot.cell == 0 { slot.cell } else { 2 };
+                positions::turn(p, cell, &mut Lane::of(&entrant.subject)?, slot.seed, stop)
             }
-            Kind::Condition(c) => {
+            Procedure::Condition(c) => {
                 let (sample, note) = condition(c, &mut Lane::of(&entrant.subject)?, stop)?;
                 self.notes.push(format!("{}: {note}", entrant.name));
                 Ok(sample)
             }
-            Kind::Tree(tree) => self.area(place)?.tree(tree, place.cell, stop),
-            Kind::Copy(copy) => self.area(place)?.copy(copy, place.cell, stop),
-            Kind::Timed(timed) => run_timed(timed, entrant, stop),
-            Kind::Traces(named) => {
+            Procedure::Tree(tree) => self.area(slot)?.tree(tree, slot.cell, stop),
+            Procedure::Copy(copy) => self.area(slot)?.copy(copy, slot.cell, stop),
+            Procedure::Timed(timed) => run_timed(timed, entrant, stop),
+            Procedure::Traces(named) => {
                 let none = || LabError::Unsuited("there is no such trace".to_owned());
-                let trace = self.traces.get(place.cell).ok_or_else(none)?;
+                let trace = self.traces.get(slot.cell).ok_or_else(none)?;
                 traces::turn(trace, named.think_time, &entrant.subject, stop)
             }
-            Kind::Requests(_) => Err(LabError::Unsuited("requests are measured otherwise".to_owned())),
+            Procedure::Requests(_) => Err(LabError::Unsuited("requests are measured otherwise".to_owned())),
         }
     }
 
-    fn area(&mut self, place: Place) -> Result<&mut files::Area, LabError> {
-        self.files.get_mut(place.entrant).ok_or_else(|| LabError::Unsuited("there is no folder".to_owned()))
+    fn area(&mut self, slot: Slot) -> Result<&mut files::Area, LabError> {
+        self.files.get_mut(slot.entrant).ok_or_else(|| LabError::Unsuited("there is no folder".to_owned()))
     }
 }
 
@@ -142,7 +146,7 @@ fn run_timed(timed: &Timed, entrant: &Entrant, stop: &AtomicBool) -> Result<Samp
             entrant.name
         )));
     };
-    let meter = crate::load::Meter::start();
+    let meter = Meter::start();
     let (seconds, bytes) = work(timed, stop)?;
     let (cpu_seconds, joules) = meter.spent();
     let mut sample = Sample { seconds, bytes_written: bytes, cpu_seconds, joules, ..Sample::default() };
@@ -175,7 +179,7 @@ fn condition(c: &Condition, lane: &mut Lane, stop: &AtomicBool) -> Result<(Sampl
     let block = c.block_bytes as usize;
     let blocks = (lane.size() / c.block_bytes).max(1);
     let (began, mut speeds, mut written) = (Instant::now(), Vec::new(), 0u64);
-    let meter = crate::load::Meter::start();
+    let meter = Meter::start();
     let mut at = 0u64;
     while began.elapsed().as_secs_f64() < c.at_most_seconds && !is_steady(&speeds) {
         let (round, before) = (Instant::now(), written);

@@ -1,9 +1,11 @@
 //! GNOME Disks' benchmark (`gdubenchmarkdialog.c` of gnome-disk-utility): stretches at equal distances
 //! over the whole device, and single blocks at random.
 
-use super::Lane;
+use crate::error::LabError;
+use crate::histogram::Recorder;
+use crate::load::{Lane, Meter};
+use crate::result::{Metric, Sample};
 use crate::workload::Positions;
-use crate::{LabError, Metric, Recorder, Sample};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -20,7 +22,7 @@ pub(super) fn turn(
 ) -> Result<Sample, LabError> {
     let mut recorder = Recorder::default();
     let mut sample = Sample::default();
-    let meter = crate::load::Meter::start();
+    let meter = Meter::start();
     let (count, bytes) =
         if cell == 2 { (p.access_samples, p.access_bytes) } else { (p.samples, p.sample_bytes) };
     let bytes = bytes.min(lane.size() / 4096 * 4096).max(4096);

@@ -1,10 +1,12 @@
 //! Recorded requests, replayed: bandwidth over the time with a request in flight, average access time,
 //! and their geometric mean, as PCMark 10 defines them.
 
-use super::lane::sectors;
+use crate::error::LabError;
+use crate::load::{Meter, sectors};
+use crate::result::{Metric, Sample};
+use crate::sectors::Subject;
 use crate::trace::{self, Replay, Think, ThreadQueue, Trace};
 use crate::workload::Traces;
-use crate::{LabError, Metric, Sample, Subject};
 use keyway_store::{Completion, Queue, Request, StoreError};
 use std::io;
 use std::path::Path;
@@ -40,7 +42,7 @@ pub(super) fn turn(
     let think = if think { Think::Kept } else { Think::Removed };
     // A drive that is smaller than the recorded one keeps the sizes and the order, not the distances.
     let mut replay = Replay::folded(&ready.trace, subject.size(), 4096)?.with_think(think);
-    let meter = crate::load::Meter::start();
+    let meter = Meter::start();
     let told = match subject {
         Subject::Queued { open, start, .. } => {
             replay.run(&mut Shifted { inner: open(), start: *start }, stop)?

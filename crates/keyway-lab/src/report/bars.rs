@@ -1,7 +1,7 @@
 //! Bars side by side, a chart per unit, as CrystalDiskMark's readers know them.
 
 use super::words::{cells, number, sides, value};
-use crate::{Comparison, Metric};
+use crate::result::{Comparison, Metric};
 use maud::{Markup, html};
 
 /// Widths and heights in the drawing's own units.

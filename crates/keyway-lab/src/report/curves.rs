@@ -2,7 +2,7 @@
 
 use super::bars::legend;
 use super::words::{cells, number, sides, value};
-use crate::Comparison;
+use crate::result::Comparison;
 use crate::workload::{parse_bytes, short_bytes};
 use maud::{Markup, html};
 

@@ -1,7 +1,7 @@
 //! The cost of every cell and target as a map: pale where nothing was found, redder the more it costs.
 
-use super::words::{cells, cost, cost_words, interval_words, is_told, percent};
-use crate::Comparison;
+use super::words::{cells, cost_words, interval_words, is_told, percent};
+use crate::result::Comparison;
 use maud::{Markup, html};
 
 /// The cost at which the colour is at its strongest, in percent.
@@ -26,7 +26,7 @@ pub(super) fn map(rows: &[&Comparison]) -> Markup {
                         @for target in &targets {
                             @if let Some(row) = rows.iter().find(|r| r.cell == cell && r.target == *target) {
                                 td class=(class(row)) style=(format!("--strength: {:.2}", strength(row)))
-                                    title=(format!("{} ({})", percent(cost(row)), interval_words(row))) {
+                                    title=(format!("{} ({})", percent(row.cost_percent()), interval_words(row))) {
                                     (cost_words(row))
                                     @if !row.flags.is_empty() { sup { "!" } }
                                 }
@@ -42,7 +42,7 @@ pub(super) fn map(rows: &[&Comparison]) -> Markup {
 }
 
 fn class(row: &Comparison) -> &'static str {
-    match (is_told(row), cost(row) > 0.0) {
+    match (is_told(row), row.cost_percent() > 0.0) {
         (false, _) => "same",
         (true, true) => "cost",
         (true, false) => "gain",
@@ -50,5 +50,5 @@ fn class(row: &Comparison) -> &'static str {
 }
 
 fn strength(row: &Comparison) -> f64 {
-    (cost(row).abs() / STRONGEST).clamp(0.08, 1.0)
+    (row.cost_percent().abs() / STRONGEST).clamp(0.08, 1.0)
 }

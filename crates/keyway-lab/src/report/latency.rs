@@ -2,7 +2,7 @@
 
 use super::bars::legend;
 use super::words::number;
-use crate::{Document, Series};
+use crate::result::{Document, Series};
 use maud::{Markup, html};
 
 const WIDTH: f64 = 320.0;

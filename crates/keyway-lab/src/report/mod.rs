@@ -6,11 +6,14 @@ mod heat;
 mod latency;
 mod published;
 mod style;
+mod tables;
 mod words;
 
-use crate::{Comparison, Document, Flag, PathKind};
+use crate::result::{Comparison, Document, Flag};
+use crate::target::PathKind;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeSet;
+pub use tables::tables;
 use words::{cost_words, interval_words, number, percent};
 
 /// The page for documents of one or several machines.
@@ -104,13 +107,13 @@ fn at_a_glance(document: &Document) -> Markup {
             @for target in targets {
                 @let rows: Vec<&Comparison> = document.cells.iter().filter(|r| r.primary && r.target == target).collect();
                 @let told: Vec<&&Comparison> = rows.iter().filter(|r| words::is_told(r)).collect();
-                @let worst = told.iter().max_by(|a, b| words::cost(a).total_cmp(&words::cost(b)));
+                @let worst = told.iter().max_by(|a, b| a.cost_percent().total_cmp(&b.cost_percent()));
                 div.card {
                     h3 { (target) }
                     p.big { (rows.len() - told.len()) span { " of " (rows.len()) } }
                     p { "tests show no measurable difference from " (rows.first().map_or("", |r| r.baseline.as_str())) "." }
-                    @if let Some(worst) = worst.filter(|r| words::cost(r) > 0.0) {
-                        p { "Most it costs: " strong { (percent(words::cost(worst))) } " on " (worst.cell) "." }
+                    @if let Some(worst) = worst.filter(|r| r.cost_percent() > 0.0) {
+                        p { "Most it costs: " strong { (percent(worst.cost_percent())) } " on " (worst.cell) "." }
                     }
                 }
             }
@@ -207,7 +210,7 @@ fn figures(document: &Document) -> Markup {
                     tr {
                         td { (r.workload) ": " (r.cell) } td { (r.target) } td { (r.metric.unit()) }
                         td { (number(r.baseline_value)) } td { (number(r.value)) }
-                        td { (percent(words::cost(r))) } td { (interval_words(r)) }
+                        td { (percent(r.cost_percent())) } td { (interval_words(r)) }
                         td { @if let Some(best) = r.best { (number(best)) } }
                         td { @if let (Some(a), Some(b)) = (r.baseline_cpu_s_per_gib, r.cpu_s_per_gib) { (format!("{a:.2} → {b:.2}")) } }
                         td { @if let Some(j) = r.joules_per_gib { (format!("{j:.1}")) } }

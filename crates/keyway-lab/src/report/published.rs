@@ -1,8 +1,9 @@
 //! What others published, beside what was measured, where the test is the same.
 
 use super::words::{cost_words, number};
-use crate::Metric::{Iops, LatencyUs, MbS, Seconds};
-use crate::{BARE_DRIVE, Comparison, Document, Metric};
+use crate::result::Metric::{Iops, LatencyUs, MbS, Seconds};
+use crate::result::{Comparison, Document, Metric};
+use crate::target::BARE_DRIVE;
 use maud::{Markup, html};
 
 /// What one study says of one drive under one encryption. Costs are relative to the same drive without
@@ -153,7 +154,7 @@ pub(super) fn beside(document: &Document, workload: &str, rows: &[&Comparison]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{self, Kind};
+    use crate::workload::{self, Procedure};
 
     /// A row whose cell is misspelt would be left out in silence.
     #[test]
@@ -161,9 +162,9 @@ mod tests {
         let mut looked_at = 0;
         for (cell, workloads) in ALL.iter().flat_map(|study| study.rows).map(|row| (row.1, row.0)) {
             let kinds = workloads.iter().map(|name| workload::find(name).unwrap().kind);
-            let has = |kind: Kind| match kind {
-                Kind::Requests(requests) => Some(requests.cells.iter().any(|c| c.name == cell)),
-                Kind::Traces(traces) => Some(traces.traces.iter().any(|t| t == cell)),
+            let has = |kind: Procedure| match kind {
+                Procedure::Requests(requests) => Some(requests.cells.iter().any(|c| c.name == cell)),
+                Procedure::Traces(traces) => Some(traces.traces.iter().any(|t| t == cell)),
                 _ => None,
             };
             let told: Vec<bool> = kinds.filter_map(has).collect();

@@ -1,15 +1,6 @@
 //! Numbers for people.
 
-use crate::{Comparison, Metric, Verdict};
-
-/// How much worse than the baseline, in percent; less than nothing is better.
-pub(super) fn cost_of(ratio: f64, metric: Metric) -> f64 {
-    100.0 * if metric.more_is_better() { 1.0 - ratio } else { ratio - 1.0 }
-}
-
-pub(super) fn cost(row: &Comparison) -> f64 {
-    cost_of(row.ratio, row.metric)
-}
+use crate::result::{Comparison, Verdict};
 
 /// Whether there is a difference to tell.
 pub(super) fn is_told(row: &Comparison) -> bool {
@@ -23,12 +14,12 @@ pub(super) fn percent(value: f64) -> String {
 
 /// The cost where there is one to tell.
 pub(super) fn cost_words(row: &Comparison) -> String {
-    if is_told(row) { percent(cost(row)) } else { "no difference".to_owned() }
+    if is_told(row) { percent(row.cost_percent()) } else { "no difference".to_owned() }
 }
 
 pub(super) fn interval_words(row: &Comparison) -> String {
-    let (a, b) = (cost_of(row.ratio_low, row.metric), cost_of(row.ratio_high, row.metric));
-    format!("{} … {}", percent(a.min(b)), percent(a.max(b)))
+    let (low, high) = row.cost_interval();
+    format!("{} … {}", percent(low), percent(high))
 }
 
 /// Three or four digits that count, thousands apart.
@@ -82,12 +73,13 @@ pub(super) fn value(rows: &[&Comparison], cell: &str, side: &str) -> Option<(f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Metric;
 
     #[test]
     fn numbers_and_percents() {
         assert_eq!(number(1_234_567.8), "1\u{202f}234\u{202f}568");
         assert_eq!([12.34, 1.234, 4321.0].map(number), ["12.3", "1.23", "4321"]);
         assert_eq!(percent(-1.26), "−1.3 %");
-        assert_eq!(percent(cost_of(1.25, Metric::LatencyUs)), "+25.0 %");
+        assert_eq!(percent(Metric::LatencyUs.cost_percent(1.25)), "+25.0 %");
     }
 }

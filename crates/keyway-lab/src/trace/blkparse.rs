@@ -9,8 +9,8 @@
 //! completions (`C`) tell how long they took; a text without `D` is taken by its queued ones (`Q`).
 //! What follows the events is a summary.
 
-use super::read::{TraceError, room};
-use super::{Trace, TraceRecord};
+use crate::trace_error::{TraceError, room};
+use keyway_model::trace::{Trace, TraceRecord};
 use keyway_store::Action;
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! A queue with a cipher in between, for measuring: as a VeraCrypt volume's data area, without one.
 
-use crate::LabError;
+use crate::error::LabError;
 use keyway_cipher::{LayerKey, Mode, SectorCipher, Spec};
 use keyway_engine::{Layout, LayoutQueue, Mapping, Segment};
 use keyway_store::Queue;

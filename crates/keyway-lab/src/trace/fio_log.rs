@@ -4,8 +4,8 @@
 //! with a time in µs and has none. Neither says how long a request took. Actions on several files
 //! are laid one after the other, each file as long as its requests reach.
 
-use super::read::{TraceError, room};
-use super::{Trace, TraceRecord};
+use crate::trace_error::{TraceError, room};
+use keyway_model::trace::{Trace, TraceRecord};
 use keyway_store::Action;
 
 /// The longest request that is taken, in bytes; fio's own limit is a configuration's.

@@ -12,9 +12,10 @@ mod replay;
 mod shipped;
 mod threads;
 
+pub use crate::trace_error::TraceError;
 pub use encrypted::{encrypted, layout};
 pub use keyway_model::trace::{Trace, TraceRecord};
-pub use read::{TraceError, parse, read};
+pub use read::{parse, read};
 pub use replay::{Replay, Replayed, Think};
 pub use shipped::{Mix, mix, mixes, named, names};
 pub use threads::ThreadQueue;

@@ -1,81 +1,10 @@
 //! Reads a trace from a file, whichever of the known kinds it is.
 
-use super::{Trace, blkparse, fio_log};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
-use keyway_model::trace::{LONGEST_FILE, MOST_RECORDS, TraceFormatError};
+use super::{blkparse, fio_log};
+use crate::trace_error::TraceError;
+use keyway_model::trace::{LONGEST_FILE, Trace};
 use std::io::Read;
 use std::path::Path;
-
-/// A trace that can't be used.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The file can't be read.
-    #[error("could not read {0}: {1}")]
-    Io(String, #[source] std::io::Error),
-    /// The file is longer than is taken.
-    #[error("the trace is longer than {LONGEST_FILE} bytes")]
-    TooLarge,
-    /// More requests than are taken.
-    #[error("the trace holds more than {MOST_RECORDS} requests")]
-    TooLong,
-    /// A recording of our own that is damaged.
-    #[error("the trace can't be used: {0}")]
-    Recording(#[from] TraceFormatError),
-    /// No kind of trace that we know.
-    #[error("this is no trace we know")]
-    Unknown,
-    /// A log of a version that is not known, as its first line says.
-    #[error("line 1 of the trace: {0:?} is not known")]
-    Version(String),
-    /// A line that makes no sense.
-    #[error("line {line} of the trace: {what}")]
-    Line {
-        /// From 1.
-        line: usize,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// Nothing to replay.
-    #[error("the trace holds no request")]
-    Empty,
-    /// Times that no recording has.
-    #[error("the trace's times reach past ten years")]
-    TooLate,
-    /// It reaches past the end of the volume it shall be replayed on.
-    #[error("the trace reaches to byte {needed}, but the volume ends at {present}")]
-    PastEnd {
-        /// First byte after the trace's last.
-        needed: u64,
-        /// The volume's size.
-        present: u64,
-    },
-}
-
-impl Explain for TraceError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::TooLarge | Self::TooLong => (K::Usage, F::Request, A::CutTrace).into(),
-            Self::Recording(TraceFormatError::TooLong) => (K::Usage, F::Request, A::RecordLess).into(),
-            Self::Recording(TraceFormatError::Record(_)) => (K::Usage, F::Request, A::RecordAgain).into(),
-            Self::Recording(TraceFormatError::Trailing) => (K::Usage, F::Request, A::CopyTraceAgain).into(),
-            Self::Unknown => (K::Usage, F::Request, A::GiveTrace).into(),
-            Self::Version(_) => (K::Usage, F::Request, A::FioVersions).into(),
-            Self::TooLate => (K::Usage, F::Request, A::TraceDamaged).into(),
-            Self::PastEnd { .. } => (K::Usage, F::Request, A::LargerOrFold).into(),
-            Self::Io(..) | Self::Recording(_) | Self::Line { .. } | Self::Empty => Meaning::of(F::Request),
-        }
-    }
-}
-
-impl TraceError {
-    /// A line that makes no sense.
-    pub(super) fn line(line: usize, what: impl Into<String>) -> Self {
-        Self::Line { line, what: what.into() }
-    }
-}
 
 /// Reads a trace's file.
 ///
@@ -113,14 +42,10 @@ pub fn parse(bytes: &[u8]) -> Result<Trace, TraceError> {
     Ok(trace)
 }
 
-/// Keeps a text from growing past what is replayed.
-pub(super) fn room(records: usize) -> Result<(), TraceError> {
-    if records as u64 >= MOST_RECORDS { Err(TraceError::TooLong) } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use keyway_model::trace::TraceFormatError;
 
     #[test]
     fn what_is_no_trace_is_told() {

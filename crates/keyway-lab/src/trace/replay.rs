@@ -11,8 +11,11 @@
 //! write; and the *score*, the geometric mean of bandwidth in MB/s and accesses a second (1 / access
 //! time).
 
-use super::{Trace, TraceError, TraceRecord};
-use crate::LabError;
+use crate::error::LabError;
+use crate::load::{Rng, fill};
+use crate::trace_error::TraceError;
+use crate::workload::Data;
+use keyway_model::trace::{Trace, TraceRecord};
 use keyway_store::{Action, AlignedBuf, Completion, Queue, Request};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -358,10 +361,6 @@ fn take_buffer(buffers: &mut BTreeMap<usize, Vec<AlignedBuf>>, len: usize) -> Al
 /// A buffer with bytes in which no drive finds anything to compress.
 fn buffer(len: usize) -> AlignedBuf {
     let mut buf = AlignedBuf::zeroed(len);
-    let mut state = len as u64 | 1;
-    for word in buf.chunks_mut(8) {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        word.copy_from_slice(state.to_le_bytes().get(..word.len()).unwrap_or_default());
-    }
+    fill(&mut buf, Data::Random, &mut Rng::new(len as u64));
     buf
 }

@@ -1,6 +1,6 @@
 //! The traces that are shipped, and mixes of them.
 
-use super::{Trace, TraceRecord};
+use keyway_model::trace::{Trace, TraceRecord};
 use serde::Deserialize;
 
 /// Recorded by `keyway lab record` while the work was done on ext4; docs/reference/drive-models.md says how.

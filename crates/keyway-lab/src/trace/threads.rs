@@ -1,6 +1,6 @@
 //! A queue over anything that has sectors: a thread for each request in flight.
 
-use crate::Sectors;
+use crate::sectors::Sectors;
 use keyway_store::{Action, Completion, Operation, Queue, Request, StoreError};
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -1,10 +1,13 @@
 //! A workload's file: TOML, every word of it known, every number checked once.
 
-use super::{
-    Condition, CopyFile, Data, FileGroup, Kind, Operation, Positions, Requests, Timed, Traces, Tree, Turns,
-    Workload, parse_bytes, short_bytes,
+use super::definition::{
+    Condition, CopyFile, Data, FileGroup, Operation, Positions, Procedure, Requests, Timed, Traces, Tree,
+    Turns, Workload,
 };
-use crate::{Cell, LabError, Metric, Mix, Pattern};
+use super::size::{parse_bytes, short_bytes};
+use crate::cell::{Cell, Mix, Pattern};
+use crate::error::LabError;
+use crate::result::Metric;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -187,19 +190,19 @@ pub fn parse(file: &str, text: &str) -> Result<Workload, LabError> {
         if turns.seconds <= 0.0 {
             return Err(place.wrong(raw, "requests are made for a time: [turns] needs seconds"));
         }
-        kinds.push(Kind::Requests(requests(&place, raw.get_ref())?));
+        kinds.push(Procedure::Requests(requests(&place, raw.get_ref())?));
     }
     if let Some(raw) = &raw.positions {
-        kinds.push(Kind::Positions(positions(&place, raw.get_ref())?));
+        kinds.push(Procedure::Positions(positions(&place, raw.get_ref())?));
     }
     if let Some(raw) = &raw.condition {
-        kinds.push(Kind::Condition(condition(&place, raw.get_ref())?));
+        kinds.push(Procedure::Condition(condition(&place, raw.get_ref())?));
     }
     if let Some(raw) = &raw.tree {
-        kinds.push(Kind::Tree(tree(&place, raw.get_ref())?));
+        kinds.push(Procedure::Tree(tree(&place, raw.get_ref())?));
     }
     if let Some(raw) = &raw.copy {
-        kinds.push(Kind::Copy(CopyFile { bytes: place.bytes(&raw.get_ref().bytes, LARGEST_SPAN)? }));
+        kinds.push(Procedure::Copy(CopyFile { bytes: place.bytes(&raw.get_ref().bytes, LARGEST_SPAN)? }));
     }
     if let Some(raw) = &raw.timed {
         let RawTimed { operation, bytes, used } = raw.get_ref();
@@ -208,14 +211,14 @@ pub fn parse(file: &str, text: &str) -> Result<Workload, LabError> {
             return Err(place.wrong(used, "only an encryption in place knows what is in use"));
         }
         let used_bytes = used.as_ref().map(|used| place.bytes(used, bytes)).transpose()?;
-        kinds.push(Kind::Timed(Timed { operation: *operation, bytes, used_bytes }));
+        kinds.push(Procedure::Timed(Timed { operation: *operation, bytes, used_bytes }));
     }
     if let Some(raw) = &raw.traces {
         if raw.get_ref().traces.is_empty() {
             return Err(place.wrong(raw, "no trace is named"));
         }
         let RawTraces { traces, think_time } = raw.get_ref();
-        kinds.push(Kind::Traces(Traces { traces: traces.clone(), think_time: *think_time }));
+        kinds.push(Procedure::Traces(Traces { traces: traces.clone(), think_time: *think_time }));
     }
     let kind = match (kinds.pop(), kinds.is_empty()) {
         (Some(kind), true) => kind,
@@ -359,7 +362,7 @@ metric = "iops"
     #[test]
     fn a_good_file() {
         let workload = parse("mine.toml", GOOD).expect("it is good");
-        let Kind::Requests(requests) = workload.kind else { panic!("requests") };
+        let Procedure::Requests(requests) = workload.kind else { panic!("requests") };
         let names: Vec<_> = requests.cells.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names, ["RND4K Q1T1 read", "RND8K Q1T1 read", "RND4K Q32T1 read", "RND8K Q32T1 read"]);
         assert_eq!(requests.cells[3].span_bytes, 64 << 20);

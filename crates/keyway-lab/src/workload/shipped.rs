@@ -1,7 +1,8 @@
 //! The workloads that come with the program.
 
-use super::{Workload, parse};
-use crate::LabError;
+use super::definition::Workload;
+use super::parse::parse;
+use crate::error::LabError;
 use std::path::Path;
 
 /// File name and text of each.

@@ -154,19 +154,12 @@ mod tests {
         for model in DriveModel::shipped().unwrap() {
             for row in calibrate(&model).unwrap() {
                 let percent = row.deviation() * 100.0;
-                let figure = &row.figure;
-                let line = format!(
-                    "{:18} {:38} {:>11.1} {:>11.1} {:4} {percent:+.1} %{}",
-                    row.model,
-                    figure.load.to_string(),
-                    figure.published,
-                    row.modelled,
-                    figure.unit.name(),
-                    if figure.binding { "" } else { "  (not binding)" }
-                );
-                println!("{line}");
-                if figure.binding && percent.abs() > 5.0 {
-                    off.push(line);
+                if row.figure.binding && percent.abs() > 5.0 {
+                    let (load, published) = (row.figure.load.to_string(), row.figure.published);
+                    off.push(format!(
+                        "{} {load}: {} for {published}, {percent:+.1} %",
+                        row.model, row.modelled
+                    ));
                 }
             }
         }

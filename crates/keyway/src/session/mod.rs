@@ -28,7 +28,7 @@ pub use keyway_attach::session::{
     NbdAddress, Need, SessionState, SessionStatus, Times, Wish, choose, clean_stale, close, close_so, find,
     list, status,
 };
-pub use keyway_attach::{AttachError, LocalUsers};
+pub use keyway_attach::{AttachError, LocalUsers, Notice, on_notice};
 pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};
 pub use plan::{AttachChoice, SessionPlan, SessionSecrets};
 pub use start::{ServingProgram, StartError};

@@ -2,6 +2,7 @@
 
 use super::attached::Attached;
 use crate::fuse::{FuseMount, Options, Transport};
+use crate::notice::{Notice, tell};
 use crate::session::claim::Claim;
 use crate::session::plan::AttachPlan;
 use crate::session::serving::{Serving, keep_first};
@@ -43,9 +44,7 @@ impl Attached for Fuse {
             if on.served.device()?.passes_discards()
                 && self.mount.as_ref().is_some_and(|fuse| !fuse.pass_discards(&device))
             {
-                eprintln!(
-                    "keyway: warning: this kernel's loop devices can't tell discards from zeroing, so none are passed on"
-                );
+                tell(&Notice::NoDiscards);
             }
             let device = match plan.cache {
                 false => device,

@@ -2,8 +2,9 @@
 
 use crate::size;
 use crate::words;
-use keyway_lab::{PathKind, Target};
-use std::path::{Path, PathBuf};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use keyway::lab::{Changes, ExperimentRequest, PathKind, Target};
+use std::path::PathBuf;
 
 /// What is measured, on what, for how long.
 #[derive(clap::Args, Debug)]
@@ -12,8 +13,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "model:NAME|PATH", default_value = ".")]
     pub(super) drive: String,
     /// How requests reach the volumes
-    #[arg(long, value_enum, default_value_t)]
-    pub(super) path: PathArg,
+    #[arg(long, default_value = "in-process", value_parser = paths())]
+    pub(super) path: PathKind,
     /// A workload's name, or the file that describes one [repeatable; `lab run --list` names them]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) workload: Vec<String>,
@@ -56,25 +57,25 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// A few short tests on a small file in a folder.
-    pub(super) fn for_the_tour(folder: &Path) -> Self {
-        Self {
-            drive: folder.display().to_string(),
-            path: PathArg::InProcess,
-            workload: vec!["quick".to_owned()],
-            quick: false,
-            size: None,
-            seconds: None,
-            runs: None,
-            scale: None,
-            reads_only: false,
-            verify: false,
-            buffered: false,
-            no_bare: true,
-            destroy_data: false,
-            html: None,
-            save: None,
-        }
+    /// What is wanted, for the library.
+    pub(super) fn request(&self, targets: Vec<Target>) -> ExperimentRequest {
+        let mut request = ExperimentRequest::new(targets, self.drive.as_str().into());
+        request.path = self.path;
+        request.workloads.clone_from(&self.workload);
+        request.changes = Changes {
+            span_bytes: self.size,
+            seconds: self.seconds,
+            runs: self.runs,
+            quick: self.quick,
+            reads_only: self.reads_only,
+            verify: self.verify,
+            scale: self.scale,
+        };
+        request.buffered = self.buffered;
+        request.bare = !self.no_bare;
+        request.destroy_data = self.destroy_data;
+        request.command = super::command();
+        request
     }
 }
 
@@ -110,28 +111,19 @@ pub(crate) struct Compare {
     pub(super) common: Common,
 }
 
-/// How requests reach the volumes.
-#[derive(clap::ValueEnum, Debug, Clone, Copy, Default)]
-pub(crate) enum PathArg {
-    /// The engine is called in this process
-    #[default]
-    InProcess,
-    /// Through the file of a FUSE mount
-    Fuse,
-    /// Through a loop device on that file (root)
-    FuseLoop,
-    /// Through an NBD server and a client of our own
-    Nbd,
+/// The words of `--path`.
+fn paths() -> impl TypedValueParser<Value = PathKind> {
+    let words = PathKind::ALL.map(|path| PossibleValue::new(path.name()).help(about(path)));
+    PossibleValuesParser::new(words)
+        .map(|word| PathKind::ALL.into_iter().find(|path| path.name() == word).unwrap_or_default())
 }
 
-impl From<PathArg> for PathKind {
-    fn from(path: PathArg) -> Self {
-        match path {
-            PathArg::InProcess => Self::InProcess,
-            PathArg::Fuse => Self::Fuse,
-            PathArg::FuseLoop => Self::FuseLoop,
-            PathArg::Nbd => Self::Nbd,
-        }
+const fn about(path: PathKind) -> &'static str {
+    match path {
+        PathKind::InProcess => "The engine is called in this process",
+        PathKind::Fuse => "Through the file of a FUSE mount",
+        PathKind::FuseLoop => "Through a loop device on that file (root)",
+        PathKind::Nbd => "Through an NBD server and a client of our own",
     }
 }
 

@@ -2,22 +2,18 @@
 
 mod args;
 mod compare;
-mod entrants;
 mod models;
-mod nbd_sectors;
-mod outputs;
 mod record;
 mod replay;
 mod report;
-mod stop;
 mod table;
 
 use crate::failure::Failure;
 use crate::output::Output;
-use keyway_lab::{Document, Target};
-pub(crate) use outputs::OutputFile;
+use keyway::lab::bench::BenchError;
+use keyway::lab::{Document, LabError, OutputFile};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+pub(crate) use table::words as table_of;
 
 /// Measure what encryption costs on a drive, modelled or real
 #[derive(clap::Args, Debug)]
@@ -65,29 +61,33 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
 }
 
-/// A first look at a drive for the tour: the file is made in `folder`. Gives the table as well.
-pub(crate) fn quick(folder: &Path, with: &[&str], out: Output) -> Result<(Document, String), Failure> {
-    let mut targets = vec![Target::Plain];
-    for words in with {
-        targets.push(words.parse()?);
+/// A file that is going to be written; what is no report of ours is never replaced unasked.
+pub(crate) fn output_file(path: &Path, out: Output) -> Result<OutputFile, Failure> {
+    if OutputFile::replaces_foreign(path) {
+        out.confirm(&format!("Replace {}, which is no report of Keyway's?", path.display()))?;
     }
-    let common = args::Common::for_the_tour(folder);
-    let stop = AtomicBool::new(false);
-    let (mut document, error) = compare::find_out(&targets, &common, out, &stop)?;
-    if let Some(error) = error {
-        return Err(error.into());
-    }
-    document.command = "keyway demo".to_owned();
-    let table = table::words(&document);
-    Ok((document, table))
-}
-
-/// How many tests a document tells.
-pub(crate) fn tests_of(document: &Document) -> usize {
-    document.cells.iter().filter(|c| c.primary).count()
+    Ok(OutputFile::at(path)?)
 }
 
 /// Writes the page for one document.
 pub(crate) fn write_report(place: OutputFile, document: &Document) -> Result<(), Failure> {
-    place.write(keyway_lab::report::html(std::slice::from_ref(document)).as_bytes())
+    Ok(place.write(keyway::lab::report::html(std::slice::from_ref(document)).as_bytes())?)
+}
+
+/// The command as it was given; no secret is ever an argument.
+pub(crate) fn command() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("keyway".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        Self::explained(&error)
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        Self::explained(&error)
+    }
 }

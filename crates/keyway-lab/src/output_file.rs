@@ -1,8 +1,7 @@
 //! Files that a measurement leaves behind: their place is tried before anything is measured, what
 //! lies there and is not ours is never replaced unasked, and a file appears whole or not at all.
 
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::error::LabError;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,27 +11,28 @@ const OWN: [&str; 2] =
     ["<!DOCTYPE html><html lang=\"en\"><head><meta name=\"generator\" content=\"Keyway", "{\"cells\":["];
 
 /// A file that is going to be written.
-pub(crate) struct OutputFile {
+pub struct OutputFile {
     path: PathBuf,
     /// Written first and then renamed; `None` where the place is no file (a pipe, `/dev/stdout`).
     unfinished: Option<(PathBuf, File)>,
 }
 
 impl OutputFile {
-    /// Tries the place.
+    /// Whether something lies there that is not the laboratory's: whoever it belongs to is asked first.
+    pub fn replaces_foreign(path: &Path) -> bool {
+        path.is_file() && !is_own(path)
+    }
+
+    /// Tries the place. What lies there is replaced once the contents are written.
     ///
     /// # Errors
-    /// It can't be written to, or holds something that is not the laboratory's and nobody agreed to lose.
-    pub(crate) fn at(path: &Path, out: Output) -> Result<Self, Failure> {
-        let there = path.metadata().ok();
-        if there.as_ref().is_some_and(|meta| !meta.is_file()) {
-            if path.is_dir() {
-                return Err(Failure::usage(format!("{} is a folder", path.display()), "name a file in it"));
-            }
-            return Ok(Self { path: path.to_owned(), unfinished: None });
+    /// It can't be written to.
+    pub fn at(path: &Path) -> Result<Self, LabError> {
+        if path.is_dir() {
+            return Err(LabError::Folder(path.to_owned()));
         }
-        if there.is_some() && !is_own(path) {
-            out.confirm(&format!("Replace {}, which is no report of Keyway's?", path.display()))?;
+        if path.exists() && !path.is_file() {
+            return Ok(Self { path: path.to_owned(), unfinished: None });
         }
         // A link stays a link: what it points to is replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -40,7 +40,7 @@ impl OutputFile {
         name.push(format!(".{}.part", std::process::id()));
         let unfinished = path.with_file_name(name);
         let file = OpenOptions::new().write(true).create_new(true).open(&unfinished);
-        let file = file.map_err(|e| Failure::io("write", &path, &e))?;
+        let file = file.map_err(|e| LabError::system("write", &path, e))?;
         Ok(Self { path, unfinished: Some((unfinished, file)) })
     }
 
@@ -48,8 +48,8 @@ impl OutputFile {
     ///
     /// # Errors
     /// The disk is full or fails; what was there before is there still.
-    pub(crate) fn write(mut self, contents: &[u8]) -> Result<(), Failure> {
-        let fail = |e| Failure::io("write", &self.path, &e);
+    pub fn write(mut self, contents: &[u8]) -> Result<(), LabError> {
+        let fail = |e| LabError::system("write", &self.path, e);
         match &mut self.unfinished {
             None => std::fs::write(&self.path, contents).map_err(fail),
             Some((unfinished, file)) => {

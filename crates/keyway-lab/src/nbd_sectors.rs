@@ -1,10 +1,10 @@
 //! A volume behind our NBD server as sectors: a connection per request in flight.
 
-use crate::nbd_client::NbdClient;
+use crate::error::LabError;
+use crate::sectors::Sectors;
 use keyway_attach::Stop;
-use keyway_attach::nbd::{Listen, Options, Server};
+use keyway_attach::nbd::{Client, Listen, Options, Server};
 use keyway_engine::Device;
-use keyway_lab::{LabError, Sectors};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 const CONNECTIONS: usize = 24;
 
 /// The server's thread and the client's connections.
-pub(super) struct NbdSectors {
+pub(crate) struct NbdSectors {
     socket: PathBuf,
     pool: Mutex<Pool>,
     freed: Condvar,
@@ -27,13 +27,13 @@ pub(super) struct NbdSectors {
 
 #[derive(Default)]
 struct Pool {
-    idle: Vec<NbdClient>,
+    idle: Vec<Client>,
     made: usize,
 }
 
 impl NbdSectors {
     /// Serves the device at a socket in `folder`.
-    pub(super) fn serve(device: Arc<Device>, start: u64, len: u64, folder: &Path) -> Result<Self, LabError> {
+    pub(crate) fn serve(device: Arc<Device>, start: u64, len: u64, folder: &Path) -> Result<Self, LabError> {
         let socket = folder.join("nbd.sock");
         let fail = |e: io::Error| LabError::io("serve", &socket, e);
         let stop = Arc::new(Stop::new().map_err(fail)?);
@@ -50,7 +50,7 @@ impl NbdSectors {
     }
 
     /// Does something on a connection of its own; one that failed is not used again.
-    fn with<T>(&self, work: impl FnOnce(&mut NbdClient) -> io::Result<T>) -> io::Result<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut Client) -> io::Result<T>) -> io::Result<T> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let ready = loop {
             if let Some(client) = pool.idle.pop() {
@@ -63,7 +63,7 @@ impl NbdSectors {
             pool = self.freed.wait(pool).unwrap_or_else(PoisonError::into_inner);
         };
         drop(pool);
-        let client = ready.map_or_else(|| NbdClient::connect(&self.socket), Ok);
+        let client = ready.map_or_else(|| Client::connect(&self.socket), Ok);
         let done = client.and_then(|mut client| Ok((work(&mut client)?, client)));
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let done = match done {
@@ -89,7 +89,7 @@ impl Sectors for NbdSectors {
         self.with(|client| client.write_at(buf, self.start + offset))
     }
     fn flush(&self) -> io::Result<()> {
-        self.with(NbdClient::flush)
+        self.with(Client::flush)
     }
     fn size(&self) -> u64 {
         self.len

@@ -1,52 +1,44 @@
-//! A network block device client of a few lines, so that the tour can use a volume on a machine
-//! that has neither FUSE nor a client of its own.
-//!
-//! Source of the numbers: the NBD protocol's specification (NetworkBlockDevice/nbd, `doc/proto.md`).
+//! A client of a few lines, for whoever wants an export's bytes on a machine that has no client of its own.
 
+use super::protocol::{
+    FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, INIT_MAGIC, OPTION_MAGIC, OPTION_REPLY_MAGIC, OptionReply,
+    REQUEST_MAGIC, SIMPLE_REPLY_MAGIC,
+};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// "NBDMAGIC" and "IHAVEOPT", the server's greeting.
-const GREETING: [u8; 16] = *b"NBDMAGICIHAVEOPT";
-/// "IHAVEOPT" before each option.
-const OPTION_MAGIC: [u8; 8] = *b"IHAVEOPT";
-/// Before each answer to an option.
-const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
-/// Client flags: fixed newstyle, no zeros after the export's description.
-const CLIENT_FLAGS: u32 = 0b11;
-/// NBD_OPT_GO: from here on it is served.
+/// `NBD_OPT_GO`: from here on it is served.
 const OPT_GO: u32 = 7;
-/// NBD_REP_ACK ends the answers; NBD_REP_INFO describes; errors have the highest bit set.
-const REP_ACK: u32 = 1;
-/// Request and simple reply.
-const REQUEST_MAGIC: u32 = 0x2560_9513;
-const REPLY_MAGIC: u32 = 0x6744_6698;
 /// The longest answer to an option we read, in bytes.
 const ANSWER_LIMIT: u32 = 64 << 10;
 
+/// Commands, by the protocol's numbers.
 const READ: u16 = 0;
 const WRITE: u16 = 1;
 const DISCONNECT: u16 = 2;
 const FLUSH: u16 = 3;
 
 /// A connection to an export, in its transmission phase.
-pub(crate) struct NbdClient {
+pub struct Client {
     stream: UnixStream,
     cookie: u64,
 }
 
-impl NbdClient {
+impl Client {
     /// Connects to the default export of a server.
-    pub(crate) fn connect(socket: &Path) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// Nobody listens there, or it is no NBD server.
+    pub fn connect(socket: &Path) -> io::Result<Self> {
         let mut stream = UnixStream::connect(socket)?;
         let mut greeting = [0; 18];
         stream.read_exact(&mut greeting)?;
-        if !greeting.starts_with(&GREETING) {
+        if !greeting.starts_with(&[INIT_MAGIC.to_be_bytes(), OPTION_MAGIC.to_be_bytes()].concat()) {
             return Err(wrong("it does not greet as an NBD server"));
         }
-        let mut hello = CLIENT_FLAGS.to_be_bytes().to_vec();
-        hello.extend(OPTION_MAGIC);
+        let mut hello = (FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES).to_be_bytes().to_vec();
+        hello.extend(OPTION_MAGIC.to_be_bytes());
         hello.extend(OPT_GO.to_be_bytes());
         // The default export's name is empty, and nothing more is asked about it.
         hello.extend(6u32.to_be_bytes());
@@ -64,25 +56,34 @@ impl NbdClient {
                 return Err(wrong("it does not serve the default export"));
             }
             io::copy(&mut Read::by_ref(&mut stream).take(u64::from(len)), &mut io::sink())?;
-            if kind == REP_ACK {
+            if kind == OptionReply::Ack as u32 {
                 return Ok(Self { stream, cookie: 0 });
             }
         }
     }
 
     /// Fills `buf` with the bytes at `offset`.
-    pub(crate) fn read_at(&mut self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// The server's, by its number; or the connection is lost.
+    pub fn read_at(&mut self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.request(READ, offset, buf.len(), &[])?;
         self.stream.read_exact(buf)
     }
 
     /// Writes `buf` at `offset`.
-    pub(crate) fn write_at(&mut self, buf: &[u8], offset: u64) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// As [`Client::read_at`].
+    pub fn write_at(&mut self, buf: &[u8], offset: u64) -> io::Result<()> {
         self.request(WRITE, offset, buf.len(), buf)
     }
 
     /// Puts everything on the medium.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// As [`Client::read_at`].
+    pub fn flush(&mut self) -> io::Result<()> {
         self.request(FLUSH, 0, 0, &[])
     }
 
@@ -94,7 +95,7 @@ impl NbdClient {
         let magic = u32::from_be_bytes(take(&mut fields)?);
         let error = u32::from_be_bytes(take(&mut fields)?);
         let cookie = u64::from_be_bytes(take(&mut fields)?);
-        if magic != REPLY_MAGIC || cookie != self.cookie {
+        if magic != SIMPLE_REPLY_MAGIC || cookie != self.cookie {
             return Err(wrong("it answers something else than was asked"));
         }
         match i32::try_from(error) {
@@ -119,7 +120,7 @@ impl NbdClient {
     }
 }
 
-impl Drop for NbdClient {
+impl Drop for Client {
     fn drop(&mut self) {
         // The server notices the end of the connection as well.
         let _ = self.send(DISCONNECT, 0, 0, &[]);

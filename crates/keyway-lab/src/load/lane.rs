@@ -1,8 +1,10 @@
 //! One request at a time, on whatever a subject is.
 
-use crate::load::{Rng, fill};
+use super::fill::fill;
+use super::offsets::Rng;
+use crate::error::LabError;
+use crate::sectors::{Sectors, Subject, Window};
 use crate::workload::Data;
-use crate::{LabError, Sectors, Subject, Window};
 use keyway_store::{Action, AlignedBuf, Completion, Queue, Request};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
@@ -12,13 +14,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A file or device, past the page cache or through it.
-pub(super) struct RawFile {
+struct RawFile {
     file: File,
     size: u64,
 }
 
 impl RawFile {
-    pub(super) fn open(path: &Path, size: u64, direct: bool) -> Result<Self, LabError> {
+    fn open(path: &Path, size: u64, direct: bool) -> Result<Self, LabError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         if direct {
@@ -51,7 +53,7 @@ impl Sectors for RawFile {
 }
 
 /// A subject's sectors, where it has some that threads can share.
-pub(super) fn sectors(subject: &Subject) -> Result<Option<Arc<dyn Sectors>>, LabError> {
+pub(crate) fn sectors(subject: &Subject) -> Result<Option<Arc<dyn Sectors>>, LabError> {
     Ok(match subject {
         Subject::InProcess(sectors) => Some(sectors.clone()),
         Subject::File { path, start, len, direct } => {
@@ -64,36 +66,36 @@ pub(super) fn sectors(subject: &Subject) -> Result<Option<Arc<dyn Sectors>>, Lab
 
 /// Requests one after the other, with one buffer.
 pub(crate) struct Lane {
-    way: Way,
+    medium: Medium,
     buf: AlignedBuf,
     rng: Rng,
     size: u64,
 }
 
-enum Way {
+enum Medium {
     Sectors(Arc<dyn Sectors>),
     Queue { queue: Box<dyn Queue>, start: u64, done: Vec<Completion> },
 }
 
 impl Lane {
     pub(crate) fn of(subject: &Subject) -> Result<Self, LabError> {
-        let way = match subject {
+        let medium = match subject {
             Subject::Queued { open, start, .. } => {
-                Way::Queue { queue: open(), start: *start, done: Vec::new() }
+                Medium::Queue { queue: open(), start: *start, done: Vec::new() }
             }
             other => match sectors(other)? {
-                Some(sectors) => Way::Sectors(sectors),
+                Some(sectors) => Medium::Sectors(sectors),
                 None => return Err(LabError::Unsuited("it has no sectors".to_owned())),
             },
         };
-        Ok(Self { way, buf: AlignedBuf::default(), rng: Rng::new(0x1a9e), size: subject.size() })
+        Ok(Self { medium, buf: AlignedBuf::default(), rng: Rng::new(0x1a9e), size: subject.size() })
     }
 
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    pub(super) fn random(&mut self, below: u64) -> u64 {
+    pub(crate) fn random(&mut self, below: u64) -> u64 {
         self.rng.below(below.max(1))
     }
 
@@ -107,11 +109,11 @@ impl Lane {
     }
 
     /// Writes what the buffer holds: what was read last.
-    pub(super) fn write_back(&mut self, len: usize, offset: u64) -> Result<(), LabError> {
+    pub(crate) fn write_back(&mut self, len: usize, offset: u64) -> Result<(), LabError> {
         self.request(Action::Write, len, offset)
     }
 
-    pub(super) fn write_random(&mut self, len: usize, offset: u64) -> Result<(), LabError> {
+    pub(crate) fn write_random(&mut self, len: usize, offset: u64) -> Result<(), LabError> {
         if self.buf.len() != len {
             self.buf.resize(len);
             fill(&mut self.buf, Data::Random, &mut self.rng);
@@ -119,7 +121,7 @@ impl Lane {
         self.request(Action::Write, len, offset)
     }
 
-    pub(super) fn flush(&mut self) -> Result<(), LabError> {
+    pub(crate) fn flush(&mut self) -> Result<(), LabError> {
         self.request(Action::Flush, 0, 0)
     }
 
@@ -128,14 +130,14 @@ impl Lane {
         if action != Action::Flush {
             self.buf.resize(len);
         }
-        match &mut self.way {
-            Way::Sectors(sectors) => match action {
+        match &mut self.medium {
+            Medium::Sectors(sectors) => match action {
                 Action::Read => sectors.read_at(&mut self.buf, offset),
                 Action::Write => sectors.write_at(&self.buf, offset),
                 Action::Flush => sectors.flush(),
             }
             .map_err(fail),
-            Way::Queue { queue, start, done } => {
+            Medium::Queue { queue, start, done } => {
                 // A queue that encrypts does so where the bytes lie, so that what was read is kept.
                 let mut buf = AlignedBuf::default();
                 if action != Action::Flush {

@@ -1,0 +1,76 @@
+//! What a serving process notices while nobody asks it: a front may tell its user, or write it down.
+
+use crate::AttachError;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// Something that was noticed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Requests that come by a FUSE queue can't be answered any more: this process ends at once.
+    #[error("a FUSE queue failed, and this process ends: {0}")]
+    FuseQueueFailed(#[source] io::Error),
+    /// A thread that served FUSE's requests ended.
+    #[error("a FUSE thread ended: {0}")]
+    FuseThreadEnded(#[source] io::Error),
+    /// A ublk device's queue can't be served: this process ends at once.
+    #[error("a queue of {} can't be served: {source}", device.display())]
+    UblkQueueFailed {
+        /// The device.
+        device: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// A virtual machine spoke nonsense, and was left.
+    #[error("a virtual machine's connection ended: {0}")]
+    MachineLeft(String),
+    /// A user of this machine tried to connect who may not; told once of each.
+    #[error("{} of this machine tried to connect{}, and was refused", named(*user), at(*address))]
+    Refused {
+        /// Who, where that is known.
+        user: Option<u32>,
+        /// Where to, if it is a port.
+        address: Option<SocketAddr>,
+    },
+    /// This kernel's loop devices don't tell discards from zeroing: none are passed on.
+    #[error("this kernel's loop devices can't tell discards from zeroing, so none are passed on")]
+    NoDiscards,
+    /// The volume's file was deleted while it was open: what is in it goes now.
+    #[error("{} was deleted while it was open, and what is in it goes now", .0.display())]
+    Deleted(PathBuf),
+    /// Somebody else is at work on this user's sessions.
+    #[error("waiting: {0}")]
+    Waiting(#[source] AttachError),
+}
+
+impl Notice {
+    /// Whether its user should do something about it, or know it at least.
+    pub fn is_warning(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::NoDiscards | Self::Deleted(_))
+    }
+}
+
+fn named(user: Option<u32>) -> String {
+    user.map_or_else(|| "somebody unknown".to_owned(), |user| format!("user {user}"))
+}
+
+fn at(address: Option<SocketAddr>) -> String {
+    address.map_or_else(String::new, |at| format!(" to {at}"))
+}
+
+static LISTENER: OnceLock<fn(&Notice)> = OnceLock::new();
+
+/// Has this function called with everything that is noticed in this process from now on; the first one stays.
+pub fn on_notice(listener: fn(&Notice)) {
+    let _ = LISTENER.set(listener);
+}
+
+pub(crate) fn tell(notice: &Notice) {
+    if let Some(listener) = LISTENER.get() {
+        listener(notice);
+    }
+}

@@ -1,0 +1,91 @@
+//! `bench`: how fast this machine ciphers and derives keys.
+
+use super::lab;
+use crate::failure::Failure;
+use crate::output::{Output, tables};
+use crate::size;
+use keyway::lab::bench::{self, Buffers, Document, Plan, Subject, Threads};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Measure ciphers and key derivations on this machine
+///
+/// Each cipher works in place on buffers of 512-byte sectors. What is told is the median of five turns,
+/// which all kernels take one after the other. Without --buffer, --threads and --kernel every
+/// kernel is measured with 1M on one core, and the one that would be chosen also with 4K, with 64K
+/// and on all cores.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ keyway bench --html speed.html
+  $ keyway bench --cipher aes --cipher aes-cbc-128 --kernel all --buffer 4K,1M --threads 1,all --json")]
+pub(crate) struct Args {
+    /// Only this cipher: VeraCrypt's ciphers and cascades, outermost first, or BitLocker's
+    /// aes-xts-128, aes-cbc-128-elephant and so on. Repeatable
+    #[arg(long, value_name = "CIPHER")]
+    cipher: Vec<Subject>,
+    /// Only this kernel: portable, sse, avx2, avx512, neon, or all. Repeatable
+    #[arg(long, value_name = "KERNEL")]
+    kernel: Vec<String>,
+    /// Bytes ciphered at a time, several separated by commas; all stands for 4K,64K,1M,10M,100M
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = buffers)]
+    buffer: Vec<Buffers>,
+    /// Threads that cipher at once, each its own buffer, several numbers separated by commas; all
+    /// stands for one on each core. The speeds are their sum
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = threads)]
+    threads: Vec<Threads>,
+    /// Milliseconds for all turns of one measurement
+    #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    time: u32,
+    /// Leave out the key derivations
+    #[arg(long)]
+    no_kdf: bool,
+    /// Write a report with bar charts to this file as well
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let kernels = bench::kernels(&args.kernel)?;
+    let time = Duration::from_millis(u64::from(args.time));
+    let plan = Plan::of(&args.buffer, &args.threads, args.kernel.is_empty(), time)?;
+    let subjects = if args.cipher.is_empty() { Subject::all() } else { args.cipher.clone() };
+    let document = bench::measure(&subjects, &kernels, &plan, !args.no_kdf, lab::command())?;
+    if let Some(path) = &args.html {
+        std::fs::write(path, bench::html(&document)).map_err(|e| Failure::io("write", path, &e))?;
+    }
+    out.result(&document, || words(&document))
+}
+
+fn words(document: &Document) -> String {
+    let machine = &document.machine;
+    let mut text = tables(bench::tables(document));
+    text.push_str(&format!(
+        "\n{}, {} cores; 512-byte sectors, MB = 10^6 bytes, * the kernel that would be chosen.\n",
+        machine.processor, machine.cores
+    ));
+    if let (Some(mhz), Some(how)) = (machine.clock_mhz, machine.clock_known_by) {
+        text.push_str(&format!("Cycles per byte at about {mhz:.0} MHz: {how}.\n"));
+    }
+    text
+}
+
+/// A word of `--buffer`.
+fn buffers(text: &str) -> Result<Buffers, String> {
+    if text == "all" {
+        return Ok(Buffers::All);
+    }
+    match usize::try_from(size::parse(text)?) {
+        Ok(bytes) if (512..=1 << 30).contains(&bytes) && bytes.is_multiple_of(512) => Ok(Buffers::One(bytes)),
+        _ => Err("a buffer is a multiple of 512 bytes, at most 1G; try 1M".to_owned()),
+    }
+}
+
+/// A word of `--threads`.
+fn threads(text: &str) -> Result<Threads, String> {
+    match text.parse() {
+        _ if text == "all" => Ok(Threads::All),
+        Ok(number @ 1..=1024) => Ok(Threads::Some(number)),
+        _ => Err("write a number from 1 to 1024, or all".to_owned()),
+    }
+}

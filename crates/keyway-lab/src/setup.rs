@@ -1,0 +1,245 @@
+//! From targets to what is measured: drives set up, volumes made and attached.
+
+use crate::entrant::Entrant;
+use crate::error::LabError;
+use crate::judge::EntrantFacts;
+use crate::nbd_sectors::NbdSectors;
+use crate::plan::ExperimentPlan;
+use crate::result::Flag;
+use crate::rig::{Rig, Volume};
+use crate::sectors::Subject;
+use crate::target::{BARE_DRIVE, PathKind, Target};
+use keyway_attach::fuse::{self, FuseMount};
+use keyway_attach::{Stop, loopdev};
+use std::fs::{DirBuilder, File, Metadata};
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Everything that is measured, and what has to stay until it is.
+pub(crate) struct Setup {
+    /// The baseline first.
+    pub(crate) entrants: Vec<Entrant>,
+    /// Number of the bare drive among them.
+    pub(crate) bare: Option<usize>,
+    /// What the drive calls itself.
+    pub(crate) title: String,
+    // Taken down in this order: what serves, then the folder it serves in, then the drives.
+    attached: Vec<Attached>,
+    folder: Option<PrivateFolder>,
+    rigs: Vec<Rig>,
+}
+
+/// A volume on its way to the user.
+enum Attached {
+    Fuse(FuseMount),
+    FuseLoop { device: PathBuf, mount: FuseMount },
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        match self {
+            // What is still in use is told by the kernel, and goes with this process.
+            Self::Fuse(mount) => drop(mount.unmount()),
+            Self::FuseLoop { device, mount } => {
+                let _ = loopdev::detach(device);
+                let _ = mount.unmount();
+            }
+        }
+    }
+}
+
+/// A folder for mounts and sockets that only this user may enter.
+struct PrivateFolder(PathBuf);
+
+impl PrivateFolder {
+    fn new() -> Result<Self, LabError> {
+        let fail = |e| LabError::system("make", &std::env::temp_dir(), e);
+        // Modes are for whoever else is on this machine: only this user may look at what is measured.
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let made = tempfile::Builder::new().prefix("keyway-lab-").permissions(private).tempdir();
+        Ok(Self(made.map_err(fail)?.keep()))
+    }
+
+    /// A folder in it.
+    fn own(&self, name: &str) -> Result<PathBuf, LabError> {
+        let own = self.0.join(name);
+        DirBuilder::new().mode(0o700).create(&own).map_err(|e| LabError::system("make", &own, e))?;
+        Ok(own)
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        // Only empty folders are left in it; mounts that would not go are not to be emptied.
+        for entry in std::fs::read_dir(&self.0).into_iter().flatten().flatten() {
+            let _ = std::fs::remove_dir(entry.path());
+        }
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+impl Setup {
+    /// Sets everything up as planned.
+    pub(crate) fn of(plan: &ExperimentPlan, stop: &AtomicBool) -> Result<Self, LabError> {
+        let mut setup = Self {
+            entrants: Vec::new(),
+            bare: None,
+            title: String::new(),
+            attached: Vec::new(),
+            folder: None,
+            rigs: Vec::new(),
+        };
+        if plan.targets.iter().any(Target::is_made_here) {
+            setup.rigs.push(Rig::open(&plan.drive, plan.span_bytes, plan.destroy_data, stop)?);
+        }
+        setup.folder = (plan.path != PathKind::InProcess).then(PrivateFolder::new).transpose()?;
+        for (number, target) in plan.targets.iter().enumerate() {
+            match target {
+                Target::Hardware(None) => setup.hardware(target)?,
+                Target::Hardware(Some(at)) | Target::At(at) => setup.as_it_is(target, at, plan, stop)?,
+                _ => setup.made(target, number, plan)?,
+            }
+            if number == 0 && plan.bare {
+                setup.bare_drive();
+            }
+        }
+        if setup.rigs.iter().any(|rig| !rig.is_direct()) {
+            setup.entrants.iter_mut().for_each(|e| e.facts.flags.push(Flag::PageCache));
+        }
+        if let Some(rig) = setup.rigs.first() {
+            rig.title().clone_into(&mut setup.title);
+        }
+        Ok(setup)
+    }
+
+    /// The drive that the targets are made on.
+    pub(crate) fn rig(&self) -> Option<&Rig> {
+        self.rigs.first()
+    }
+
+    /// The drive itself, once and behind the baseline.
+    fn bare_drive(&mut self) {
+        let Some(rig) = self.rigs.first() else { return };
+        self.bare = Some(self.entrants.len());
+        let (subject, model) = (rig.bare(), rig.modelled().cloned());
+        self.entrants.push(Entrant { model, ..Entrant::new(BARE_DRIVE, subject) });
+    }
+
+    /// The modelled drive, encrypting by itself.
+    fn hardware(&mut self, target: &Target) -> Result<(), LabError> {
+        let made = match self.rigs.first() {
+            Some(rig) => rig.hardware()?.map(|made| (made, rig.timed(target))),
+            None => None,
+        };
+        let Some(((subject, drive), timed)) = made else {
+            let why = "only a modelled drive is made to encrypt by itself here; name the unlocked drive";
+            return Err(LabError::Target("hardware".into(), why.into()));
+        };
+        let model = Some(drive);
+        self.entrants.push(Entrant { model, timed, ..Entrant::new(target.to_string(), subject) });
+        Ok(())
+    }
+
+    /// A volume of ours on the drive.
+    fn made(&mut self, target: &Target, number: usize, plan: &ExperimentPlan) -> Result<(), LabError> {
+        let Some(rig) = self.rigs.first() else { return Ok(()) };
+        let volume = rig.volume(target)?;
+        let subject = match (plan.path, &self.folder) {
+            // Through the cache there is nothing of ours to call: the file itself is read.
+            (PathKind::InProcess, _) | (_, None) if plan.buffered => through_cache(rig.bare(), true),
+            (PathKind::InProcess, _) | (_, None) => rig.in_process(&volume)?,
+            (PathKind::Nbd, Some(folder)) => {
+                let own = folder.own(&number.to_string())?;
+                let served = NbdSectors::serve(rig.device(&volume)?, volume.start, volume.len, &own)?;
+                Subject::InProcess(Arc::new(served))
+            }
+            (PathKind::Fuse | PathKind::FuseLoop, Some(folder)) => {
+                let own = folder.own(&number.to_string())?;
+                let attached = by_fuse(rig, &volume, &own, plan.path == PathKind::FuseLoop)?;
+                let path = attached.path();
+                self.attached.push(attached);
+                Subject::File { path, start: volume.start, len: volume.len, direct: !plan.buffered }
+            }
+        };
+        let facts = EntrantFacts { ceiling_mb_s: volume.ceiling_mb_s, flags: Vec::new() };
+        let (model, timed) = (rig.modelled().cloned(), rig.timed(target));
+        self.entrants.push(Entrant { facts, model, timed, ..Entrant::new(target.to_string(), subject) });
+        Ok(())
+    }
+
+    /// A path that is measured as it is: an unlocked drive, a mounted volume.
+    fn as_it_is(
+        &mut self,
+        target: &Target,
+        at: &Path,
+        plan: &ExperimentPlan,
+        stop: &AtomicBool,
+    ) -> Result<(), LabError> {
+        let meta = at.metadata().map_err(|e| LabError::system("open", at, e))?;
+        let mut facts = EntrantFacts::default();
+        let subject = if plan.reads_only && !meta.is_dir() {
+            let len = bytes_of(at, &meta)?;
+            if len < plan.span_bytes {
+                let (what, needed) = (at.display().to_string(), plan.span_bytes);
+                return Err(LabError::TooSmall { what, present: len, needed });
+            }
+            // A file with holes answers for them without looking; 512 is stat(2)'s unit.
+            if meta.is_file() && meta.blocks().saturating_mul(512) < meta.len() {
+                facts.flags.push(Flag::NotConditioned);
+            }
+            Subject::File { path: at.to_owned(), start: 0, len, direct: !plan.buffered }
+        } else {
+            let rig = Rig::open(&at.into(), plan.span_bytes, plan.destroy_data, stop)?;
+            if self.title.is_empty() {
+                rig.title().clone_into(&mut self.title);
+            }
+            let subject = through_cache(rig.bare(), plan.buffered);
+            self.rigs.push(rig);
+            subject
+        };
+        let folder = meta.is_dir().then(|| at.to_owned());
+        self.entrants.push(Entrant { facts, folder, ..Entrant::new(target.to_string(), subject) });
+        Ok(())
+    }
+}
+
+impl Attached {
+    /// Where the volume's bytes are.
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::Fuse(mount) => mount.file(),
+            Self::FuseLoop { device, .. } => device.clone(),
+        }
+    }
+}
+
+fn by_fuse(rig: &Rig, volume: &Volume, own: &Path, loop_device: bool) -> Result<Attached, LabError> {
+    let gone = Stop::new().map_err(|e| LabError::system("serve", own, e))?;
+    let device = rig.device(volume)?;
+    let sector_bytes = device.sector_bytes();
+    let mount = FuseMount::serve(device, own, fuse::Options::default(), Arc::new(gone))?;
+    if !loop_device {
+        return Ok(Attached::Fuse(mount));
+    }
+    let device = loopdev::attach(&mount.file(), sector_bytes, false)?;
+    Ok(Attached::FuseLoop { device, mount })
+}
+
+/// The same file through the page cache, or past it.
+fn through_cache(subject: Subject, buffered: bool) -> Subject {
+    match subject {
+        Subject::File { path, start, len, .. } => Subject::File { path, start, len, direct: !buffered },
+        other => other,
+    }
+}
+
+fn bytes_of(path: &Path, meta: &Metadata) -> Result<u64, LabError> {
+    if !meta.file_type().is_block_device() {
+        return Ok(meta.len());
+    }
+    let end = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
+    end.map_err(|e| LabError::system("open", path, e))
+}

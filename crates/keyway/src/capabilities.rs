@@ -1,0 +1,122 @@
+//! What this machine and this user can do, and which way a volume would be attached here.
+
+use keyway_attach::session::{Lack, Need, Wish, choose, find_program};
+use keyway_cipher::Kernel;
+use keyway_fs::mkfs::FileSystem;
+use keyway_store::size;
+use keyway_sys::machine;
+use rustix::process::{Resource, getrlimit};
+use serde::Serialize;
+
+/// What Argon2id without a PIM takes: 416 MiB (VeraCrypt's documentation, "PIM").
+const ARGON2ID_BYTES: u64 = 416 << 20;
+
+/// What this machine and this user can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// The user is root.
+    pub root: bool,
+    /// What the processor calls itself.
+    pub processor: String,
+    /// Its features that ciphers and key derivations use.
+    pub cpu_features: Vec<String>,
+    /// Cores that this process may use.
+    pub cores: usize,
+    /// The cipher kernels that run here, the fastest last.
+    pub kernels: Vec<&'static str>,
+    /// The one that would be chosen.
+    pub kernel: &'static str,
+    /// Memory in bytes, where the system tells it.
+    pub memory_bytes: Option<u64>,
+    /// Bytes of it that can be had.
+    pub memory_available_bytes: Option<u64>,
+    /// VeraCrypt's Argon2id, for want of memory or not.
+    pub argon2id: Capability,
+    /// Bytes that may be locked; `None` is no limit.
+    pub memlock_bytes: Option<u64>,
+    /// FUSE file systems.
+    pub fuse: Capability,
+    /// The program by which users mount them is there.
+    pub fusermount3: bool,
+    /// Loop devices.
+    pub loop_device: Capability,
+    /// The kernel's dm-crypt.
+    pub dm_crypt: Capability,
+    /// The NBD server.
+    pub nbd: Capability,
+    /// The server for virtual machines.
+    pub vhost_user: Capability,
+    /// The NVMe/TCP controller.
+    pub nvme_tcp: Capability,
+    /// The kernel's ublk driver.
+    pub ublk: Capability,
+    /// File systems that can be made here.
+    pub filesystems: Vec<&'static str>,
+    /// The word of the way in which a volume would be attached: one of
+    /// [`CANDIDATES`](crate::session::CANDIDATES)'.
+    pub attachment: &'static str,
+}
+
+/// Whether something can be used, and if not, why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Capability {
+    /// It can be used.
+    pub usable: bool,
+    /// What it lacks.
+    pub reason: Option<String>,
+}
+
+impl Capability {
+    const PRESENT: Self = Self { usable: true, reason: None };
+
+    fn lacking(reason: impl ToString) -> Self {
+        Self { usable: false, reason: Some(reason.to_string()) }
+    }
+
+    fn of(need: Need) -> Self {
+        need.check(Wish::default()).map_or_else(|lack: Lack| Self::lacking(lack), |()| Self::PRESENT)
+    }
+}
+
+impl Capabilities {
+    /// Looks what there is on this machine.
+    pub fn look() -> Self {
+        let (processor, cpu_features) = machine::processor();
+        let (memory_bytes, memory_available_bytes) = machine::memory();
+        let kernels: Vec<_> = Kernel::available().iter().map(|k| k.name()).collect();
+        let argon2id = match memory_available_bytes {
+            Some(have) if have < ARGON2ID_BYTES => Capability::lacking(format!(
+                "it takes {} and {} can be had",
+                size::words(ARGON2ID_BYTES),
+                size::words(have)
+            )),
+            _ => Capability::PRESENT,
+        };
+        let mut filesystems: Vec<_> = FileSystem::ALL.to_vec();
+        filesystems.retain(|filesystem| filesystem.find_program().is_some());
+        Self {
+            root: rustix::process::geteuid().is_root(),
+            processor,
+            cpu_features,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            kernel: kernels.last().copied().unwrap_or("portable"),
+            kernels,
+            memory_bytes,
+            memory_available_bytes,
+            argon2id,
+            memlock_bytes: getrlimit(Resource::Memlock).current,
+            fuse: Capability::of(Need::Fuse),
+            fusermount3: find_program("fusermount3").is_some(),
+            loop_device: Capability::of(Need::LoopDevice),
+            dm_crypt: Capability::of(Need::DmCrypt),
+            nbd: Capability::PRESENT,
+            vhost_user: Capability::PRESENT,
+            nvme_tcp: Capability::PRESENT,
+            ublk: Capability::of(Need::Ublk),
+            filesystems: filesystems.into_iter().map(FileSystem::name).collect(),
+            attachment: choose(Wish::default(), |_| true).map_or("", |choice| choice.candidate.name),
+        }
+    }
+}
