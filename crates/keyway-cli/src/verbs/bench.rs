@@ -4,6 +4,7 @@ use super::lab;
 use crate::failure::Failure;
 use crate::output::{Output, tables};
 use crate::size;
+use crate::words;
 use keyway::lab::bench::{self, Buffers, Document, Plan, Subject, Threads};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use std::time::Duration;
 pub(crate) struct Args {
     /// Only this cipher: VeraCrypt's ciphers and cascades, outermost first, or BitLocker's
     /// aes-xts-128, aes-cbc-128-elephant and so on. Repeatable
-    #[arg(long, value_name = "CIPHER")]
+    #[arg(long, value_name = "CIPHER", value_parser = words::parsed::<Subject>)]
     cipher: Vec<Subject>,
     /// Only this kernel: portable, sse, avx2, avx512, neon, or all. Repeatable
     #[arg(long, value_name = "KERNEL")]
@@ -54,10 +55,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if let Some(path) = &args.html {
         std::fs::write(path, bench::html(&document)).map_err(|e| Failure::io("write", path, &e))?;
     }
-    out.result(&document, || words(&document))
+    out.result(&document, || told(&document))
 }
 
-fn words(document: &Document) -> String {
+fn told(document: &Document) -> String {
     let machine = &document.machine;
     let mut text = tables(bench::tables(document));
     text.push_str(&format!(
