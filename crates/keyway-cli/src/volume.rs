@@ -10,7 +10,7 @@ use keyway::session::{AttachChoice, SessionPlan};
 use keyway::unlock::{KeyRef, UnlockArguments};
 use keyway::{OpenOptions, Volume, medium};
 use keyway_engine::Access;
-use keyway_store::{Caching, FileStore};
+use keyway_store::Caching;
 use keyway_volume::{HashName, HeaderChoice, Secrets};
 use std::path::{Path, PathBuf};
 
@@ -59,11 +59,6 @@ impl Which {
         arguments.system_header.clone_from(&self.system_header);
         arguments
     }
-}
-
-/// Opens the file or device; a volume in use elsewhere is refused for writing.
-pub(crate) fn store(path: &Path, access: Access, caching: Caching) -> Result<FileStore, Failure> {
-    Ok(medium::open(path, access, caching)?)
 }
 
 /// Unlocks a volume and puts its layout over the store.
