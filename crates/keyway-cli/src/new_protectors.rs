@@ -1,7 +1,27 @@
 //! What shall open a new BitLocker volume: its options, and what its keeper is told.
 
 use keyway::create::ProtectorOptions;
+use keyway::unlock::Family;
 use std::path::PathBuf;
+
+/// The formats that can be made.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NewFormatArg {
+    /// VeraCrypt
+    Veracrypt,
+    /// BitLocker
+    Bitlocker,
+}
+
+impl NewFormatArg {
+    /// The library's.
+    pub(crate) const fn family(self) -> Family {
+        match self {
+            Self::Veracrypt => Family::VeraCrypt,
+            Self::Bitlocker => Family::BitLocker,
+        }
+    }
+}
 
 /// The options that only BitLocker volumes have.
 #[derive(clap::Args, Debug)]

@@ -144,3 +144,15 @@ fn a_conversion_is_looked_at_and_nothing_else() {
     );
     cli.ends(2, "resume @d --dry-run");
 }
+
+/// What would be refused is, before anyone is asked for a password.
+#[test]
+fn names_that_are_taken_are_refused() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let taken = |words: &str| assert_eq!(cli.json(1, words)["error"]["kind"], "exists", "{words}");
+    taken("header backup @v @pw --dry-run");
+    taken("create @b --size 80M --format bitlocker --recovery-file @v --dry-run");
+    cli.ends(0, "create @b --size 80M --quick --format bitlocker --password-file @pw");
+    taken("protector add @b recovery-password --to @v --password-file @pw --dry-run");
+}

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use keyway_secret::SecretBytes;
 use keyway_volume::bitlocker::{Guid, RecoveryPassword, StartupKey};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,6 +14,14 @@ pub struct NewFile {
     path: PathBuf,
     file: File,
     kept: bool,
+}
+
+/// Refuses a name that is taken, before anyone types a password for what would go there.
+pub(crate) fn must_be_new(path: &Path) -> Result<(), Error> {
+    match path.symlink_metadata() {
+        Ok(_) => Err(Error::system("make", path, Errno::EXIST.into())),
+        Err(_) => Ok(()),
+    }
 }
 
 impl NewFile {

@@ -10,8 +10,8 @@
 //! | open it another way: for writing, one format only, the hidden volume protected | [`OpenOptions`] |
 //! | open one that is in no file | [`OpenOptions::open_store`], with a [`Store`] of my own, or a [`ReadOnlyStore`] around a function that reads |
 //! | say where its password comes from | [`secrets::Sources`]; to be asked for it, [`secrets::Secrets`] |
-//! | make a volume, or a hidden one inside another | [`create`] |
-//! | see or change what opens a volume | [`protectors`] |
+//! | make a volume, or a hidden one inside another | a [`CreateRequest`](create::CreateRequest), then its [`plan`](create::CreateRequest::plan) |
+//! | see or change what opens a volume | [`protectors::list`], [`protectors::change`] |
 //! | back up, restore, check or repair a header | [`header`] |
 //! | make a volume larger or smaller | [`resize`](resize::resize) |
 //! | attach a volume: as a block device, a file, a socket | a [`SessionPlan`](session::SessionPlan), then [`serve`](session::SessionPlan::serve) in this process or [`start`](session::SessionPlan::start) one of its own |
@@ -25,18 +25,20 @@
 //! What cannot be undone is a plan first: a value that says what will be done, and does it when it is run.
 //!
 //! ```
-//! use keyway::create::{NewPlace, VeraCryptOptions};
+//! use keyway::create::CreateRequest;
 //! use keyway::detect::What;
-//! use keyway::{SecretBytes, VeraCryptSecret, Volume};
+//! use keyway::{SecretBytes, Volume};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("secret.hc");
 //! let password = SecretBytes::copy_of(b"a password of more than twenty characters");
 //!
-//! let secret = VeraCryptSecret::from(SecretBytes::copy_of(&password));
-//! let place = NewPlace::file(&path, 1 << 20, false)?;
-//! VeraCryptOptions::default().create(&place, &secret, &())?;
+//! let mut wanted = CreateRequest::new(&path);
+//! wanted.bytes = Some(1 << 20);
+//! let plan = wanted.plan()?;
+//! assert!(plan.loses.is_none());
+//! plan.run(&password, &())?;
 //!
 //! // Without its secret nobody can tell it from noise.
 //! assert!(matches!(Volume::detect(&path)?, What::Noise(_)));

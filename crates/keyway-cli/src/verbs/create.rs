@@ -3,7 +3,7 @@
 use crate::asking::Terminal;
 use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
-use crate::new_protectors::{BitLockerArgs, key_rows};
+use crate::new_protectors::{BitLockerArgs, NewFormatArg, key_rows};
 use crate::output::{Output, bytes, pairs};
 use crate::progress::Later;
 use crate::secrets_in::{HiddenArgs, SecretArgs};
@@ -11,7 +11,6 @@ use crate::shown::shown;
 use crate::words::{parsed, told};
 use crate::{size, volume};
 use keyway::create::{CreateRequest, Created, CreatedDetails, FileSystem, HashName, Loss, Stage};
-use keyway::unlock::Family;
 use keyway_error::Kind;
 use keyway_fs::mkfs::MkfsError;
 use std::path::PathBuf;
@@ -32,9 +31,9 @@ pub(crate) struct Args {
     /// Make a hidden volume of this size inside the one at PATH, or with --size inside the new one
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     hidden: Option<u64>,
-    /// The format
+    /// The format; what is made inside BitLocker is NTFS, exFAT or FAT
     #[arg(long, value_enum, default_value = "veracrypt")]
-    format: FormatArg,
+    format: NewFormatArg,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes). BitLocker: aes-xts-128 (default), aes-xts-256, aes-cbc-128, aes-cbc-256
     #[arg(long, value_name = "CIPHER")]
     cipher: Option<String>,
@@ -63,15 +62,6 @@ pub(crate) struct Args {
     bitlocker: BitLockerArgs,
 }
 
-/// The formats that can be made.
-#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-enum FormatArg {
-    /// VeraCrypt
-    Veracrypt,
-    /// BitLocker, with NTFS, exFAT or FAT inside
-    Bitlocker,
-}
-
 /// What goes inside.
 #[derive(Debug, Clone, Copy)]
 struct Inside(Option<FileSystem>);
@@ -90,24 +80,22 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .hint("choose another name, or replace it with --force; for a hidden volume use --hidden SIZE"),
         other => other,
     })?;
-    let path = args.path.display();
+    let (path, hidden) = (args.path.display(), bytes(args.hidden.unwrap_or_default()));
     let question = match plan.loses {
         Some(Loss::Device) => Some(format!("Everything on {path} will be lost.")),
         Some(Loss::OuterEnd) => Some(format!(
-            "The last {} of {path} will be overwritten; files of the outer volume that lie there are lost.",
-            bytes(args.hidden.unwrap_or_default())
+            "The last {hidden} of {path} will be overwritten; files of the outer volume that lie there are lost."
         )),
         _ => None,
     };
     if !args.dry.go_on(&plan, question.as_deref(), out)? {
         return Ok(());
     }
-    let bar = Later::new(|stage| match (stage, args.filesystem.0) {
+    let label = |stage| match (stage, args.filesystem.0) {
         (Stage::FileSystem, Some(fs)) => format!("making {fs}"),
         _ => "filling".to_owned(),
-    });
-    let made = plan.run(&Terminal, &bar)?;
-    drop(bar);
+    };
+    let made = plan.run(&Terminal, &Later::new(label))?;
     volume::warn(out, &made.warnings);
     out.result(&made, || words(&made))
 }
@@ -116,11 +104,8 @@ impl Args {
     fn request(&self) -> CreateRequest {
         let mut request = CreateRequest::new(&self.path);
         (request.bytes, request.hidden_bytes, request.replace) = (self.size, self.hidden, self.force);
-        request.format = match self.format {
-            FormatArg::Veracrypt => Family::VeraCrypt,
-            FormatArg::Bitlocker => Family::BitLocker,
-        };
-        (request.cipher, request.hash) = (self.cipher.clone(), self.hash);
+        (request.format, request.hash) = (self.format.family(), self.hash);
+        request.cipher.clone_from(&self.cipher);
         (request.filesystem, request.label) = (self.filesystem.0, self.label.clone());
         (request.quick, request.to_go) = (self.quick, self.bitlocker.to_go);
         (request.secret, request.hidden_secret) = (self.secret.source().named(), self.inner.source().named());
@@ -130,43 +115,39 @@ impl Args {
 }
 
 fn words(made: &Created) -> String {
-    let filesystem = ("  file system", made.filesystem.unwrap_or("none yet").to_owned());
-    let (kind, mut rows) = match &made.details {
+    let mut rows = match &made.details {
         CreatedDetails::BitLocker { method, usable_bytes, .. } => {
-            let method = ("  encryption method", method.windows_name().to_owned());
-            ("A new BitLocker volume", vec![method, ("  room", bytes(*usable_bytes)), filesystem])
+            vec![("  encryption method", method.windows_name().to_owned()), ("  room", bytes(*usable_bytes))]
         }
-        details => {
-            let hidden = matches!(details, CreatedDetails::VeraCrypt { hidden: true, .. });
-            let rows = vec![
-                ("  cipher", format!("{} in XTS mode", made.cipher)),
-                ("  key derivation", made.hash.to_string()),
-                ("  room", bytes(made.data_bytes)),
-                filesystem,
-            ];
-            (if hidden { "A hidden volume" } else { "A new volume" }, rows)
-        }
+        _ => vec![
+            ("  cipher", format!("{} in XTS mode", made.cipher)),
+            ("  key derivation", made.hash.to_string()),
+            ("  room", bytes(made.data_bytes)),
+        ],
     };
-    match &made.details {
+    rows.push(("  file system", made.filesystem.unwrap_or("none yet").to_owned()));
+    let kind = match &made.details {
         CreatedDetails::BitLocker {
             recovery_password,
-            recovery_password_id,
+            recovery_password_id: id,
             recovery_file,
             startup_key,
             ..
         } => {
-            rows.extend(recovery_password_id.map(|id| ("  recovery password's identifier", id.to_string())));
+            rows.extend(id.map(|id| ("  recovery password's identifier", id.to_string())));
             let digits = recovery_password.as_ref().map(|password| password.to_text());
             let digits = digits.as_ref().map(|digits| String::from_utf8_lossy(digits));
             let text = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
             let (file, key) = (text(recovery_file), text(startup_key));
             rows.extend(key_rows(digits.as_deref(), file.as_deref(), key.as_deref()));
+            "A new BitLocker volume"
         }
-        CreatedDetails::VeraCrypt { pim, .. } => {
+        CreatedDetails::VeraCrypt { pim, hidden, .. } => {
             rows.extend(pim.map(|pim| ("  PIM", format!("{pim}; you need it to open the volume"))));
+            if *hidden { "A hidden volume" } else { "A new volume" }
         }
-        _ => {}
-    }
+        _ => "A new volume",
+    };
     let (path, rows) = (shown(&made.path), pairs(&rows));
     format!("{kind} is in {path}.\n{rows}Open it with: keyway open {path}\n")
 }

@@ -3,8 +3,8 @@
 use super::drive;
 use crate::conversion::HowArgs;
 use crate::failure::Failure;
-use crate::given::{Family, KeyArgs};
-use crate::new_protectors::BitLockerArgs;
+use crate::given::KeyArgs;
+use crate::new_protectors::{BitLockerArgs, NewFormatArg};
 use crate::output::Output;
 use crate::secrets_in::{NewArgs, SecretArgs};
 use crate::words::parsed;
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     device: PathBuf,
     /// The format (default veracrypt; with --reencrypt it stays what it is)
     #[arg(long, value_enum)]
-    format: Option<FormatArg>,
+    format: Option<NewFormatArg>,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
     #[arg(long, value_name = "CIPHER")]
     cipher: Option<String>,
@@ -66,15 +66,6 @@ pub(crate) struct Args {
     hardware: drive::HardwareArgs,
     #[command(flatten)]
     owner: drive::OwnerArgs,
-}
-
-/// The formats that there are.
-#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-enum FormatArg {
-    /// VeraCrypt
-    Veracrypt,
-    /// BitLocker
-    Bitlocker,
 }
 
 /// What becomes of free space.
@@ -119,10 +110,7 @@ impl Args {
     /// What the volume is to be like.
     fn new_volume(&self) -> NewVolume {
         let mut new = NewVolume::default();
-        new.format = self.format.map(|format| match format {
-            FormatArg::Veracrypt => Family::VeraCrypt,
-            FormatArg::Bitlocker => Family::BitLocker,
-        });
+        new.format = self.format.map(NewFormatArg::family);
         new.cipher.clone_from(&self.cipher);
         new.hash = self.hash;
         (new.grow, new.used_space_only) = (self.grow, self.used_space_only);

@@ -69,17 +69,20 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 fn question(plan: &ResizePlan<'_>) -> Option<String> {
     let (path, fs) = (shown(&plan.volume), plan.filesystem);
     let follows = fs.and_then(|fs| Some((fs, fs.becomes_bytes?)));
+    let hidden = match plan.hidden_volume {
+        Some(HiddenVolume::Lost) => " A hidden volume in it will be lost.",
+        Some(HiddenVolume::LostBehindTheEnd) => {
+            " A hidden volume in it is lost if it reaches behind the new end."
+        }
+        Some(_) => {
+            " A hidden volume in it may be damaged by that: if there is one, say no, and add --keep-filesystem."
+        }
+        None => "",
+    };
     if plan.data_bytes >= plan.data_bytes_before {
-        let (fs, _) = follows?;
-        let hidden = match plan.hidden_volume {
-            Some(HiddenVolume::Endangered) => {
-                " A hidden volume in it may be damaged by that: if there is one, say no, and add --keep-filesystem."
-            }
-            _ => "",
-        };
+        let kind = follows?.0.kind;
         return Some(format!(
-            "The {} file system in {path} gets larger too, with its own tools. Make a backup first.{hidden}",
-            fs.kind
+            "The {kind} file system in {path} gets larger too, with its own tools. Make a backup first.{hidden}"
         ));
     }
     let inside = match (fs, follows) {
@@ -91,11 +94,6 @@ fn question(plan: &ResizePlan<'_>) -> Option<String> {
         (Some(_), None) => String::new(),
         (None, _) => " No file system is known in it: what lies behind the new end is lost.".to_owned(),
     };
-    let hidden = match plan.hidden_volume {
-        Some(HiddenVolume::Lost) => " A hidden volume in it will be lost.",
-        Some(_) => " A hidden volume in it is lost if it reaches behind the new end.",
-        None => "",
-    };
     let smaller = bytes(plan.data_bytes_before - plan.data_bytes);
     Some(format!("{path} gets {smaller} smaller.{inside}{hidden} Make a backup first."))
 }
@@ -103,20 +101,16 @@ fn question(plan: &ResizePlan<'_>) -> Option<String> {
 fn words(done: &Resized) -> String {
     let path = shown(&done.volume);
     let (now, before) = (bytes(done.data_bytes), bytes(done.data_bytes_before));
-    let size = match done.format {
-        Family::VeraCrypt => format!(
-            "{path} has room for {now} now, and had for {before}. Backups of its headers are of the old size."
-        ),
-        Family::BitLocker => {
-            format!("{path} has {now} now, and had {before}. Backups of its metadata are of the old size.")
-        }
-    };
+    let what = if done.format == Family::BitLocker { "metadata" } else { "headers" };
+    let size = format!(
+        "{path} has room for {now} now, and had for {before}. Backups of its {what} are of the old size."
+    );
     let inside = match done.filesystem.zip(done.filesystem_bytes) {
-        Some((kind, has)) if done.unused_room => format!(
-            "\nIts {kind} file system has {}: open the volume to make it larger with its own tool.",
-            bytes(has)
-        ),
-        Some((kind, has)) => format!("\nIts {kind} file system has {}.", bytes(has)),
+        Some((kind, has)) => {
+            let room = ": open the volume to make it larger with its own tool";
+            let more = if done.unused_room { room } else { "" };
+            format!("\nIts {kind} file system has {}{more}.", bytes(has))
+        }
         None => String::new(),
     };
     let partition = match done.frees_device {

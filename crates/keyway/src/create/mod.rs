@@ -4,22 +4,6 @@
 //! anyone types a password, and says what will be lost; then it [runs](CreatePlan::run). One who knows the format and has
 //! the secret at hand finds the place ([`NewPlace`]) and makes the volume there ([`VeraCryptOptions::create`],
 //! [`BitLockerOptions::create`]). What was half made is removed again.
-//!
-//! ```
-//! use keyway::SecretBytes;
-//! use keyway::create::CreateRequest;
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let folder = tempfile::tempdir()?;
-//! let mut wanted = CreateRequest::new(folder.path().join("secret.hc"));
-//! (wanted.bytes, wanted.quick) = (Some(1 << 20), true);
-//! let plan = wanted.plan()?;
-//! assert!(plan.loses.is_none());
-//! let made = plan.run(&SecretBytes::copy_of(b"a password of more than twenty characters"), &())?;
-//! assert_eq!(made.data_bytes, (1 << 20) - (256 << 10));
-//! # Ok(())
-//! # }
-//! ```
 
 mod bitlocker;
 mod place;

@@ -7,7 +7,7 @@ use crate::secrets::{PasswordSource, Subject, Wanted, one_standard_input};
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_volume::bitlocker::{self, HeaderBackup};
-use keyway_volume::veracrypt;
+use keyway_volume::veracrypt::{self, CreateError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ pub struct BackedUp {
 /// there.
 ///
 /// # Errors
-/// The volume can't be read, or has no hidden one.
+/// The volume can't be read, or has no hidden one; or the file exists.
 pub fn backup<'a>(
     volume: &'a LockedVolume<'a>,
     file: &Path,
@@ -66,6 +66,9 @@ pub fn backup<'a>(
     let format = family(volume)?;
     if format == Family::BitLocker && hidden.is_some() {
         return Err(Misuse::NoHidden.into());
+    }
+    if file.symlink_metadata().is_ok() {
+        return Err(volume.said(CreateError::Exists(file.to_owned())));
     }
     one_standard_input(std::iter::once(&volume.sources.password).chain(&hidden))?;
     let (path, file) = (volume.path.clone(), file.to_owned());

@@ -4,6 +4,7 @@ use super::bitlocker::{Added, NewSecret, Protectors, only_bitlocker};
 use super::tpm::NewTpmProtector;
 use super::veracrypt::{ChangedSecret, SecretChange, change_secret};
 use crate::error::{Error, Misuse};
+use crate::key_file::must_be_new;
 use crate::locked::LockedVolume;
 use crate::medium;
 use crate::secrets::{NewTpmSource, PasswordSource, Subject, Wanted, one_standard_input};
@@ -14,7 +15,7 @@ use keyway_volume::bitlocker::{
     ChangeError, Guid, LastProtector, Protection, RecoveryPassword, RewriteError, StartupKey,
 };
 use serde::{Serialize, Serializer};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is wanted of the protectors of a volume.
 #[derive(Debug, Clone)]
@@ -245,7 +246,7 @@ pub fn change<'a>(
                     None => Misuse::NoPasswordToChange(volume.path.clone()).into(),
                 });
             };
-            may_be_new(kind, to.is_some(), &secret.secret)?;
+            may_be_new(kind, to.as_deref(), &secret.secret)?;
             (plan.id, plan.kind, plan.to) = (Some(own), Some(kind), to);
             Step::Put { protectors, kind, replaces: Some(own), source: secret.secret }
         }
@@ -293,7 +294,7 @@ impl ProtectorRequest {
             Self::Add { kind, to, secret, tpm } => {
                 let pin = PasswordSource { password: tpm.pin.clone(), ..PasswordSource::new() };
                 one_standard_input([own, secret, &pin])?;
-                may_be_new(*kind, to.is_some(), secret)
+                may_be_new(*kind, to.as_deref(), secret)
             }
             Self::Change { secret, .. } if secret.hash.is_some() || secret.no_keyfiles => {
                 Err(Misuse::OneDerivation.into())
@@ -305,14 +306,17 @@ impl ProtectorRequest {
 }
 
 /// Whether a secret of this kind can be set, with a place to write it to or without one.
-fn may_be_new(kind: Protection, has_place: bool, password: &PasswordSource) -> Result<(), Error> {
+fn may_be_new(kind: Protection, to: Option<&Path>, password: &PasswordSource) -> Result<(), Error> {
     use Protection as P;
     match kind {
-        P::StartupKey | P::TpmStartupKey | P::TpmPinStartupKey if !has_place => Err(Misuse::NoFolder.into()),
+        P::StartupKey | P::TpmStartupKey | P::TpmPinStartupKey if to.is_none() => {
+            Err(Misuse::NoFolder.into())
+        }
+        P::RecoveryPassword => to.map_or(Ok(()), must_be_new),
         P::Password if !password.keyfiles.is_empty() || password.pim.is_some() => {
             Err(Misuse::PasswordOnly.into())
         }
-        P::Password | P::RecoveryPassword | P::StartupKey => Ok(()),
+        P::Password | P::StartupKey => Ok(()),
         P::Tpm | P::TpmPin | P::TpmStartupKey | P::TpmPinStartupKey => Ok(()),
         other => Err(Misuse::Unchangeable(other).into()),
     }

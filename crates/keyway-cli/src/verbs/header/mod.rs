@@ -1,17 +1,15 @@
 //! `header`: the part of a volume whose loss loses everything.
 
 mod check;
+mod words;
 
 use crate::dry_run::TargetArgs;
 use crate::failure::Failure;
 use crate::given::{Family, VolumeArgs};
-use crate::output::{Output, bytes};
+use crate::output::Output;
 use crate::searching::SearchBar;
 use crate::secrets_in::HiddenArgs;
-use crate::shown::shown;
-use keyway::header::{
-    self, BackedUp, BackupPlan, RepairPlan, RepairedHeader, RestorePlan, Restored, RestoredPart,
-};
+use keyway::header::{self, BackupPlan, RepairPlan, RestorePlan};
 use std::path::PathBuf;
 
 /// Back up, restore, check or repair a volume's header
@@ -94,20 +92,7 @@ fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
         done.warnings.iter().for_each(|warning| out.warn(warning));
         Ok(done)
     };
-    let words = |done: &BackedUp| {
-        let (file, size) = (shown(&done.file), bytes(done.bytes));
-        let (what, with) = match (done.format, done.hidden) {
-            (Family::BitLocker, _) => {
-                ("the metadata and the first sector", "With it the volume opens with the present protectors")
-            }
-            (_, true) => {
-                ("the headers of the outer and the hidden volume", "It opens with the present secret")
-            }
-            (_, false) => ("the header", "It opens with the present secret"),
-        };
-        format!("{file} holds {what} ({size}). {with}, whatever is changed later: keep it safe.")
-    };
-    args.on.dry.carry_out(header::backup(&volume, &args.file, hidden)?, None, run, words, out)
+    args.on.dry.carry_out(header::backup(&volume, &args.file, hidden)?, None, run, words::backed_up, out)
 }
 
 fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
@@ -116,19 +101,7 @@ fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     let plan = header::restore(&volume, args.file.as_deref(), args.force)?;
     let what = if plan.format == Family::BitLocker { "metadata" } else { "header" };
     let question = format!("The {what} of {} will be overwritten.", plan.volume.display());
-    let words = |done: &Restored| {
-        let headers = done.restored.iter().filter_map(|part| match part {
-            RestoredPart::Header(place) => Some(place.to_string()),
-            _ => None,
-        });
-        let headers: Vec<String> = headers.collect();
-        let words = match headers.is_empty() {
-            true => "three copies of the metadata and the first sector were restored".to_owned(),
-            false => format!("{} was restored", headers.join(" and the ")),
-        };
-        format!("{}: the {words}.", shown(&done.volume))
-    };
-    args.on.dry.carry_out(plan, Some(&question), RestorePlan::run, words, out)
+    args.on.dry.carry_out(plan, Some(&question), RestorePlan::run, words::restored, out)
 }
 
 fn repair(args: &TargetArgs, out: Output) -> Result<(), Failure> {
@@ -141,23 +114,5 @@ fn repair(args: &TargetArgs, out: Output) -> Result<(), Failure> {
             plan.volume.display()
         )
     });
-    args.dry.carry_out(plan, question.as_deref(), RepairPlan::run, repaired, out)
-}
-
-fn repaired(done: &RepairedHeader) -> String {
-    let first = done.first_sector.then(|| "the first sector".to_owned());
-    let copies = done.repaired.iter().map(|number| format!("copy {number} of the metadata"));
-    let told: Vec<String> = first.into_iter().chain(copies).collect();
-    let name = shown(&done.volume);
-    if told.is_empty() {
-        return format!("{name}: the first sector and all copies of the metadata are in order.");
-    }
-    let more = match done.all_good {
-        true => "",
-        false => {
-            " Not all copies of the metadata are in order: see whether what is in the volume is right, and then \
-             repair it once more."
-        }
-    };
-    format!("{name}: written anew: {}.{more}", told.join(", "))
+    args.dry.carry_out(plan, question.as_deref(), RepairPlan::run, words::repaired, out)
 }

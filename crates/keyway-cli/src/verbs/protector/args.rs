@@ -1,13 +1,12 @@
 //! The words of `protector`.
 
 use crate::dry_run::TargetArgs;
-use crate::failure::Failure;
 use crate::given::VolumeArgs;
 use crate::secrets_in::NewArgs;
 use crate::tpm_in::NewTpmArgs;
 use crate::words::parsed;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use keyway::protectors::{Guid, Protection, ProtectorRequest, SecretChange};
+use keyway::protectors::{Guid, Protection};
 use keyway_volume::veracrypt::HashName;
 use std::path::PathBuf;
 
@@ -90,7 +89,7 @@ pub(super) struct AddArgs {
     pub(super) on: TargetArgs,
     /// What shall open it, too
     #[arg(value_parser = kinds())]
-    kind: Protection,
+    pub(super) kind: Protection,
     #[command(flatten)]
     pub(super) new: NewArgs,
     #[command(flatten)]
@@ -139,27 +138,4 @@ pub(super) struct RecoveryArgs {
     pub(super) to: Option<PathBuf>,
     #[command(flatten)]
     pub(super) target: VolumeArgs,
-}
-
-impl AddArgs {
-    pub(super) fn request(&self) -> Result<ProtectorRequest, Failure> {
-        let kind = self.kind;
-        if !kind.needs_tpm() && self.new_tpm.is_given() {
-            return Err(Failure::usage(
-                "--new-tpm, --pcrs, --new-pin-file and --new-pin-fd are for protectors with a TPM",
-                "leave them out, or add one of the kinds tpm, tpm-pin, tpm-startup-key, tpm-pin-startup-key",
-            ));
-        }
-        let (secret, tpm) = (self.new.source().named(), self.new_tpm.source()?);
-        Ok(ProtectorRequest::Add { kind, to: self.to.clone(), secret, tpm })
-    }
-}
-
-impl ChangeArgs {
-    pub(super) fn request(&self) -> ProtectorRequest {
-        let mut secret = SecretChange::default();
-        secret.secret = self.new.source().named();
-        (secret.hash, secret.no_keyfiles) = (self.new_hash, self.new_no_keyfiles);
-        ProtectorRequest::Change { id: self.id, to: self.to.clone(), secret }
-    }
 }

@@ -6,12 +6,15 @@ mod words;
 
 use crate::dry_run::TargetArgs;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, table};
 use crate::searching::SearchBar;
+use crate::shown::shown;
 use crate::volume;
 pub(crate) use args::Args;
-use args::{Action, RecoveryArgs};
-use keyway::protectors::{self, LastProtector, ProtectorRequest, Protectors};
+use args::{Action, AddArgs, ChangeArgs, RecoveryArgs};
+use keyway::protectors::{self, LastProtector, ProtectorRequest, Protectors, SecretChange};
+use serde_json::json;
+use words::digits;
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
@@ -54,8 +57,39 @@ fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> {
     let volume = args.target.locked(&bar)?;
     let opened = Protectors::look(&volume)?;
     volume::warn(out, &opened.warnings);
-    match &args.to {
-        Some(path) => words::saved(&opened.save_recovery_password(args.id, path)?, out),
-        None => words::recovery(&opened.recovery_passwords(args.id)?, out),
+    if let Some(path) = &args.to {
+        let saved = opened.save_recovery_password(args.id, path)?;
+        return out.result(&saved, || {
+            format!("The recovery password is in {}: keep it apart from the drive.", shown(&saved.file))
+        });
+    }
+    let found = opened.recovery_passwords(args.id)?;
+    let all = found.iter().map(|(id, password)| json!({"id": id, "recovery_password": digits(password)}));
+    out.result(&json!({"recovery_passwords": all.collect::<Vec<_>>()}), || {
+        let rows = found.iter().map(|(id, password)| vec![id.to_string(), digits(password)]);
+        table(&["id", "recovery password"], 2, rows)
+    })
+}
+
+impl AddArgs {
+    fn request(&self) -> Result<ProtectorRequest, Failure> {
+        let kind = self.kind;
+        if !kind.needs_tpm() && self.new_tpm.is_given() {
+            return Err(Failure::usage(
+                "--new-tpm, --pcrs, --new-pin-file and --new-pin-fd are for protectors with a TPM",
+                "leave them out, or add one of the kinds tpm, tpm-pin, tpm-startup-key, tpm-pin-startup-key",
+            ));
+        }
+        let (secret, tpm) = (self.new.source().named(), self.new_tpm.source()?);
+        Ok(ProtectorRequest::Add { kind, to: self.to.clone(), secret, tpm })
+    }
+}
+
+impl ChangeArgs {
+    fn request(&self) -> ProtectorRequest {
+        let mut secret = SecretChange::default();
+        secret.secret = self.new.source().named();
+        (secret.hash, secret.no_keyfiles) = (self.new_hash, self.new_no_keyfiles);
+        ProtectorRequest::Change { id: self.id, to: self.to.clone(), secret }
     }
 }

@@ -7,10 +7,9 @@ use crate::shown::shown;
 use crate::volume::warn;
 use crate::words::told;
 use keyway::protectors::{
-    ChangedSecret, Guid, Listed, ListedSecret, Protection, ProtectorOutcome, RecoveryPassword,
-    RemovedProtector, SavedRecovery, SetProtector, StillOpens,
+    ChangedSecret, Listed, ListedSecret, Protection, ProtectorOutcome, RecoveryPassword, RemovedProtector,
+    SetProtector, StillOpens,
 };
-use serde_json::{Value, json};
 
 pub(super) fn list(listed: &Listed, out: Output) -> Result<(), Failure> {
     match listed {
@@ -137,21 +136,6 @@ fn changed_words(changed: &ChangedSecret) -> String {
     )
 }
 
-fn digits(password: &RecoveryPassword) -> String {
+pub(super) fn digits(password: &RecoveryPassword) -> String {
     String::from_utf8_lossy(&password.to_text()).into_owned()
-}
-
-pub(super) fn saved(saved: &SavedRecovery, out: Output) -> Result<(), Failure> {
-    out.result(saved, || {
-        format!("The recovery password is in {}: keep it apart from the drive.", shown(&saved.file))
-    })
-}
-
-pub(super) fn recovery(found: &[(Guid, RecoveryPassword)], out: Output) -> Result<(), Failure> {
-    let all: Vec<Value> =
-        found.iter().map(|(id, password)| json!({"id": id, "recovery_password": digits(password)})).collect();
-    out.result(&json!({"recovery_passwords": all}), || {
-        let rows = found.iter().map(|(id, password)| vec![id.to_string(), digits(password)]);
-        table(&["id", "recovery password"], 2, rows)
-    })
 }
