@@ -8,11 +8,10 @@ use crate::output::{Output, bytes, pairs};
 use crate::progress::Later;
 use crate::secrets_in::{HiddenArgs, SecretArgs};
 use crate::shown::shown;
-use crate::words::{parsed, told};
+use crate::words::parsed;
 use crate::{size, volume};
 use keyway::create::{CreateRequest, Created, CreatedDetails, FileSystem, HashName, Loss, Stage};
 use keyway_error::Kind;
-use keyway_fs::mkfs::MkfsError;
 use std::path::PathBuf;
 
 /// Make a new volume in a file or on a device, or a hidden one inside another
@@ -67,10 +66,10 @@ pub(crate) struct Args {
 struct Inside(Option<FileSystem>);
 
 fn filesystem(text: &str) -> Result<Inside, String> {
-    if text.eq_ignore_ascii_case("none") {
-        return Ok(Inside(None));
+    match text.eq_ignore_ascii_case("none") {
+        true => Ok(Inside(None)),
+        false => parsed(text).map(|fs| Inside(Some(fs))),
     }
-    text.parse().map(|fs| Inside(Some(fs))).map_err(|e: MkfsError| told(&e))
 }
 
 /// Runs the verb.
@@ -104,12 +103,11 @@ impl Args {
     fn request(&self) -> CreateRequest {
         let mut request = CreateRequest::new(&self.path);
         (request.bytes, request.hidden_bytes, request.replace) = (self.size, self.hidden, self.force);
-        (request.format, request.hash) = (self.format.family(), self.hash);
-        request.cipher.clone_from(&self.cipher);
+        (request.format, request.quick) = (self.format.family(), self.quick);
+        (request.cipher, request.hash) = (self.cipher.clone(), self.hash);
         (request.filesystem, request.label) = (self.filesystem.0, self.label.clone());
-        (request.quick, request.to_go) = (self.quick, self.bitlocker.to_go);
         (request.secret, request.hidden_secret) = (self.secret.source().named(), self.inner.source().named());
-        request.protectors = self.bitlocker.protectors();
+        (request.to_go, request.protectors) = (self.bitlocker.to_go, self.bitlocker.protectors());
         request
     }
 }
@@ -148,6 +146,5 @@ fn words(made: &Created) -> String {
         }
         _ => "A new volume",
     };
-    let (path, rows) = (shown(&made.path), pairs(&rows));
-    format!("{kind} is in {path}.\n{rows}Open it with: keyway open {path}\n")
+    format!("{kind} is in {0}.\n{1}Open it with: keyway open {0}\n", shown(&made.path), pairs(&rows))
 }

@@ -113,13 +113,8 @@ fn words(done: &Resized) -> String {
         }
         None => String::new(),
     };
-    let partition = match done.frees_device {
-        true => {
-            "\nMake the partition as small as that now: what lies behind it is not the volume's any more."
-        }
-        false => "",
-    };
-    format!("{size}{inside}{partition}")
+    let rest = "\nMake the partition as small as that now: what lies behind it is not the volume's any more.";
+    format!("{size}{inside}{}", if done.frees_device { rest } else { "" })
 }
 
 /// What is done, on the terminal; and the program's own serving process.
