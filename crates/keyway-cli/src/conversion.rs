@@ -35,7 +35,7 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "FOLDER", requires = "online")]
     mount: Option<PathBuf>,
     #[command(flatten)]
-    dry: DryRunArgs,
+    pub(crate) dry: DryRunArgs,
 }
 
 impl HowArgs {

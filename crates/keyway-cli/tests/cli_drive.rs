@@ -281,6 +281,8 @@ fn what_would_be_done_is_told_and_not_done() {
     let plan = |words: &str| cli.json(0, &format!("drive {words} --dry-run"))["plan"].clone();
     let setup = plan("setup @drive --recovery-sheet @sheet");
     assert_eq!((&setup["action"], &setup["loses_data"]), (&"set-up".into(), &false.into()));
+    let setup = cli.json(0, "encrypt --hardware @drive --recovery-sheet @sheet --dry-run");
+    assert_eq!(setup["plan"]["action"], "set-up");
     assert!(!cli.path("sheet").exists());
     assert_eq!(cli.json(0, "drive info @drive")["state"], "factory");
     // What can't be done is refused all the same; nobody is asked for a secret, and nothing for a yes.
@@ -322,6 +324,8 @@ fn what_would_be_done_is_told_and_not_done() {
     }
     let told = String::from_utf8(cli.ends(0, "drive erase @drive --dry-run").stdout).expect("text");
     assert!(told.starts_with("Nothing was done.") && told.contains("will be lost for ever."), "{told}");
+    let release = cli.json(0, "decrypt --hardware @drive --dry-run");
+    assert_eq!(release["plan"]["action"], "release");
     // It is as it was set up.
     cli.ends(0, &format!("drive unlock @drive {USER}"));
     cli.json(0, "drive emulate @other --size 32M --dry-run");

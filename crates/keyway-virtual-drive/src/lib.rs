@@ -37,6 +37,7 @@
 
 mod cell;
 mod config;
+mod discovery;
 mod drive;
 mod enterprise;
 mod error;
@@ -50,7 +51,6 @@ mod misbehave;
 #[cfg(feature = "modelled")]
 pub mod modelled;
 mod profile;
-mod says;
 mod session;
 mod slots;
 mod state;

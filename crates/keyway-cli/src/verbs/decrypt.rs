@@ -29,7 +29,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.target.volume;
     if args.hardware.wanted() {
-        return drive::decrypt(path, &args.hardware, &args.target.source(), out);
+        return drive::decrypt(path, &args.hardware, &args.target.source(), (args.how.dry, out));
     }
     let mut request = Request::new(path, Goal::Decrypt);
     request.arguments = args.target.which().arguments();

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                 "with --hardware leave out --cipher, --hash, --reencrypt, --grow and the --new-… options",
             ));
         }
-        return drive::encrypt(path, &args.hardware, &args.owner, &args.secret.source(), out);
+        return drive::encrypt(path, &args.hardware, &args.owner, &args.secret.source(), (args.how.dry, out));
     }
     if args.owner.is_given() {
         return Err(Failure::usage(

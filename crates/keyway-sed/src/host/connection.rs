@@ -36,7 +36,7 @@ const RESET_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long an answer will be, and how long it may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum Expect {
     /// Short and soon.
     Usual,
     /// As large as the drive makes them.
@@ -148,10 +148,10 @@ impl Host {
         tsn: u32,
         hsn: u32,
         payload: &[u8],
-        room: Room,
+        expect: Expect,
     ) -> Result<Zeroizing<Vec<u8>>, HostError> {
         let limits = self.limits()?;
-        self.exchange_within(limits, tsn, hsn, payload, room)
+        self.exchange_within(limits, tsn, hsn, payload, expect)
     }
 
     fn exchange_within(
@@ -160,7 +160,7 @@ impl Host {
         tsn: u32,
         hsn: u32,
         payload: &[u8],
-        room: Room,
+        expect: Expect,
     ) -> Result<Zeroizing<Vec<u8>>, HostError> {
         let com_id = self.com_id()?;
         let mut packet = wrap(com_id, 0, tsn, hsn, payload);
@@ -170,8 +170,9 @@ impl Host {
         let blocks = packet.len().next_multiple_of(BLOCK);
         packet.resize(blocks, 0);
         self.transport.send(PROTOCOL_TCG, com_id, &packet)?;
-        let patience = if room == Room::Slow { self.patience.saturating_mul(SLOWER) } else { self.patience };
-        let size = if room == Room::Bulk { limits.com_packet.max(USUAL) } else { USUAL };
+        let patience =
+            if expect == Expect::Slow { self.patience.saturating_mul(SLOWER) } else { self.patience };
+        let size = if expect == Expect::Bulk { limits.com_packet.max(USUAL) } else { USUAL };
         let mut buffer = std::mem::take(&mut self.buffer);
         if buffer.len() < size {
             buffer = Zeroizing::new(vec![0; size.next_multiple_of(BLOCK)]);
@@ -272,7 +273,7 @@ impl Host {
             }
         });
         let before = Limits { com_packet: USUAL, token: USUAL - HEADERS };
-        let answer = self.exchange_within(before, 0, 0, payload.as_bytes(), Room::Usual)?;
+        let answer = self.exchange_within(before, 0, 0, payload.as_bytes(), Expect::Usual)?;
         let (status, values) = match Message::parse(&answer)? {
             Message::Call(call) if call.method == method::PROPERTIES => (call.status, call.arguments),
             Message::Answer(answer) => (answer.status, answer.results),

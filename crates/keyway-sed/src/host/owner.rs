@@ -1,6 +1,6 @@
 //! What a drive's owner does: take ownership, activate locking, give PINs, take everything back.
 
-use super::connection::{Host, Room};
+use super::connection::{Expect, Host};
 use super::error::{Did, HostError, Misbehaved};
 use super::session::{Credential, Session};
 use super::single_user::write_selection;
@@ -134,7 +134,7 @@ impl Host {
     /// [`HostError::Refused`] where the proof is wrong.
     pub fn revert(&mut self, credential: Credential<'_>) -> Result<(), HostError> {
         let mut session = self.admin(Some(credential))?;
-        session.call_for(Did::Revert, sp::ADMIN, method::REVERT, Room::Slow, |_| {})?;
+        session.call_for(Did::Revert, sp::ADMIN, method::REVERT, Expect::Slow, |_| {})?;
         session.forget();
         self.rediscover()?;
         Ok(())
@@ -147,7 +147,7 @@ impl Host {
     /// [`HostError::Refused`] where the proof is wrong, or data are to be kept in a locked range.
     pub fn revert_locking(&mut self, credential: Credential<'_>, keep_data: bool) -> Result<(), HostError> {
         let mut session = self.locking(Some(credential))?;
-        session.call_for(Did::RevertSp, Uid::THIS_SP, method::REVERT_SP, Room::Slow, |to| {
+        session.call_for(Did::RevertSp, Uid::THIS_SP, method::REVERT_SP, Expect::Slow, |to| {
             if keep_data {
                 to.named(parameter::KEEP_GLOBAL_RANGE_KEY, |to| {
                     to.boolean(true);

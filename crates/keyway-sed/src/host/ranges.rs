@@ -1,6 +1,6 @@
 //! Locking ranges: where they are, whether they are locked, and their end by a new key.
 
-use super::connection::Room;
+use super::connection::Expect;
 use super::error::{Did, HostError, Unfit};
 use super::session::Session;
 use crate::Uid;
@@ -252,7 +252,7 @@ impl Session<'_> {
         if key == Uid::NULL {
             return Err(HostError::Unsupported("media key for this range: it locks without encrypting"));
         }
-        self.call_for(Did::GenKey, key, method::GEN_KEY, Room::Slow, |_| {})?;
+        self.call_for(Did::GenKey, key, method::GEN_KEY, Expect::Slow, |_| {})?;
         Ok(())
     }
 
@@ -261,7 +261,7 @@ impl Session<'_> {
     /// # Errors
     /// [`HostError::Refused`] where this authority may not.
     pub fn erase_single_user(&mut self, number: u16) -> Result<(), HostError> {
-        self.call_for(Did::Erase, locking::range(number), method::ERASE, Room::Slow, |_| {})?;
+        self.call_for(Did::Erase, locking::range(number), method::ERASE, Expect::Slow, |_| {})?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! A session: a conversation with one security provider of a drive, as one of its authorities.
 
-use super::connection::{Host, Limits, Room};
+use super::connection::{Expect, Host, Limits};
 use super::error::{Did, HostError, Misbehaved, Refused};
 use crate::message::{Message, write_call};
 use crate::token::{Encoder, Token, Value};
@@ -69,7 +69,7 @@ impl<'h> Session<'h> {
         let authority = credential.map(|c| c.authority);
         let did = if credential.is_some() { Did::Authenticate } else { Did::Other };
         let refuse = |status| HostError::Refused(Refused { did, authority, status });
-        let answer = host.exchange(0, 0, payload.as_bytes(), Room::Usual)?;
+        let answer = host.exchange(0, 0, payload.as_bytes(), Expect::Usual)?;
         let form = HostError::Misbehaved(Misbehaved::Form("StartSession"));
         match Message::parse(&answer)? {
             Message::Call(call) if call.method == method::SYNC_SESSION => {
@@ -112,7 +112,7 @@ impl<'h> Session<'h> {
         method: Uid,
         arguments: impl FnOnce(&mut Encoder),
     ) -> Result<Reply, HostError> {
-        self.call_for(did, invoking, method, Room::Usual, arguments)
+        self.call_for(did, invoking, method, Expect::Usual, arguments)
     }
 
     /// [`Session::call`] with room for a long answer, or time for a slow one.
@@ -121,12 +121,12 @@ impl<'h> Session<'h> {
         did: Did,
         invoking: Uid,
         method: Uid,
-        room: Room,
+        expect: Expect,
         arguments: impl FnOnce(&mut Encoder),
     ) -> Result<Reply, HostError> {
         let mut payload = Encoder::new();
         write_call(&mut payload, invoking, method, arguments);
-        let answer = match self.host.exchange(self.tsn, self.hsn, payload.as_bytes(), room) {
+        let answer = match self.host.exchange(self.tsn, self.hsn, payload.as_bytes(), expect) {
             Ok(answer) => answer,
             Err(error) => {
                 // Whatever came, the conversation can't be relied on; ending it is all that is left.
@@ -217,7 +217,7 @@ impl<'h> Session<'h> {
     /// Fills `into` with bytes of a byte table.
     pub(super) fn get_bytes(&mut self, table: Uid, offset: u64, into: &mut [u8]) -> Result<(), HostError> {
         let last = offset.saturating_add(into.len() as u64).saturating_sub(1);
-        let reply = self.call_for(Did::Get, table, method::GET, Room::Bulk, |to| {
+        let reply = self.call_for(Did::Get, table, method::GET, Expect::Bulk, |to| {
             to.list(|to| {
                 to.named(parameter::START_ROW, |to| {
                     to.uint(offset);
@@ -268,7 +268,7 @@ impl<'h> Session<'h> {
         }
         let mut payload = Encoder::new();
         payload.token(Token::EndOfSession);
-        let answer = self.host.exchange(self.tsn, self.hsn, payload.as_bytes(), Room::Usual)?;
+        let answer = self.host.exchange(self.tsn, self.hsn, payload.as_bytes(), Expect::Usual)?;
         match Message::parse(&answer)? {
             Message::EndOfSession => Ok(()),
             _ => Err(HostError::Misbehaved(Misbehaved::Form("the end of the session"))),

@@ -2,7 +2,7 @@
 //!
 //! Single User Mode 1.00. An administrator can erase such a range and not unlock it.
 
-use super::connection::{Host, Room};
+use super::connection::{Expect, Host};
 use super::error::{Did, HostError};
 use super::ranges::Lock;
 use super::session::{Credential, Session};
@@ -58,7 +58,7 @@ impl Host {
                 _ => {}
             }
         }
-        session.call_for(Did::Reactivate, Uid::THIS_SP, method::REACTIVATE, Room::Slow, |to| {
+        session.call_for(Did::Reactivate, Uid::THIS_SP, method::REACTIVATE, Expect::Slow, |to| {
             write_selection(to, ranges);
         })?;
         // The session goes with it; a drive that leaves it open is told.

@@ -6,9 +6,7 @@ use keyway_attach::nvme_tcp::{Namespace, NamespaceError, SecurityRefusal, Server
 use keyway_attach::vhost_user::VhostServer;
 use keyway_attach::{AttachError, Stop, on_signals};
 use keyway_store::{Caching, FileStore, OpenMode};
-use keyway_virtual_drive::Fault;
-use keyway_virtual_drive::Profile;
-use keyway_virtual_drive::{Drive, IoError, SecurityError};
+use keyway_virtual_drive::{Drive, Fault, IoError, Profile, SecurityError};
 use rustix::process::Signal;
 use serde::Serialize;
 use std::fs::OpenOptions;

@@ -3,9 +3,8 @@
 use super::error::DriveError;
 use super::handle::Drive;
 use crate::error::Error;
-use keyway_sed::Authority;
-use keyway_sed::Status;
 use keyway_sed::host::{Did, HostError, Refused};
+use keyway_sed::{Authority, Status};
 use keyway_sys::{OpalLock, OpalRange, opal_lock_unlock, opal_save};
 use std::fs::File;
 

@@ -1,7 +1,6 @@
 //! What was done to a drive.
 
-use super::change::DriveChange;
-use super::change::DrivePlan;
+use super::change::{DriveChange, DrivePlan};
 use super::info::HARDWARE_ENCRYPTION;
 use super::read::Shadow;
 use keyway_sed::Authority;

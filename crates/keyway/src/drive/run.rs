@@ -1,7 +1,6 @@
 //! Carrying out what was planned: who speaks, and what is said.
 
-use super::change::DriveChange;
-use super::change::DrivePlan;
+use super::change::{DriveChange, DrivePlan};
 use super::handle::Drive;
 use super::outcome::{DriveOutcome, OutcomeFacts as Outcome};
 use super::read::Shadow;

@@ -109,10 +109,9 @@ pub(crate) fn encrypt(
     how: &HardwareArgs,
     owner: &OwnerArgs,
     own: &SecretSource,
-    out: Output,
+    (dry, out): (DryRunArgs, Output),
 ) -> Result<(), Failure> {
-    let mode = Mode { out, dry: DryRunArgs::default() };
-    let Some(outcome) = owner.set_up(device, how.drive_hash, own, mode)? else { return Ok(()) };
+    let Some(outcome) = owner.set_up(device, how.drive_hash, own, Mode { out, dry })? else { return Ok(()) };
     out.result(&outcome.conversion(), || {
         let (name, seconds, next) = (device.display(), outcome.took.as_secs_f64(), told::set_up(&outcome));
         format!("{name} is encrypted ({HARDWARE_ENCRYPTION}); that took the drive {seconds:.1} s. {next}")
@@ -124,11 +123,12 @@ pub(crate) fn decrypt(
     device: &Path,
     how: &HardwareArgs,
     own: &SecretSource,
-    out: Output,
+    (dry, out): (DryRunArgs, Output),
 ) -> Result<(), Failure> {
     let secrets = secrets(own, &SecretSource::default(), how.drive_hash)?;
-    let mode = Mode { out, dry: DryRunArgs::default() };
-    let Some(outcome) = done(device, DriveChange::Release, None, &secrets, mode)? else { return Ok(()) };
+    let Some(outcome) = done(device, DriveChange::Release, None, &secrets, Mode { out, dry })? else {
+        return Ok(());
+    };
     out.result(&outcome.conversion(), || {
         let (name, seconds) = (device.display(), outcome.took.as_secs_f64());
         format!(
