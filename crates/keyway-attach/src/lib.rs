@@ -33,7 +33,8 @@ pub mod vhost_user;
 
 pub use address::Listen;
 pub use error::{
-    AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
+    AttachError, DmCryptError, NbdError, NvmeError, Silence, SilentProcess, UblkError, Unmappable, User,
+    VhostError,
 };
 pub use namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
 pub use notice::{Notice, on_notice};

@@ -21,33 +21,6 @@ pub(crate) fn socket_address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())
 }
 
-/// Who can reach an address without proof can read and write what is served there.
-pub(crate) fn on_this_machine(at: SocketAddr) -> Result<(), String> {
-    if at.ip().is_loopback() {
-        return Ok(());
-    }
-    Err(format!(
-        "{} is not this machine's loopback; other machines could read the volume and write to it, and see what others do",
-        at.ip()
-    ))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses() {
-        assert_eq!(address("unix:/tmp/s"), Ok(NbdAddress::Unix("/tmp/s".into())));
-        let tcp = |text| address(text).map(|a| format!("{a:?}"));
-        assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
-        assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));
-        assert_eq!(tcp("tcp:[::1]:1"), Ok("Tcp([::1]:1)".to_owned()));
-        for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "/tmp/s"] {
-            assert!(address(text).is_err(), "{text}");
-        }
-        for text in ["0.0.0.0:1", "192.168.1.1:1", "[::]:1"] {
-            assert!(socket_address(text).and_then(on_this_machine).is_err(), "{text}");
-        }
-    }
-}
+#[path = "../tests/inner/address.rs"]
+mod tests;

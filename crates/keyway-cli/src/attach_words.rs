@@ -1,13 +1,11 @@
 //! The ways to attach in words: why one was chosen, what another lacks.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::Output;
 use keyway::session::{
-    AttachChoice, AttachError, Attachment, Candidate, Choice, Lack, NbdAddress, Need, Wish, choose,
+    AttachBy, AttachChoice, Attachment, CANDIDATES, Candidate, Need, Reason, by_fuse as fuse, by_ourselves,
 };
-use keyway_attach::session::waiting;
-use keyway_attach::{dmcrypt, ublk};
-use std::path::Path;
+use serde_json::{Value, json};
 
 /// A way to attach as a word.
 #[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,72 +24,17 @@ pub(crate) enum AttachArg {
     DmCrypt,
 }
 
-impl AttachArg {
-    /// The way to attach, and the one to take where the kernel refuses the volume.
-    pub(crate) fn way(
-        self,
-        volume: &Path,
-        wish: Wish,
-        cache: bool,
-        out: Output,
-    ) -> Result<(AttachChoice, Option<AttachChoice>), Failure> {
-        let Wish { mount, protect_hidden } = wish;
-        if mount && matches!(self, Self::Nbd | Self::VhostUser) {
-            return Err(Failure::usage(
-                "a mount point needs a block device, which --attach nbd and vhost-user do not make",
-                "leave out --attach, or the mount point",
-            ));
+impl From<AttachArg> for AttachBy {
+    fn from(word: AttachArg) -> Self {
+        match word {
+            AttachArg::Auto => Self::Auto,
+            AttachArg::Fuse => Self::Fuse,
+            AttachArg::Nbd => Self::Nbd,
+            AttachArg::VhostUser => Self::VhostUser,
+            AttachArg::Ublk => Self::Ublk,
+            AttachArg::DmCrypt => Self::DmCrypt,
         }
-        let attachment = match self {
-            Self::Auto | Self::Fuse if cache => cached(mount)?,
-            _ if cache => {
-                return Err(Failure::usage(
-                    "--cache is for the loop device on a FUSE file, which this --attach does not make",
-                    "leave out --attach, or --cache",
-                ));
-            }
-            Self::Nbd => Attachment::Nbd(NbdAddress::Session),
-            Self::VhostUser => Attachment::VhostUser(None),
-            Self::DmCrypt if protect_hidden => {
-                return Err(Failure::usage(
-                    "the kernel would not protect the hidden volume: dm-crypt writes whatever it is given",
-                    "leave out --attach dm-crypt, or the --protect-… options",
-                ));
-            }
-            Self::DmCrypt => {
-                dmcrypt::available().map_err(AttachError::from)?;
-                Attachment::DmCrypt
-            }
-            Self::Ublk => {
-                ublk::available().map_err(AttachError::from)?;
-                if mount && !rustix::process::geteuid().is_root() {
-                    return Err(Failure::new(
-                        Exit::NotPermitted,
-                        "only root may mount a block device",
-                        "run it as root (sudo), or leave the mount point out and use the device",
-                    ));
-                }
-                Attachment::Ublk
-            }
-            Self::Fuse => by_fuse(mount)?,
-            Self::Auto if waiting(volume)?.is_some() => {
-                let why = "its block device waits for a server since the last one was killed";
-                return Ok((AttachChoice::because(Attachment::Ublk, why), None));
-            }
-            Self::Auto => return best(wish, out),
-        };
-        Ok((attachment.into(), None))
     }
-}
-
-/// A loop device that goes through the page cache, or why there can be none.
-fn cached(mount: bool) -> Result<Attachment, Failure> {
-    let way = by_fuse(mount)?;
-    let lacks = |why| format!("--cache needs a loop device: {why}");
-    Need::LoopDevice.check(Wish::default()).map_err(|why| {
-        Failure::new(Exit::NotPermitted, lacks(why), "run it as root (sudo), or leave out --cache")
-    })?;
-    Ok(way)
 }
 
 /// What speaks for a way.
@@ -124,76 +67,65 @@ pub(crate) fn because(candidate: &Candidate) -> &'static str {
     }
 }
 
-/// Why a block device by the kernel was passed over; nothing of the others, whose lack the chosen one's merit tells.
-fn lacks((candidate, lack): &(&Candidate, Lack)) -> Option<String> {
-    match (&candidate.attachment, lack.need) {
-        (_, Need::NothingProtected) => Some("dm-crypt would not protect the hidden volume".to_owned()),
-        (_, Need::OutlivesServer) => {
+/// Why a volume is attached as it is, a sentence for each reason that is worth one: of what better ways lack only the
+/// kernel's, the chosen one's merit tells the others'.
+pub(crate) fn reasons(reasons: &[Reason]) -> Vec<String> {
+    let named = |way: &String| CANDIDATES.iter().find(|candidate| candidate.name == way);
+    let socket = |way| matches!(named(way).map(|c| &c.attachment), Some(Attachment::Nbd(_)));
+    let by_socket = reasons.iter().any(|reason| matches!(reason, Reason::Best { way } if socket(way)));
+    let kernel = |way: &String| {
+        named(way).is_some_and(|c| match c.attachment {
+            Attachment::DmCrypt => true,
+            Attachment::Ublk => !by_socket,
+            _ => false,
+        })
+    };
+    let words = |reason: &Reason| match reason {
+        Reason::Best { way } => named(way).map(|candidate| merit(candidate).to_owned()),
+        Reason::Lacks { way, .. } if !kernel(way) => None,
+        Reason::Lacks { need: Need::NothingProtected, .. } => {
+            Some("dm-crypt would not protect the hidden volume".to_owned())
+        }
+        Reason::Lacks { need: Need::OutlivesServer, .. } => {
             Some("without root a ublk device ends with the process that serves it".to_owned())
         }
-        (Attachment::DmCrypt | Attachment::Ublk, _) => {
-            Some(format!("{} can't be had: {lack}", candidate.name))
-        }
+        Reason::Lacks { way, why, .. } => Some(format!("{way} can't be had: {why}")),
+        Reason::Waits => Some("its block device waits for a server since the last one was killed".to_owned()),
+        Reason::Refused { why } => Some(why.clone()),
         _ => None,
-    }
+    };
+    reasons.iter().filter_map(words).collect()
 }
 
-/// The best way that this machine offers, and the one to take where the kernel refuses the volume.
-fn best(wish: Wish, out: Output) -> Result<(AttachChoice, Option<AttachChoice>), Failure> {
-    let choice = choose(wish, |_| true).map_err(|lack| missing(&lack, wish))?;
-    let why = |candidate: &Candidate| {
-        let nbd = matches!(candidate.attachment, Attachment::Nbd(_));
-        let told = choice.passed_over.iter().rev();
-        let told =
-            told.filter(|(other, _)| !nbd || other.attachment == Attachment::DmCrypt).filter_map(lacks);
-        let words: Vec<String> = std::iter::once(merit(candidate).to_owned()).chain(told).collect();
-        AttachChoice::because(candidate.attachment.clone(), words.join("; "))
-    };
-    let Some(other) = choice.otherwise else {
-        warn_of_a_socket(&choice, wish, out);
-        return Ok(match choice.candidate.depends_on_volume {
-            // There is nothing else that could be mounted.
-            true => (choice.candidate.attachment.clone().into(), None),
-            false => (why(choice.candidate), None),
-        });
-    };
-    let first = AttachChoice::because(choice.candidate.attachment.clone(), merit(choice.candidate));
-    Ok((first, Some(why(other))))
+/// A document with the reasons as `why`: one text, or null.
+pub(crate) fn with_reasons(mut document: Value, of: Option<&[Reason]>) -> Value {
+    if let (Some(fields), Some(of)) = (document.as_object_mut(), of) {
+        let words = reasons(of);
+        fields.insert("why".to_owned(), json!((!words.is_empty()).then(|| words.join("; "))));
+    }
+    document
 }
 
 /// A way in which every request passes through a process of ours.
 pub(crate) fn ours(mount: bool, out: Output) -> Result<Attachment, Failure> {
-    let wish = Wish { mount, protect_hidden: false };
-    let passes = |way: &Attachment| matches!(way, Attachment::Fuse { .. } | Attachment::Nbd(_));
-    let choice = choose(wish, passes).map_err(|lack| missing(&lack, wish))?;
-    warn_of_a_socket(&choice, wish, out);
-    Ok(choice.candidate.attachment.clone())
+    let way = by_ourselves(mount)?;
+    warn_of_a_socket(&way, out);
+    Ok(way.attachment)
 }
 
 /// FUSE, with a loop device where this user may have one.
 pub(crate) fn by_fuse(mount: bool) -> Result<Attachment, Failure> {
-    let wish = Wish { mount, protect_hidden: false };
-    let choice = choose(wish, |way| matches!(way, Attachment::Fuse { .. }));
-    Ok(choice.map_err(|lack| missing(&lack, wish))?.candidate.attachment.clone())
+    Ok(fuse(mount)?)
 }
 
-fn warn_of_a_socket(choice: &Choice, wish: Wish, out: Output) {
-    if let (Attachment::Nbd(_), Some((_, lack))) = (&choice.candidate.attachment, choice.passed_over.last()) {
-        out.warn(&format!("{}; serving NBD on a socket instead", missing(lack, wish).message));
+/// Says that a socket is all there is, where nobody asked for one.
+pub(crate) fn warn_of_a_socket(way: &AttachChoice, out: Output) {
+    // What the last candidate before it lacks.
+    let lack = way.reasons.iter().find_map(|reason| match reason {
+        Reason::Lacks { why, .. } => Some(why),
+        _ => None,
+    });
+    if let (Attachment::Nbd(_), Some(why)) = (&way.attachment, lack) {
+        out.warn(&format!("FUSE can't be used here: {why}; serving NBD on a socket instead"));
     }
-}
-
-/// What is missing, and what to do about it.
-fn missing(lack: &Lack, wish: Wish) -> Failure {
-    let (message, hint) = match lack.need {
-        Need::LoopDevice if wish.mount => (
-            format!("mounting needs a loop device: {lack}"),
-            "run it as root (sudo), or leave the mount point out and use the file that appears",
-        ),
-        _ => (
-            format!("FUSE can't be used here: {lack}"),
-            "`keyway doctor` tells more; --attach nbd works without it",
-        ),
-    };
-    Failure::new(Exit::NotPermitted, message, hint)
 }

@@ -59,25 +59,18 @@ impl Exit {
 
     /// The kind where nothing more precise is known.
     pub(crate) const fn kind(self) -> Kind {
-        match self {
-            Self::Failed => Kind::Failed,
-            Self::Usage => Kind::Usage,
-            Self::WrongSecret => Kind::WrongSecret,
-            Self::NotAVolume => Kind::NotAVolume,
-            Self::NotPermitted => Kind::NotPermitted,
-            Self::Busy => Kind::Busy,
-        }
+        self.fault().kind()
     }
 
-    /// The code of a process that ended with this number; anything unknown is a failure.
-    pub(crate) const fn from_code(code: u8) -> Self {
-        match code {
-            2 => Self::Usage,
-            3 => Self::WrongSecret,
-            4 => Self::NotAVolume,
-            5 => Self::NotPermitted,
-            6 => Self::Busy,
-            _ => Self::Failed,
+    /// Whose fault it is.
+    const fn fault(self) -> Fault {
+        match self {
+            Self::Failed => Fault::State,
+            Self::Usage => Fault::Request,
+            Self::WrongSecret => Fault::Secret,
+            Self::NotAVolume => Fault::Contents,
+            Self::NotPermitted => Fault::Machine,
+            Self::Busy => Fault::InUse,
         }
     }
 }
@@ -142,6 +135,12 @@ impl Failure {
         self
     }
 
+    /// The same in words that name this front's options.
+    fn told(mut self, message: &str) -> Self {
+        message.clone_into(&mut self.message);
+        self
+    }
+
     /// The same about this file or device, which its message names now.
     pub(crate) fn about(mut self, path: &Path) -> Self {
         if self.path.as_deref() != Some(path) {
@@ -149,11 +148,6 @@ impl Failure {
             self.path = Some(path.into());
         }
         self
-    }
-
-    /// Whether somebody made the file or device shorter while it was looked at: another look sees what it is now.
-    pub(crate) fn is_shorter(&self) -> bool {
-        self.advice.contains(&Advice::WaitForItsSize)
     }
 
     /// Wrong usage.
@@ -232,22 +226,22 @@ impl From<Misuse> for Failure {
     fn from(error: Misuse) -> Self {
         let failure = Self::explained(&error);
         match error {
-            Misuse::SizeOfADevice => Self { message: format!("{error}; --size is for files"), ..failure },
-            Misuse::PasswordAndNone => {
-                Self { message: "a password was given along with --no-password".to_owned(), ..failure }
+            Misuse::MountNeedsDevice => failure
+                .told("a mount point needs a block device, which --attach nbd and vhost-user do not make"),
+            Misuse::CacheNeedsLoop => failure
+                .told("--cache is for the loop device on a FUSE file, which this --attach does not make"),
+            Misuse::NoUnprovenPort => {
+                failure.told("--any-local-user is for a loopback port at which nobody must prove anything")
             }
-            Misuse::OptionsOfBitLocker => Self {
-                message: "--to-go, --startup-key-out and the options of recovery passwords are for BitLocker volumes"
-                    .to_owned(),
-                ..failure
-            },
+            Misuse::SizeOfADevice => failure.told("a device is taken whole; --size is for files"),
+            Misuse::NoPassword => failure.told("no password was given and there is no terminal to ask on"),
+            Misuse::PasswordAndNone => failure.told("a password was given along with --no-password"),
+            Misuse::OptionsOfBitLocker => failure.told(
+                "--to-go, --startup-key-out and the options of recovery passwords are for BitLocker volumes",
+            ),
             Misuse::NothingHiddenToMake => {
-                Self { message: "the --hidden-… options are for making a hidden volume".to_owned(), ..failure }
+                failure.told("the --hidden-… options are for making a hidden volume")
             }
-            Misuse::NoPassword => Self {
-                message: "no password was given and there is no terminal to ask on".to_owned(),
-                ..failure
-            },
             _ => failure,
         }
     }
@@ -256,6 +250,14 @@ impl From<Misuse> for Failure {
 /// So that the library carries it from whoever was asked for a secret to whoever asked.
 impl std::error::Error for Failure {}
 
+impl Explain for Failure {
+    fn explain(&self) -> Meaning {
+        let mut meaning = Meaning::new(self.kind, self.exit.fault());
+        (meaning.advice, meaning.path) = (self.advice.to_vec(), self.path.as_deref().map(Path::to_owned));
+        meaning
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -263,33 +265,5 @@ impl fmt::Display for Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exit_codes_are_the_contract() {
-        let all =
-            [Exit::Failed, Exit::Usage, Exit::WrongSecret, Exit::NotAVolume, Exit::NotPermitted, Exit::Busy];
-        assert_eq!(all.map(|e| e as u8), [1, 2, 3, 4, 5, 6]);
-        for exit in all {
-            assert_eq!(Exit::from_code(exit as u8), exit);
-        }
-    }
-
-    #[test]
-    fn advice_is_added_behind_advice() {
-        let open = |hint: &str| Failure::new(Exit::Busy, "it is open", hint);
-        assert_eq!(open("close it").also("come back").hint, "close it; come back");
-        assert_eq!(open("").also("come back").hint, "come back");
-    }
-
-    #[test]
-    fn system_errors_find_their_code() {
-        let of = |errno| Failure::io("open", Path::new("/x"), &io::Error::from_raw_os_error(errno)).exit;
-        // Linux's EACCES, EBUSY, ENOSPC, EROFS.
-        assert_eq!(of(13), Exit::NotPermitted);
-        assert_eq!(of(16), Exit::Busy);
-        assert_eq!(of(28), Exit::Failed);
-        assert_eq!(of(30), Exit::NotPermitted);
-    }
-}
+#[path = "../tests/inner/failure.rs"]
+mod tests;

@@ -13,7 +13,7 @@ use keyway::secrets::Sources;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-pub(crate) use keyway::unlock::{Family, Key as Given};
+pub(crate) use keyway::unlock::Family;
 
 /// The options of secrets that only BitLocker volumes have.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -66,11 +66,6 @@ impl VolumeArgs {
     pub(crate) fn names_a_secret(&self) -> bool {
         self.source().is_given() || self.keys.is_given()
     }
-
-    /// Reads what opens it; asks on the terminal where nothing was named and it is needed.
-    pub(crate) fn given(&self) -> Result<Given, Failure> {
-        read(&self.which(), &self.source(), &self.keys)
-    }
 }
 
 impl KeyArgs {
@@ -88,10 +83,4 @@ impl KeyArgs {
         sources.tpm = self.tpm.source()?;
         Ok(sources)
     }
-}
-
-/// Reads what opens a volume; asks on the terminal where nothing was named and it is needed.
-pub(crate) fn read(which: &Which, source: &SecretSource, keys: &KeyArgs) -> Result<Given, Failure> {
-    let sources = keys.sources(source)?;
-    Ok(sources.key(&which.path, &which.arguments(), &Terminal, &SearchBar::new())?)
 }

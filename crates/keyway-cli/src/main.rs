@@ -10,7 +10,6 @@ mod conversion_words;
 mod dry_run;
 mod failure;
 mod given;
-mod inside;
 mod narrow;
 mod new_protectors;
 mod nvme_auth;
@@ -128,12 +127,5 @@ fn first_paragraph(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    #[test]
-    fn wrong_usage_names_what_is_missing() {
-        let text =
-            "error: the following required arguments were not provided:\n  <VOLUME>\n  --size\n\nUsage: …\n";
-        let told = super::first_paragraph(text);
-        assert_eq!(told, "the following required arguments were not provided: <VOLUME> --size");
-    }
-}
+#[path = "../tests/inner/wrong_usage.rs"]
+mod tests;

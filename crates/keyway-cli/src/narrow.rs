@@ -2,9 +2,9 @@
 
 use crate::words::parsed;
 use clap::ValueEnum;
-use keyway::unlock::VolumeFormat;
+use keyway::unlock::{UnlockArguments, VolumeFormat};
 use keyway_volume::{HashName, HeaderChoice};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options that narrow what a volume is looked for as. None is needed: everything is found out.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -28,39 +28,29 @@ pub(crate) struct NarrowArgs {
 }
 
 impl NarrowArgs {
-    /// The format, where one was named.
-    pub(crate) fn format(&self) -> Option<FormatArg> {
-        self.format
-    }
-
-    /// The hash, where one was named.
-    pub(crate) fn hash(&self) -> Option<HashName> {
-        self.hash
-    }
-
-    /// Which header.
-    pub(crate) fn header(&self) -> HeaderChoice {
-        match self.header {
+    /// The same for the library.
+    pub(crate) fn arguments(&self) -> UnlockArguments {
+        let mut arguments = UnlockArguments::new();
+        arguments.format = self.format.map(|format| match format {
+            FormatArg::Veracrypt => VolumeFormat::VeraCrypt,
+            FormatArg::Truecrypt => VolumeFormat::TrueCrypt,
+            FormatArg::Bitlocker => VolumeFormat::BitLocker,
+        });
+        arguments.hash = self.hash;
+        arguments.header = match self.header {
             HeaderArg::Auto => HeaderChoice::Auto,
             HeaderArg::Primary => HeaderChoice::Primary,
             HeaderArg::Backup => HeaderChoice::Backup,
-        }
-    }
-
-    /// Whether a system volume is meant.
-    pub(crate) fn system(&self) -> bool {
-        self.system || self.system_header.is_some()
-    }
-
-    /// Where a system partition's header lies.
-    pub(crate) fn system_header(&self) -> Option<&Path> {
-        self.system_header.as_deref()
+        };
+        arguments.system = self.system || self.system_header.is_some();
+        arguments.system_header.clone_from(&self.system_header);
+        arguments
     }
 }
 
 /// A format as a word.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FormatArg {
+enum FormatArg {
     /// VeraCrypt.
     Veracrypt,
     /// TrueCrypt.
@@ -69,20 +59,9 @@ pub(crate) enum FormatArg {
     Bitlocker,
 }
 
-impl FormatArg {
-    /// The library's.
-    pub(crate) const fn format(self) -> VolumeFormat {
-        match self {
-            Self::Veracrypt => VolumeFormat::VeraCrypt,
-            Self::Truecrypt => VolumeFormat::TrueCrypt,
-            Self::Bitlocker => VolumeFormat::BitLocker,
-        }
-    }
-}
-
 /// A copy of the header as a word.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum HeaderArg {
+enum HeaderArg {
     /// The primary one, and where that does not open, the backup.
     #[default]
     Auto,

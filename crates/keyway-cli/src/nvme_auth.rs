@@ -1,17 +1,11 @@
 //! What hosts must prove before an NVMe/TCP controller serves them.
 
 use crate::failure::Failure;
-use crate::volume::about;
-use keyway::session::SessionError;
+use keyway::session::{SessionError, read_host_secrets};
 use keyway_attach::nvme_tcp::Credentials;
 use keyway_secret::SecretBytes;
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Longest file of secrets that is read, in bytes: two of the longest, with room.
-const LIMIT: usize = 1024;
 
 /// The secrets of NVMe's in-band authentication.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -36,17 +30,7 @@ impl AuthArgs {
 
     /// Reads them, as they are written; that they can be understood has been tried.
     pub(crate) fn read(&self) -> Result<Option<SecretBytes>, Failure> {
-        let Some(path) = &self.nvme_secret else { return Ok(None) };
-        let failed = |e| Failure::io("read", path, &e);
-        let text = if self.is_stdin() {
-            SecretBytes::read_from(io::stdin().lock(), LIMIT).map_err(failed)?
-        } else {
-            let file = File::open(path).map_err(|e| Failure::io("open", path, &e))?;
-            SecretBytes::read_from(file, LIMIT).map_err(failed)?
-        };
-        let fault = |e| about(path, SessionError::HostSecret(e));
-        Credentials::parse(&text).map_err(fault)?;
-        Ok(Some(text))
+        Ok(self.nvme_secret.as_deref().map(read_host_secrets).transpose()?)
     }
 
     /// The same, understood.

@@ -3,11 +3,19 @@
 use crate::failure::{Exit, Failure};
 use crate::prompt;
 use crate::shown::{self, line, lines};
+use keyway::inside::NotDone;
 use keyway::session::Notice;
 pub(crate) use keyway_store::size::words as bytes;
 use serde::Serialize;
 use serde_json::json;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+/// What is told of keys that may be swapped out.
+pub(crate) const NOT_LOCKED: &str =
+    "keys could not be locked in memory and may be swapped out: raise `ulimit -l`";
 
 /// How a verb answers and asks.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +52,19 @@ impl Output {
         if !self.json {
             self.note(&line(words));
         }
+    }
+
+    /// The warnings of unlocking, and that memory could not be locked.
+    pub(crate) fn warnings(self, warnings: &[String]) {
+        warnings.iter().for_each(|warning| self.warn(warning));
+        if !keyway_secret::all_locked() {
+            self.warn(NOT_LOCKED);
+        }
+    }
+
+    /// A warning of what was not done in a volume, by a path that somebody else wrote.
+    pub(crate) fn not_done(self, one: &NotDone) {
+        self.warn(&format!("{}: {}", shown::shown(&one.path), one.reason));
     }
 
     /// What goes on, to standard error.
@@ -101,7 +122,7 @@ pub(crate) fn error_document(failure: &Failure) -> serde_json::Value {
         "hint": failure.hint,
         "code": failure.exit as u8,
         "advice": failure.advice,
-        "path": failure.path.as_deref().map(std::path::Path::to_string_lossy),
+        "path": failure.path.as_deref().map(Path::to_string_lossy),
     });
     let mut document = failure.detail.as_object().cloned().unwrap_or_default();
     document.insert("error".to_owned(), error);
@@ -112,6 +133,15 @@ fn document_text(document: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(document)
         .unwrap_or_else(|e| json!({"error": {"kind": "failed", "message": e.to_string()}}).to_string());
     shown::json(&text)
+}
+
+/// What standard output is called in errors.
+pub(crate) const STANDARD_OUTPUT: &str = "standard output";
+
+/// Not `std::io::stdout`: that one looks for line ends in what it is given.
+pub(crate) fn raw_stdout() -> Result<File, Failure> {
+    let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    output.map_err(|e| Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
 }
 
 /// Writes a text that ends with a line end; a reader that went away is not an error.
@@ -125,7 +155,7 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::io("write to", std::path::Path::new("standard output"), &e))
+            Err(Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
         }
         _ => Ok(()),
     }
@@ -182,25 +212,5 @@ pub(crate) fn pairs<L: AsRef<str>>(rows: &[(L, String)]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tables_line_up() {
-        let rows = [vec!["aes".to_owned(), "9".to_owned()], vec!["x".to_owned(), "10".to_owned()]];
-        assert_eq!(table(&["name", "n"], 1, rows), "name   n\naes    9\nx     10\n");
-    }
-
-    #[test]
-    fn what_is_in_a_table_begins_no_line() {
-        let text = table(&["name"], 1, [vec!["a\nb\u{1b}[2J".to_owned()]]);
-        assert_eq!(text, "name\na\\nb\\u{1b}[2J\n");
-        assert_eq!(pairs(&[("a", "1\n  b  2".to_owned())]), "a  1\\n  b  2\n");
-    }
-
-    #[test]
-    fn pairs_line_up() {
-        let text = pairs(&[("a", "1".to_owned()), ("long", "2".to_owned())]);
-        assert_eq!(text, "a     1\nlong  2\n");
-    }
-}
+#[path = "../tests/inner/output.rs"]
+mod tests;

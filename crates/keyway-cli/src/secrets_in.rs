@@ -1,9 +1,6 @@
 //! The options that say where secrets come from.
 
-use crate::asking::Terminal;
-use crate::failure::Failure;
-use keyway::secrets::{PasswordSource, SecretFrom, Subject, Wanted, one_standard_input};
-use keyway_volume::Secrets;
+use keyway::secrets::{PasswordSource, SecretFrom};
 use std::path::{Path, PathBuf};
 
 /// Where one volume's secret comes from.
@@ -73,6 +70,14 @@ secret_args!(
     NewArgs, "new-", "New secret", "to be set"
 );
 
+impl ProtectArgs {
+    /// Where the hidden volume's secret comes from, where that is to be protected: because it was asked for, or named.
+    pub(crate) fn wanted(&self, asked: bool) -> Option<PasswordSource> {
+        let source = self.source();
+        (asked || source.is_given()).then(|| source.named())
+    }
+}
+
 impl SecretSource {
     /// Whether anything but a prompt was named.
     pub(crate) fn is_given(&self) -> bool {
@@ -89,11 +94,6 @@ impl SecretSource {
         self.named().uses_stdin()
     }
 
-    /// Reads the secret of something that exists; asks on the terminal where nothing was named.
-    pub(crate) fn read(&self, what: &str) -> Result<Secrets, Failure> {
-        Ok(self.named().read(Wanted::Password, &Subject::Named(what.to_owned()), &Terminal)?)
-    }
-
     /// What the options name, for the library.
     pub(crate) fn named(&self) -> PasswordSource {
         let mut named = PasswordSource::new();
@@ -106,10 +106,4 @@ impl SecretSource {
         named.pim = self.pim;
         named
     }
-}
-
-/// Refuses two secrets from one standard input.
-pub(crate) fn one_stdin<'a>(sources: impl IntoIterator<Item = &'a SecretSource>) -> Result<(), Failure> {
-    let named: Vec<PasswordSource> = sources.into_iter().map(SecretSource::named).collect();
-    Ok(one_standard_input(&named)?)
 }

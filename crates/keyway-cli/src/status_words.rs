@@ -5,6 +5,7 @@ use crate::session_words::places;
 use crate::shown::shown;
 use crate::words::told;
 use keyway::session::{Latencies, OpenVolume, VolumeStatus, WaitingVolume};
+use keyway_error::Explain;
 use keyway_volume::bitlocker::Protection;
 use std::path::Path;
 
@@ -18,8 +19,8 @@ pub(crate) fn all(volumes: &[VolumeStatus], waiting: &[WaitingVolume]) -> String
     let mut table = table(&["volume", "by", "at", "size", "read", "written"], 3, open().map(row));
     for open in open() {
         for words in attention(open) {
-            let name = open.state.volume.display().to_string();
-            let name = if words.contains(&name) { String::new() } else { format!("{name}: ") };
+            let named = open.now.as_ref().is_err_and(|silent| silent.path().is_some());
+            let name = if named { String::new() } else { format!("{}: ", open.state.volume.display()) };
             table = format!("{}\n{name}{words}", table.trim_end());
         }
     }
@@ -170,12 +171,5 @@ fn windows_kind(kind: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_short() {
-        let words = [999, 1500, 42_000, 1_250_000, 3_000_000_000].map(duration);
-        assert_eq!(words, ["999 ns", "1.5 µs", "42 µs", "1.2 ms", "3.0 s"]);
-    }
-}
+#[path = "../tests/inner/status_words.rs"]
+mod tests;

@@ -578,3 +578,27 @@ fn a_drive_that_has_an_owner_is_not_taken_over() {
     assert!(owned["error"]["message"].as_str().is_some_and(|m| m.contains("has an owner")), "{owned}");
     assert!(owned["next"].as_str().is_some_and(|n| n.contains("psid")), "{owned}");
 }
+
+/// A drive that fails in the middle of its set-up, and can't be asked what it has done: its owner may be a new one.
+#[test]
+fn a_drive_that_is_set_up_in_part_keeps_its_secrets() {
+    let cli = made();
+    // The drive can't write its state down any more.
+    let limited = cli.path("limited");
+    let script = "#!/bin/sh\ntrap '' XFSZ\nulimit -f 64\nexec \"$@\"\n";
+    std::fs::write(&limited, script).expect("written");
+    let words = "drive setup @drive --password-file @pw --recovery-sheet @sheet --json";
+    let program = cli.command(cli.words(words));
+    let mut sh = std::process::Command::new("sh");
+    sh.arg(&limited).arg(program.get_program()).args(program.get_args());
+    sh.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let done = sh.output().expect("it runs");
+    let told: serde_json::Value = serde_json::from_slice(&done.stdout).expect("a document");
+    assert_eq!(
+        (done.status.code(), told["error"]["kind"].as_str()),
+        (Some(1), Some("half-set-up")),
+        "{told}"
+    );
+    assert!(told["error"]["hint"].as_str().is_some_and(|hint| hint.contains("--keep-data")), "{told}");
+    assert!(cli.path("sheet").is_file(), "the owner's secret is lost");
+}

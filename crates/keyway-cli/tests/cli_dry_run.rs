@@ -5,6 +5,7 @@
 mod cli_support;
 
 use cli_support::Cli;
+use keyway_testkit::require_tool;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -155,4 +156,25 @@ fn names_that_are_taken_are_refused() {
     taken("create @b --size 80M --format bitlocker --recovery-file @v --dry-run");
     cli.ends(0, "create @b --size 80M --quick --format bitlocker --password-file @pw");
     taken("protector add @b recovery-password --to @v --password-file @pw --dry-run");
+}
+
+#[test]
+fn nothing_is_attached_closed_or_put_in_where_only_a_plan_is_wanted() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let open = plan(&cli, "open @v --attach nbd --read-only");
+    assert_eq!((&open["way"]["attachment"]["nbd"], &open["read_only"]), (&"session".into(), &true.into()));
+    let serve = plan(&cli, "serve @v --nbd unix:@socket");
+    let socket = serve["way"]["attachment"]["nbd"]["unix"].as_str().map(str::to_owned);
+    assert!(socket.is_some_and(|path| path.ends_with("/socket")), "{serve}");
+    assert_eq!(plan(&cli, "close --all")["close"], serde_json::json!([]));
+    assert_eq!(cli.json(1, "close @v --dry-run")["error"]["kind"], "not-open");
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    cli.ends(0, &format!("create @f --size 12M --quick --filesystem fat {WITH}"));
+    std::fs::write(cli.path("note"), b"a note").expect("written");
+    let put = plan(&cli, &format!("put @f @note {WITH}"));
+    assert_eq!((&put["path"], &put["bytes"]), (&"/note".into(), &6.into()), "{put}");
+    assert_eq!(cli.json(0, &format!("ls @f {WITH}"))["entries"], serde_json::json!([]));
 }

@@ -127,6 +127,8 @@ fn a_file_that_is_no_report_of_ours_is_never_replaced_unasked() {
     cli.json(0, &format!("{words} --html @report.html --save @one.json"));
     cli.json(0, "lab report @one.json --html @report.html");
     assert!(std::fs::read_to_string(cli.path("report.html")).expect("there").contains("<svg"));
+    std::fs::write(cli.path("thesis.json"), b"\"a thesis\"").expect("written");
+    assert_eq!(cli.json(1, "lab report @thesis.json --html @report.html")["error"]["kind"], "not-a-document");
     let left: Vec<_> = std::fs::read_dir(cli.path("")).expect("there").flatten().collect();
     assert!(!left.iter().any(|f| f.path().extension().is_some_and(|e| e == "part")), "{left:?}");
 }

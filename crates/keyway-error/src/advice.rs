@@ -862,6 +862,40 @@ advice! {
     BuildWithVirtualDrives = "build-with-virtual-drives",
     /// The password, hashed in one of these ways.
     TryHashes { one: String, other: String } = "try-hashes",
+    /// Do it as root, or without the page cache.
+    RootOrNoCache = "root-or-no-cache",
+    /// Do it as root, or use the file instead of mounting.
+    RootOrFile = "root-or-file",
+    /// Do it as root, or use the device instead of mounting.
+    RootOrDevice = "root-or-device",
+    /// See what this machine can do, or attach it by NBD.
+    AskDoctorOrNbd = "ask-doctor-or-nbd",
+    /// Open it for reading, or do it as a user who may write to it.
+    ReadOnlyOrAsWriter = "read-only-or-as-writer",
+    /// Do without the page cache.
+    LeaveOutCache = "leave-out-cache",
+    /// Open it for writing, or protect nothing.
+    LeaveOutReadOnly = "leave-out-read-only",
+    /// Attach it another way, or mount nothing.
+    OtherWayOrNoMount = "other-way-or-no-mount",
+    /// Attach it another way, or without the page cache.
+    OtherWayOrNoCache = "other-way-or-no-cache",
+    /// Attach it another way, or protect nothing.
+    NotByKernel = "not-by-kernel",
+    /// Make a folder and name it.
+    MakeMountPoint = "make-mount-point",
+    /// Sockets, TLS and secrets say by themselves who may connect.
+    LeaveOutAnyUser = "leave-out-any-user",
+    /// Take a loopback address, or TLS with certificates.
+    LoopbackOrCertificates = "loopback-or-certificates",
+    /// Take a loopback address, or have hosts prove a secret, which encrypts nothing.
+    LoopbackOrHostSecret = "loopback-or-host-secret",
+    /// Name a folder that does not exist yet.
+    NameNewFolder = "name-new-folder",
+    /// Name a folder, or a new file.
+    NameFolderOrNewFile = "name-folder-or-new-file",
+    /// Put the files in it one by one.
+    PutFilesSingly = "put-files-singly",
 }
 
 #[cfg(test)]

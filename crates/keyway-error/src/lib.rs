@@ -37,6 +37,7 @@ pub use kind::Kind;
 pub use system::{carry, explain_io, is_carried};
 
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -116,5 +117,12 @@ pub trait Explain: Error {
     /// The file or device that it is about, where its text names one.
     fn path(&self) -> Option<PathBuf> {
         self.explain().path
+    }
+}
+
+/// What can't go wrong has nothing to explain.
+impl Explain for Infallible {
+    fn explain(&self) -> Meaning {
+        match *self {}
     }
 }

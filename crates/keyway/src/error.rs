@@ -17,6 +17,7 @@ use keyway_store::StoreError;
 use keyway_volume::bitlocker::{self, BitLockerError, Protection};
 use keyway_volume::{VolumeError, veracrypt};
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 /// Why something could not be done.
@@ -32,6 +33,9 @@ pub enum Error {
         #[source]
         error: Box<Self>,
     },
+    /// The volume may not be written, and could be read.
+    #[error(transparent)]
+    CanOnlyBeRead(Box<Self>),
     /// The system refused something on a path.
     #[error("could not {doing} {}: {source}", path.display())]
     System {
@@ -269,6 +273,51 @@ pub enum Misuse {
         #[source]
         source: io::Error,
     },
+    /// A page cache before a hidden volume's guard.
+    #[error(
+        "writes that would damage the hidden volume must be refused when they are made, not when the page cache gets to them"
+    )]
+    CacheWithHidden,
+    /// Discards around a hidden volume that is protected.
+    #[error("discards would show where the hidden volume lies: everything else is discarded around it")]
+    DiscardsAroundHidden,
+    /// A hidden volume to protect in a volume that is only read.
+    #[error("a volume that is only read needs no protection of the hidden one")]
+    NothingToProtect,
+    /// A mount point where no block device is made.
+    #[error("a mount point needs a block device, which NBD and vhost-user do not make")]
+    MountNeedsDevice,
+    /// A page cache where no loop device is made.
+    #[error("the page cache is for the loop device on a FUSE file, which is not made in this way")]
+    CacheNeedsLoop,
+    /// A hidden volume to protect, by the kernel.
+    #[error("the kernel would not protect the hidden volume: dm-crypt writes whatever it is given")]
+    KernelProtectsNothing,
+    /// A mount point that is no folder.
+    #[error("the mount point {} is not a folder", .0.display())]
+    MountPointNotFolder(PathBuf),
+    /// All local users let in where there is no port without proof.
+    #[error("letting every local user in is for a loopback port at which nobody must prove anything")]
+    NoUnprovenPort,
+    /// A port for other machines at which nobody must prove anything.
+    #[error(
+        "{address} is not this machine's loopback; other machines could read the volume and write to it, and see what others do"
+    )]
+    Unproven {
+        /// The address.
+        address: IpAddr,
+        /// It is NVMe/TCP's; else NBD's.
+        by_nvme: bool,
+    },
+    /// Everything of a volume, without a new name for it.
+    #[error("everything in the volume needs a new folder to go to")]
+    NeedsNewFolder,
+    /// A path that ends in no name.
+    #[error("{} is no name for something new", .0.display())]
+    NoNewName(PathBuf),
+    /// Something to put into a volume that is no file.
+    #[error("{} is not a file", .0.display())]
+    PutNotAFile(PathBuf),
     /// More than the volume has.
     #[error("the offset {offset} is past the end of the volume ({size} bytes)")]
     PastEnd {
@@ -286,6 +335,11 @@ impl Explain for Error {
         use Kind as K;
         match self {
             Self::At { path, error } => error.explain().about(path),
+            Self::CanOnlyBeRead(error) => {
+                let mut meaning = error.explain();
+                meaning.advice = vec![A::ReadOnlyOrAsWriter];
+                meaning
+            }
             Self::System { path, source, .. } => explain_io(source).about(path),
             Self::Folder(path) => {
                 Meaning::new(K::NotSuitable, F::State).advise(A::NameVolumeNotFolder).about(path)
@@ -366,6 +420,19 @@ impl Explain for Misuse {
             Self::PasswordTooLong { .. } => A::ShorterOrKeyfile,
             Self::Descriptor { .. } => A::OpenDescriptor,
             Self::PastEnd { .. } => A::AskForLess,
+            Self::CacheWithHidden => A::LeaveOutCache,
+            Self::DiscardsAroundHidden => A::LeaveOutDiscards,
+            Self::NothingToProtect => A::LeaveOutReadOnly,
+            Self::MountNeedsDevice => A::OtherWayOrNoMount,
+            Self::CacheNeedsLoop => A::OtherWayOrNoCache,
+            Self::KernelProtectsNothing => A::NotByKernel,
+            Self::MountPointNotFolder(_) => A::MakeMountPoint,
+            Self::NoUnprovenPort => A::LeaveOutAnyUser,
+            Self::Unproven { by_nvme: false, .. } => A::LoopbackOrCertificates,
+            Self::Unproven { by_nvme: true, .. } => A::LoopbackOrHostSecret,
+            Self::NeedsNewFolder => A::NameNewFolder,
+            Self::NoNewName(_) => A::NameFolderOrNewFile,
+            Self::PutNotAFile(_) => A::PutFilesSingly,
         };
         let meaning = Meaning::new(Kind::Usage, Fault::Request).advise(step);
         match self {
@@ -376,6 +443,9 @@ impl Explain for Misuse {
             | Self::SeveralRecoveryPasswords { path, .. }
             | Self::NoBitLockerBeginning(path)
             | Self::NothingToRepair(path)
+            | Self::MountPointNotFolder(path)
+            | Self::NoNewName(path)
+            | Self::PutNotAFile(path)
             | Self::PasswordTooLong { path, .. } => meaning.about(path),
             _ => meaning,
         }

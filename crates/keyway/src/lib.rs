@@ -14,9 +14,11 @@
 //! | see or change what opens a volume | [`protectors::list`], [`protectors::change`] |
 //! | back up, restore, check or repair a header | [`header`] |
 //! | make a volume larger or smaller | [`resize`](resize::resize) |
-//! | attach a volume: as a block device, a file, a socket | a [`SessionPlan`](session::SessionPlan), then [`serve`](session::SessionPlan::serve) in this process or [`start`](session::SessionPlan::start) one of its own |
+//! | list the files in it, copy them out, put one in | [`LockedVolume::open_files`], [`inside`] |
+//! | have its decrypted bytes | [`Volume::copy_out`] |
+//! | attach a volume: as a block device, a file, a socket | an [`AttachRequest`](session::AttachRequest) or a [`SessionPlan`](session::SessionPlan), then [`serve`](session::SessionPlan::serve) in this process or [`start`](session::SessionPlan::start) one of its own |
 //! | know which ways there are to attach one here, and what each costs | [`session::choose`], [`session::CANDIDATES`] |
-//! | know what is open, and what is known of a volume | [`session::OpenVolume`], [`session::VolumeStatus`] |
+//! | know what is open, and what is known of a volume | [`session::OpenVolume`], [`session::VolumeStatus`], [`Volume::describe`] |
 //! | close it, or several | [`session::close`], [`session::close_each`] |
 //! | know what this machine can do | [`Capabilities::look`] |
 //! | destroy every key of a volume | [`erase`] |
@@ -55,12 +57,15 @@
 
 mod capabilities;
 pub mod conversion;
+mod copy_out;
 pub mod create;
+mod description;
 pub mod detect;
 pub mod drive;
 mod erase;
 mod error;
 pub mod header;
+pub mod inside;
 pub mod key_file;
 mod locked;
 pub mod medium;

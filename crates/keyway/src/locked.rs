@@ -1,12 +1,13 @@
 //! A volume that isn't open yet: where it is, what it is looked for as, what was named to open it.
 
 use crate::detect;
-use crate::error::Error;
+use crate::error::{Error, Misuse};
 use crate::medium;
 use crate::searching::SearchProgress;
-use crate::secrets::{Secrets, Sources};
+use crate::secrets::{PasswordSource, Secrets, Sources, Subject, Wanted, one_standard_input};
 use crate::system_drive::SystemDrive;
 use crate::unlock::{Family, Key, UnlockArguments};
+use crate::volume::{OpenOptions, Volume};
 use keyway_engine::Access;
 use keyway_store::{Caching, FileStore};
 use keyway_volume::Secrets as VeraCryptSecret;
@@ -23,6 +24,8 @@ pub struct LockedVolume<'a> {
     pub arguments: UnlockArguments,
     /// What was named to open it.
     pub sources: Sources,
+    /// What was named to open the hidden volume in it, where that is to be protected.
+    pub protect: Option<PasswordSource>,
     /// Who is asked for what was not.
     pub secrets: &'a dyn Secrets,
     /// Who is told how far a search for lost metadata is.
@@ -33,7 +36,7 @@ impl<'a> LockedVolume<'a> {
     /// Everything is found out, or asked for.
     pub fn new(path: impl Into<PathBuf>, secrets: &'a dyn Secrets) -> Self {
         let (arguments, sources) = (UnlockArguments::new(), Sources::new());
-        Self { path: path.into(), arguments, sources, secrets, progress: &() }
+        Self { path: path.into(), arguments, sources, protect: None, secrets, progress: &() }
     }
 
     /// Which formats' code is to look at it.
@@ -51,6 +54,31 @@ impl<'a> LockedVolume<'a> {
     /// As [`Sources::key`].
     pub fn key(&self) -> Result<Key, Error> {
         self.sources.key(&self.path, &self.arguments, self.secrets, self.progress)
+    }
+
+    /// The same, and what opens the hidden volume that is to be protected.
+    ///
+    /// # Errors
+    /// As [`Sources::key`]; or there can be no hidden volume.
+    pub fn keys(&self) -> Result<(Key, Option<VeraCryptSecret>), Error> {
+        let Some(protect) = &self.protect else { return Ok((self.key()?, None)) };
+        one_standard_input([&self.sources.password, protect])?;
+        if self.family()? == Family::BitLocker {
+            return Err(Misuse::NothingHidden.into());
+        }
+        let key = self.key()?;
+        let hidden = protect.read(Wanted::Password, &Subject::Hidden(self.path.clone()), self.secrets)?;
+        Ok((key, Some(hidden)))
+    }
+
+    /// Opens it in this process.
+    ///
+    /// # Errors
+    /// Nothing that was named or answered opens it, or it is damaged.
+    pub fn open(&self, access: Access, caching: Caching) -> Result<Volume, Error> {
+        let (key, protect) = self.keys()?;
+        let options = OpenOptions::new().arguments(self.arguments.clone()).access(access).caching(caching);
+        options.protect_hidden(protect.as_ref()).progress(self.progress).open_with(&self.path, &key)
     }
 
     pub(crate) fn veracrypt_key(&self) -> Result<VeraCryptSecret, Error> {

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use keyway_engine::Access;
+use keyway_error::{Advice, Explain};
 use keyway_store::{Caching, FileStore, OpenMode};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -23,6 +24,22 @@ pub fn open(path: &Path, access: Access, caching: Caching) -> Result<FileStore, 
 /// Opens it to look at it, as others may at the same time.
 pub(crate) fn look(path: &Path) -> Result<FileStore, Error> {
     open(path, Access::ReadOnly, Caching::Buffered)
+}
+
+/// Looks at what somebody else may be at work on, and again where it got shorter meanwhile: resize2fs, which makes room for
+/// an encryption, cuts an image file for a moment.
+///
+/// # Errors
+/// What the last look says.
+pub fn look_again<T, E: Explain>(look: impl Fn() -> Result<T, E>) -> Result<T, E> {
+    const MORE_LOOKS: usize = 9;
+    for _ in 0..MORE_LOOKS {
+        match look() {
+            Err(error) if error.advice().contains(&Advice::WaitForItsSize) => {}
+            seen => return seen,
+        }
+    }
+    look()
 }
 
 /// Checks that it is there and can be read: before anyone is asked for a password.

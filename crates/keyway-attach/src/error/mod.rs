@@ -55,17 +55,6 @@ impl Silence {
         }
     }
 
-    /// The same for whoever waits for it, in words.
-    pub(crate) fn words(self, pid: u32) -> String {
-        match self {
-            Self::Stopped => format!("`kill -CONT {pid}` lets it go on"),
-            Self::Medium => {
-                "it goes on when the medium does; `dmesg` tells what is wrong with that".to_owned()
-            }
-            Self::Busy => "wait until what is cached is written, or look at what it does".to_owned(),
-        }
-    }
-
     /// What to do about the process of that number.
     pub(crate) const fn advice(self, pid: u32) -> Advice {
         match self {
@@ -74,6 +63,18 @@ impl Silence {
             Self::Busy => Advice::WaitOrLook,
         }
     }
+}
+
+/// A serving process that is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SilentProcess {
+    /// Its process number.
+    pub pid: u32,
+    /// The volume that it serves.
+    pub volume: PathBuf,
+    /// What it is at.
+    pub why: Silence,
 }
 
 impl fmt::Display for Silence {

@@ -1,6 +1,7 @@
 //! The ways to attach a volume where nobody asked for one: what each needs, and what it costs.
 
 use super::plan::{Attachment, NbdAddress};
+use super::reason::{Need, Reason};
 use crate::{DmCryptError, UblkError, dmcrypt, ublk};
 use std::fmt;
 use std::fs::OpenOptions;
@@ -74,26 +75,6 @@ pub enum Layer {
     FileSystem,
     /// A socket, with a copy on each side.
     Socket,
-}
-
-/// Something that a way to attach needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Need {
-    /// The kernel's device-mapper, for this user.
-    DmCrypt,
-    /// The kernel's ublk driver, for this user.
-    Ublk,
-    /// A block device that stays when its server is killed.
-    OutlivesServer,
-    /// FUSE file systems.
-    Fuse,
-    /// Loop devices, for this user.
-    LoopDevice,
-    /// No hidden volume is protected.
-    NothingProtected,
-    /// Nothing is mounted.
-    NothingMounted,
 }
 
 /// What is wanted of the attached volume.
@@ -196,6 +177,18 @@ pub struct Choice {
     pub otherwise: Option<&'static Candidate>,
     /// Better ones that lack something.
     pub passed_over: Vec<(&'static Candidate, Lack)>,
+}
+
+impl Choice {
+    /// Why a candidate is taken: its merit, and what the better ones lack, the nearest first.
+    pub fn reasons(&self, candidate: &Candidate) -> Vec<Reason> {
+        let lacks = self.passed_over.iter().rev().map(|(other, lack)| Reason::Lacks {
+            way: other.name.to_owned(),
+            need: lack.need,
+            why: lack.to_string(),
+        });
+        std::iter::once(Reason::Best { way: candidate.name.to_owned() }).chain(lacks).collect()
+    }
 }
 
 /// Chooses the best candidate among those that are allowed.

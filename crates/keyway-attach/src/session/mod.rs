@@ -30,25 +30,25 @@ mod name;
 mod patience;
 mod plan;
 mod process;
+mod reason;
 mod serve;
 mod served;
 mod serving;
 mod stale;
 mod state;
 
-pub use candidate::{
-    CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Need, Wish, choose, find_program,
-};
+pub use candidate::{CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Wish, choose, find_program};
 pub use folder::{RUNTIME_VARIABLE, runtime_folder};
 pub use latency::{Latencies, Latency, Times};
 pub use medium::Inode;
 pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
 pub use process::started;
+pub use reason::{Need, Reason};
 pub use serve::{hand_over, run};
 pub use stale::{clean_stale, clean_stale_before, waiting, waiting_named};
 pub use state::{SessionState, SessionStatus};
 
-use crate::AttachError;
+use crate::{AttachError, SilentProcess};
 use control::{Answer, Request, ask};
 use folder::{SessionFolder, lock_runtime};
 use found::{Found, found_in};
@@ -141,7 +141,7 @@ pub struct Closing<'a> {
     /// Also where its file was deleted while it was open, so that what is in it goes.
     pub deleted: bool,
     /// Hears whom it waits for, where that takes long.
-    pub tell: &'a (dyn Fn(&str) + Sync),
+    pub tell: &'a (dyn Fn(&SilentProcess) + Sync),
 }
 
 /// Flushes, unmounts, detaches and ends what `what` names, and waits until its process is gone.

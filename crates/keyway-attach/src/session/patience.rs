@@ -2,7 +2,7 @@
 
 use super::process::Process;
 use super::state::SessionState;
-use crate::{AttachError, Silence};
+use crate::{AttachError, Silence, SilentProcess};
 use std::time::{Duration, Instant};
 
 /// Nobody waits longer than this without a word,
@@ -30,7 +30,7 @@ pub(super) enum Until {
 pub(super) struct Patience<'a> {
     state: &'a SessionState,
     until: Until,
-    tell: &'a dyn Fn(&str),
+    tell: &'a dyn Fn(&SilentProcess),
     began: Instant,
     next_word: Duration,
     /// What it had worked when it was last seen to have worked, and when that was.
@@ -39,7 +39,7 @@ pub(super) struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn new(state: &'a SessionState, until: Until, tell: &'a dyn Fn(&str)) -> Self {
+    pub(super) fn new(state: &'a SessionState, until: Until, tell: &'a dyn Fn(&SilentProcess)) -> Self {
         let now = Instant::now();
         Self { state, until, tell, began: now, next_word: FIRST_WORD, worked: None, at: now }
     }
@@ -61,11 +61,8 @@ impl<'a> Patience<'a> {
         if !enough && waited >= self.next_word {
             self.next_word = waited + NEXT_WORD;
             let why = Silence::of(process.map(|process| process.state));
-            let (pid, volume) = (self.state.pid, self.state.volume.display());
-            (self.tell)(&format!(
-                "waiting for process {pid}, which serves {volume}: {why}; {}",
-                why.words(pid)
-            ));
+            let (pid, volume) = (self.state.pid, self.state.volume.clone());
+            (self.tell)(&SilentProcess { pid, volume, why });
         }
         !enough
     }

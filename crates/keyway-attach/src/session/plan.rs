@@ -1,5 +1,6 @@
 //! What a serving process is told to do.
 
+use super::reason::Reason;
 use crate::nvme_tcp::Credentials;
 use crate::{LocalUsers, path_text};
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,8 @@ pub struct AttachPlan {
     pub cache: bool,
     /// Where the file system inside shall be mounted, if anywhere. Needs root and a loop device.
     pub mount: Option<MountPlan>,
-    /// Why it is attached this way, where nobody asked for it; told to the user.
-    pub why: Option<String>,
+    /// Why it is attached this way, where nobody asked for it.
+    pub reasons: Vec<Reason>,
     /// What the format says about the volume, kept in the state file as it is for `status`.
     /// Never holds a secret.
     pub details: serde_json::Value,

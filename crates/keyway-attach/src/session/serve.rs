@@ -150,7 +150,7 @@ impl Session {
             read_only: served.is_read_only(),
             transport: String::new(),
             cache: None,
-            why: plan.why.clone(),
+            reasons: plan.reasons.clone(),
             details: plan.details.clone(),
         };
         let gone = Stop::new().map_err(|e| AttachError::io("make an event", e))?;

@@ -3,6 +3,7 @@
 use super::latency::Latencies;
 use super::medium::Inode;
 use super::process::started;
+use super::reason::Reason;
 use crate::{AttachError, Refused};
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
@@ -52,7 +53,7 @@ pub struct SessionState {
     pub cache: Option<PathBuf>,
     /// Why it is attached this way, where nobody asked for it.
     #[serde(default)]
-    pub why: Option<String>,
+    pub reasons: Vec<Reason>,
     /// What the format says about the volume.
     pub details: serde_json::Value,
 }

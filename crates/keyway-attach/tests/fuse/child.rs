@@ -67,7 +67,7 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
             other => panic!("unknown way {other}"),
         },
         mount: mount_point.map(|at| MountPlan { at, filesystem: None }),
-        why: None,
+        reasons: Vec::new(),
         details: serde_json::Value::Null,
     };
     let busy = |e: StoreError| {

@@ -2,19 +2,12 @@
 
 use crate::failure::Failure;
 use crate::given::VolumeArgs;
-use crate::output::Output;
+use crate::output::{Output, STANDARD_OUTPUT, raw_stdout};
+use crate::searching::SearchBar;
 use crate::size;
-use crate::volume;
-use keyway_engine::{Access, Device};
-use keyway_store::{AlignedBuf, Caching};
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::AsFd;
+use keyway::medium::must_exist;
+use keyway::{Access, Caching};
 use std::path::Path;
-use std::sync::mpsc;
-
-/// Bytes read and decrypted at a time; a multiple of every sector size.
-const PIECE: u64 = 2 << 20;
 
 /// Write a volume's decrypted bytes to standard output
 #[derive(clap::Args, Debug)]
@@ -35,51 +28,9 @@ pub(crate) struct Args {
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.target.volume)?;
-    let which = args.target.which();
-    let secrets = args.target.given()?;
-    let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
-    drop(secrets);
-    volume::warn(out, &open.warnings);
-    let length = open.available(args.offset, args.length)?;
-    // Not `std::io::stdout`: that one looks for line ends in what it is given.
-    let target = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-    let target = target.map_err(|e| Failure::io("write to", Path::new("standard output"), &e))?;
-    stream(&open.device, args.offset, length, target)
-}
-
-/// Copies a run of the volume: one thread reads and decrypts, this one writes. A reader that went
-/// away ends it without a word.
-fn stream(device: &Device, offset: u64, length: u64, mut target: impl Write) -> Result<(), Failure> {
-    let end = offset + length;
-    let (full, next) = mpsc::sync_channel::<Result<AlignedBuf, Failure>>(1);
-    let (empty, again) = mpsc::channel::<AlignedBuf>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            let mut at = offset;
-            while at < end {
-                // The first piece ends on a boundary, so that all others begin on one.
-                let len = (PIECE - at % PIECE).min(end - at);
-                let mut piece = again.try_recv().unwrap_or_default();
-                piece.resize(len as usize);
-                let read = device.read_at(&mut piece, at).map(|()| piece).map_err(Failure::from);
-                let failed = read.is_err();
-                if full.send(read).is_err() || failed {
-                    break;
-                }
-                at += len;
-            }
-        });
-        for piece in next {
-            let piece = piece?;
-            match target.write_all(&piece) {
-                Ok(()) => {}
-                Err(e) if e.kind() == io::ErrorKind::BrokenPipe => break,
-                Err(e) => return Err(Failure::io("write to", Path::new("standard output"), &e)),
-            }
-            // The reading thread may be done already.
-            let _ = empty.send(piece);
-        }
-        Ok(())
-    })
+    must_exist(&args.target.volume)?;
+    let bar = SearchBar::new();
+    let open = args.target.locked(&bar)?.open(Access::ReadOnly, Caching::Buffered)?;
+    out.warnings(&open.warnings);
+    Ok(open.copy_out(args.offset, args.length, raw_stdout()?, Path::new(STANDARD_OUTPUT))?)
 }

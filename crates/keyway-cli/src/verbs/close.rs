@@ -1,11 +1,11 @@
 //! `close`: flush, unmount, detach, wipe the keys.
 
+use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::shown::shown;
-use keyway::session::{self, AttachError, SessionState};
-use serde::Serialize;
-use std::path::PathBuf;
+use keyway::session::{self, AttachError, ClosedVolume, Silence, SilentProcess};
+use serde_json::json;
 
 /// Flush, unmount and detach a volume, and wipe its keys
 #[derive(clap::Args, Debug)]
@@ -20,32 +20,16 @@ pub(crate) struct Args {
     /// Close everything this user has open
     #[arg(long, conflicts_with = "which")]
     all: bool,
-}
-
-#[derive(Serialize)]
-struct Document {
-    closed: Vec<Closed>,
-}
-
-#[derive(Serialize)]
-struct Closed {
-    volume: PathBuf,
-    device: Option<PathBuf>,
-    mountpoint: Option<PathBuf>,
-    pid: u32,
-    /// Its process had been killed, and what it left was cleared away.
-    killed: bool,
-}
-
-impl Closed {
-    fn new(state: SessionState, killed: bool) -> Self {
-        let SessionState { volume, device, mountpoint, pid, .. } = state;
-        Self { volume, device, mountpoint, pid, killed }
-    }
+    #[command(flatten)]
+    dry: DryRunArgs,
 }
 
 /// Runs the verb. With `--all` one that can't be closed does not keep the others open.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    if args.dry.dry_run {
+        let plan = json!({"close": session::plan_close(args.which.as_deref())?});
+        return args.dry.go_on(&plan, None, out).map(drop);
+    }
     let names = match &args.which {
         Some(name) => vec![name.clone()],
         None => session::list()?.into_iter().map(|state| state.id).collect(),
@@ -58,9 +42,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         ));
         asked.map_err(|failure| declined.push(failure)).is_ok()
     };
-    for (_, done) in session::close_each(names, &|words: &str| out.note(words), destroy) {
+    for (_, done) in session::close_each(names, &|silent| out.note(&waiting(silent)), destroy) {
         match done {
-            Ok(done) => closed.push(Closed::new(done.state, done.killed)),
+            Ok(done) => closed.push(ClosedVolume::new(done.state, done.killed)),
             // Told by whoever was asked.
             Err(AttachError::Deleted { .. }) => {}
             // Somebody else has closed it.
@@ -70,7 +54,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     failures.splice(0..0, declined);
     if args.all {
-        closed.extend(session::clean_stale()?.into_iter().map(|state| Closed::new(state, true)));
+        closed.extend(session::clean_stale()?.into_iter().map(|state| ClosedVolume::new(state, true)));
     }
     if let Some(last) = failures.pop() {
         for closed in &closed {
@@ -88,14 +72,23 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             shown(&closed.volume)
         ));
     }
-    let document = Document { closed };
-    out.result(&document, || words(&document))
+    out.result(&json!({"closed": closed}), || match closed.as_slice() {
+        [] => "Nothing was open.".to_owned(),
+        closed => {
+            let lines = closed.iter().map(|c| format!("{} is closed.", shown(&c.volume)));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    })
 }
 
-fn words(document: &Document) -> String {
-    if document.closed.is_empty() {
-        return "Nothing was open.".to_owned();
-    }
-    let lines = document.closed.iter().map(|c| format!("{} is closed.", shown(&c.volume)));
-    lines.collect::<Vec<_>>().join("\n")
+/// Whom it waits for, and what the person could do about it.
+fn waiting(SilentProcess { pid, volume, why, .. }: &SilentProcess) -> String {
+    let step = match why {
+        Silence::Stopped => format!("`kill -CONT {pid}` lets it go on"),
+        Silence::Medium => {
+            "it goes on when the medium does; `dmesg` tells what is wrong with that".to_owned()
+        }
+        Silence::Busy => "wait until what is cached is written, or look at what it does".to_owned(),
+    };
+    format!("waiting for process {pid}, which serves {}: {why}; {step}", volume.display())
 }

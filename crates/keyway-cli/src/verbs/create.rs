@@ -8,8 +8,8 @@ use crate::output::{Output, bytes, pairs};
 use crate::progress::Later;
 use crate::secrets_in::{HiddenArgs, SecretArgs};
 use crate::shown::shown;
+use crate::size;
 use crate::words::parsed;
-use crate::{size, volume};
 use keyway::create::{CreateRequest, Created, CreatedDetails, FileSystem, HashName, Loss, Stage};
 use keyway_error::Kind;
 use std::path::PathBuf;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         _ => "filling".to_owned(),
     };
     let made = plan.run(&Terminal, &Later::new(label))?;
-    volume::warn(out, &made.warnings);
+    out.warnings(&made.warnings);
     out.result(&made, || words(&made))
 }
 

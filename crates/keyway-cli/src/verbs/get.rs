@@ -1,18 +1,17 @@
 //! `get`: files out of a volume, with no mount and no root.
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::given::VolumeArgs;
-use crate::inside::{self, not_all};
-use crate::output::{Output, bytes};
+use crate::output::{Output, STANDARD_OUTPUT, bytes, raw_stdout};
+use crate::searching::SearchBar;
 use crate::shown::shown;
-use crate::volume;
-use keyway_engine::Access;
-use keyway_fs::files::{Entry, Files, Taken, parse};
-use serde_json::{Value, json};
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::AsFd;
+use keyway::Access;
+use keyway::files::parse;
+use keyway::inside::Destination;
+use keyway::medium::must_exist;
+use keyway_error::Kind;
+use serde_json::json;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Copy a file or a folder out of a volume, with no mount and no root
@@ -36,96 +35,28 @@ pub(crate) struct Args {
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.target.volume)?;
+    must_exist(&args.target.volume)?;
     let path = parse(&args.path)?;
-    let place = if args.to == Path::new("-") { None } else { Some(place(&args.to, path.last())?) };
-    let mut files = inside::open(&args.target, Access::ReadOnly, args.target.given()?, None, out)?;
-    let about = |e: keyway_fs::files::FilesError| volume::about(&args.target.volume, e);
-    let found = files.find(&path).map_err(about)?;
-    match place {
-        None => to_stdout(&mut files, &found).map_err(|e| volume::about(&args.target.volume, e)),
-        Some((folder, name)) => to_folder(&mut files, &found, args, &folder, &name, out),
-    }
-}
-
-/// The folder it goes to, and the new name there.
-fn place(to: &Path, own: Option<&OsString>) -> Result<(PathBuf, OsString), Failure> {
-    if to.is_dir() {
-        let own = own.ok_or_else(|| {
-            Failure::usage(
-                "everything in the volume needs a new folder to go to",
-                "name one that does not exist yet: keyway get VOLUME / FOLDER",
-            )
-        })?;
-        return Ok((to.to_owned(), own.clone()));
-    }
-    let name = to.file_name().ok_or_else(|| {
-        Failure::usage(
-            format!("{} is no name for something new", to.display()),
-            "name a folder, or a new file",
-        )
-    })?;
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok((folder.to_owned(), name.to_owned()))
-}
-
-fn to_stdout(files: &mut Files, found: &Entry) -> Result<(), Failure> {
-    let failed = |e: &io::Error| Failure::io("write to", Path::new("standard output"), e);
-    // Not `std::io::stdout`: that one looks for line ends in what it is given.
-    let mut to = io::stdout().as_fd().try_clone_to_owned().map(File::from).map_err(|e| failed(&e))?;
-    let mut broken = None;
-    let read = files.read(found, |piece| {
-        to.write_all(piece).map_err(|e| {
-            broken = Some(e);
-            io::Error::other("not written")
-        })
-    });
-    match broken {
-        // A reader that went away has what it wanted.
-        Some(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Some(e) => Err(failed(&e)),
-        None => Ok(read?),
-    }
-}
-
-fn to_folder(
-    files: &mut Files,
-    found: &Entry,
-    args: &Args,
-    folder: &Path,
-    name: &OsStr,
-    out: Output,
-) -> Result<(), Failure> {
-    let (mut left_out, mut failed) = (Vec::new(), Vec::new());
-    let note = |list: &mut Vec<Value>, path: &Path, why: &str| {
-        out.warn(&format!("{}: {why}", shown(path.as_os_str())));
-        list.push(json!({"path": path.to_string_lossy(), "reason": why}));
+    let to = match args.to.to_str() {
+        Some("-") => None,
+        _ => Some(Destination::find(&args.to, path.last().map(OsString::as_os_str))?),
     };
-    let got = files.get(found, folder, name, &mut |taken| match taken {
-        Taken::Made(_) => {}
-        Taken::LeftOut(path, why) => note(&mut left_out, path, why),
-        Taken::Failed(path, e) => {
-            let text = e.to_string();
-            note(&mut failed, path, &text);
-        }
-    });
-    let (got, all) = got.map_err(|e| volume::about(&args.target.volume, e))?;
-    let to = folder.join(name);
-    let document = json!({
-        "volume": args.target.volume,
-        "path": args.path.to_string_lossy(),
-        "to": to,
-        "files": got.files,
-        "folders": got.folders,
-        "bytes": got.bytes,
-        "left_out": left_out,
-        "failed": failed,
-    });
-    if !all {
-        return Err(not_all("not everything could be copied", document));
+    let bar = SearchBar::new();
+    let mut inside = args.target.locked(&bar)?.open_files(Access::ReadOnly)?;
+    out.warnings(&inside.warnings);
+    let Some(to) = to else {
+        return Ok(inside.read(&path, raw_stdout()?, Path::new(STANDARD_OUTPUT))?);
+    };
+    let mut copied = inside.get(&path, &to, &mut |one| out.not_done(one))?;
+    copied.path = PathBuf::from(&args.path);
+    if !copied.is_complete {
+        let hint = "the warnings say which and why; the rest was copied";
+        return Err(Failure::new(Exit::Failed, "not everything could be copied", hint)
+            .kind(Kind::NotAllCopied)
+            .with(json!(copied)));
     }
-    out.result(&document, || {
-        let files = if got.files == 1 { "1 file".to_owned() } else { format!("{} files", got.files) };
-        format!("{files} ({}) copied to {}.", bytes(got.bytes), shown(&to))
+    out.result(&copied, || {
+        let files = if copied.files == 1 { "1 file".to_owned() } else { format!("{} files", copied.files) };
+        format!("{files} ({}) copied to {}.", bytes(copied.bytes), shown(&copied.to))
     })
 }

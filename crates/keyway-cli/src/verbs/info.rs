@@ -7,14 +7,11 @@ use crate::given::{Family, VolumeArgs};
 use crate::output::{Output, bytes, pairs};
 use crate::searching::SearchBar;
 use crate::shown::shown;
-use crate::volume::{self, Which};
 use keyway::detect::{What, detect};
-use keyway_engine::Access;
-use keyway_fs::Superblock;
-use keyway_store::Caching;
-use keyway_volume::bitlocker::Seen;
-use keyway_volume::{Format, Inspection, VolumeError};
-use serde_json::{Value, json};
+use keyway::medium::{look_again, must_exist};
+use keyway::{Access, Caching, LockedVolume};
+use keyway_volume::VolumeError;
+use serde_json::Value;
 use std::path::Path;
 
 /// Tell everything a volume's header says; without a secret, what can be seen from outside
@@ -35,78 +32,48 @@ pub(crate) struct Args {
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.target.volume)?;
-    let half = || conversion::half_converted(&args.target.volume, args.journal.path());
-    if let Some(document) = volume::look(half)? {
-        return out.result(&document, || conversion::describe_in_words(&args.target.volume, &document));
+    let path = &args.target.volume;
+    must_exist(path)?;
+    if let Some(document) = look_again(|| conversion::half_converted(path, args.journal.path()))? {
+        return out.result(&document, || conversion::describe_in_words(path, &document));
     }
-    let which = args.target.which();
+    let bar = SearchBar::new();
+    let volume = args.target.locked(&bar)?;
     if !args.target.names_a_secret() && !args.ask {
-        return volume::look(|| match volume::family(&which)? {
-            Family::VeraCrypt if keyway::drive::is_drive(&args.target.volume) => {
-                drive::show(&args.target.volume, out)
-            }
-            Family::BitLocker | Family::VeraCrypt => outside(&which, out),
+        return look_again(|| match volume.family()? {
+            Family::VeraCrypt if keyway::drive::is_drive(path) => drive::show(path, out),
+            Family::BitLocker | Family::VeraCrypt => outside(&volume, out),
         });
     }
-    let secrets = args.target.given()?;
-    let open = volume::open(&which, Access::ReadOnly, Caching::Buffered, &secrets, None)?;
-    let mut document = serde_json::to_value(&open.info).unwrap_or(Value::Null);
-    if let Some(object) = document.as_object_mut() {
-        object.insert(
-            "filesystem".to_owned(),
-            json!(
-                Superblock::read(&open.device)
-                    .ok()
-                    .flatten()
-                    .map(|found| json!({"type": found.type_name(), "uuid": found.uuid}))
-            ),
-        );
-        object.insert("warnings".to_owned(), json!(open.warnings));
-    }
-    volume::warn(out, &open.warnings);
-    out.result(&document, || words(&args.target.volume, &document))
-}
-
-/// What can be seen without a secret.
-fn outside(which: &Which, out: Output) -> Result<(), Failure> {
-    match detect(&which.path, &which.arguments(), &SearchBar::new())? {
-        What::BitLocker(seen) => locked_bitlocker(&which.path, &seen, out),
-        What::Noise(seen) => noise(&which.path, &seen, out),
-        // Somebody began that just now: what is there is looked at again.
-        _ => volume::family(which).map(drop),
-    }
-}
-
-/// BitLocker's metadata lies open but for its keys.
-fn locked_bitlocker(path: &Path, seen: &Seen, out: Output) -> Result<(), Failure> {
-    let warnings: Vec<String> = seen.warnings.iter().map(ToString::to_string).collect();
-    let mut document = serde_json::to_value(&seen.info).unwrap_or(Value::Null);
-    if let Some(object) = document.as_object_mut() {
-        object.insert("warnings".to_owned(), json!(warnings));
-    }
-    warnings.iter().for_each(|warning| out.warn(warning));
+    let open = volume.open(Access::ReadOnly, Caching::Buffered)?;
+    out.warnings(&open.warnings);
+    let document = open.describe();
     out.result(&document, || words(path, &document))
 }
 
-/// The other formats show nothing but noise, and that is worth telling.
-fn noise(path: &Path, seen: &Inspection, out: Output) -> Result<(), Failure> {
-    if let Some(reason) = &seen.not_a_volume {
-        return Err(volume::about(path, VolumeError::NotAVolume(*reason)));
+/// What can be seen without a secret.
+fn outside(volume: &LockedVolume<'_>, out: Output) -> Result<(), Failure> {
+    let path = &*volume.path;
+    let what = detect(path, &volume.arguments, volume.progress)?;
+    what.warnings().iter().for_each(|warning| out.warn(warning));
+    let document = what.describe();
+    match what {
+        What::BitLocker(_) => out.result(&document, || words(path, &document)),
+        // The other formats show nothing but noise, and that is worth telling.
+        What::Noise(seen) => match &seen.not_a_volume {
+            Some(reason) => Err(Failure::from(VolumeError::NotAVolume(*reason)).about(path)),
+            None => out.result(&document, || {
+                format!(
+                    "{}: {} of what looks like noise, as a VeraCrypt or TrueCrypt volume does.\n\
+                     Nothing in such a volume says more without its secret: use --ask or --password-file.",
+                    shown(path),
+                    bytes(seen.store_bytes),
+                )
+            }),
+        },
+        // Somebody began that just now: what is there is looked at again.
+        _ => Ok(volume.family().map(drop)?),
     }
-    let mut document = serde_json::to_value(seen).unwrap_or(Value::Null);
-    if let Some(object) = document.as_object_mut() {
-        object.insert("format".to_owned(), Value::Null);
-        object.insert("possible_formats".to_owned(), json!([Format::VeraCrypt, Format::TrueCrypt]));
-    }
-    out.result(&document, || {
-        format!(
-            "{}: {} of what looks like noise, as a VeraCrypt or TrueCrypt volume does.\n\
-             Nothing in such a volume says more without its secret: use --ask or --password-file.",
-            shown(path),
-            bytes(seen.store_bytes),
-        )
-    })
 }
 
 /// Every field of the document, a line each.

@@ -1,18 +1,14 @@
 //! `open`: unlock a volume and attach it.
 
-use super::name_of;
-use crate::attach_words::AttachArg;
+use crate::attach_words::{AttachArg, warn_of_a_socket};
+use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
-use crate::given::{self, Family, KeyArgs};
-use crate::narrow::NarrowArgs;
+use crate::given::VolumeArgs;
 use crate::output::Output;
 use crate::searching::SearchBar;
-use crate::secrets_in::{ProtectArgs, SecretArgs, one_stdin};
+use crate::secrets_in::ProtectArgs;
 use crate::session_words::{self, told_of};
-use crate::volume::{self, Which};
-use keyway::session::{SessionPlan, SessionSecrets, Wish};
-use keyway_attach::session;
-use keyway_engine::Access;
+use keyway::session::{AttachRequest, SessionPlan, SessionSecrets};
 use std::path::{Path, PathBuf};
 
 /// Unlock a volume and attach it: as a file, as root also as a block device, mounted where asked
@@ -22,9 +18,8 @@ use std::path::{Path, PathBuf};
   $ keyway open secret.hc --attach nbd --read-only --password-file pw.txt --json
   $ keyway open outer.hc --protect-hidden --protect-password-fd 3 3< hidden-pw.txt")]
 pub(crate) struct Args {
-    /// The volume's file or block device
-    volume: PathBuf,
     /// Mount the file system inside on this folder (needs root)
+    #[arg(index = 2)]
     mountpoint: Option<PathBuf>,
     /// How the volume reaches you
     #[arg(long, value_enum, default_value = "auto")]
@@ -46,61 +41,30 @@ pub(crate) struct Args {
     #[arg(long)]
     foreground: bool,
     #[command(flatten)]
-    secret: SecretArgs,
+    dry: DryRunArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    target: VolumeArgs,
     #[command(flatten)]
     protect: ProtectArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    volume::must_exist(&args.volume)?;
-    if !args.read_only {
-        volume::must_be_writable(&args.volume)
-            .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
+    let bar = SearchBar::new();
+    let mut volume = args.target.locked(&bar)?;
+    volume.protect = args.protect.wanted(args.protect_hidden);
+    let mut request = AttachRequest::new(&volume.path, volume.arguments.clone(), args.attach.into());
+    request.mount.clone_from(&args.mountpoint);
+    (request.read_only, request.discards, request.cache) = (args.read_only, args.allow_discards, args.cache);
+    request.protect_hidden = volume.protect.is_some();
+    let plan = request.plan()?;
+    warn_of_a_socket(&plan.way, out);
+    if !args.dry.go_on(&plan, None, out)? {
+        return Ok(());
     }
-    session::clean_stale_before(&args.volume)?;
-    keyway::session::refuse_if_taken(&args.volume, access(args.read_only))?;
-    let (own, protect) = (args.secret.source(), args.protect.source());
-    let protecting = args.protect_hidden || protect.is_given();
-    if args.cache && protecting {
-        return Err(Failure::usage(
-            "writes that would damage the hidden volume must be refused when they are made, not when the page cache gets to them",
-            "leave out --cache",
-        ));
-    }
-    let wish = Wish { mount: args.mountpoint.is_some(), protect_hidden: protecting };
-    let (way, otherwise) = args.attach.way(&args.volume, wish, args.cache, out)?;
-    let mountpoint = args.mountpoint.as_deref().map(folder).transpose()?;
-    if args.allow_discards && protecting {
-        return Err(Failure::usage(
-            "discards would show where the hidden volume lies: everything else is discarded around it",
-            "leave out --allow-discards",
-        ));
-    }
-    if args.read_only && protecting {
-        return Err(Failure::usage(
-            "a volume that is only read needs no protection of the hidden one",
-            "leave out --read-only, or the --protect-… options",
-        ));
-    }
-    one_stdin([&own, &protect])?;
-    let which = Which::new(&args.volume, &args.narrow);
-    if protecting && volume::family(&which)? == Family::BitLocker {
-        return Err(Failure::usage(
-            "a BitLocker volume has no hidden one to protect",
-            "leave out the --protect-… options",
-        ));
-    }
-    let hidden = format!("the hidden volume in {}", name_of(&args.volume));
-    let mut secrets = SessionSecrets::from(given::read(&which, &own, &args.keys)?);
-    secrets.protect = protecting.then(|| protect.read(&hidden)).transpose()?;
-    let mut plan = which.to_serve(way)?;
-    (plan.otherwise, plan.mount) = (otherwise, mountpoint);
-    (plan.read_only, plan.discards, plan.cache) = (args.read_only, args.allow_discards, args.cache);
+    let (key, protect) = volume.keys()?;
+    let mut secrets = SessionSecrets::from(key);
+    secrets.protect = protect;
     serve(&plan, secrets, args.foreground, out)
 }
 
@@ -121,23 +85,7 @@ pub(crate) fn serve(
     told_of(&session, false, out)
 }
 
-/// A volume that is served already, or whose bytes somebody has by another name, is busy.
-pub(crate) fn refuse_if_open(path: &Path, read_only: bool) -> Result<(), Failure> {
-    Ok(keyway::session::refuse_if_open(path, access(read_only))?)
-}
-
-fn access(read_only: bool) -> Access {
-    if read_only { Access::ReadOnly } else { Access::ReadWrite }
-}
-
 /// An existing folder, by a path that holds anywhere.
 pub(crate) fn folder(path: &Path) -> Result<PathBuf, Failure> {
-    let full = path.canonicalize().map_err(|e| Failure::io("use the mount point", path, &e))?;
-    if full.is_dir() {
-        return Ok(full);
-    }
-    Err(Failure::usage(
-        format!("the mount point {} is not a folder", path.display()),
-        "make one with mkdir and name it",
-    ))
+    Ok(keyway::session::mount_point(path)?)
 }

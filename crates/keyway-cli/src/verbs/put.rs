@@ -1,20 +1,19 @@
 //! `put`: a file into a volume, with no mount and no root.
 
-use super::{name_of, open};
+use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
-use crate::given::{Family, VolumeArgs};
-use crate::inside;
+use crate::given::VolumeArgs;
 use crate::output::{Output, bytes};
-use crate::secrets_in::{ProtectArgs, one_stdin};
+use crate::searching::SearchBar;
+use crate::secrets_in::ProtectArgs;
 use crate::shown::shown;
-use crate::volume;
-use keyway_engine::Access;
-use keyway_fs::files::{EntryKind, FilesError, parse};
-use serde_json::json;
+use keyway::Access;
+use keyway::files::parse;
+use keyway::inside::NewFile;
+use keyway::medium::{must_be_writable, must_exist};
+use keyway::session::refuse_if_open;
 use std::ffi::OsString;
-use std::fs::File;
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
 
 /// Copy a file into a volume, with no mount and no root; into FAT file systems only
 ///
@@ -33,6 +32,8 @@ pub(crate) struct Args {
     #[arg(long)]
     protect_hidden: bool,
     #[command(flatten)]
+    dry: DryRunArgs,
+    #[command(flatten)]
     target: VolumeArgs,
     /// The file here
     file: PathBuf,
@@ -46,47 +47,24 @@ pub(crate) struct Args {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.target.volume;
-    volume::must_exist(path)?;
-    volume::must_be_writable(path)?;
-    open::refuse_if_open(path, false)?;
-    let mut to = parse(&args.to)?;
-    let from = File::open(&args.file).map_err(|e| Failure::io("open", &args.file, &e))?;
-    let meta = from.metadata().map_err(|e| Failure::io("look at", &args.file, &e))?;
-    if !meta.is_file() {
-        return Err(Failure::usage(
-            format!("{} is not a file", args.file.display()),
-            "put the files in it one by one",
-        ));
+    must_exist(path)?;
+    must_be_writable(path)?;
+    refuse_if_open(path, Access::ReadWrite)?;
+    let to = parse(&args.to)?;
+    let file = NewFile::open(&args.file)?;
+    let bar = SearchBar::new();
+    let mut volume = args.target.locked(&bar)?;
+    volume.protect = args.protect.wanted(args.protect_hidden);
+    let access = if args.dry.dry_run { Access::ReadOnly } else { Access::ReadWrite };
+    let mut inside = volume.open_files(access)?;
+    out.warnings(&inside.warnings);
+    let plan = inside.plan_put(&file, &to, args.force)?;
+    if !args.dry.go_on(&plan, None, out)? {
+        return Ok(());
     }
-    let protect = args.protect.source();
-    one_stdin([&args.target.source(), &protect])?;
-    let protecting = args.protect_hidden || protect.is_given();
-    if protecting && volume::family(&args.target.which())? == Family::BitLocker {
-        return Err(Failure::usage(
-            "a BitLocker volume has no hidden one to protect",
-            "leave out the --protect-… options",
-        ));
-    }
-    let given = args.target.given()?;
-    let hidden =
-        protecting.then(|| protect.read(&format!("the hidden volume in {}", name_of(path)))).transpose()?;
-    let mut files = inside::open(&args.target, Access::ReadWrite, given, hidden.as_ref(), out)?;
-    let about = |e: FilesError| volume::about(path, e);
-    let is_folder = match files.find(&to) {
-        Ok(found) => found.kind == EntryKind::Folder,
-        Err(FilesError::NotFound(_)) => false,
-        Err(e) => return Err(about(e)),
-    };
-    if is_folder {
-        to.extend(args.file.file_name().map(OsString::from));
-    }
-    let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let modified = modified.and_then(|since| i64::try_from(since.as_secs()).ok());
-    files.put(&to, &from, meta.len(), modified, args.force).map_err(about)?;
-    let inside: PathBuf = std::iter::once(OsString::from("/")).chain(to).collect();
-    let document =
-        json!({"volume": path, "file": args.file, "path": inside.to_string_lossy(), "bytes": meta.len()});
-    out.result(&document, || {
-        format!("{} ({}) is in the volume as {}.", shown(&args.file), bytes(meta.len()), shown(&inside))
+    inside.put(&plan, &file)?;
+    out.result(&plan, || {
+        let size = bytes(plan.bytes);
+        format!("{} ({size}) is in the volume as {}.", shown(&plan.file), shown(&plan.path))
     })
 }

@@ -1,17 +1,14 @@
 //! `serve`: a volume for virtual machines and other programs, over NBD, vhost-user or NVMe/TCP.
 
 use super::open;
-use crate::address::{address, on_this_machine, socket_address};
+use crate::address::{address, socket_address};
+use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
-use crate::given::{self, KeyArgs};
-use crate::narrow::NarrowArgs;
+use crate::given::VolumeArgs;
 use crate::nvme_auth::AuthArgs;
 use crate::output::Output;
-use crate::secrets_in::SecretArgs;
-use crate::volume::{self, Which};
-use keyway::session::{Attachment, LocalUsers, NbdAddress, SessionSecrets};
-use keyway_attach::AttachError;
-use keyway_attach::nbd::Certificates;
+use crate::searching::SearchBar;
+use keyway::session::{AttachBy, AttachRequest, Attachment, LocalUsers, NbdAddress, SessionSecrets};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -26,8 +23,6 @@ use std::path::PathBuf;
   $ keyway serve secret.hc --nvme-tcp 192.0.2.1:4420 --nvme-secret hosts.txt")]
 #[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user", "nvme_tcp"])]
 pub(crate) struct Args {
-    /// The volume's file or block device
-    volume: PathBuf,
     /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT; with --tls-certificates any address
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     nbd: Option<NbdAddress>,
@@ -54,13 +49,11 @@ pub(crate) struct Args {
     #[arg(long)]
     background: bool,
     #[command(flatten)]
+    dry: DryRunArgs,
+    #[command(flatten)]
     hosts: AuthArgs,
     #[command(flatten)]
-    secret: SecretArgs,
-    #[command(flatten)]
-    keys: KeyArgs,
-    #[command(flatten)]
-    narrow: NarrowArgs,
+    target: VolumeArgs,
 }
 
 impl Args {
@@ -90,55 +83,31 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave it out, or serve the volume the other way",
         ));
     }
-    let attachment = args.attachment();
-    let open_port = attachment.unproven_port(args.hosts.is_given());
-    if args.any_local_user && open_port.is_none() {
-        return Err(Failure::usage(
-            "--any-local-user is for a loopback port at which nobody must prove anything",
-            "leave it out: unix sockets are their owner's, and TLS and --nvme-secret say who may connect",
-        ));
-    }
-    volume::must_exist(&args.volume)?;
-    if !args.read_only {
-        volume::must_be_writable(&args.volume)
-            .map_err(|e| e.hint("add --read-only, or run it as a user who may write to it"))?;
-    }
-    open::refuse_if_open(&args.volume, args.read_only)?;
-    if let Some(folder) = &args.tls_certificates {
-        let folder = std::path::absolute(folder).map_err(|e| Failure::io("find", folder, &e))?;
-        // Before anyone types a password.
-        Certificates::from_folder(&folder).map_err(AttachError::from)?;
-    }
-    if let Some(what) = open_port.and_then(|at| on_this_machine(at).err()) {
-        return Err(Failure::usage(
-            what,
-            match args.nvme_tcp {
-                None => "use a loopback address, or --tls-certificates FOLDER",
-                Some(_) => {
-                    "use a loopback address, or --nvme-secret FILE: it lets in only who proves a secret, and encrypts nothing"
-                }
-            },
-        ));
-    }
-    if args.nvme_tcp.is_some_and(|at| on_this_machine(at).is_err()) {
+    let bar = SearchBar::new();
+    let volume = args.target.locked(&bar)?;
+    let by = AttachBy::To(args.attachment());
+    let mut request = AttachRequest::new(&volume.path, volume.arguments.clone(), by);
+    (request.read_only, request.discards) = (args.read_only, args.allow_discards);
+    request.users = if args.any_local_user { LocalUsers::Any } else { LocalUsers::Own };
+    request.hosts_prove = args.hosts.is_given();
+    let plan = request.plan()?;
+    if args.nvme_tcp.is_some_and(|at| !at.ip().is_loopback()) {
         out.warn(
             "hosts prove who they are, and what they read and write crosses the network as it is: keep it to a network \
              that you trust",
         );
     }
-    if args.hosts.is_stdin() && args.secret.source().uses_stdin() {
+    if !args.dry.go_on(&plan, None, out)? {
+        return Ok(());
+    }
+    if args.hosts.is_stdin() && args.target.source().uses_stdin() {
         return Err(Failure::usage(
             "two secrets can't both come from standard input",
             "give one of them with --password-fd N or in a file",
         ));
     }
     let hosts = args.hosts.read()?;
-    let which = Which::new(&args.volume, &args.narrow);
-    let own = given::read(&which, &args.secret.source(), &args.keys)?;
-    let mut secrets = SessionSecrets::from(own);
+    let mut secrets = SessionSecrets::from(volume.key()?);
     secrets.hosts = hosts;
-    let mut plan = which.to_serve(attachment)?;
-    (plan.read_only, plan.discards) = (args.read_only, args.allow_discards);
-    plan.users = if args.any_local_user { LocalUsers::Any } else { LocalUsers::Own };
     open::serve(&plan, secrets, !args.background, out)
 }

@@ -3,7 +3,6 @@
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::searching::SearchBar;
-use crate::session_words::Refusal;
 use keyway::session::serve_as_asked;
 
 /// Serve a volume as standard input asks
@@ -13,5 +12,5 @@ pub(crate) struct Args {}
 /// Runs the verb. Errors go over the pipe; whoever started this prints them.
 pub(crate) fn run(_: &Args, _: Output) -> Result<(), Failure> {
     let abandoned = || std::process::exit(Exit::Failed as i32);
-    serve_as_asked(SearchBar::new(), abandoned, |e| Refusal::from(Failure::from(e))).map_err(Failure::from)
+    Ok(serve_as_asked(SearchBar::new(), abandoned)?)
 }

@@ -1,10 +1,11 @@
 //! `status`: what is open, how, and how much went through it.
 
+use crate::attach_words::with_reasons;
 use crate::conversion::{self, JournalArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::status_words;
-use crate::volume;
+use keyway::medium::{look_again, must_exist};
 use keyway::session::{OpenVolume, VolumeStatus, WaitingVolume};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -25,7 +26,7 @@ pub(crate) struct Args {
 /// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     match &args.which {
-        Some(name) => volume::look(|| one(name, args.journal.path(), out)),
+        Some(name) => look_again(|| one(name, args.journal.path(), out)),
         None => all(out),
     }
 }
@@ -52,7 +53,7 @@ fn one(name: &str, journal: Option<&Path>, out: Output) -> Result<(), Failure> {
             VolumeStatus::from(open)
         }
         None => {
-            volume::must_exist(path)?;
+            must_exist(path)?;
             if let Some(document) = conversion::half_converted(path, journal)? {
                 return converting(path, document, None, out);
             }
@@ -65,43 +66,9 @@ fn one(name: &str, journal: Option<&Path>, out: Output) -> Result<(), Failure> {
     out.result(&document(&status), || status_words::one(path, &status))
 }
 
-/// The fields of a volume, and what its serving process says.
 fn document(status: &VolumeStatus) -> Value {
-    let mut document = json!(status);
-    if let (Some(fields), Some(open)) = (document.as_object_mut(), &status.session)
-        && let Value::Object(session) = document_of(open)
-    {
-        fields.extend(session);
-    }
-    document
-}
-
-/// What only the process can say; `null` when it does not answer.
-const NOW: [&str; 10] = [
-    "reads",
-    "bytes_read",
-    "writes",
-    "bytes_written",
-    "flushes",
-    "writes_refused",
-    "latency",
-    "guard_hit",
-    "deleted",
-    "moved_to",
-];
-
-fn document_of(open: &OpenVolume) -> Value {
-    let mut document = match &open.now {
-        Ok(status) => json!(status),
-        Err(_) => json!(open.state),
-    };
-    if let Some(fields) = document.as_object_mut() {
-        fields.insert("answers".to_owned(), json!(open.now.is_ok()));
-        for key in NOW {
-            fields.entry(key).or_insert(Value::Null);
-        }
-    }
-    document
+    let reasons = status.session.as_ref().map(|open| &*open.state.reasons);
+    with_reasons(status.document(), reasons)
 }
 
 /// A volume that is half converted: the fields of all volumes, and how far it is.
@@ -117,13 +84,7 @@ fn converting(
         object.entry("protection_status").or_insert(json!("Unknown"));
         object.entry("key_protectors").or_insert(json!([]));
         object.insert("lock_status".to_owned(), json!(if open.is_some() { "Unlocked" } else { "Locked" }));
-        let known = open.map(document_of).unwrap_or_default();
-        let told = ["device", "file", "mountpoint", "read_only", "answers"].iter().chain(&NOW);
-        for key in told {
-            if let Some(value) = known.get(key) {
-                object.insert((*key).to_owned(), value.clone());
-            }
-        }
+        object.extend(open.map(OpenVolume::in_use).unwrap_or_default());
     }
     out.result(&document, || {
         let attention = open.map(status_words::attention).unwrap_or_default();

@@ -3,13 +3,13 @@
 use super::Failure;
 use keyway::conversion::{ConversionError, Refusal};
 use keyway::resize::ResizeError;
+use keyway::session::{Lack, LackReason, Need, Purpose, SessionError};
 use keyway::{Error, Misuse};
 
 use keyway::drive::Authority;
 use keyway::lab::LabError;
 use keyway::lab::bench::BenchError;
 use keyway::lab::trace::TraceError;
-use keyway::session::{Lack, LackReason, Need};
 use keyway_attach::{
     AttachError, DmCryptError, NbdError, NvmeError, Silence, UblkError, Unmappable, User, VhostError,
 };
@@ -27,7 +27,7 @@ use keyway_sed::host::{Did, HostError, Misbehaved, Refused, Unfit};
 use keyway_sed::password::PasswordError;
 use keyway_store::{InUse, Operation, StoreError};
 use keyway_sys::Use;
-use keyway_tpm::{BadResponse, Lockout, Pcrs, ResponseCode, TpmError};
+use keyway_tpm::{Address, BadResponse, Lockout, Pcrs, ResponseCode, TpmError};
 use keyway_volume::bitlocker::tpm::{BlobFault, PinFault, TpmProtectorError};
 use keyway_volume::bitlocker::{
     self, BitLockerError, BlockFault, BootFault, CopyFault, EntryTooLong, Guid, Impossible, NotABackup,
@@ -57,6 +57,8 @@ pub(super) fn all() -> Vec<Failure> {
     all.extend(laboratory());
     all.extend(library());
     all.extend(drives());
+    all.extend(serving());
+    all.extend(words());
     all
 }
 
@@ -753,6 +755,54 @@ fn library() -> Vec<Failure> {
         })),
         size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
         size(ResizeError::NotAttachable),
+        Misuse::CacheWithHidden,
+        Misuse::DiscardsAroundHidden,
+        Misuse::NothingToProtect,
+        Misuse::MountNeedsDevice,
+        Misuse::CacheNeedsLoop,
+        Misuse::KernelProtectsNothing,
+        Misuse::MountPointNotFolder("/mnt".into()),
+        Misuse::NoUnprovenPort,
+        Misuse::Unproven { address: [0, 0, 0, 0].into(), by_nvme: false },
+        Misuse::Unproven { address: [0, 0, 0, 0].into(), by_nvme: true },
+        Misuse::NeedsNewFolder,
+        Misuse::NoNewName("..".into()),
+        Misuse::PutNotAFile("folder".into()),
+        Error::CanOnlyBeRead(Box::new(Error::System { doing: "open", path: v(), source: io(13) })),
+    ]
+}
+
+fn serving() -> Vec<Failure> {
+    let taken = |volume| SessionError::Taken { error: failed(Operation::Open), volume };
+    let lacks = |purpose, need| {
+        let reason = LackReason::NotRoot;
+        Failure::from(SessionError::Lacks { purpose, lack: Lack { need, reason } })
+    };
+    let mut all = vec![
+        lacks(Purpose::Cache, Need::LoopDevice),
+        lacks(Purpose::Mount, Need::LoopDevice),
+        lacks(Purpose::File, Need::Fuse),
+    ];
+    all.extend(failures![
+        SessionError::DiscardsInHidden,
+        taken(Some(v())),
+        taken(None),
+        SessionError::MountNeedsRoot,
+        SessionError::Process { doing: "start the serving process", source: io(12) },
+        SessionError::NoAnswer(Some(ExitStatus::from_raw(9))),
+        SessionError::NoRequest(io(5)),
+        SessionError::CallerGone(io(32)),
+    ]);
+    all
+}
+
+/// Words of the command line that can't be read.
+fn words() -> Vec<Failure> {
+    vec![
+        Failure::explained(&"7,x".parse::<Pcrs>().expect_err("no list")),
+        Failure::explained(&"tpm".parse::<Address>().expect_err("no address")),
+        Failure::explained(&"md5".parse::<HashName>().expect_err("no hash")),
+        Failure::explained(&"12".parse::<Guid>().expect_err("no identifier")),
     ]
 }
 

@@ -72,7 +72,7 @@ fn serve(
         volume: request.path.clone(),
         attachment: online.attachment.clone(),
         mount: online.mountpoint.clone().map(|at| MountPlan { at, filesystem: None }),
-        why: None,
+        reasons: Vec::new(),
         details: json!({"volume": {"format": format, "conversion": planned.kind()}, "converting": true}),
         credentials: None,
         users: LocalUsers::Own,

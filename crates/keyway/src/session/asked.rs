@@ -2,11 +2,11 @@
 
 use super::error::SessionError;
 use super::plan::{SessionPlan, SessionSecrets};
+use super::refusal::Refusal;
 use super::start::Answer;
 use super::{pipe, serve};
 use crate::error::Error;
 use crate::searching::SearchProgress;
-use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -14,39 +14,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Serves what whoever started this process asks for, until it is closed. Standard input holds the plan and its
-/// secrets; standard output takes one line: the [`Session`](super::Session), or what `refusal` makes of the error. From
-/// then on all three streams lead nowhere.
+/// secrets; standard output takes one line: the [`Session`](super::Session), or the [`Refusal`]. From then on all three
+/// streams lead nowhere.
 ///
 /// A process calls this before it has other threads. `abandoned` is called, on a thread of its own, if whoever asked
 /// goes away while the keys are still being derived: it ends the process.
 ///
 /// # Errors
-/// What `refusal` made of the error; it has been told already where anybody still listened.
-pub fn serve_as_asked<R: Serialize>(
+/// What [`SessionPlan::serve`] says; it has been told already where anybody still listened.
+pub fn serve_as_asked(
     progress: impl SearchProgress,
     abandoned: impl FnOnce() + Send + 'static,
-    refusal: impl FnOnce(Error) -> R,
-) -> Result<(), R> {
+) -> Result<(), Error> {
     // Only a process group's leader can't; then it has its own session already.
     let _ = rustix::process::setsid();
-    let to = match duplicate(io::stdout()) {
-        Ok(to) => to,
-        Err(e) => return Err(refusal(e)),
-    };
+    let to = duplicate(io::stdout())?;
     let (unlocked, mut answered) = (Arc::new(AtomicBool::new(false)), false);
     let served = hear(&unlocked, abandoned).and_then(|(plan, secrets)| {
         serve::serve(&plan, secrets, progress, &unlocked, |session| {
             answered = true;
-            answer(&to, &Answer::<()>::Ready(Box::new(session.clone())));
+            answer(&to, &Answer::Ready(Box::new(session.clone())));
         })
     });
-    served.map_err(|e| {
-        let refusal = refusal(e);
-        if !answered {
-            answer(&to, &Answer::Error(&refusal));
-        }
-        refusal
-    })
+    if let (Err(e), false) = (&served, answered) {
+        answer(&to, &Answer::Error(Refusal::from(e)));
+    }
+    served
 }
 
 /// What shall be served; from now on the process ends with whoever asked, until it is `unlocked`.
@@ -68,7 +61,7 @@ fn hear(
 
 /// One line to whoever asked; they may have gone, and the volume is served all the same. Then lets go of the pipes and
 /// the terminal.
-fn answer(mut to: &File, answer: &impl Serialize) {
+fn answer(mut to: &File, answer: &Answer) {
     if let Ok(mut line) = serde_json::to_vec(answer) {
         line.push(b'\n');
         let _ = to.write_all(&line);

@@ -1,11 +1,31 @@
 //! Why a volume could not be served, beyond what attaching it says.
 
+use super::refusal::Refusal;
 use keyway_attach::nvme_tcp::SecretFault;
+use keyway_attach::session::{Lack, Need, Wish};
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_store::StoreError;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
+
+/// What something is needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// The volume's file.
+    File,
+    /// A mounted file system.
+    Mount,
+    /// A page cache between.
+    Cache,
+}
+
+impl Purpose {
+    pub(super) const fn of(wish: Wish) -> Self {
+        if wish.mount { Self::Mount } else { Self::File }
+    }
+}
 
 /// Why a volume could not be served.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +45,20 @@ pub enum SessionError {
         /// The open volume that it is, by its own name.
         volume: Option<PathBuf>,
     },
+    /// The serving process says why it does not serve.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// This machine or user lacks something that is needed.
+    #[error("{}", lacks(*purpose, lack))]
+    Lacks {
+        /// What for.
+        purpose: Purpose,
+        /// What.
+        lack: Lack,
+    },
+    /// A file system of a ublk device is mounted by root alone.
+    #[error("only root may mount a block device")]
+    MountNeedsRoot,
     /// What hosts must prove can't be read.
     #[error(transparent)]
     HostSecret(#[from] SecretFault),
@@ -62,11 +96,29 @@ impl Explain for SessionError {
                 }
                 meaning
             }
+            Self::Lacks { purpose, lack } => {
+                let step = match purpose {
+                    Purpose::Cache => A::RootOrNoCache,
+                    Purpose::Mount if lack.need == Need::LoopDevice => A::RootOrFile,
+                    _ => A::AskDoctorOrNbd,
+                };
+                (Kind::NotPermitted, Fault::Machine, step).into()
+            }
+            Self::MountNeedsRoot => (Kind::NotPermitted, Fault::Machine, A::RootOrDevice).into(),
+            Self::Refused(refusal) => refusal.explain(),
             Self::HostSecret(error) => error.explain(),
             Self::NoAnswer(_) => Meaning::of(Fault::Ours).advise(A::ReadSystemLogForMemory),
             Self::NoRequest(_) => (Kind::Usage, Fault::Request, A::OpenByVerb).into(),
             Self::Process { .. } | Self::CallerGone(_) => Meaning::of(Fault::Medium).advise(A::TryAgain),
         }
+    }
+}
+
+fn lacks(purpose: Purpose, lack: &Lack) -> String {
+    match purpose {
+        Purpose::Cache => format!("a page cache needs a loop device: {lack}"),
+        Purpose::Mount if lack.need == Need::LoopDevice => format!("mounting needs a loop device: {lack}"),
+        _ => format!("FUSE can't be used here: {lack}"),
     }
 }
 

@@ -12,26 +12,32 @@
 mod asked;
 mod close;
 pub(crate) mod error;
+mod host_secrets;
 mod in_use;
 mod overview;
 mod pipe;
 mod plan;
+mod refusal;
+mod request;
 mod serve;
 mod start;
 
 pub use asked::serve_as_asked;
-pub use close::{ClosedEach, close_each};
-pub use error::SessionError;
+pub use close::{ClosedEach, ClosedVolume, close_each, plan_close};
+pub use error::{Purpose, SessionError};
+pub use host_secrets::read_host_secrets;
 pub use in_use::{refuse_if_open, refuse_if_taken};
 pub use keyway_attach::session::{
     Attachment, CANDIDATES, Candidate, Choice, Closed, Closing, Lack, LackReason, Latencies, Latency, Layer,
-    NbdAddress, Need, SessionState, SessionStatus, Times, Wish, choose, clean_stale, close, close_so, find,
-    list, status,
+    NbdAddress, Need, Reason, SessionState, SessionStatus, Times, Wish, choose, clean_stale, close, close_so,
+    find, list, status,
 };
-pub use keyway_attach::{AttachError, LocalUsers, Notice, on_notice};
+pub use keyway_attach::{AttachError, LocalUsers, Notice, Silence, SilentProcess, on_notice};
 pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};
 pub use plan::{AttachChoice, SessionPlan, SessionSecrets};
-pub use start::{ServingProgram, StartError};
+pub use refusal::Refusal;
+pub use request::{AttachBy, AttachRequest, by_fuse, by_ourselves, mount_point};
+pub use start::ServingProgram;
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};

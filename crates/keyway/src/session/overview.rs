@@ -8,8 +8,8 @@ use keyway_attach::session::{self, SessionState, SessionStatus};
 use keyway_fs::FileSystem;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Method};
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// A volume that is served by some process of this user.
@@ -51,6 +51,50 @@ impl OpenVolume {
             Err(AttachError::NotOpen(_)) => None,
             Err(silent) => Some(Self { state, now: Err(silent) }),
         }
+    }
+}
+
+/// What only the serving process can say.
+const NOW: [&str; 10] = [
+    "reads",
+    "bytes_read",
+    "writes",
+    "bytes_written",
+    "flushes",
+    "writes_refused",
+    "latency",
+    "guard_hit",
+    "deleted",
+    "moved_to",
+];
+
+/// As [`SessionStatus`], with `answers`; what only the process can say is null where it does not answer.
+impl Serialize for OpenVolume {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut document = match &self.now {
+            Ok(status) => json!(status),
+            Err(_) => json!(self.state),
+        };
+        if let Some(fields) = document.as_object_mut() {
+            fields.insert("answers".to_owned(), json!(self.now.is_ok()));
+            for key in NOW {
+                fields.entry(key).or_insert(Value::Null);
+            }
+        }
+        document.serialize(to)
+    }
+}
+
+impl OpenVolume {
+    /// The part of its document that stands beside what is known of a volume that is being converted.
+    pub fn in_use(&self) -> Map<String, Value> {
+        let told = ["device", "file", "mountpoint", "read_only", "answers"].iter().chain(&NOW);
+        let mut document = json!(self);
+        let fields = document.as_object_mut();
+        let take = |fields: &mut Map<String, Value>| {
+            told.filter_map(|key| fields.remove_entry(*key)).collect::<Map<_, _>>()
+        };
+        fields.map(take).unwrap_or_default()
     }
 }
 
@@ -143,6 +187,15 @@ impl From<OpenVolume> for VolumeStatus {
 }
 
 impl VolumeStatus {
+    /// All of it as one document: its fields, and those of the open volume, which has the last word.
+    pub fn document(&self) -> Value {
+        let mut document = json!(self);
+        if let (Some(fields), Value::Object(session)) = (document.as_object_mut(), json!(self.session)) {
+            fields.extend(session);
+        }
+        document
+    }
+
     /// A volume that is not open here, or a drive that encrypts by itself: BitLocker tells nearly everything, other
     /// volumes nothing.
     ///

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::unlock::{UnlockArguments, VolumeFormat};
     use keyway_attach::LocalUsers;
-    use keyway_attach::session::{Attachment, NbdAddress};
+    use keyway_attach::session::{Attachment, NbdAddress, Reason};
     use keyway_volume::{HashName, HeaderChoice};
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
@@ -176,7 +176,7 @@ mod tests {
         let volume = PathBuf::from(OsString::from_vec(b"/tmp/vol\xff.hc".to_vec()));
         let mut plan = SessionPlan::new(&volume, arguments, Attachment::DmCrypt).expect("absolute");
         plan.otherwise = Some(attachment.into());
-        plan.way.why = Some("because".into());
+        plan.way.reasons = vec![Reason::Refused { why: "because".into() }];
         plan.mount = Some("/mnt".into());
         (plan.read_only, plan.discards, plan.cache, plan.users) = (true, true, true, LocalUsers::Any);
         plan

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::unlock::{Key, UnlockArguments};
 use keyway_attach::nvme_tcp::Credentials;
-use keyway_attach::session::{AttachPlan, Attachment, MountPlan, NbdAddress};
+use keyway_attach::session::{AttachPlan, Attachment, MountPlan, NbdAddress, Reason};
 use keyway_attach::{LocalUsers, path_text};
 use keyway_engine::Access;
 use keyway_secret::SecretBytes;
@@ -44,20 +44,13 @@ pub struct SessionPlan {
 pub struct AttachChoice {
     /// The way.
     pub attachment: Attachment,
-    /// Why this one, where nobody asked for it: a front's words, which `status` tells later.
-    pub why: Option<String>,
-}
-
-impl AttachChoice {
-    /// A way that nobody asked for, and why it is taken.
-    pub fn because(attachment: Attachment, why: impl Into<String>) -> Self {
-        Self { attachment, why: Some(why.into()) }
-    }
+    /// Why this one, where nobody asked for it; `status` tells it later.
+    pub reasons: Vec<Reason>,
 }
 
 impl From<Attachment> for AttachChoice {
     fn from(attachment: Attachment) -> Self {
-        Self { attachment, why: None }
+        Self { attachment, reasons: Vec::new() }
     }
 }
 
@@ -126,7 +119,7 @@ impl SessionPlan {
             cache: self.cache,
             volume: self.volume.clone(),
             attachment: way.attachment.clone(),
-            why: way.why.clone(),
+            reasons: way.reasons.clone(),
             mount: self.mount.clone().map(|at| MountPlan { at, filesystem: None }),
             details,
         }

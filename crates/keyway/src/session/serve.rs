@@ -11,7 +11,7 @@ use crate::unlock::Key;
 use crate::volume::OpenOptions;
 use keyway_attach::AttachError;
 use keyway_attach::nvme_tcp::Credentials;
-use keyway_attach::session::{self, Attachment, SessionState};
+use keyway_attach::session::{self, Attachment, Reason, SessionState};
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
 use keyway_store::Caching;
 use keyway_volume::Info;
@@ -110,9 +110,8 @@ fn in_kernel(
     });
     match (served, &plan.otherwise, spare, ready) {
         (Err(AttachError::DmCrypt(e)), Some(other), Some(layout), Some(ready)) => {
-            let reason = e.to_string();
-            let why = other.why.as_ref().map(|why| format!("{why}; {reason}"));
-            let way = AttachChoice { attachment: other.attachment.clone(), why };
+            let mut way = other.clone();
+            way.reasons.push(Reason::Refused { why: e.to_string() });
             let store = medium::open(&plan.volume, access, Caching::Direct)?;
             let device = Device::new(Box::new(store), layout, access)?;
             ourselves(plan, &way, device, (details, None), ready)

@@ -4,7 +4,7 @@ use super::Session;
 use super::error::SessionError;
 use super::pipe;
 use super::plan::{SessionPlan, SessionSecrets};
-use serde::de::DeserializeOwned;
+use super::refusal::Refusal;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader};
@@ -30,36 +30,20 @@ impl ServingProgram {
     }
 }
 
-/// Why no process serves. `R` is what the front's serving process says of its errors.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError<R> {
-    /// It says so itself.
-    #[error("the serving process refused")]
-    Refused(R),
-    /// It could not be started, or said nothing.
-    #[error(transparent)]
-    Session(#[from] SessionError),
-}
-
 /// What the serving process says once it serves, or why it does not: one line of JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Answer<R> {
+pub(super) enum Answer {
     Ready(Box<Session>),
-    Error(R),
+    Error(Refusal),
 }
 
 impl SessionPlan {
     /// Starts a process of its own that serves the volume, and waits until it does.
     ///
     /// # Errors
-    /// [`StartError::Refused`] with what that process says: `R` is what its [`serve_as_asked`](super::serve_as_asked)
-    /// makes of an error.
-    pub fn start<R: DeserializeOwned>(
-        &self,
-        secrets: &SessionSecrets,
-        by: &ServingProgram,
-    ) -> Result<Session, StartError<R>> {
+    /// It could not be started, said nothing, or says itself why it does not serve ([`SessionError::Refused`]).
+    pub fn start(&self, secrets: &SessionSecrets, by: &ServingProgram) -> Result<Session, SessionError> {
         // Whatever the caller had open besides stays with the caller.
         keyway_sys::close_on_exec_from(3)
             .map_err(SessionError::process("keep open files from the serving process"))?;
@@ -73,7 +57,7 @@ impl SessionPlan {
             .map_err(SessionError::process("start the serving process"))?;
         let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
             let broken = io::ErrorKind::BrokenPipe.into();
-            return Err(SessionError::process("talk to the serving process")(broken).into());
+            return Err(SessionError::process("talk to the serving process")(broken));
         };
         let sent = pipe::send(&mut to, self, secrets);
         let mut line = String::new();
@@ -81,12 +65,12 @@ impl SessionPlan {
         // The pipe stays open until here: its end tells the other side that nobody waits any more.
         drop(to);
         if !matches!(heard, Ok(n) if n > 0) {
-            return Err(SessionError::NoAnswer(child.wait().ok()).into());
+            return Err(SessionError::NoAnswer(child.wait().ok()));
         }
         match serde_json::from_str(&line) {
             Ok(Answer::Ready(session)) => Ok(*session),
-            Ok(Answer::Error(refusal)) => Err(StartError::Refused(refusal)),
-            Err(e) => Err(SessionError::process("understand the serving process")(e.into()).into()),
+            Ok(Answer::Error(refusal)) => Err(refusal.into()),
+            Err(e) => Err(SessionError::process("understand the serving process")(e.into())),
         }
     }
 }

@@ -9,7 +9,6 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::searching::SearchBar;
 use crate::shown::shown;
-use crate::volume;
 pub(crate) use args::Args;
 use args::{Action, AddArgs, ChangeArgs, RecoveryArgs};
 use keyway::protectors::{self, LastProtector, ProtectorRequest, Protectors, SecretChange};
@@ -43,7 +42,7 @@ fn change(args: &TargetArgs, request: ProtectorRequest, out: Output) -> Result<(
     let bar = SearchBar::new();
     let volume = args.target.locked(&bar)?;
     let plan = protectors::change(&volume, request)?;
-    volume::warn(out, &plan.warnings);
+    out.warnings(&plan.warnings);
     // Scripts say --yes to everything: what nobody can undo has a word of its own, and is asked nevertheless.
     let question = plan.loses.as_ref().map(|lost| format!("{lost}."));
     if args.dry.go_on(&plan, question.as_deref(), out)? {
@@ -56,7 +55,7 @@ fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> {
     let bar = SearchBar::new();
     let volume = args.target.locked(&bar)?;
     let opened = Protectors::look(&volume)?;
-    volume::warn(out, &opened.warnings);
+    out.warnings(&opened.warnings);
     if let Some(path) = &args.to {
         let saved = opened.save_recovery_password(args.id, path)?;
         return out.result(&saved, || {

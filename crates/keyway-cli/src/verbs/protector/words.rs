@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use crate::given::VolumeArgs;
 use crate::output::{Output, pairs, table};
 use crate::shown::shown;
-use crate::volume::warn;
 use crate::words::told;
 use keyway::protectors::{
     ChangedSecret, Listed, ListedSecret, Protection, ProtectorOutcome, RecoveryPassword, RemovedProtector,
@@ -14,7 +13,9 @@ use keyway::protectors::{
 pub(super) fn list(listed: &Listed, out: Output) -> Result<(), Failure> {
     match listed {
         Listed::BitLocker { warnings, .. } => warnings.iter().for_each(|warning| out.warn(warning)),
-        Listed::VeraCrypt { key_protectors: [ListedSecret::Known { .. }], warnings } => warn(out, warnings),
+        Listed::VeraCrypt { key_protectors: [ListedSecret::Known { .. }], warnings } => {
+            out.warnings(warnings)
+        }
         _ => {}
     }
     out.result(listed, || match listed {

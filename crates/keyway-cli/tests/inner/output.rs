@@ -1,0 +1,22 @@
+//! Tables line up, whatever is in them.
+
+use super::*;
+
+#[test]
+fn tables_line_up() {
+    let rows = [vec!["aes".to_owned(), "9".to_owned()], vec!["x".to_owned(), "10".to_owned()]];
+    assert_eq!(table(&["name", "n"], 1, rows), "name   n\naes    9\nx     10\n");
+}
+
+#[test]
+fn what_is_in_a_table_begins_no_line() {
+    let text = table(&["name"], 1, [vec!["a\nb\u{1b}[2J".to_owned()]]);
+    assert_eq!(text, "name\na\\nb\\u{1b}[2J\n");
+    assert_eq!(pairs(&[("a", "1\n  b  2".to_owned())]), "a  1\\n  b  2\n");
+}
+
+#[test]
+fn pairs_line_up() {
+    let text = pairs(&[("a", "1".to_owned()), ("long", "2".to_owned())]);
+    assert_eq!(text, "a     1\nlong  2\n");
+}

@@ -1,0 +1,49 @@
+//! All that is known of a volume, as a document: what its header says, and what lies in it.
+
+use crate::detect::What;
+use crate::volume::Volume;
+use keyway_fs::Superblock;
+use keyway_volume::Format;
+use serde_json::{Value, json};
+
+impl Volume {
+    /// What its header says (`format`, `cipher`, `data_bytes` and so on), the file system inside
+    /// (`"filesystem":{"type":"ext4","uuid":"…"}`, or null) and `warnings`.
+    pub fn describe(&self) -> Value {
+        let inside = Superblock::read(&self.device).ok().flatten();
+        let inside = inside.map(|found| json!({"type": found.type_name(), "uuid": found.uuid}));
+        with(json!(self.info), [("filesystem", json!(inside)), ("warnings", json!(self.warnings))])
+    }
+}
+
+impl What {
+    /// What can be said without a secret; null of what is half converted, which has a description of its own.
+    pub fn describe(&self) -> Value {
+        match self {
+            Self::BitLocker(seen) => with(json!(seen.info), [("warnings", json!(self.warnings()))]),
+            Self::Noise(seen) => with(
+                json!(seen),
+                [
+                    ("format", Value::Null),
+                    ("possible_formats", json!([Format::VeraCrypt, Format::TrueCrypt])),
+                ],
+            ),
+            Self::HalfConverted(_) => Value::Null,
+        }
+    }
+
+    /// What its owner should know.
+    pub fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::BitLocker(seen) => seen.warnings.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn with<const N: usize>(mut document: Value, more: [(&str, Value); N]) -> Value {
+    if let Some(fields) = document.as_object_mut() {
+        fields.extend(more.map(|(key, value)| (key.to_owned(), value)));
+    }
+    document
+}

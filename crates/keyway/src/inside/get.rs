@@ -1,0 +1,121 @@
+//! Files out of a volume: to new ones here, or to somebody who takes their bytes.
+
+use super::{InsideVolume, NotDone, absolute, lossy};
+use crate::error::{Error, Misuse};
+use keyway_fs::files::Taken;
+use serde::Serialize;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A new name in a folder here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    folder: PathBuf,
+    name: OsString,
+}
+
+impl Destination {
+    /// What a person means by `to`: a folder that is there, in which it gets its `own` name, or a new name.
+    ///
+    /// # Errors
+    /// It has no name of its own, or `to` ends in none.
+    pub fn find(to: &Path, own: Option<&OsStr>) -> Result<Self, Error> {
+        if to.is_dir() {
+            let name = own.ok_or(Misuse::NeedsNewFolder)?.to_owned();
+            return Ok(Self { folder: to.to_owned(), name });
+        }
+        let name = to.file_name().ok_or_else(|| Misuse::NoNewName(to.to_owned()))?.to_owned();
+        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self { folder: folder.to_owned(), name })
+    }
+}
+
+/// What was copied out of a volume.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Copied {
+    /// The volume.
+    #[serde(serialize_with = "lossy")]
+    pub volume: PathBuf,
+    /// The file or folder in it.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// Where it is now.
+    #[serde(serialize_with = "lossy")]
+    pub to: PathBuf,
+    /// Files.
+    pub files: u64,
+    /// Folders.
+    pub folders: u64,
+    /// Bytes in the files.
+    pub bytes: u64,
+    /// Links and the like.
+    pub left_out: Vec<NotDone>,
+    /// What could not be read.
+    pub failed: Vec<NotDone>,
+    /// Nothing failed.
+    #[serde(skip)]
+    pub is_complete: bool,
+}
+
+impl InsideVolume {
+    /// Copies a file, or a folder with everything in it. What is left out or can't be read is told as it comes, and the
+    /// rest goes on. Nothing is overwritten, and no name in the volume leads out of the folder that is made.
+    ///
+    /// # Errors
+    /// It isn't there, or can't be written here.
+    pub fn get(
+        &mut self,
+        path: &[OsString],
+        to: &Destination,
+        tell: &mut dyn FnMut(&NotDone),
+    ) -> Result<Copied, Error> {
+        let about = self.about();
+        let found = self.files.find(path).map_err(&about)?;
+        let (mut left_out, mut failed) = (Vec::new(), Vec::new());
+        let mut note = |list: &mut Vec<NotDone>, path: &Path, reason: String| {
+            let one = NotDone { path: path.to_owned(), reason };
+            tell(&one);
+            list.push(one);
+        };
+        let got = self.files.get(&found, &to.folder, &to.name, &mut |taken| match taken {
+            Taken::Made(_) => {}
+            Taken::LeftOut(path, why) => note(&mut left_out, path, why.to_owned()),
+            Taken::Failed(path, e) => note(&mut failed, path, e.to_string()),
+        });
+        let (got, is_complete) = got.map_err(&about)?;
+        Ok(Copied {
+            volume: self.volume.clone(),
+            path: absolute(path),
+            to: to.folder.join(&to.name),
+            files: got.files,
+            folders: got.folders,
+            bytes: got.bytes,
+            left_out,
+            failed,
+            is_complete,
+        })
+    }
+
+    /// Writes a file's bytes to something that is called `name`; one that takes no more has what it wanted.
+    ///
+    /// # Errors
+    /// It isn't there, can't be read, or can't be written.
+    pub fn read(&mut self, path: &[OsString], mut to: impl Write, name: &Path) -> Result<(), Error> {
+        let about = self.about();
+        let found = self.files.find(path).map_err(&about)?;
+        let mut broken = None;
+        let read = self.files.read(&found, |piece| {
+            to.write_all(piece).map_err(|e| {
+                broken = Some(e);
+                io::Error::other("not written")
+            })
+        });
+        match broken {
+            Some(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Some(e) => Err(Error::system("write to", name, e)),
+            None => read.map_err(&about),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What is in a folder, and in the folders in it.
+
+use super::{InsideVolume, NotDone, absolute, lossy};
+use crate::error::Error;
+use keyway_fs::files::{Entry, EntryKind, Files, FilesError, Problem, utc};
+use serde::Serialize;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// How deep folders are followed, and how many entries are listed.
+const DEEPEST: usize = 128;
+const MOST: usize = 10_000_000;
+
+/// Problems that are told, before it is clear that no more will come of it.
+const MOST_PROBLEMS: usize = 1000;
+
+/// What is in a folder.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The file system's name.
+    pub filesystem: &'static str,
+    /// The folder, from the root.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// What is in it.
+    pub entries: Vec<Listed>,
+    /// What could not be read.
+    pub failed: Vec<NotDone>,
+}
+
+/// An entry of a listing.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its name as it is stored: anything.
+    #[serde(serialize_with = "lossy")]
+    pub name: OsString,
+    /// Its path below the folder that is listed.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// "file", "folder", "link" or "other".
+    pub kind: &'static str,
+    /// A file's length in bytes.
+    pub size_bytes: Option<u64>,
+    /// When it was last written (UTC).
+    pub modified: Option<String>,
+}
+
+impl Listed {
+    fn new(path: PathBuf, entry: &Entry) -> Self {
+        Self {
+            name: entry.name.clone(),
+            path,
+            kind: entry.kind.word(),
+            size_bytes: (entry.kind == EntryKind::File).then_some(entry.size),
+            modified: entry.modified.and_then(utc),
+        }
+    }
+}
+
+impl InsideVolume {
+    /// What is in a folder, or the one file at that path; with `recursive` also what is in the folders in it. What can't
+    /// be read is told as it comes, and the rest is listed.
+    ///
+    /// # Errors
+    /// It isn't there, or nothing of it can be read.
+    pub fn list(
+        &mut self,
+        path: &[OsString],
+        recursive: bool,
+        tell: &mut dyn FnMut(&NotDone),
+    ) -> Result<Listing, Error> {
+        let about = self.about();
+        let found = self.files.find(path).map_err(&about)?;
+        let mut walk =
+            Walk { files: &mut self.files, recursive, tell, entries: Vec::new(), failed: Vec::new() };
+        match found.kind {
+            EntryKind::Folder => walk.all_of(&found).map_err(&about)?,
+            _ => walk.entries.push(Listed::new(PathBuf::from(&found.name), &found)),
+        }
+        let Walk { entries, failed, .. } = walk;
+        Ok(Listing { filesystem: self.files.kind(), path: absolute(path), entries, failed })
+    }
+}
+
+/// A listing under way.
+struct Walk<'a> {
+    files: &'a mut Files,
+    recursive: bool,
+    tell: &'a mut dyn FnMut(&NotDone),
+    entries: Vec<Listed>,
+    failed: Vec<NotDone>,
+}
+
+impl Walk<'_> {
+    /// Adds a folder; an error is that nothing of it can be read.
+    fn all_of(&mut self, folder: &Entry) -> Result<(), FilesError> {
+        match self.add(folder, Path::new("."), 0) {
+            Err(e) if self.entries.is_empty() && self.failed.is_empty() => Err(e),
+            // What ended the listing is one more that is told.
+            Err(e) => {
+                self.note(Path::new("."), &e);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Adds what is in a folder. What in it can't be read is told, and the rest goes on.
+    fn add(&mut self, folder: &Entry, path: &Path, depth: usize) -> Result<(), FilesError> {
+        let contents = self.files.entries(folder)?;
+        for Problem { name, error } in contents.problems {
+            let path = name.map_or_else(|| path.to_owned(), |name| below(path, &name));
+            self.failed(&path, error)?;
+        }
+        for entry in contents.entries {
+            let path = below(path, &entry.name);
+            self.entries.push(Listed::new(path.clone(), &entry));
+            if self.entries.len() > MOST {
+                return Err(FilesError::Endless("more than ten million entries"));
+            }
+            if !self.recursive || entry.kind != EntryKind::Folder {
+                continue;
+            }
+            let deeper = match depth {
+                DEEPEST.. => Err(FilesError::Endless("folders lie in each other without end")),
+                _ => self.add(&entry, &path, depth + 1),
+            };
+            if let Err(e) = deeper {
+                self.failed(&path, e)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells what could not be read; one too many ends the listing.
+    fn failed(&mut self, path: &Path, error: FilesError) -> Result<(), FilesError> {
+        if self.failed.len() >= MOST_PROBLEMS {
+            return Err(error);
+        }
+        self.note(path, &error);
+        Ok(())
+    }
+
+    fn note(&mut self, path: &Path, error: &FilesError) {
+        let not_read = NotDone { path: path.to_owned(), reason: error.to_string() };
+        (self.tell)(&not_read);
+        self.failed.push(not_read);
+    }
+}
+
+/// The path of an entry, for people: no name makes it begin at another root.
+fn below(folder: &Path, name: &OsStr) -> PathBuf {
+    let folder = if folder == Path::new(".") { Path::new("") } else { folder };
+    let name = name.as_bytes();
+    let start = name.iter().take_while(|byte| **byte == b'/').count();
+    folder.join(OsStr::from_bytes(name.get(start..).unwrap_or_default()))
+}

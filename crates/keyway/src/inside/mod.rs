@@ -1,0 +1,66 @@
+//! The files in a volume: listed, copied out and put in, with no mount and no root. What came of it is data.
+
+mod get;
+mod list;
+mod put;
+
+pub use get::{Copied, Destination};
+pub use list::{Listed, Listing};
+pub use put::{NewFile, PutPlan};
+
+use crate::error::{Error, about};
+use crate::locked::LockedVolume;
+use keyway_engine::Access;
+use keyway_fs::files::{Files, FilesError};
+use keyway_store::Caching;
+use serde::{Serialize, Serializer};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The files in a volume that is open in this process.
+pub struct InsideVolume {
+    volume: PathBuf,
+    files: Files,
+    /// What the volume's owner should know.
+    pub warnings: Vec<String>,
+}
+
+/// Something that was not done, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotDone {
+    /// Its path.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+impl LockedVolume<'_> {
+    /// Opens the volume, and the file system in it.
+    ///
+    /// # Errors
+    /// As [`LockedVolume::open`]; there is no file system that is known, or it is damaged.
+    pub fn open_files(&self, access: Access) -> Result<InsideVolume, Error> {
+        let mut open = self.open(access, Caching::Buffered)?;
+        let warnings = std::mem::take(&mut open.warnings);
+        let files = open.into_files().map_err(about(&self.path))?;
+        Ok(InsideVolume { volume: self.path.clone(), files, warnings })
+    }
+}
+
+impl InsideVolume {
+    fn about(&self) -> impl Fn(FilesError) -> Error + use<> {
+        let volume = self.volume.clone();
+        move |error| Error::from(error).at(&volume)
+    }
+}
+
+/// A path in a volume, from its root.
+fn absolute(path: &[std::ffi::OsString]) -> PathBuf {
+    Path::new("/").join(path.iter().collect::<PathBuf>())
+}
+
+/// JSON is text, and names need not be.
+fn lossy<S: Serializer>(text: impl AsRef<OsStr>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&text.as_ref().to_string_lossy())
+}

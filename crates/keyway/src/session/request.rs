@@ -1,0 +1,238 @@
+//! What is wanted of an attachment, and the plan that comes of it: all that can be refused is refused before anybody is
+//! asked for a secret.
+
+use super::error::{Purpose, SessionError};
+use super::in_use::{refuse_if_open, refuse_if_taken};
+use super::plan::{AttachChoice, SessionPlan};
+use crate::error::{Error, Misuse};
+use crate::medium;
+use crate::unlock::UnlockArguments;
+use keyway_attach::nbd::Certificates;
+use keyway_attach::session::{
+    Attachment, Lack, NbdAddress, Need, Reason, Wish, choose, clean_stale_before, waiting,
+};
+use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
+use keyway_engine::Access;
+use std::path::{Path, PathBuf};
+
+/// The way to attach a volume.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum AttachBy {
+    /// The best that this machine offers.
+    #[default]
+    Auto,
+    /// A file, and for root a loop device on it.
+    Fuse,
+    /// A socket for NBD clients, in the session's own folder.
+    Nbd,
+    /// A socket for virtual machines, in the session's own folder.
+    VhostUser,
+    /// A block device of the kernel's ublk driver.
+    Ublk,
+    /// The kernel's dm-crypt.
+    DmCrypt,
+    /// A server at this address.
+    To(Attachment),
+}
+
+/// What is wanted of an attachment.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct AttachRequest {
+    /// The volume's file or device.
+    pub volume: PathBuf,
+    /// What it is looked for as.
+    pub arguments: UnlockArguments,
+    /// The way.
+    pub by: AttachBy,
+    /// Where the file system inside is mounted.
+    pub mount: Option<PathBuf>,
+    /// No writes.
+    pub read_only: bool,
+    /// Discards reach the medium.
+    pub discards: bool,
+    /// The loop device goes through the page cache.
+    pub cache: bool,
+    /// A hidden volume is protected.
+    pub protect_hidden: bool,
+    /// Which users of this machine may connect to a port at which nobody must prove anything.
+    pub users: LocalUsers,
+    /// Hosts must prove that they know a secret (NVMe/TCP).
+    pub hosts_prove: bool,
+}
+
+impl AttachRequest {
+    /// The volume, for reading and writing.
+    pub fn new(volume: impl Into<PathBuf>, arguments: UnlockArguments, by: AttachBy) -> Self {
+        Self {
+            volume: volume.into(),
+            arguments,
+            by,
+            mount: None,
+            read_only: false,
+            discards: false,
+            cache: false,
+            protect_hidden: false,
+            users: LocalUsers::Own,
+            hosts_prove: false,
+        }
+    }
+
+    /// How the volume would be attached.
+    ///
+    /// # Errors
+    /// It isn't there, may not be written, is in use, or can't be had in this way here.
+    pub fn plan(&self) -> Result<SessionPlan, Error> {
+        let open_port = match &self.by {
+            AttachBy::To(attachment) => attachment.unproven_port(self.hosts_prove),
+            _ => None,
+        };
+        if self.users == LocalUsers::Any && open_port.is_none() {
+            return Err(Misuse::NoUnprovenPort.into());
+        }
+        self.look()?;
+        if self.cache && self.protect_hidden {
+            return Err(Misuse::CacheWithHidden.into());
+        }
+        let (way, otherwise) = self.way()?;
+        let mount = self.mount.as_deref().map(mount_point).transpose()?;
+        if self.discards && self.protect_hidden {
+            return Err(Misuse::DiscardsAroundHidden.into());
+        }
+        if self.read_only && self.protect_hidden {
+            return Err(Misuse::NothingToProtect.into());
+        }
+        let mut plan = SessionPlan::new(&self.volume, self.arguments.clone(), way)?;
+        if let Attachment::Nbd(NbdAddress::Tls { certificates, .. }) = &plan.way.attachment {
+            Certificates::from_folder(certificates).map_err(AttachError::from)?;
+        }
+        if let Some(at) = open_port.filter(|at| !at.ip().is_loopback()) {
+            let by_nvme = matches!(plan.way.attachment, Attachment::NvmeTcp(_));
+            return Err(Misuse::Unproven { address: at.ip(), by_nvme }.into());
+        }
+        (plan.otherwise, plan.mount, plan.read_only) = (otherwise, mount, self.read_only);
+        (plan.discards, plan.cache, plan.users) = (self.discards, self.cache, self.users);
+        Ok(plan)
+    }
+
+    /// Whether the volume is there, and free.
+    fn look(&self) -> Result<(), Error> {
+        medium::must_exist(&self.volume)?;
+        if !self.read_only {
+            medium::must_be_writable(&self.volume).map_err(|e| Error::CanOnlyBeRead(Box::new(e)))?;
+        }
+        let access = if self.read_only { Access::ReadOnly } else { Access::ReadWrite };
+        if let AttachBy::To(_) = self.by {
+            return refuse_if_open(&self.volume, access);
+        }
+        // Its block device may wait for a server: it gets one.
+        clean_stale_before(&self.volume)?;
+        refuse_if_taken(&self.volume, access)
+    }
+
+    fn wish(&self) -> Wish {
+        Wish { mount: self.mount.is_some(), protect_hidden: self.protect_hidden }
+    }
+
+    /// The way, and the one to take where the kernel refuses the volume.
+    fn way(&self) -> Result<(AttachChoice, Option<AttachChoice>), Error> {
+        let wish = self.wish();
+        if wish.mount && matches!(self.by, AttachBy::Nbd | AttachBy::VhostUser) {
+            return Err(Misuse::MountNeedsDevice.into());
+        }
+        if self.cache {
+            if !matches!(self.by, AttachBy::Auto | AttachBy::Fuse) {
+                return Err(Misuse::CacheNeedsLoop.into());
+            }
+            let way = by_fuse(wish.mount)?;
+            Need::LoopDevice.check(Wish::default()).map_err(lacking(Purpose::Cache))?;
+            return Ok((way.into(), None));
+        }
+        let attachment = match &self.by {
+            AttachBy::Nbd => Attachment::Nbd(NbdAddress::Session),
+            AttachBy::VhostUser => Attachment::VhostUser(None),
+            AttachBy::To(attachment) => attachment.clone(),
+            AttachBy::Fuse => by_fuse(wish.mount)?,
+            AttachBy::DmCrypt if wish.protect_hidden => {
+                return Err(Misuse::KernelProtectsNothing.into());
+            }
+            AttachBy::DmCrypt => {
+                dmcrypt::available().map_err(AttachError::from)?;
+                Attachment::DmCrypt
+            }
+            AttachBy::Ublk => {
+                ublk::available().map_err(AttachError::from)?;
+                if wish.mount && !rustix::process::geteuid().is_root() {
+                    return Err(SessionError::MountNeedsRoot.into());
+                }
+                Attachment::Ublk
+            }
+            AttachBy::Auto if waiting(&self.volume)?.is_some() => {
+                return Ok((
+                    AttachChoice { attachment: Attachment::Ublk, reasons: vec![Reason::Waits] },
+                    None,
+                ));
+            }
+            AttachBy::Auto => return Ok(best(wish)?),
+        };
+        Ok((attachment.into(), None))
+    }
+}
+
+/// The best way that this machine offers, and the one to take where the kernel refuses the volume.
+fn best(wish: Wish) -> Result<(AttachChoice, Option<AttachChoice>), SessionError> {
+    let choice = choose(wish, |_| true).map_err(lacking(Purpose::of(wish)))?;
+    let way = |candidate: &keyway_attach::session::Candidate| AttachChoice {
+        attachment: candidate.attachment.clone(),
+        reasons: choice.reasons(candidate),
+    };
+    Ok(match choice.otherwise {
+        Some(other) => {
+            let mut first = way(choice.candidate);
+            first.reasons.truncate(1);
+            (first, Some(way(other)))
+        }
+        // There is nothing else that could be mounted.
+        None if choice.candidate.depends_on_volume => (choice.candidate.attachment.clone().into(), None),
+        None => (way(choice.candidate), None),
+    })
+}
+
+/// FUSE, with a loop device where this user may have one.
+///
+/// # Errors
+/// What is missing.
+pub fn by_fuse(mount: bool) -> Result<Attachment, SessionError> {
+    Ok(chosen(mount, |way| matches!(way, Attachment::Fuse { .. }))?.attachment)
+}
+
+/// A way in which every request passes through a process of ours: FUSE, or where that can't be had, NBD.
+///
+/// # Errors
+/// What is missing.
+pub fn by_ourselves(mount: bool) -> Result<AttachChoice, SessionError> {
+    chosen(mount, |way| matches!(way, Attachment::Fuse { .. } | Attachment::Nbd(_)))
+}
+
+fn chosen(mount: bool, allowed: impl Fn(&Attachment) -> bool) -> Result<AttachChoice, SessionError> {
+    let wish = Wish { mount, protect_hidden: false };
+    let choice = choose(wish, allowed).map_err(lacking(Purpose::of(wish)))?;
+    Ok(AttachChoice {
+        attachment: choice.candidate.attachment.clone(),
+        reasons: choice.reasons(choice.candidate),
+    })
+}
+
+fn lacking(purpose: Purpose) -> impl Fn(Lack) -> SessionError {
+    move |lack| SessionError::Lacks { purpose, lack }
+}
+
+/// An existing folder, by a path that holds anywhere.
+///
+/// # Errors
+/// It isn't there, or is no folder.
+pub fn mount_point(path: &Path) -> Result<PathBuf, Error> {
+    let full = path.canonicalize().map_err(|e| Error::system("use the mount point", path, e))?;
+    if full.is_dir() { Ok(full) } else { Err(Misuse::MountPointNotFolder(path.to_owned()).into()) }
+}
