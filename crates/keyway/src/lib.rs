@@ -12,6 +12,8 @@
 //! | say where its password comes from | [`secrets::Sources`]; to be asked for it, [`secrets::Secrets`] |
 //! | make a volume, or a hidden one inside another | a [`CreateRequest`](create::CreateRequest), then its [`plan`](create::CreateRequest::plan) |
 //! | see or change what opens a volume | [`protectors::list`], [`protectors::change`] |
+//! | convert one where it lies: encrypt a file system, decrypt, another cipher or format | a [`conversion::Request`]; [`plan`](conversion::plan()) says what it would do, and [`run`](conversion::Conversion::run) does it |
+//! | go on with a conversion, pause one, see how far it is | [`Goal::Resume`](conversion::Goal::Resume), [`conversion::pause`](conversion::pause()), [`conversion::describe`] |
 //! | back up, restore, check or repair a header | [`header`] |
 //! | make a volume larger or smaller | [`resize`](resize::resize) |
 //! | list the files in it, copy them out, put one in | [`LockedVolume::open_files`], [`inside`] |
