@@ -1,7 +1,6 @@
 //! Stands for TPMs in a program that was built without them: what names one is taken, and none is asked.
 
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
-use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,9 +20,9 @@ impl Explain for TpmProtectorError {
 pub struct Address;
 
 impl FromStr for Address {
-    type Err = Infallible;
+    type Err = TpmProtectorError;
 
-    fn from_str(_: &str) -> Result<Self, Infallible> {
+    fn from_str(_: &str) -> Result<Self, TpmProtectorError> {
         Ok(Self)
     }
 }
@@ -40,9 +39,9 @@ impl Pcrs {
 }
 
 impl FromStr for Pcrs {
-    type Err = Infallible;
+    type Err = TpmProtectorError;
 
-    fn from_str(_: &str) -> Result<Self, Infallible> {
+    fn from_str(_: &str) -> Result<Self, TpmProtectorError> {
         Ok(Self)
     }
 }
