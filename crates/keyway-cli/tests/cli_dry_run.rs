@@ -117,7 +117,7 @@ fn a_volume_keeps_its_size_where_only_a_plan_is_wanted() {
 fn a_conversion_is_looked_at_and_nothing_else() {
     let cli = Cli::new();
     cli.keyway.secret("pw", cli_support::PASSWORD);
-    let Some(()) = cli.make("d", 32 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
+    let Some(()) = cli.make("d", 80 << 20, "mkfs.ext4", &["-q", "-F"]) else { return };
     // Nobody is asked for a secret.
     let encrypt = plan(&cli, "encrypt @d");
     assert_eq!(
