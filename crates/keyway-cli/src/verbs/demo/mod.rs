@@ -75,12 +75,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         let (name, what) = words::of(step);
         match step.lack() {
             Some(lack) => skip(&mut document, words::left_out(step), words::why(&lack), out)?,
-            None => {
-                let found = told(&mut document, name, what, out, || {
-                    tour.go(step).map(|found| (words::found(step, &found), ()))
-                });
-                found?;
-            }
+            None => told(&mut document, name, what, out, || {
+                tour.go(step).map(|found| (words::found(step, &found), ()))
+            })?,
         }
         if step == TourStep::Unlock {
             document.unlock_ms = document.steps.last().map(|step| step.ms);

@@ -113,18 +113,15 @@ pub(crate) struct Compare {
 
 /// The words of `--path`.
 fn paths() -> impl TypedValueParser<Value = PathKind> {
-    let words = PathKind::ALL.map(|path| PossibleValue::new(path.name()).help(about(path)));
-    PossibleValuesParser::new(words)
-        .map(|word| PathKind::ALL.into_iter().find(|path| path.name() == word).unwrap_or_default())
-}
-
-const fn about(path: PathKind) -> &'static str {
-    match path {
+    let about = |path| match path {
         PathKind::InProcess => "The engine is called in this process",
         PathKind::Fuse => "Through the file of a FUSE mount",
         PathKind::FuseLoop => "Through a loop device on that file (root)",
         PathKind::Nbd => "Through an NBD server and a client of our own",
-    }
+    };
+    let named = |word: String| PathKind::ALL.into_iter().find(|path| path.name() == word);
+    let words = PathKind::ALL.map(|path| PossibleValue::new(path.name()).help(about(path)));
+    PossibleValuesParser::new(words).map(move |word| named(word).unwrap_or_default())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
