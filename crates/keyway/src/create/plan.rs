@@ -274,8 +274,7 @@ impl CreateRequest {
     }
 
     fn bitlocker(&self) -> Result<(String, HashName, PlannedDetails), Error> {
-        let mut options = BitLockerOptions::default();
-        options.method = method(self.cipher.as_deref())?;
+        let method = method(self.cipher.as_deref())?;
         if self.hidden_bytes.is_some() || self.hidden_secret.is_given() {
             return Err(Misuse::HiddenInBitLocker.into());
         }
@@ -287,10 +286,15 @@ impl CreateRequest {
             return Err(about(&self.path)(bitlocker::CreateError::FileSystemNotOffered(fs)));
         }
         self.protectors.check(&self.path, &self.secret)?;
-        (options.quick, options.filesystem, options.to_go) = (self.quick, self.filesystem, self.to_go);
-        options.label.clone_from(&self.label);
-        options.protectors = self.protectors.clone();
-        let (cipher, to_go) = (options.method.name().to_owned(), self.to_go);
+        let options = BitLockerOptions {
+            method,
+            quick: self.quick,
+            filesystem: self.filesystem,
+            label: self.label.clone(),
+            to_go: self.to_go,
+            protectors: self.protectors.clone(),
+        };
+        let (cipher, to_go) = (method.name().to_owned(), self.to_go);
         let protectors = self.protectors.clone();
         Ok((cipher, HashName::Sha256, PlannedDetails::BitLocker { to_go, protectors, options }))
     }
