@@ -5,7 +5,7 @@
 use keyway_engine::{Access, Device};
 use keyway_store::{Store, StoreError};
 use keyway_volume::Format;
-use keyway_volume::veracrypt::{Header, PLAIN_BYTES, HeaderLocation, Suite};
+use keyway_volume::veracrypt::{Header, HeaderLocation, PLAIN_BYTES, Suite};
 use libfuzzer_sys::fuzz_target;
 
 /// Zeros without end: a store of any size that takes no memory.

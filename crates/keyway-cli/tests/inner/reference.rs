@@ -1,4 +1,5 @@
 //! docs/reference/errors.md is made of the kinds and of one of each error below; this holds it to them.
+#![allow(clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 use super::{Failure, samples};
 use keyway_error::{Advice, Kind};

@@ -1,4 +1,5 @@
 //! One of each error of the crates below, as the program tells it. What is said of them is in docs/reference/errors.md.
+#![allow(clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 use super::Failure;
 use keyway::conversion::{ConversionError, Refusal};
