@@ -4,7 +4,6 @@
 use keyway::Volume;
 use keyway::files::Taken;
 use keyway::secrets::SecretFrom;
-use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,7 +16,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for entry in files.entries(&root)?.entries {
         println!("{:>12}  {}", entry.size, entry.name.display());
     }
-    let (got, all) = files.get(&root, Path::new("."), folder.as_ref(), &mut |taken| {
+    let new = std::path::absolute(folder)?;
+    let (Some(into), Some(name)) = (new.parent(), new.file_name()) else {
+        return Err("the new folder needs a name".into());
+    };
+    let (got, all) = files.get(&root, into, name, &mut |taken| {
         if let Taken::Failed(path, error) = taken {
             eprintln!("{}: {error}", path.display());
         }

@@ -56,7 +56,7 @@ struct Copy<'a> {
 }
 
 impl Files {
-    /// Copies a file, or a folder with everything in it, to a new name in a folder here, and tells what
+    /// Copies a file, or a folder with everything in it, to a new name (one, not a path) in a folder here, and tells what
     /// becomes of each entry. Nothing is overwritten; files and folders are for their owner alone; links,
     /// devices and names that are none are left out. Says what was copied, and whether all of it was:
     /// a file that can't be read is told and left out, and the rest goes on.
