@@ -35,6 +35,7 @@ mod replaying;
 pub mod report;
 mod result;
 mod rig;
+mod run;
 mod sectors;
 mod setup;
 pub mod stats;

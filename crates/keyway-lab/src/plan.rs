@@ -1,21 +1,13 @@
-//! What is to be measured: looked at, and asked about, before the first byte is written; then measured.
+//! What is to be measured: looked at, and asked about, before the first byte is written.
 
-use crate::calibration;
 use crate::changes::Changes;
 use crate::error::LabError;
-use crate::experiment::measure;
-use crate::interleave::Watch;
-use crate::procedures::measure_procedure;
-use crate::result::{Document, Machine};
-use crate::rig::{Drive, MODEL_WINDOW, Rig};
-use crate::setup::Setup;
+use crate::rig::{Drive, MODEL_WINDOW};
 use crate::target::{PathKind, Target};
 use crate::workload::{self, Operation, Procedure, Timed, Workload};
 use keyway_attach::session::{Need, Wish};
-use keyway_volume::bitlocker::FileTime;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 /// Bytes of a volume for workloads that do not say how many they touch.
 const OTHER_SPAN: u64 = 1 << 30;
@@ -174,55 +166,7 @@ pub struct ExperimentPlan {
     pub destroy_data: bool,
     /// The workloads as they were.
     #[serde(skip)]
-    originals: Vec<Workload>,
+    pub(crate) originals: Vec<Workload>,
     /// What was asked for, in the front's words.
-    command: String,
-}
-
-impl ExperimentPlan {
-    /// Measures. What was found until an error, or until it was stopped, is in the document all the same.
-    ///
-    /// # Errors
-    /// Nothing could be set up.
-    pub fn run(
-        &self,
-        stop: &AtomicBool,
-        watch: &dyn Watch,
-    ) -> Result<(Document, Option<LabError>), LabError> {
-        let setup = Setup::of(self, stop)?;
-        let model = setup.rig().and_then(Rig::modelled).map(|drive| drive.model());
-        let mut document = Document {
-            cells: Vec::new(),
-            series: Vec::new(),
-            machine: Machine::here(),
-            drive: setup.title.clone(),
-            path: self.path,
-            date: FileTime::now().to_string(),
-            command: self.command.clone(),
-            missing: Vec::new(),
-            notes: Vec::new(),
-            calibration: model.map_or(Ok(Vec::new()), calibration::table)?,
-        };
-        if let Some(model) = model {
-            let what = format!("{} is a model: a store that takes as long as the drive would.", model.title);
-            document.notes.push(format!("{what} {}", model.note).trim().to_owned());
-        }
-        for (original, changed) in self.originals.iter().zip(&self.workloads) {
-            watch.workload(changed);
-            let found = match &changed.kind {
-                Procedure::Requests(requests) => {
-                    measure(original, changed, requests, &setup.entrants, setup.bare, stop, watch)
-                }
-                _ => measure_procedure(changed, &setup.entrants, stop, watch),
-            };
-            document.cells.extend(found.comparisons);
-            document.series.extend(found.series);
-            document.missing.extend(found.missing);
-            document.notes.extend(found.notes);
-            if found.error.is_some() {
-                return Ok((document, found.error));
-            }
-        }
-        Ok((document, None))
-    }
+    pub(crate) command: String,
 }

@@ -1,0 +1,62 @@
+//! A planned experiment is carried out.
+
+use crate::calibration;
+use crate::error::LabError;
+use crate::experiment::measure;
+use crate::interleave::Watch;
+use crate::plan::ExperimentPlan;
+use crate::procedures::measure_procedure;
+use crate::result::{Document, Machine};
+use crate::rig::Rig;
+use crate::setup::Setup;
+use crate::workload::Procedure;
+use keyway_volume::bitlocker::FileTime;
+use std::sync::atomic::AtomicBool;
+
+impl ExperimentPlan {
+    /// Measures. What was found until an error, or until it was stopped, is in the document all the same.
+    ///
+    /// # Errors
+    /// Nothing could be set up.
+    pub fn run(
+        &self,
+        stop: &AtomicBool,
+        watch: &dyn Watch,
+    ) -> Result<(Document, Option<LabError>), LabError> {
+        let setup = Setup::of(self, stop)?;
+        let model = setup.rig().and_then(Rig::modelled).map(|drive| drive.model());
+        let mut document = Document {
+            cells: Vec::new(),
+            series: Vec::new(),
+            machine: Machine::here(),
+            drive: setup.title.clone(),
+            path: self.path,
+            date: FileTime::now().to_string(),
+            command: self.command.clone(),
+            missing: Vec::new(),
+            notes: Vec::new(),
+            calibration: model.map_or(Ok(Vec::new()), calibration::table)?,
+        };
+        if let Some(model) = model {
+            let what = format!("{} is a model: a store that takes as long as the drive would.", model.title);
+            document.notes.push(format!("{what} {}", model.note).trim().to_owned());
+        }
+        for (original, changed) in self.originals.iter().zip(&self.workloads) {
+            watch.workload(changed);
+            let found = match &changed.kind {
+                Procedure::Requests(requests) => {
+                    measure(original, changed, requests, &setup.entrants, setup.bare, stop, watch)
+                }
+                _ => measure_procedure(changed, &setup.entrants, stop, watch),
+            };
+            document.cells.extend(found.comparisons);
+            document.series.extend(found.series);
+            document.missing.extend(found.missing);
+            document.notes.extend(found.notes);
+            if found.error.is_some() {
+                return Ok((document, found.error));
+            }
+        }
+        Ok((document, None))
+    }
+}
