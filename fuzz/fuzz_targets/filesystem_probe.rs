@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let at = PLACES[usize::from(*choice) % PLACES.len()];
     let len = data.len().min((DEVICE_BYTES - at) as usize);
     device.write_at(&data[..len], at).expect("memory takes it");
-    if let Some(found) = keyway_fs::Superblock::inside(&device).expect("memory gives it") {
+    if let Some(found) = keyway_fs::Superblock::read(&device).expect("memory gives it") {
         assert!(!found.type_name().is_empty());
         assert!(found.bytes.is_none_or(|bytes| bytes > 0 && bytes <= DEVICE_BYTES));
     }
