@@ -1,11 +1,9 @@
 //! What hosts must prove before an NVMe/TCP controller serves them.
 
 use crate::failure::Failure;
-use keyway::session::{SessionError, read_host_secrets};
-use keyway_attach::nvme_tcp::Credentials;
+use keyway::session::read_host_secrets;
 use keyway_secret::SecretBytes;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The secrets of NVMe's in-band authentication.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -31,11 +29,5 @@ impl AuthArgs {
     /// Reads them, as they are written; that they can be understood has been tried.
     pub(crate) fn read(&self) -> Result<Option<SecretBytes>, Failure> {
         Ok(self.nvme_secret.as_deref().map(read_host_secrets).transpose()?)
-    }
-
-    /// The same, understood.
-    pub(crate) fn credentials(&self) -> Result<Option<Arc<Credentials>>, Failure> {
-        let parse = |text: SecretBytes| Credentials::parse(&text).map_err(SessionError::HostSecret);
-        Ok(self.read()?.map(parse).transpose()?.map(Arc::new))
     }
 }

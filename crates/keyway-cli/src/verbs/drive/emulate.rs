@@ -7,10 +7,13 @@ use crate::output::{Output, bytes};
 use crate::shown::shown;
 use crate::size;
 use keyway::drive::{Fault, NvmeOptions, Profile, VirtualDrive, VirtualDriveInfo};
+use keyway::session::SessionError;
 use keyway_attach::LocalUsers;
+use keyway_attach::nvme_tcp::Credentials;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A virtual drive that encrypts itself (TCG Opal 2 and its relatives), to try everything on first
 ///
@@ -84,8 +87,9 @@ pub(super) fn run(args: &Args, Mode { out, dry }: Mode) -> Result<(), Failure> {
     drive.inject(&args.fault);
     if let Some(address) = args.nvme_tcp {
         let users = if args.any_local_user { LocalUsers::Any } else { LocalUsers::Own };
-        let mut options =
-            NvmeOptions { credentials: args.auth.credentials()?, users, ..NvmeOptions::default() };
+        let known = args.auth.read()?.map(|text| Credentials::parse(&text).map_err(SessionError::HostSecret));
+        let credentials = known.transpose()?.map(Arc::new);
+        let mut options = NvmeOptions { credentials, users, ..NvmeOptions::default() };
         options.nqn = args.nqn.clone().unwrap_or(options.nqn);
         drive.bind_nvme_tcp(address, &options)?;
     } else if let Some(socket) = &args.vhost_user_scsi {
