@@ -72,10 +72,10 @@ fn filesystem(text: &str) -> Result<Inside, String> {
     }
 }
 
-/// Runs the verb.
+/// Runs the verb. Only the volume's own file is ever replaced, not those of its keys.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let plan = args.request().plan().map_err(|e| match Failure::from(e) {
-        exists if exists.kind == Kind::Exists => exists
+        exists if exists.kind == Kind::Exists && exists.path.as_deref() == Some(&args.path) => exists
             .hint("choose another name, or replace it with --force; for a hidden volume use --hidden SIZE"),
         other => other,
     })?;
