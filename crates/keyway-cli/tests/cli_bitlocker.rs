@@ -137,8 +137,8 @@ fn protectors_come_go_and_change() {
     }
     volume.opens("--recovery-password @third.txt");
     let remove_last = format!("protector remove @v {last} --recovery-password @third.txt");
-    for word in ["", " --yes", " --last"] {
-        cli.refused("usage", "last protector", &format!("{remove_last}{word}"));
+    for (word, kind) in [("", "last-protector"), (" --yes", "last-protector"), (" --last", "usage")] {
+        cli.refused(kind, "last protector", &format!("{remove_last}{word}"));
         volume.opens("--recovery-password @third.txt");
     }
     cli.refused(

@@ -251,7 +251,7 @@ fn a_paused_volume_says_what_it_is_and_what_to_do() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert!(running["seconds_left"].as_u64().is_some(), "{running}");
-    cli.fails(6, "busy", "it is in use by", &format!("resume @d {SECRET}"));
+    cli.fails(6, "busy", "is being converted by process", &format!("resume @d {SECRET}"));
     let paused = cli.json(0, "pause @d");
     assert_eq!(child.wait().expect("ends").code(), Some(1));
     assert_eq!(paused["conversion_status"], "Encryption Paused");
