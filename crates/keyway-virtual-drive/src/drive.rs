@@ -45,6 +45,7 @@ impl Drive {
     ///
     /// # Errors
     /// As [`Drive::create`].
+    #[cfg(feature = "modelled")]
     pub(crate) fn create_without_engine(
         store: Arc<dyn Store>,
         config: &DriveConfig,

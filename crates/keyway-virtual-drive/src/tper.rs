@@ -168,6 +168,7 @@ impl Tper {
     }
 
     /// From now on blocks go to the medium as they are.
+    #[cfg(feature = "modelled")]
     pub(super) fn stop_engine(&mut self, media: &mut Media) -> Result<(), DriveError> {
         self.engine = false;
         self.unlocked.iter_mut().for_each(|range| *range = None);
