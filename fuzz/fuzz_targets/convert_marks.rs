@@ -9,8 +9,8 @@
 
 use keyway_convert::veracrypt;
 use keyway_convert::{
-    Conversion, Journal, JournalLocation, MARKER_BYTES, Marker, Move, RECORD_BYTES, Redundancy, Side,
-    SlotTable, Step, Wipe,
+    Conversion, Journal, JournalLocation, MARKER_BYTES, Move, RECORD_BYTES, Redundancy, Side, SlotTable,
+    Step, VeraCryptMarker, Wipe,
 };
 use keyway_convert::{bitlocker, cross_format};
 use keyway_store::{MemStore, Store};
@@ -144,8 +144,11 @@ fn of_veracrypt(stands: u8, data: &[u8]) {
     let mut medium = vec![0; MEDIUM_BYTES];
     lay(&mut medium, rest);
     stand(&mut medium, &page, MEDIUM_BYTES - PAGE, stands);
-    let Some(marker) = Marker::parse(&page) else { return };
-    assert_eq!(Marker::parse(&marker.to_bytes()).expect("what we write").to_bytes(), marker.to_bytes());
+    let Some(marker) = VeraCryptMarker::parse(&page) else { return };
+    assert_eq!(
+        VeraCryptMarker::parse(&marker.to_bytes()).expect("what we write").to_bytes(),
+        marker.to_bytes()
+    );
     // The list of what is moved lies before the records at the end.
     mend_list(&mut medium, MEDIUM_BYTES - 5 * PAGE - (16 << 10), 16 << 10, b"KEYWAYUS");
     let mut file = vec![0; 256 << 10];
@@ -218,7 +221,8 @@ fn of_both(stands: u8, data: &[u8]) {
     lay(&mut medium, rest);
     stand(&mut medium, &page, MEDIUM_BYTES - PAGE, stands);
     let store = MemStore::from_vec(medium.clone()).read_only();
-    let Some(cross_format::Found { mark, in_front }) = cross_format::find(&store).expect("memory") else {
+    let Some(cross_format::FoundCrossFormat { mark, in_front }) = cross_format::find(&store).expect("memory")
+    else {
         return;
     };
     assert_eq!(mark.size, MEDIUM_BYTES as u64);
@@ -238,7 +242,7 @@ fn of_both(stands: u8, data: &[u8]) {
     let (store, file) = (MemStore::from_vec(medium), MemStore::from_vec(file));
     if !in_front
         && cross_format::settle(&store, &file, &mark)
-            .is_ok_and(|left| left != cross_format::MediumState::HalfConverted)
+            .is_ok_and(|left| left != cross_format::CrossFormatMedium::HalfConverted)
     {
         assert!(cross_format::find(&store).expect("memory").is_none(), "it is still found");
     }
@@ -287,7 +291,8 @@ fn a_journal(stands: u8, data: &[u8]) {
         Step::Put(vec![(0, vec![1; PAGE])]),
         Step::Wipe(Wipe { ranges: std::iter::once(0..512).collect(), noise: true }),
     ];
-    let conversion = Conversion { store: &store, journal: journal(), steps, marking: 0 };
+    let conversion =
+        Conversion { store: &store, journal: journal(), steps, marking: 0, front: None, lost: None };
     let _ = conversion.done();
     let before = threads();
     let _ = conversion.run(stands & 2 != 0, &());

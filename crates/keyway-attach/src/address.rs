@@ -1,4 +1,4 @@
-//! Where a server listens.
+//! The address that a server listens on.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What hosts must prove before an NVMe/TCP controller serves them, as people keep it in a file.
+//! The file of secrets that hosts prove to an NVMe/TCP controller.
 
 use crate::nvme_tcp::{AuthSecret, Credentials, SecretFault};
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod cpus;
 #[cfg_attr(not(feature = "dm-crypt"), path = "absent/dm_crypt.rs")]
 pub mod dmcrypt;
 mod error;
@@ -18,10 +19,12 @@ pub mod nbd;
 mod notice;
 #[cfg_attr(not(feature = "nvme-tcp"), path = "absent/nvme_tcp.rs")]
 pub mod nvme_tcp;
+mod on_panic;
 mod on_signals;
 mod pace;
 pub mod path_text;
 mod peer;
+mod retry;
 pub mod session;
 mod sock_diag;
 mod stop;

@@ -4,6 +4,7 @@
 //! loop device, and a flush of it comes through to us. [`cache`] is for who wants pages of a loop device cached
 //! for those, too, who ask past its page cache.
 
+use crate::retry::{retry, wait_until};
 use crate::{AttachError, User};
 use rustix::fs::{Advice, OFlags, fadvise};
 use std::fs::{File, OpenOptions};
@@ -11,7 +12,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long others (udev looks at every device that changes) may keep a device after it was
 /// detached.
@@ -19,7 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long a program that only looks at a device (udev, blkid, a list of loop devices) has it open
 /// at most: whoever has it longer uses it.
-const GLANCE: Duration = Duration::from_secs(1);
+pub(crate) const GLANCE: Duration = Duration::from_secs(1);
+
+/// How often it is looked again.
+pub(crate) const LOOK: Duration = Duration::from_millis(10);
 
 /// Puts a free loop device with sectors of `sector_bytes` on the file at `backing`.
 pub fn attach(backing: &Path, sector_bytes: u32, read_only: bool) -> Result<PathBuf, AttachError> {
@@ -77,15 +81,8 @@ fn open_alone(device: &Path, read_only: bool) -> Result<File, AttachError> {
     let mut options = OpenOptions::new();
     options.read(true).write(!read_only).custom_flags(OFlags::EXCL.bits().cast_signed());
     // `blkid` claims a new device for a moment.
-    let until = Instant::now() + GLANCE;
-    loop {
-        match options.open(device) {
-            Err(e) if e.kind() == io::ErrorKind::ResourceBusy && Instant::now() < until => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            opened => return opened.map_err(|e| AttachError::io(putting(device), e)),
-        }
-    }
+    let is_busy = |e: &io::Error| e.kind() == io::ErrorKind::ResourceBusy;
+    retry(GLANCE, LOOK, is_busy, || options.open(device)).map_err(|e| AttachError::io(putting(device), e))
 }
 
 /// Has the device learn that its file can't zero ranges: it is told to zero its first sector, while the
@@ -96,14 +93,7 @@ fn open_alone(device: &Path, read_only: bool) -> Result<File, AttachError> {
 /// Nobody else has the device yet, and nobody gets it in the meantime.
 pub(crate) fn forgo_zeroing(device: &Path, sector_bytes: u32) -> bool {
     // `blkid` claims a new device for a moment.
-    let until = Instant::now() + GLANCE;
-    let open = loop {
-        match keyway_sys::claim_device(device) {
-            Ok(open) => break open,
-            Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
-            Err(_) => return false,
-        }
-    };
+    let Ok(open) = retry(GLANCE, LOOK, |_| true, || keyway_sys::claim_device(device)) else { return false };
     let asked = keyway_sys::zero_blocks(&open, 0, u64::from(sector_bytes));
     let limit = |name| {
         let path = Path::new("/sys/block").join(device.file_name()?).join("queue").join(name);
@@ -122,7 +112,7 @@ pub fn backing_file(device: &Path) -> Option<PathBuf> {
 }
 
 /// The loop devices that are on the file at `backing`, which need not answer any more.
-pub fn devices_on(backing: &Path) -> Vec<PathBuf> {
+pub(crate) fn devices_on(backing: &Path) -> Vec<PathBuf> {
     let names = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
     names
         .map(|entry| Path::new("/dev").join(entry.file_name()))
@@ -158,23 +148,13 @@ pub(crate) fn refuse_while_used(device: &Path) -> Result<(), AttachError> {
 
 /// [`AttachError::Busy`] while a process has the device open; what the kernel put on top of it does not count.
 pub(crate) fn refuse_while_open(device: &Path) -> Result<(), AttachError> {
-    let users = users_who_stay(device);
-    if users.is_empty() {
-        return Ok(());
-    }
-    Err(AttachError::Busy { what: device.display().to_string(), users })
-}
-
-/// Who has the device open for longer than a look at it takes.
-fn users_who_stay(device: &Path) -> Vec<User> {
-    let until = Instant::now() + GLANCE;
-    loop {
-        let users = User::of_path(device);
-        if users.is_empty() || Instant::now() > until {
-            return users;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let free = || match User::of_path(device) {
+        users if users.is_empty() => Ok(()),
+        users => Err(users),
+    };
+    let busy = |users| AttachError::Busy { what: device.display().to_string(), users };
+    // Who only looks at it has it no longer.
+    retry(GLANCE, Duration::from_millis(20), |_| true, free).map_err(busy)
 }
 
 /// As [`detach`], for a device whose file is dead: nothing is flushed and nobody is asked.
@@ -194,13 +174,8 @@ fn release(device: &Path, open: File) -> Result<(), AttachError> {
 
 /// Waits until the kernel has let go of the device's file.
 fn wait_until_detached(device: &Path) -> Result<(), AttachError> {
-    let until = Instant::now() + PATIENCE;
-    while backing_file(device).is_some() {
-        if Instant::now() > until {
-            let users = User::of_path(device);
-            return Err(AttachError::Busy { what: device.display().to_string(), users });
-        }
-        std::thread::sleep(Duration::from_millis(10));
+    if wait_until(PATIENCE, LOOK, || backing_file(device).is_none()) {
+        return Ok(());
     }
-    Ok(())
+    Err(AttachError::Busy { what: device.display().to_string(), users: User::of_path(device) })
 }

@@ -1,4 +1,4 @@
-//! What a controller serves: blocks, and security commands where the drive has them.
+//! The namespace behind a controller: blocks, and security commands where the drive has them.
 
 use keyway_engine::{Device, DeviceError};
 use std::sync::Arc;
@@ -55,21 +55,17 @@ pub trait Namespace: Send + Sync {
     fn read(&self, lba: u64, buf: &mut [u8]) -> Result<(), NamespaceError>;
 
     /// Writes from a block on.
-    ///
-    /// # Errors
-    /// What was refused.
     fn write(&self, lba: u64, bytes: &[u8]) -> Result<(), NamespaceError>;
 
+    /// The same, and may leave other bytes in `bytes`: they can be encrypted where they lie, which spares a copy.
+    fn write_and_spoil(&self, lba: u64, bytes: &mut [u8]) -> Result<(), NamespaceError> {
+        self.write(lba, bytes)
+    }
+
     /// Puts everything written on the medium.
-    ///
-    /// # Errors
-    /// The medium's.
     fn flush(&self) -> Result<(), NamespaceError>;
 
     /// Says that blocks are no longer needed.
-    ///
-    /// # Errors
-    /// What was refused.
     fn discard(&self, lba: u64, blocks: u64) -> Result<(), NamespaceError>;
 
     /// A host resets it, which is no loss of its power: what is under way in security commands ends.
@@ -86,17 +82,11 @@ pub trait Namespace: Send + Sync {
     }
 
     /// Security Send.
-    ///
-    /// # Errors
-    /// What was refused.
     fn security_send(&self, _protocol: u8, _com_id: u16, _bytes: &[u8]) -> Result<(), SecurityRefusal> {
         Err(SecurityRefusal::Field)
     }
 
     /// Security Receive, at most `len` bytes.
-    ///
-    /// # Errors
-    /// What was refused.
     fn security_receive(&self, _protocol: u8, _com_id: u16, _len: usize) -> Result<Vec<u8>, SecurityRefusal> {
         Err(SecurityRefusal::Field)
     }
@@ -152,6 +142,10 @@ impl Namespace for VolumeNamespace {
 
     fn write(&self, lba: u64, bytes: &[u8]) -> Result<(), NamespaceError> {
         Ok(self.device.write_at(bytes, self.offset(lba)?)?)
+    }
+
+    fn write_and_spoil(&self, lba: u64, bytes: &mut [u8]) -> Result<(), NamespaceError> {
+        Ok(self.device.write_and_spoil(bytes, self.offset(lba)?)?)
     }
 
     fn flush(&self) -> Result<(), NamespaceError> {

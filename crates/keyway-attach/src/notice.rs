@@ -1,4 +1,4 @@
-//! What a serving process notices while nobody asks it: a front may tell its user, or write it down.
+//! Notices of a serving process, for a front to show or to log.
 
 use crate::AttachError;
 use std::io;

@@ -1,4 +1,4 @@
-//! How long a message may be under way, and who leaves where too many wait.
+//! Time limits of messages, and who leaves a full waiting room.
 
 use crate::peer::Origin;
 use std::io;

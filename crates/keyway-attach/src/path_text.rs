@@ -32,11 +32,16 @@ impl From<Written> for PathBuf {
 }
 
 /// Writes a path, or several.
-///
-/// # Errors
-/// The serializer's.
 pub fn serialize<S: Serializer>(paths: &impl Paths, to: S) -> Result<S::Ok, S::Error> {
     paths.write(to)
+}
+
+/// The same of one path, as a value.
+pub fn value(path: &Path) -> serde_json::Value {
+    match Written::from(path) {
+        Written::Text(text) => text.into(),
+        Written::Bytes(bytes) => bytes.into(),
+    }
 }
 
 /// Reads what [`serialize`] wrote.
@@ -50,9 +55,6 @@ pub fn deserialize<'de, T: Paths, D: Deserializer<'de>>(from: D) -> Result<T, D:
 /// A path, one that may be missing, or several.
 pub trait Paths: Sized {
     /// Writes it.
-    ///
-    /// # Errors
-    /// The serializer's.
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error>;
 
     /// Reads it.

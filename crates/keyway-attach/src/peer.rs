@@ -1,4 +1,4 @@
-//! Whose connection it is that came to a port of this machine's own.
+//! Finds the user at the other end of a loopback connection.
 //!
 //! A loopback port is open to every user of the machine; the kernel knows whose the socket at its other end is
 //! (sock_diag(7), and proc(5), `/proc/net/tcp`). Only one that is still open counts: of a closed one, whose last bytes are still to be
@@ -6,17 +6,20 @@
 
 use crate::notice::{Notice, tell};
 use crate::sock_diag;
-use rustix::net::{getpeername, getsockname};
+use rustix::net::{getpeername, getsockname, sockopt};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
-use std::sync::{Mutex, PoisonError};
+use std::os::unix::fs::FileExt;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A host that vanished is found out by TCP's own probes: the first after so long a silence, and so long between
 /// two of them.
-pub(crate) const PROBE_AFTER: Duration = Duration::from_secs(30);
-pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(10);
+const PROBE_AFTER: Duration = Duration::from_secs(30);
+const PROBE_EVERY: Duration = Duration::from_secs(10);
 
 /// How often the kernel's table is read again: it may change while it is read.
 const TRIES: usize = 3;
@@ -70,6 +73,14 @@ impl Refusals {
         }
         *counts.entry(user).or_default() += 1;
     }
+}
+
+/// Makes answers leave at once, and finds out about hosts that vanished. Without either, it works all the same.
+pub(crate) fn tune(connection: impl AsFd) {
+    let _ = sockopt::set_tcp_nodelay(&connection, true);
+    let _ = sockopt::set_socket_keepalive(&connection, true);
+    let _ = sockopt::set_tcp_keepidle(&connection, PROBE_AFTER);
+    let _ = sockopt::set_tcp_keepintvl(&connection, PROBE_EVERY);
 }
 
 /// Whether whoever connected may come in, by the owner of his socket; else he is counted.
@@ -136,11 +147,33 @@ fn owner(from: SocketAddr, to: SocketAddr) -> Option<u32> {
 
 /// The same from the kernel's table of all connections.
 fn owner_in_table(from: SocketAddr, to: SocketAddr) -> Option<u32> {
-    // An IPv6 socket can talk to an IPv4 one.
-    ["/proc/self/net/tcp", "/proc/self/net/tcp6"].into_iter().find_map(|table| {
-        let text = std::fs::read_to_string(table).ok()?;
+    tables().iter().find_map(|table| {
+        let text = whole(table).ok()?;
         text.lines().skip(1).find_map(|line| owner_in(line, from, to))
     })
+}
+
+/// The tables themselves, opened once: a process in its sandbox opens nothing.
+pub(crate) fn tables() -> &'static [File] {
+    static TABLES: OnceLock<Vec<File>> = OnceLock::new();
+    // An IPv6 socket can talk to an IPv4 one.
+    TABLES.get_or_init(|| {
+        ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
+            .into_iter()
+            .filter_map(|path| File::open(path).ok())
+            .collect()
+    })
+}
+
+/// What is in one now. Its position is nobody's: several may read it at once.
+fn whole(table: &File) -> io::Result<String> {
+    let (mut bytes, mut piece) = (Vec::new(), [0; 64 << 10]);
+    loop {
+        match table.read_at(&mut piece, bytes.len() as u64)? {
+            0 => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            read => bytes.extend(piece.get(..read).unwrap_or_default()),
+        }
+    }
 }
 
 /// "0: 0100007F:2A39 0100007F:C1A4 01 00000000:00000000 00:00000000 00000000 1000 0 23456 …"

@@ -21,7 +21,7 @@ const TCP: u8 = 6;
 
 /// What the kernel says of a TCP socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct TcpSocket {
     /// 1: its two ends are open.
     pub(crate) state: u8,
     pub(crate) user: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Found {
 }
 
 /// The socket at `from` that is connected `to`; nothing where there is none.
-pub(crate) fn find(from: SocketAddr, to: SocketAddr) -> io::Result<Option<Found>> {
+pub(crate) fn find(from: SocketAddr, to: SocketAddr) -> io::Result<Option<TcpSocket>> {
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(SOCK_DIAG))?;
     sendto(&socket, &request(from, to), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
     // The kernel has answered by now.
@@ -71,7 +71,7 @@ fn request(from: SocketAddr, to: SocketAddr) -> [u8; HEAD + ASKED] {
     bytes
 }
 
-fn answered(answer: &[u8], from: SocketAddr, to: SocketAddr) -> io::Result<Option<Found>> {
+fn answered(answer: &[u8], from: SocketAddr, to: SocketAddr) -> io::Result<Option<TcpSocket>> {
     let nonsense = || io::Error::from(io::ErrorKind::InvalidData);
     let number = |at: usize| answer.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
     let kind = answer.get(4..6).and_then(|kind| kind.try_into().ok()).map(u16::from_ne_bytes);
@@ -102,7 +102,7 @@ fn answered(answer: &[u8], from: SocketAddr, to: SocketAddr) -> io::Result<Optio
         return Ok(None);
     }
     let (Some(user), Some(inode)) = (number(HEAD + 64), number(HEAD + 68)) else { return Err(nonsense()) };
-    Ok(Some(Found { state: *state, user, inode }))
+    Ok(Some(TcpSocket { state: *state, user, inode }))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is asked of a kernel: one pass over whole blocks, in place, and what it needs for it.
+//! A kernel's task: one pass over whole blocks, in place.
 
 use crate::Kernel;
 

@@ -1,6 +1,6 @@
 //! Names: algorithms, chains of them, modes, kernels, and what a volume's cipher is made of.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::fmt;
 use std::str::FromStr;
 
@@ -296,11 +296,7 @@ pub enum CipherError {
     KernelMissing(&'static str),
 }
 
-impl Explain for CipherError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::KernelMissing(_) => (Kind::NotPermitted, Fault::Machine, Advice::ListKernels).into(),
-            _ => (Kind::Usage, Fault::Request, Advice::ListCiphers).into(),
-        }
-    }
-}
+explain! { CipherError {
+    Self::KernelMissing(_) => [NotPermitted Machine, ListKernels],
+    _ => [Usage Request, ListCiphers],
+} }

@@ -8,7 +8,7 @@ use crate::verbs::{
     cat, close, create, decrypt, doctor, drive, encrypt, erase, get, header, info, ls, open, pause,
     protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
 };
-use clap::{Parser, Subcommand};
+use clap::{Command, Parser, Subcommand};
 
 /// Opens, makes, converts and serves encrypted volumes, and measures what they cost.
 #[derive(Parser, Debug)]
@@ -19,7 +19,8 @@ use clap::{Parser, Subcommand};
     disable_help_subcommand = true,
     after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a volume or a \
                   damaged one,\n5 not permitted or something is missing here, 6 busy.\n\
-                  `keyway VERB --help` shows examples; `keyway demo` is the tour."
+                  `keyway VERB --help` shows examples; `keyway demo` is the tour.",
+    mut_subcommands(|verb| with_examples("", verb))
 )]
 pub(crate) struct Cli {
     /// Print one JSON document on standard output, and nothing else there
@@ -30,6 +31,21 @@ pub(crate) struct Cli {
     pub(crate) yes: bool,
     #[command(subcommand)]
     pub(crate) verb: Verb,
+}
+
+/// The examples in each verb's help.
+const EXAMPLES: &str = include_str!("../words/examples.txt");
+
+/// A verb, and what it has of verbs, with their examples.
+fn with_examples(above: &str, verb: Command) -> Command {
+    let path = format!("{above} {}", verb.get_name());
+    let named = format!("[{}]", path.trim_start());
+    let own = EXAMPLES.split("\n\n\n").find_map(|block| block.strip_prefix(&named));
+    let verb = match own {
+        Some(examples) => verb.after_help(format!("Examples:{}", examples.trim_end())),
+        None => verb,
+    };
+    verb.mut_subcommands(|verb| with_examples(&path, verb))
 }
 
 /// The verbs; those behind the line are this program's own and not shown.

@@ -6,11 +6,12 @@ use crate::conversion_words::{self, Told, free_in_words};
 use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
+use crate::session_words;
 use crate::shown::shown;
 use crate::size;
-use crate::verbs::open;
-use keyway::conversion::{self, FreeSpace, Online, Request};
-use serde::{Deserialize, Serialize};
+use keyway::conversion::{self, ConversionRequest, Description, Details, Online};
+use keyway::session::{by_ourselves, mount_point};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,9 @@ pub(crate) struct HowArgs {
     /// row when its power fails; slower by a third. A conversion goes on as it was begun
     #[arg(long)]
     full_journal: bool,
+    /// Go on where sectors can't be read: they become zeros, and this file lists them
+    #[arg(long, value_name = "LIST")]
+    skip_unreadable: Option<PathBuf>,
     /// Convert so many megabytes a second at most, or so many KiB, MiB or GiB: 20, 512K, 20M, 1G
     #[arg(long, value_name = "MB/S", value_parser = size::rate)]
     limit: Option<u64>,
@@ -40,13 +44,16 @@ pub(crate) struct HowArgs {
 
 impl HowArgs {
     /// Has the conversion looked at, and carried out or, with `--dry-run`, shown.
-    pub(crate) fn carry_out(&self, mut request: Request, out: Output) -> Result<(), Failure> {
+    pub(crate) fn carry_out(&self, mut request: ConversionRequest, out: Output) -> Result<(), Failure> {
         request.journal.clone_from(&self.journal);
+        request.skip_unreadable.clone_from(&self.skip_unreadable);
         (request.full_journal, request.limit) = (self.full_journal, self.limit);
+        request.serving = Some(session_words::serving());
         if self.online {
-            let mountpoint = self.mount.as_deref().map(open::folder).transpose()?;
-            let attachment = attach_words::ours(mountpoint.is_some(), out)?;
-            request.online = Some(Online::new(attachment, mountpoint));
+            let mountpoint = self.mount.as_deref().map(mount_point).transpose()?;
+            let way = by_ourselves(mountpoint.is_some())?;
+            attach_words::warn_of_a_socket(&way, out);
+            request.online = Some(Online::new(way.attachment, mountpoint));
         }
         let conversion = conversion::plan(&request, &crate::asking::Terminal)?;
         let question = conversion_words::question(&conversion.plan);
@@ -75,42 +82,36 @@ impl JournalArgs {
     }
 }
 
-/// A file or device that is half converted: how far it is, and all that is said of it without a secret.
-pub(crate) fn half_converted(path: &Path, named: Option<&Path>) -> Result<Option<Value>, Failure> {
-    Ok(conversion::describe(path, named)?.map(|description| document(path, &description)))
-}
-
-/// The description as a document, with what goes on with it.
+/// What is said of a conversion as a document, with what goes on with it.
 pub(crate) fn document(path: &Path, description: &impl Serialize) -> Value {
     let mut document = json!(description);
     if let Some(object) = document.as_object_mut() {
-        object.insert("resume_with".to_owned(), json!(format!("keyway resume {}", path.display())));
+        object.insert("resume_with".to_owned(), json!(resume_with(path)));
     }
     document
 }
 
-/// The same for people.
-pub(crate) fn describe_in_words(path: &Path, document: &Value) -> String {
-    let text = |key: &str| document.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let number = |key: &str| document.get(key).and_then(Value::as_f64);
+fn resume_with(path: &Path) -> String {
+    format!("keyway resume {}", path.display())
+}
+
+/// A file or device that is half converted, for people: how far it is, and all that is said of it without a secret.
+pub(crate) fn words(path: &Path, found: &Description) -> String {
+    let (conversion, done) = (found.conversion.name(), found.percentage_done);
     let mut rows = vec![
-        ("  Size:", bytes(document.get("size_bytes").and_then(Value::as_u64).unwrap_or_default())),
-        ("  Conversion Status:", text("conversion_status")),
-        ("  Percentage Encrypted:", format!("{:.1}%", number("percentage_encrypted").unwrap_or_default())),
-        (
-            "  conversion",
-            format!("{}, {:.1} % done", text("conversion"), number("percentage_done").unwrap_or_default()),
-        ),
+        ("  Size:", bytes(found.size_bytes)),
+        ("  Conversion Status:", found.conversion_status.clone()),
+        ("  Percentage Encrypted:", format!("{:.1}%", found.percentage_encrypted)),
+        ("  conversion", format!("{conversion}, {done:.1} % done")),
     ];
-    let free = document.get("free_space").and_then(|free| FreeSpace::deserialize(free).ok());
-    rows.extend(free.map(|free| ("  free space", free_in_words(free).to_owned())));
-    if let (Some(speed), Some(left)) = (number("bytes_per_second"), number("seconds_left")) {
+    if let Details::VeraCrypt { free_space, .. } | Details::BitLocker { free_space, .. } = found.details {
+        rows.extend(free_space.map(|free| ("  free space", free_in_words(free).to_owned())));
+    }
+    match (found.bytes_per_second, found.seconds_left) {
         // Nothing is known in the first moment.
-        if speed > 0.0 {
-            rows.push(("  speed", format!("{}/s, {left} s left", bytes(speed as u64))));
-        }
-    } else {
-        rows.push(("  what to do", format!("{}; nothing is lost", text("resume_with"))));
+        (Some(0), Some(_)) => {}
+        (Some(speed), Some(left)) => rows.push(("  speed", format!("{}/s, {left} s left", bytes(speed)))),
+        _ => rows.push(("  what to do", format!("{}; nothing is lost", resume_with(path)))),
     }
     format!("{}\n{}", shown(path), pairs(&rows))
 }

@@ -1,27 +1,24 @@
 //! Conversions in words: what is asked before one, what goes on, what came of it.
 
 use crate::failure::{Exit, Failure};
-use crate::new_protectors::key_rows;
+use crate::new_volume_args::key_rows;
 use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
-use crate::searching::SearchBar;
+use crate::progress::SearchBar;
 use crate::session_words;
 use crate::shown::shown;
-use keyway::Error;
 use keyway::conversion::{
-    Contents, ConversionKind, FreeSpace, HeaderSpace, Loss, Note, Observer, Outcome, Plan, Stage, State,
-    percentage,
+    Contents, ConversionKind, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionState, FreeSpace,
+    HeaderSpace, percentage,
 };
-use keyway::searching::SearchProgress;
-use keyway::session::{Session, SessionPlan, SessionSecrets};
-use keyway::unlock::UnlockArguments;
+use keyway::{Error, Note, Stage};
 use keyway_error::Kind;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
 
 /// What is to be asked before a conversion begins; nothing where it goes on.
-pub(crate) fn question(plan: &Plan) -> Option<String> {
+pub(crate) fn question(plan: &ConversionPlan) -> Option<String> {
     let path = plan.volume.display();
     let what = match (plan.conversion, &plan.from, &plan.to) {
         _ if plan.goes_on => return None,
@@ -30,7 +27,7 @@ pub(crate) fn question(plan: &Plan) -> Option<String> {
         (_, Contents::Volume { format: old, .. }, Contents::Volume { format, .. }) if old != format => {
             format!("{path} becomes a {} volume in place", name_of(format.name()))
         }
-        _ if plan.lost.contains(&Loss::HiddenVolume) => format!("{path} gets new keys in place"),
+        _ if plan.lost.contains(&ConversionLoss::HiddenVolume) => format!("{path} gets new keys in place"),
         _ => format!("{path} gets a new data key in place; what opens it stays the same"),
     };
     let room = match plan.space {
@@ -41,7 +38,7 @@ pub(crate) fn question(plan: &Plan) -> Option<String> {
         HeaderSpace::LargerFile { bytes: to } => format!(", and its file grows to {}", bytes(to)),
         _ => String::new(),
     };
-    let hidden = match plan.lost.contains(&Loss::HiddenVolume) {
+    let hidden = match plan.lost.contains(&ConversionLoss::HiddenVolume) {
         true => " A hidden volume in it will be lost.",
         false => "",
     };
@@ -67,7 +64,7 @@ impl<'a> Told<'a> {
     }
 }
 
-impl Observer for Told<'_> {
+impl keyway::Progress for Told<'_> {
     fn stage(&self, stage: Stage) {
         match stage {
             Stage::Shrinking(kind) => self.out.announce(&format!("making the {kind} file system smaller")),
@@ -84,7 +81,7 @@ impl Observer for Told<'_> {
     }
 
     fn searching(&self, reached: u64, size: u64) -> ControlFlow<()> {
-        self.search.at(reached, size)
+        self.search.searching(reached, size)
     }
 
     fn note(&self, note: &Note<'_>) {
@@ -125,26 +122,24 @@ impl Observer for Told<'_> {
                 journal.display()
             )),
             Note::JournalNotFound(e) => warn(format!("the journal is not needed any more, and stays: {e}")),
+            Note::Lost { bytes, list } => warn(format!(
+                "{bytes} bytes could not be read and are zeros now; {} lists where",
+                list.display()
+            )),
             Note::BadClusters(e) => {
                 warn(format!("some 300 KiB stay marked as bad clusters in the file system: {e}"));
             }
             _ => {}
         }
     }
-
-    fn serve(&self, volume: &Path, secrets: &SessionSecrets) -> Result<Session, Error> {
-        let way = crate::attach_words::by_fuse(false).map_err(Error::answer)?;
-        let plan = SessionPlan::new(volume, UnlockArguments::new(), way)?;
-        session_words::start(&plan, secrets).map_err(Error::answer)
-    }
 }
 
 /// Tells what came of it.
-pub(crate) fn tell(outcome: &Outcome, out: Output) -> Result<(), Failure> {
+pub(crate) fn tell(outcome: &ConversionOutcome, out: Output) -> Result<(), Failure> {
     if outcome.was_in_use {
         return Ok(());
     }
-    if outcome.state == State::Paused {
+    if outcome.state == ConversionState::Paused {
         let path = outcome.volume.display();
         let how = match (outcome.percentage_encrypted, &outcome.work) {
             (Some(percent), _) => {
@@ -163,7 +158,7 @@ pub(crate) fn tell(outcome: &Outcome, out: Output) -> Result<(), Failure> {
     out.result(outcome, || words(outcome))
 }
 
-fn words(outcome: &Outcome) -> String {
+fn words(outcome: &ConversionOutcome) -> String {
     let path = shown(&outcome.volume);
     let what = match (outcome.conversion, outcome.format) {
         (Some(ConversionKind::Decryption), _) => "is decrypted: it is a plain file system again.".to_owned(),
@@ -188,10 +183,8 @@ fn words(outcome: &Outcome) -> String {
     let free = outcome.made.space.and_then(|space| space.free_space);
     rows.extend(free.map(|free| ("  free space", free_in_words(free).to_owned())));
     if let Some(keys) = &outcome.made.keys {
-        let text = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
-        let (recovery, file, startup_key) =
-            (keys.recovery_text(), text(&keys.recovery_file), text(&keys.startup_key));
-        rows.extend(key_rows(recovery.as_deref(), file.as_deref(), startup_key.as_deref()));
+        let text = keys.recovery_text();
+        rows.extend(key_rows(text.as_deref(), keys.recovery_file.as_deref(), keys.startup_key.as_deref()));
     }
     format!("{path} {what}\n{}", pairs(&rows))
 }

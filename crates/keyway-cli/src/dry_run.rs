@@ -1,13 +1,11 @@
 //! `--dry-run`: a plan is looked at, printed, and not carried out.
 
 use crate::failure::Failure;
-use crate::given::VolumeArgs;
-use crate::output::{Output, bytes, pairs};
+use crate::output::{Output, pairs};
+use crate::told;
+use crate::unlock_args::VolumeArgs;
 use keyway::Error;
 use serde::Serialize;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value;
-use std::fmt;
 
 /// The option of the verbs that write.
 #[derive(clap::Args, Debug, Clone, Copy, Default)]
@@ -66,69 +64,8 @@ struct Document<'a, P> {
 }
 
 fn words(plan: &impl Serialize, question: Option<&str>) -> String {
-    let fields = serde_json::to_string(plan).and_then(|text| serde_json::from_str(&text));
-    let Fields(fields) = fields.unwrap_or_default();
-    let mut rows = Vec::new();
-    fields.iter().for_each(|(name, value)| row(&mut rows, &format!("  {name}"), value));
     let question = question.map(|question| format!("{question}\n")).unwrap_or_default();
-    format!("Nothing was done. This would be:\n{}{question}", pairs(&rows))
-}
-
-fn row(rows: &mut Vec<(String, String)>, name: &str, value: &Value) {
-    let label = name.trim_end_matches("_bytes").replace('_', " ");
-    let word = match value {
-        Value::Null => return,
-        Value::Object(fields) => {
-            return fields.iter().for_each(|(inner, value)| row(rows, &format!("{name}_{inner}"), value));
-        }
-        Value::Array(all) if all.is_empty() => return,
-        Value::Array(all) if all.iter().any(|one| one.is_object() || one.is_array()) => {
-            return all.iter().for_each(|one| row(rows, name, one));
-        }
-        Value::Array(all) => all.iter().map(plain).collect::<Vec<_>>().join(", "),
-        Value::Number(number) if name.ends_with("bytes") => {
-            number.as_u64().map_or_else(|| number.to_string(), bytes)
-        }
-        other => plain(other),
-    };
-    rows.push((label, word));
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// An object's fields in the order in which they were written.
-#[derive(Default)]
-struct Fields(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(InOrder)
-    }
-}
-
-struct InOrder;
-
-impl<'de> Visitor<'de> for InOrder {
-    type Value = Fields;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields, M::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
-        }
-        Ok(Fields(fields))
-    }
+    format!("Nothing was done. This would be:\n{}{question}", pairs(&told::rows(plan)))
 }
 
 #[cfg(test)]

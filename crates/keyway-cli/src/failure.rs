@@ -1,31 +1,18 @@
 //! What went wrong, in words for people and scripts, and the exit code that goes with it.
 
-#[cfg(all(test, feature = "lab"))]
-#[path = "../tests/inner/reference.rs"]
-mod reference;
-#[cfg(all(test, feature = "lab"))]
-#[path = "../tests/inner/samples.rs"]
-mod samples;
-
 use crate::words;
-use keyway::conversion::ConversionError;
 use keyway::session::SessionError;
-use keyway::tpm::TpmProtectorError;
 use keyway::{Error, Misuse};
 use keyway_attach::AttachError;
-use keyway_cipher::CipherError;
-use keyway_convert::ConvertError;
-use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_fs::files::FilesError;
-use keyway_fs::resize::RoomError;
-use keyway_store::StoreError;
 use keyway_volume::VolumeError;
-use keyway_volume::bitlocker::{self, BitLockerError};
-use keyway_volume::veracrypt::{ChangeError, CreateError, ResizeError};
 use serde_json::json;
 use std::path::Path;
 use std::{fmt, io};
+
+/// What standard output is called in errors.
+pub(crate) const STANDARD_OUTPUT: &str = "standard output";
 
 /// The exit codes that scripts rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,36 +29,28 @@ pub(crate) enum Exit {
     NotPermitted = 5,
     /// Busy.
     Busy = 6,
+    /// Whoever read standard output went away before the end: what a shell says of a program that SIGPIPE ended.
+    ReaderGone = 141,
 }
 
+/// The one table of exit codes: they tell scripts whose fault it was.
+const CODES: [(Exit, Fault); 6] = [
+    (Exit::Failed, Fault::State),
+    (Exit::Usage, Fault::Request),
+    (Exit::WrongSecret, Fault::Secret),
+    (Exit::NotAVolume, Fault::Contents),
+    (Exit::NotPermitted, Fault::Machine),
+    (Exit::Busy, Fault::InUse),
+];
+
 impl Exit {
-    /// The code that tells scripts whose fault it was: the one table of exit codes.
-    pub(crate) const fn of(fault: Fault) -> Self {
-        match fault {
-            Fault::Request => Self::Usage,
-            Fault::Secret => Self::WrongSecret,
-            Fault::Contents => Self::NotAVolume,
-            Fault::Machine => Self::NotPermitted,
-            Fault::InUse => Self::Busy,
-            _ => Self::Failed,
-        }
+    /// The code of a fault; what is no one's in particular has failed.
+    pub(crate) fn of(fault: Fault) -> Self {
+        CODES.iter().find(|(_, of)| *of == fault).map_or(Self::Failed, |(exit, _)| *exit)
     }
 
-    /// The kind where nothing more precise is known.
-    pub(crate) const fn kind(self) -> Kind {
-        self.fault().kind()
-    }
-
-    /// Whose fault it is.
-    const fn fault(self) -> Fault {
-        match self {
-            Self::Failed => Fault::State,
-            Self::Usage => Fault::Request,
-            Self::WrongSecret => Fault::Secret,
-            Self::NotAVolume => Fault::Contents,
-            Self::NotPermitted => Fault::Machine,
-            Self::Busy => Fault::InUse,
-        }
+    fn fault(self) -> Fault {
+        CODES.iter().find(|(exit, _)| *exit == self).map_or(Fault::State, |(_, fault)| *fault)
     }
 }
 
@@ -99,7 +78,7 @@ impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             exit,
-            kind: exit.kind(),
+            kind: exit.fault().kind(),
             message: message.into(),
             hint: hint.into(),
             advice: Box::default(),
@@ -132,12 +111,6 @@ impl Failure {
     /// The same with more for the JSON document: an object whose keys stand beside `error`.
     pub(crate) fn with(mut self, detail: serde_json::Value) -> Self {
         self.detail = detail;
-        self
-    }
-
-    /// The same in words that name this front's options.
-    fn told(mut self, message: &str) -> Self {
-        message.clone_into(&mut self.message);
         self
     }
 
@@ -180,11 +153,20 @@ impl Failure {
 
     /// A system call on a path that failed, sorted by errno.
     pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
-        Self::meant(&explain_io(error).about(path), format!("could not {doing} {}: {error}", path.display()))
+        let failure = Self::meant(
+            &explain_io(error).about(path),
+            format!("could not {doing} {}: {error}", path.display()),
+        );
+        match error.kind() {
+            io::ErrorKind::BrokenPipe if path == STANDARD_OUTPUT => {
+                Self { exit: Exit::ReaderGone, ..failure }
+            }
+            _ => failure,
+        }
     }
 }
 
-/// Failures of what the crates below explain.
+/// Failures of what says itself what it means, where that comes alone and not as an [`Error`] of the library.
 macro_rules! explained {
     ($($error:ty,)*) => {$(
         impl From<$error> for Failure {
@@ -195,17 +177,15 @@ macro_rules! explained {
     )*};
 }
 
-explained! {
-    StoreError, DeviceError, LayoutError, FilesError, RoomError, TpmProtectorError, AttachError, VolumeError,
-    BitLockerError, bitlocker::ChangeError, bitlocker::RewriteError, bitlocker::BackupError, bitlocker::ResizeError,
-    bitlocker::CreateError, CreateError, ChangeError, ResizeError, ConvertError, CipherError, SessionError,
-    ConversionError,
-}
+explained! { AttachError, FilesError, SessionError, VolumeError, }
+#[cfg(feature = "lab")]
+explained! { keyway::lab::LabError, keyway::lab::bench::BenchError, }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::At { path, error } => Self::from(*error).about(&path),
+            Error::System { doing, path, source } => Self::io(doing, &path, &source),
             Error::Answer(source) => match source.downcast::<Self>() {
                 Ok(failure) => *failure,
                 Err(source) => Self::new(Exit::Failed, source.to_string(), ""),
@@ -225,25 +205,27 @@ impl From<Error> for Failure {
 impl From<Misuse> for Failure {
     fn from(error: Misuse) -> Self {
         let failure = Self::explained(&error);
-        match error {
-            Misuse::MountNeedsDevice => failure
-                .told("a mount point needs a block device, which --attach nbd and vhost-user do not make"),
-            Misuse::CacheNeedsLoop => failure
-                .told("--cache is for the loop device on a FUSE file, which this --attach does not make"),
+        // The same in words that name this front's options.
+        let message = match error {
+            Misuse::MountNeedsDevice => {
+                "a mount point needs a block device, which --attach nbd and vhost-user do not make"
+            }
+            Misuse::CacheNeedsLoop => {
+                "--cache is for the loop device on a FUSE file, which this --attach does not make"
+            }
             Misuse::NoUnprovenPort => {
-                failure.told("--any-local-user is for a loopback port at which nobody must prove anything")
+                "--any-local-user is for a loopback port at which nobody must prove anything"
             }
-            Misuse::SizeOfADevice => failure.told("a device is taken whole; --size is for files"),
-            Misuse::NoPassword => failure.told("no password was given and there is no terminal to ask on"),
-            Misuse::PasswordAndNone => failure.told("a password was given along with --no-password"),
-            Misuse::OptionsOfBitLocker => failure.told(
-                "--to-go, --startup-key-out and the options of recovery passwords are for BitLocker volumes",
-            ),
-            Misuse::NothingHiddenToMake => {
-                failure.told("the --hidden-… options are for making a hidden volume")
+            Misuse::SizeOfADevice => "a device is taken whole; --size is for files",
+            Misuse::NoPassword => "no password was given and there is no terminal to ask on",
+            Misuse::PasswordAndNone => "a password was given along with --no-password",
+            Misuse::OptionsOfBitLocker => {
+                "--to-go, --startup-key-out and the options of recovery passwords are for BitLocker volumes"
             }
-            _ => failure,
-        }
+            Misuse::NothingHiddenToMake => "the --hidden-… options are for making a hidden volume",
+            _ => return failure,
+        };
+        Self { message: message.to_owned(), ..failure }
     }
 }
 
@@ -264,6 +246,12 @@ impl fmt::Display for Failure {
     }
 }
 
+#[cfg(all(test, feature = "lab"))]
+#[path = "../tests/inner/reference.rs"]
+mod reference;
+#[cfg(all(test, feature = "lab"))]
+#[path = "../tests/inner/samples/mod.rs"]
+mod samples;
 #[cfg(test)]
 #[path = "../tests/inner/failure.rs"]
 mod tests;

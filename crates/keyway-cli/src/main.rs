@@ -9,22 +9,18 @@ mod conversion;
 mod conversion_words;
 mod dry_run;
 mod failure;
-mod given;
-mod narrow;
-mod new_protectors;
+mod new_volume_args;
 mod nvme_auth;
 mod output;
 mod progress;
 mod prompt;
-mod searching;
-mod secrets_in;
 mod session_words;
 mod shown;
 mod size;
 mod status_words;
-mod tpm_in;
+mod told;
+mod unlock_args;
 mod verbs;
-mod volume;
 mod words;
 
 use args::Cli;
@@ -43,7 +39,9 @@ fn main() -> ExitCode {
         Err(error) => return usage(fit(without_hidden(error))),
     };
     let out = Output { json: cli.json, yes: cli.yes };
-    match harden().and_then(|()| cli.verb.run(out)) {
+    let done = harden().and_then(|()| cli.verb.run(out));
+    progress::SEARCH.done();
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             out.failure(&failure);

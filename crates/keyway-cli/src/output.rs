@@ -1,6 +1,6 @@
 //! Where results go: words or one JSON document to standard output, all else to standard error.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, STANDARD_OUTPUT};
 use crate::prompt;
 use crate::shown::{self, line, lines};
 use keyway::inside::NotDone;
@@ -95,8 +95,12 @@ impl Output {
         }
     }
 
-    /// Reports a failure: two lines on standard error, with `--json` the document as well.
+    /// Reports a failure: two lines on standard error, with `--json` the document as well; nothing where whoever read
+    /// what was asked for has gone.
     pub(crate) fn failure(self, failure: &Failure) {
+        if failure.exit == Exit::ReaderGone {
+            return;
+        }
         let mut err = io::stderr().lock();
         let _ = writeln!(err, "keyway: {}", line(&failure.message));
         if !failure.hint.is_empty() {
@@ -135,30 +139,26 @@ fn document_text(document: &impl Serialize) -> String {
     shown::json(&text)
 }
 
-/// What standard output is called in errors.
-pub(crate) const STANDARD_OUTPUT: &str = "standard output";
-
 /// Not `std::io::stdout`: that one looks for line ends in what it is given.
 pub(crate) fn raw_stdout() -> Result<File, Failure> {
     let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
     output.map_err(|e| Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
 }
 
-/// Writes a text that ends with a line end; a reader that went away is not an error.
+/// Writes a text that ends with a line end. It tells what was done: a reader that went away undoes nothing.
 fn print(text: &str) -> Result<(), Failure> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    print_bytes(format!("{text}{end}").as_bytes())
+    match print_bytes(format!("{text}{end}").as_bytes()) {
+        Err(failure) if failure.exit == Exit::ReaderGone => Ok(()),
+        done => done,
+    }
 }
 
-/// Writes bytes as they are; a reader that went away is not an error.
+/// Writes bytes that were asked for, as they are.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
-        }
-        _ => Ok(()),
-    }
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.map_err(|e| Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
 }
 
 /// Whether progress may be drawn.

@@ -1,15 +1,16 @@
-//! A progress bar with speed and time left on standard error, drawn on a terminal only.
+//! Progress bars with speed and time left on standard error, drawn on a terminal only.
 
 use crate::failure::{Exit, Failure};
 use crate::output::stderr_is_terminal;
 use crate::shown::line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use keyway_volume::Stage;
+use keyway::Stage;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Work that is counted in bytes.
 pub(crate) struct Progress {
@@ -65,15 +66,21 @@ impl<F: Fn(Stage) -> String> Later<F> {
     }
 }
 
-impl<F: Fn(Stage) -> String + Sync> keyway_volume::Progress for Later<F> {
-    fn at(&self, stage: Stage, done: u64, total: u64) -> ControlFlow<()> {
-        let begun = self.begun.get_or_init(|| Progress::interruptible(&(self.label)(stage)).ok());
-        let Some(progress) = begun else { return ControlFlow::Continue(()) };
+impl<F: Fn(Stage) -> String + Sync> keyway::Progress for Later<F> {
+    fn stage(&self, stage: Stage) {
         let before = self.stage.lock().ok().and_then(|mut now| now.replace(stage));
-        if before.is_some_and(|before| before != stage) {
+        if let Some(Some(progress)) = self.begun.get()
+            && before != Some(stage)
+        {
             progress.label(&(self.label)(stage));
         }
-        progress.at(stage, done, total)
+    }
+
+    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
+        let stage = self.stage.lock().ok().and_then(|now| *now);
+        let label = || stage.map(&self.label).unwrap_or_default();
+        let begun = self.begun.get_or_init(|| Progress::interruptible(&label()).ok());
+        begun.as_ref().map_or(ControlFlow::Continue(()), |progress| progress.reached(done, total))
     }
 }
 
@@ -107,8 +114,8 @@ pub(crate) fn bar_of(template: &str) -> ProgressBar {
     bar
 }
 
-impl keyway_volume::Progress for Progress {
-    fn at(&self, _stage: Stage, done: u64, total: u64) -> ControlFlow<()> {
+impl keyway::Progress for Progress {
+    fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
         self.reached(done, total)
     }
 }
@@ -118,3 +125,48 @@ impl Drop for Progress {
         self.done();
     }
 }
+
+/// A search that ends sooner is not shown.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Shown until it is dropped, and where the search takes a while.
+pub(crate) struct SearchBar {
+    began: OnceLock<Instant>,
+    bar: OnceLock<ProgressBar>,
+}
+
+/// That of a verb which opens its one volume in this process; taken away when the verb has ended.
+pub(crate) static SEARCH: SearchBar = SearchBar::new();
+
+impl SearchBar {
+    /// Of a search that begins with its first step.
+    pub(crate) const fn new() -> Self {
+        Self { began: OnceLock::new(), bar: OnceLock::new() }
+    }
+
+    /// Takes it away, where it is shown.
+    pub(crate) fn done(&self) {
+        self.bar.get().into_iter().for_each(ProgressBar::finish_and_clear);
+    }
+}
+
+impl keyway::Progress for SearchBar {
+    fn searching(&self, reached: u64, size: u64) -> ControlFlow<()> {
+        if self.began.get_or_init(Instant::now).elapsed() > SOON {
+            let shown = self.bar.get_or_init(|| bar("looking for the metadata"));
+            shown.set_length(size);
+            shown.set_position(reached);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Drop for SearchBar {
+    fn drop(&mut self) {
+        self.done();
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/inner/progress.rs"]
+mod tests;

@@ -4,6 +4,7 @@ use crate::attach_words::{reasons, with_reasons};
 use crate::failure::Failure;
 use crate::output::{NOT_LOCKED, Output, bytes, pairs};
 use crate::shown::shown;
+use keyway::Error;
 use keyway::session::{ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
 use serde_json::json;
 use std::path::PathBuf;
@@ -11,9 +12,14 @@ use std::path::PathBuf;
 /// The hidden verb of the process that serves.
 const SERVE: &str = "serve-volume";
 
+/// This program, as the one that serves a volume.
+pub(crate) fn serving() -> ServingProgram {
+    ServingProgram::this("keyway", SERVE).confined_by("--warden")
+}
+
 /// Has a process of its own serve the volume, and waits until it does.
-pub(crate) fn start(plan: &SessionPlan, secrets: &SessionSecrets) -> Result<Session, Failure> {
-    Ok(plan.start(secrets, &ServingProgram::this("keyway", SERVE))?)
+pub(crate) fn start(plan: &SessionPlan, secrets: &SessionSecrets) -> Result<Session, Error> {
+    Ok(plan.start(secrets, &serving())?)
 }
 
 /// Tells where a session is.

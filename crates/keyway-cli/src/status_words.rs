@@ -3,17 +3,22 @@
 use crate::output::{bytes, pairs, table};
 use crate::session_words::places;
 use crate::shown::shown;
+use crate::told::said;
 use crate::words::told;
-use keyway::session::{Latencies, OpenVolume, VolumeStatus, WaitingVolume};
+use keyway::session::{Latencies, OpenVolume, OtherUser, VolumeStatus, WaitingVolume};
 use keyway_error::Explain;
 use keyway_volume::bitlocker::Protection;
+use serde_json::json;
 use std::path::Path;
 
-/// All that is open, and what waits.
-pub(crate) fn all(volumes: &[VolumeStatus], waiting: &[WaitingVolume]) -> String {
+/// All that is open, and what waits; where nothing is, what root has.
+pub(crate) fn all(volumes: &[VolumeStatus], waiting: &[WaitingVolume], roots: &[OtherUser]) -> String {
     let waiting = waiting.iter().map(waits).collect::<Vec<_>>().join("\n");
-    if volumes.is_empty() {
-        return if waiting.is_empty() { "No volume is open.".to_owned() } else { waiting };
+    if volumes.is_empty() && waiting.is_empty() {
+        let pids = roots.iter().map(|root| root.pid).collect::<Vec<_>>();
+        return said("status none", &json!({ "roots": pids }));
+    } else if volumes.is_empty() {
+        return waiting;
     }
     let open = || volumes.iter().filter_map(|volume| volume.session.as_ref());
     let mut table = table(&["volume", "by", "at", "size", "read", "written"], 3, open().map(row));
@@ -97,6 +102,8 @@ pub(crate) fn one(path: &Path, status: &VolumeStatus) -> String {
     if let Some(description) = &status.description {
         rows.push(("  Description:", description.clone()));
     }
+    let theirs = |other: &OtherUser| format!("none of yours; {other} has it open (process {})", other.pid);
+    rows.extend(status.other_user.iter().map(|other| ("  attention", theirs(other))));
     if let Some(open) = &status.session {
         name = &open.state.volume;
         rows.extend(places(&open.state));

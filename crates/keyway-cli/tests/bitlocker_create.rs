@@ -142,7 +142,7 @@ fn what_bitlocker_has_not_is_wrong_usage() {
         &format!("{base} --size 64M"),
     );
     assert_eq!(std::fs::read(cli.path("volume")).expect("the volume"), before);
-    cli.ends(0, &format!("{base} --size 64M --force --cipher aes-xts-256"));
+    cli.ends(0, &format!("{base} --size 64M --force --yes --cipher aes-xts-256"));
     assert_eq!(cli.json(0, "info @volume")["cipher"], "aes-xts-256");
 }
 

@@ -122,7 +122,7 @@ fn protectors_come_go_and_change() {
     assert!(printed.iter().any(|p| p["recovery_password"] == Value::String(volume.recovery.clone())));
     cli.refused(
         "usage",
-        "name one of them with --id; `keyway protector list` shows",
+        "name the protector with --id; `keyway protector list` tells",
         "protector recovery @v --startup-key @usb --to @all.txt",
     );
     cli.ends(0, &format!("protector recovery @v --id {id} --startup-key @usb --to @one.txt"));
@@ -285,7 +285,7 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     assert_eq!(cli.json(0, "header check @v")["good"], true);
     assert_eq!(cli.json(0, "header check @v --password-file @pw")["authentic"], true);
     cli.ends(0, "header backup @v @backup");
-    cli.fails(1, "exists", "choose another name, or move it away", "header backup @v @backup");
+    cli.fails(1, "exists", "choose another name, or move the old one away", "header backup @v @backup");
     let copies: Vec<usize> = cli.json(0, "info @v")["metadata_copies"]
         .as_array()
         .expect("three")
@@ -315,7 +315,7 @@ fn metadata_is_checked_repaired_backed_up_and_restored() {
     cli.fails(
         4,
         "damaged",
-        "restore them from a backup of the volume's headers",
+        "restore the metadata from a backup of the volume's headers",
         "cat @v --length 512 --password-file @pw",
     );
     damage(&image, 0..512);
@@ -346,13 +346,13 @@ fn an_erased_volume_opens_by_nothing() {
     cli.fails(
         4,
         "damaged",
-        "restore them from a backup of the volume's headers",
+        "restore the metadata from a backup of the volume's headers",
         "cat @v --length 512 --password-file @pw",
     );
     cli.fails(
         4,
         "damaged",
-        "restore them from a backup of the volume's headers",
+        "restore the metadata from a backup of the volume's headers",
         &format!("cat @v --length 512 --recovery-password {}", volume.recovery),
     );
     // A VeraCrypt volume must open first.

@@ -354,7 +354,12 @@ fn what_can_not_be_is_refused_before_anything_changes() {
         (2, "usage", "leave --hash, --to-go and --grow out", format!("{TO_BITLOCKER} --to-go")),
         (2, "usage", "leave --hash, --to-go and --grow out", format!("{TO_BITLOCKER} --grow")),
         (2, "usage", "take aes-xts-128, aes-xts-256", format!("{TO_BITLOCKER} --cipher serpent")),
-        (2, "usage", "give its password or keyfiles", format!("{TO_BITLOCKER} --recovery-password 0")),
+        (
+            2,
+            "usage",
+            "give the volume's password or keyfiles",
+            format!("{TO_BITLOCKER} --recovery-password 0"),
+        ),
         (3, "wrong-secret", "check the password, --keyfile and --pim", TO_BITLOCKER.replace("@pw ", "@pw2 ")),
         (2, "usage", "a BitLocker volume needs at least 67108864", small),
         (5, "unsupported", "leave --online out", format!("{back} --online")),

@@ -339,7 +339,7 @@ fn ranges() {
     cli.refused("usage", "add --yes if that is what you want", &set("1 --start 1M --length 4M"));
     cli.ends(0, &set("1 --start 1M --length 4M --yes"));
     cli.fails(1, "not-now", "it overlaps another range", &set("2 --start 2M --length 4M --yes"));
-    cli.fails(1, "not-now", "tells the drive's block size", &set("2 --start 1000 --length 4M --yes"));
+    cli.fails(1, "not-now", "tells the block size", &set("2 --start 1000 --length 4M --yes"));
     cli.refused("usage", "name another", &set("0 --start 1M --length 4M --yes"));
     cli.refused("usage", "use `keyway drive range remove`", &set("2 --start 1M --length 0 --yes"));
     let list = cli.json(0, &format!("drive range list @drive {ADMIN}"));

@@ -58,12 +58,14 @@ fn what_is_no_volume_is_4() {
                 &format!("{verb} @{file} --password-file @pw --pim 1"),
             );
         }
-        cli.fails(
-            4,
-            "not-a-volume",
-            "name the file or device that holds the volume",
-            &format!("info @{file}"),
-        );
+        for verb in ["info", "status"] {
+            cli.fails(
+                4,
+                "not-a-volume",
+                "name the file or device that holds the volume",
+                &format!("{verb} @{file}"),
+            );
+        }
         assert_eq!(cli.json(4, &format!("info @{file}"))["error"]["code"], 4);
     }
 }
@@ -188,7 +190,7 @@ fn wrong_usage_is_2() {
     cli.refused("usage", "use --password-file FILE (`-` is standard input)", "cat @v");
     cli.refused(
         "usage",
-        "use --password-file FILE, --password-fd N or --keyfile PATH",
+        "use --password-file FILE (`-` is standard input), --password-fd N or --keyfile PATH",
         "cat @v --password-file @none",
     );
     cli.refused(
@@ -289,6 +291,14 @@ fn creating_loses_nothing() {
         &format!("create @new --size 1M --hidden-password-file @pw {with}"),
     );
     cli.refused("usage", "use --password-file FILE (`-` is standard input)", "create @new --size 1M");
+    if require_tool("mkfs.exfat").is_some() {
+        // Before anyone is asked for a password.
+        cli.refused(
+            "usage",
+            "exfat takes a label of at most 11 characters, and this one has 12",
+            "create @new --size 1M --filesystem exfat --label Photographs2",
+        );
+    }
     assert_eq!(cli.json(1, &format!("create @new --size 900T {with}"))["error"]["kind"], "no-space");
     // Too small for the file system: what was half made is gone.
     cli.fails(
@@ -299,7 +309,19 @@ fn creating_loses_nothing() {
     );
     assert!(!cli.path("new").exists());
     assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);
-    cli.ends(0, &format!("create @v --size 1M --quick --force {with}"));
+    // A folder is no file to be replaced.
+    std::fs::create_dir(cli.path("folder")).expect("made");
+    for more in ["", "--force --yes", "--hidden 256K"] {
+        let words = format!("create @folder --size 1M {more} {with}");
+        cli.fails(1, "not-suitable", "name a volume's file or a block device", &words);
+    }
+    cli.refused(
+        "usage",
+        "v will be replaced; everything in it will be lost",
+        &format!("create @v --size 1M --quick --force {with}"),
+    );
+    assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);
+    cli.ends(0, &format!("create @v --size 1M --quick --force --yes {with}"));
     assert_ne!(std::fs::read(cli.path("v")).expect("the volume"), before);
 }
 

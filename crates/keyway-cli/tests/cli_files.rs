@@ -84,6 +84,56 @@ fn refusals_have_their_exit_codes() {
     cli.fails(4, "no-filesystem", "keyway open", &format!("get @bare / @new {OPEN}"));
 }
 
+/// What is on the medium is older than what somebody sees who has the volume open. Nothing is given here that could open
+/// it, so that a question would be another error.
+#[test]
+fn what_is_open_is_neither_read_nor_changed_beside_it() {
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    fat(&cli);
+    fs::write(cli.path("file"), b"content").unwrap();
+    cli.ends(0, &format!("put @volume @file {OPEN}"));
+    cli.ends(0, &format!("header backup @volume @backup {OPEN}"));
+    cli.ends(0, &format!("open @volume --attach nbd {OPEN}"));
+    let verbs = [
+        "ls @volume",
+        "get @volume /file @copy",
+        "get @volume /file -",
+        "cat @volume",
+        "put @volume @file /again",
+        "protector change @volume",
+        "header restore @volume @backup",
+        "header restore @volume",
+        "resize @volume --size 11M",
+        "erase @volume --yes",
+        "open @volume",
+    ];
+    for verb in verbs {
+        let error = &cli.json(6, verb)["error"];
+        let volume = cli.path("volume").display().to_string();
+        assert_eq!(
+            [&error["kind"], &error["message"], &error["hint"]],
+            [
+                "already-open",
+                &format!("{volume} is already open"),
+                &format!("close it first: keyway close {volume}")
+            ],
+            "{verb}"
+        );
+    }
+    assert!(!cli.path("copy").exists());
+    cli.ends(0, &format!("info @volume {OPEN}"));
+    cli.ends(0, "close @volume");
+    // What nobody can write to stays as it is.
+    cli.ends(0, &format!("open @volume --attach nbd --read-only {OPEN}"));
+    cli.ends(0, &format!("ls @volume {OPEN}"));
+    assert_eq!(cli.ends(0, &format!("get @volume /file - {OPEN}")).stdout, b"content");
+    cli.fails(6, "already-open", "keyway close", "put @volume @file /again");
+    cli.ends(0, "close @volume");
+}
+
 /// The outer volume's file system does not know of the hidden one.
 #[test]
 fn put_does_not_touch_a_protected_hidden_volume() {

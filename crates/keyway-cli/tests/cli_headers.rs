@@ -94,7 +94,7 @@ fn a_backup_file_opens_with_the_old_secret() {
     cli.fails(
         1,
         "exists",
-        "choose another name, or move it away",
+        "choose another name, or move the old one away",
         &format!("header backup @v @v.header {with}"),
     );
     cli.keyway.secret("new", "yet-another-twenty-characters");

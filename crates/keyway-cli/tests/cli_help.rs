@@ -112,21 +112,38 @@ fn an_error_is_one_line_that_says_what_and_one_that_says_what_to_do() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn what_is_cut_off_because_the_reader_went_away_ends_with_141_and_no_word() {
     use std::io::Read;
     use std::process::Stdio;
+    if keyway_testkit::require_tool("mkfs.fat").is_none() {
+        return;
+    }
     let cli = Cli::new();
     cli.keyway.secret("pw", cli_support::PASSWORD);
-    cli.ends(0, "create @big --size 24M --quick --password-file @pw --pim 1");
-    let mut child = cli
-        .command(cli.words("cat @big --password-file @pw --pim 1"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("keyway starts");
-    let mut first = [0; 1000];
-    child.stdout.take().expect("piped").read_exact(&mut first).expect("bytes");
-    let done = child.wait_with_output().expect("it ends");
-    assert_eq!(done.status.code(), Some(0));
-    assert!(done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+    let with = "--password-file @pw --pim 1";
+    cli.ends(0, &format!("create @big --size 24M --quick --filesystem fat {with}"));
+    // More than a pipe holds.
+    std::fs::write(cli.path("file"), vec![7; 1 << 20]).expect("written");
+    cli.ends(0, &format!("put @big @file {with}"));
+    for words in ["cat @big", "cat @big --json", "get @big /file -"] {
+        for taken in [0, 1000] {
+            let (mut reads, writes) = std::io::pipe().expect("a pipe");
+            let mut command = cli.command(cli.words(&format!("{words} {with}")));
+            let child = command.stdout(writes).stderr(Stdio::piped()).spawn().expect("keyway starts");
+            drop(command);
+            reads.read_exact(&mut vec![0; taken]).expect("bytes");
+            drop(reads);
+            let done = child.wait_with_output().expect("it ends");
+            assert_eq!(done.status.code(), Some(141), "{words}, {taken} bytes taken");
+            assert!(done.stderr.is_empty(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
+        }
+    }
+    // A reader that has what was asked for may go.
+    assert_eq!(cli.ends(0, &format!("cat @big --length 1000 {with}")).stdout.len(), 1000);
+    // What was done is done, whoever hears of it.
+    let (reads, writes) = std::io::pipe().expect("a pipe");
+    drop(reads);
+    let words = cli.words(&format!("create @other --size 1M --quick --filesystem none {with}"));
+    let made = cli.command(words).stdout(writes).status().expect("keyway starts");
+    assert!(made.success() && cli.path("other").exists());
 }

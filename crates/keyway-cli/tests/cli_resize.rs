@@ -247,8 +247,13 @@ fn volumes_of_windows_get_larger() {
         let content = cli.ends(0, &format!("cat @v {PW}")).stdout;
         assert_eq!(sha256_of(&content[..before as usize]), was, "{name}");
         let secret = || BitLockerSecret::Password("anaconda");
-        if let Some(theirs) = dissect_sha256(&cli.path("v"), secret(), std::slice::from_ref(&(0..before))) {
-            assert_eq!(theirs, was, "{name}");
+        // The first and last of what was there, and the middle: all of it takes dissect.fve minutes.
+        let middle = before / 2;
+        let stretches = [0..1 << 20, middle..middle + (1 << 19), before - (1 << 20)..before];
+        if let Some(theirs) = dissect_sha256(&cli.path("v"), secret(), &stretches) {
+            let ours =
+                stretches.map(|stretch| &content[stretch.start as usize..stretch.end as usize]).concat();
+            assert_eq!(theirs, sha256_of(&ours[..]), "{name}");
         }
         if let Some(theirs) = dislocker_sha256(&cli.path("v"), secret()) {
             assert_eq!(theirs, sha256_of(&content[..]), "{name}");

@@ -6,8 +6,11 @@ mod cli_support;
 
 use cli_support::{Cli, PASSWORD, two_lines};
 use keyway_testkit::{require_root, require_tool};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 const WITH: &str = "--attach nbd --password-file @pw --pim 1 --hash sha512";
 const NOBODY: u32 = 65534;
@@ -78,8 +81,8 @@ fn what_is_open_by_one_name_is_busy_by_every_other() {
     );
     cli.fails(
         6,
-        "busy",
-        "closes a volume that is open",
+        "already-open",
+        "close it first: keyway close",
         &format!("erase {d} --yes --password-file @pw --pim 1"),
     );
     cli.fails(
@@ -96,13 +99,18 @@ fn what_is_open_by_one_name_is_busy_by_every_other() {
     );
     cli.fails(
         6,
-        "busy",
-        "closes a volume that is open",
+        "already-open",
+        "close it first: keyway close",
         &format!("protector change {d} --password-file @pw --pim 1 --new-password-file @pw --new-pim 2"),
     );
-    // To look is free.
+    cli.fails(
+        6,
+        "already-open",
+        "close it first: keyway close",
+        &format!("cat {d} --length 512 --password-file @pw --pim 1"),
+    );
+    // To look at the header is free.
     cli.ends(0, &format!("info {d} --password-file @pw --pim 1"));
-    cli.ends(0, &format!("cat {d} --length 512 --password-file @pw --pim 1"));
     cli.ends(0, &format!("close {file}"));
 
     cli.ends(0, &format!("open {d} {WITH}"));
@@ -117,7 +125,12 @@ fn what_is_open_by_one_name_is_busy_by_every_other() {
         "close it first: keyway close",
         "create @v --force --size 4M --quick --filesystem none --password-file @pw",
     );
-    cli.fails(6, "busy", "closes a volume that is open", "erase @v --yes --password-file @pw --pim 1");
+    cli.fails(
+        6,
+        "already-open",
+        "close it first: keyway close",
+        "erase @v --yes --password-file @pw --pim 1",
+    );
     cli.ends(0, &format!("close {d}"));
     // And with loop devices that nobody uses, it opens.
     cli.ends(0, &format!("open {file} {WITH}"));
@@ -135,26 +148,58 @@ fn who_reads_and_who_writes_are_kept_apart() {
     }
 }
 
-#[test]
-fn another_user_is_kept_out_too() {
-    use std::os::unix::fs::PermissionsExt;
-    use std::os::unix::process::CommandExt;
-    let Some(cli) = volume() else { return };
+/// A volume that another user may open, and that user's own folder.
+fn shared() -> Option<(Cli, TempDir)> {
+    let cli = volume()?;
     let theirs = tempfile::tempdir().expect("temp");
     std::os::unix::fs::chown(theirs.path(), Some(NOBODY), Some(NOBODY)).expect("root may");
     for (path, mode) in [("", 0o755), ("v", 0o666), ("pw", 0o644)] {
         std::fs::set_permissions(cli.path(path), PermissionsExt::from_mode(mode)).expect("ours");
     }
+    Some((cli, theirs))
+}
+
+/// The program as that user runs it.
+fn by_them(cli: &Cli, theirs: &TempDir, words: &str) -> Command {
+    let mut command = cli.command(cli.words(words));
+    command.env("KEYWAY_RUNTIME_DIR", theirs.path().join("run")).uid(NOBODY).gid(NOBODY);
+    command
+}
+
+#[test]
+fn who_has_none_open_hears_that_root_has() {
+    let Some((cli, theirs)) = shared() else { return };
+    let pid = cli.json(0, &format!("open @v {WITH}"))["pid"].clone();
+    let said = |words: &str| {
+        let done = by_them(&cli, &theirs, words).output().ok()?;
+        let text = [done.stdout, done.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Some((done.status.code(), text.concat()))
+    };
+    let Some((Some(0), list)) = said("status") else {
+        return keyway_testkit::leave_out("another user can't run the program here");
+    };
+    assert!(list.contains("None of yours is open; root has one open (process "), "{list}");
+    assert!(list.contains(&pid.to_string()), "{list}");
+    let (code, one) = said("status @v").expect("it runs");
+    let whose = format!("one of yours; root has it open (process {pid})");
+    assert!(code == Some(0) && one.contains(&whose), "{one}");
+    let (code, close) = said("close @v").expect("it runs");
+    assert!(code == Some(1) && close.contains(&whose) && close.contains("as root with sudo"), "{close}");
+    cli.ends(0, "close @v");
+    let (_, close) = said("close @v").expect("it runs");
+    assert!(close.contains("v is not open"), "{close}");
+}
+
+#[test]
+fn another_user_is_kept_out_too() {
+    let Some((cli, theirs)) = shared() else { return };
     let device = Loop::on(&cli.path("v"));
-    let mut open = cli.command(cli.words(&format!("open @v {WITH}")));
-    open.env("KEYWAY_RUNTIME_DIR", theirs.path().join("run")).uid(NOBODY).gid(NOBODY);
+    let mut open = by_them(&cli, &theirs, &format!("open @v {WITH}"));
     if !open.output().is_ok_and(|done| [Some(0), Some(6)].contains(&done.status.code())) {
         return keyway_testkit::leave_out("another user can't run the program here");
     }
     cli.fails(6, "busy", "user 65534", &format!("open {} {WITH}", device.0));
-    let mut close = cli.command(cli.words("close @v"));
-    close.env("KEYWAY_RUNTIME_DIR", theirs.path().join("run")).uid(NOBODY).gid(NOBODY);
-    assert!(close.status().expect("it runs").success());
+    assert!(by_them(&cli, &theirs, "close @v").status().expect("it runs").success());
     cli.ends(0, &format!("open {} {WITH}", device.0));
     let (_, advice) = two_lines(&open.output().expect("it runs"));
     assert!(advice.contains("close"), "{advice}");

@@ -7,7 +7,9 @@ mod cli_support;
 use cli_support::{Cli, PASSWORD, has_fuse, two_lines};
 use keyway_testkit::{PATIENCE, is_root, require_tool, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, chown};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -27,6 +29,32 @@ fn volumes(cli: &Cli) -> Vec<serde_json::Value> {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A path is bytes: in documents one that is not UTF-8 is the list of them.
+#[test]
+fn a_volume_whose_name_is_not_utf_8_is_opened_listed_and_closed() {
+    let cli = Cli::new();
+    cli.volume("named");
+    let path = cli.path("named").with_file_name(OsStr::from_bytes(b"b\xff.hc"));
+    std::fs::rename(cli.path("named"), &path).expect("renamed");
+    let spelled = serde_json::json!(path.as_os_str().as_bytes());
+    let document = |words: &str| {
+        let words = cli.words(words);
+        let (verb, more) = words.split_first().expect("a verb");
+        let words = [OsStr::new(verb), path.as_os_str()].into_iter().chain(more.iter().map(OsStr::new));
+        let done = cli.command(words.chain([OsStr::new("--json")])).output().expect("keyway starts");
+        assert_eq!(done.status.code(), Some(0), "{verb}: {}{}", text(&done.stdout), text(&done.stderr));
+        serde_json::from_slice::<serde_json::Value>(&done.stdout).expect("one document")
+    };
+    assert_eq!(document(&format!("open {WITH}"))["volume"], spelled);
+    assert_eq!(volumes(&cli)[0]["volume"], spelled);
+    let told = text(&cli.ends(0, "status").stdout);
+    assert!(told.contains("b\u{fffd}.hc"), "people see the rest of the name: {told}");
+    assert_eq!(document("status")["volume"], spelled);
+    let closed = document("close");
+    assert_eq!(closed["closed"][0]["volume"], spelled, "{closed}");
+    assert_eq!(volumes(&cli).len(), 0);
 }
 
 #[test]
@@ -121,6 +149,33 @@ fn a_volume_that_was_deleted_is_not_closed_without_a_word() {
     }
     cli.ends(0, "close @v --yes");
     assert!(volumes(&cli).is_empty());
+}
+
+/// A script that sees `open` fail takes the volume for closed.
+#[test]
+fn what_can_not_say_where_it_is_does_not_stay_open() {
+    let cli = Cli::new();
+    cli.volume("v");
+    let full = || OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+    for words in ["open @v", "open @v --json", "serve @v --background --nbd tcp:127.0.0.1:0"] {
+        let words = match words.starts_with("open") {
+            true => format!("{words} {WITH}"),
+            false => format!("{words} --password-file @pw --pim 1"),
+        };
+        let done = cli.command(cli.words(&words)).stdout(full()).output().expect("keyway starts");
+        let (what, hint) = two_lines(&done);
+        assert_eq!(done.status.code(), Some(1), "{words}");
+        assert!(what.contains("standard output") && hint.contains("v was closed again"), "{what}\n{hint}");
+        assert!(volumes(&cli).is_empty(), "{words}: it is open");
+    }
+    let mut command = cli.command(cli.words(&format!("open @v --foreground {WITH}")));
+    let here = command.stdout(full()).stderr(Stdio::piped()).spawn().expect("keyway starts");
+    wait_until("it is open", || !volumes(&cli).is_empty());
+    cli.ends(0, "close @v");
+    let done = here.wait_with_output().expect("it ends");
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("v is open all the same") && said.contains("is closed now"), "{said}");
 }
 
 #[test]

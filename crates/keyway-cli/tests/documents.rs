@@ -199,31 +199,73 @@ fn every_file_that_is_named_is_there() {
     }
 }
 
-/// The crates of the house, in the order in which ARCHITECTURE.md draws them, the highest first.
-fn drawn(text: &str) -> Vec<String> {
+/// The floors of the house as ARCHITECTURE.md draws them, the highest first, each with its crates.
+fn floors(text: &str) -> Vec<Vec<String>> {
     let house =
         text.split("\n## The house\n").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap_or_default();
-    let drawing = house.lines().filter_map(|line| line.strip_prefix("    keyway"));
-    let names = drawing
-        .map(|rest| rest.split_whitespace().next().filter(|_| !rest.starts_with(' ')).unwrap_or_default());
-    names.map(|name| format!("keyway{name}")).collect()
+    let mut floors = vec![Vec::new()];
+    for line in house.lines().filter_map(|line| line.strip_prefix("    ")) {
+        if line.trim() == "|" {
+            floors.push(Vec::new());
+        } else if let (true, Some(name)) = (line.starts_with("keyway"), line.split_whitespace().next()) {
+            floors.last_mut().expect("a floor").push(name.to_owned());
+        }
+    }
+    floors
+}
+
+/// What each crate of ours stands on, by any table of its manifest, for any target, with any feature; or what its tests need.
+fn stands_on(tests: bool) -> HashMap<String, Vec<String>> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
+    let said = command.output().expect("cargo starts");
+    let said: serde_json::Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    let name = |of: &serde_json::Value| of["name"].as_str().expect("a name").to_owned();
+    let all = |of: &serde_json::Value| of.as_array().expect("a list").clone();
+    let ours: Vec<String> = all(&said["packages"]).iter().map(name).collect();
+    let needed = |package: &serde_json::Value| {
+        let needed =
+            all(&package["dependencies"]).into_iter().filter(|needed| (needed["kind"] == "dev") == tests);
+        needed.map(|needed| name(&needed)).filter(|needed| ours.contains(needed)).collect()
+    };
+    all(&said["packages"]).iter().map(|package| (name(package), needed(package))).collect()
+}
+
+/// The longest chain of crates from this one down.
+fn chain(stands_on: &HashMap<String, Vec<String>>, name: &str) -> Vec<String> {
+    let below = stands_on[name].iter().map(|below| chain(stands_on, below)).max_by_key(Vec::len);
+    std::iter::once(name.to_owned()).chain(below.unwrap_or_default()).collect()
 }
 
 #[test]
-fn every_arrow_of_the_house_points_down() {
-    let crates = root().join("crates");
-    let house = drawn(&std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("text"));
-    for entry in std::fs::read_dir(&crates).expect("a folder") {
-        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
-        let floor = house.iter().position(|drawn| *drawn == name);
-        let floor = floor.unwrap_or_else(|| panic!("{name} is not in the drawing"));
-        let manifest = std::fs::read_to_string(crates.join(&name).join("Cargo.toml")).expect("a manifest");
-        let stands_on = manifest.split("[dependencies]").nth(1).unwrap_or_default();
-        for line in stands_on.lines().take_while(|line| !line.starts_with('[')) {
-            let below = line.split(['.', ' ', '=']).next().unwrap_or_default();
-            if let Some(found) = house.iter().position(|drawn| drawn == below) {
-                assert!(floor < found, "{name} stands on {below}, which is drawn above it");
-            }
+fn every_arrow_of_the_house_points_down_a_floor() {
+    let floors = floors(&std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("text"));
+    let floor = |name: &str| floors.iter().position(|floor| floor.iter().any(|drawn| drawn == name));
+    for (name, needed) in stands_on(false) {
+        let own = floor(&name).unwrap_or_else(|| panic!("{name} is not in the drawing"));
+        for below in needed {
+            assert!(
+                Some(own) < floor(&below),
+                "{name} stands on {below}, which is not drawn on a lower floor"
+            );
         }
     }
+    for (name, needed) in stands_on(true) {
+        for below in needed {
+            assert!(
+                floor(&name) <= floor(&below),
+                "{name}'s tests need {below}, which is drawn on a higher floor"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_house_has_seven_floors() {
+    let stands_on = stands_on(false);
+    let longest = stands_on.keys().map(|name| chain(&stands_on, name)).max_by_key(Vec::len);
+    let longest = longest.expect("crates");
+    assert!(longest.len() <= 7, "{}", longest.join(" -> "));
+    let said = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("text");
+    assert!(said.contains("A Cargo workspace of seven floors."));
 }

@@ -458,12 +458,12 @@ impl Job<'_> {
 
     /// Fills a volume through its FUSE file; returns what it then holds.
     fn fill(&mut self, volume: &Path, reopen: &[OsString]) -> Vec<u8> {
+        let len = self.keyway.ok(self.cat_arguments(volume, reopen)).len();
         let mut arguments = words(&["--attach", "fuse"]);
         arguments.extend(reopen.iter().cloned());
         let open = self.keyway.open(volume, arguments);
         let through = if is_root() { "device" } else { "file" };
         let file = File::options().read(true).write(true).open(open.path(through)).expect("the plain file");
-        let len = self.keyway.ok(self.cat_arguments(volume, reopen)).len();
         let plain = self.rng.bytes(len);
         file.write_all_at(&plain, 0).expect("the volume takes its size");
         file.sync_all().expect("the volume flushes");

@@ -77,7 +77,8 @@ fn main() {
     let secrets = Secrets { password, keyfiles: vec![], pim: Some(1) };
     let cipher = "aes".parse().expect("a cipher");
     let new = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
-    let plan = veracrypt::encryption(&*store, veracrypt::room(size, true), &new, None).expect("planned");
+    let plan =
+        veracrypt::encryption(&*store, veracrypt::content_capacity(size, true), &new, None).expect("planned");
     let conversion = plan.conversion(&*store, None).expect("planned");
     plan.begin(&conversion).expect("begun");
     let stop = |_: u64, _: u64| ControlFlow::Break(());

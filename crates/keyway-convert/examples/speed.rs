@@ -53,7 +53,7 @@ fn main() {
         pim: Some(1),
     };
     let new = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
-    let moved = veracrypt::room(size, true);
+    let moved = veracrypt::content_capacity(size, true);
     println!("{} MiB, segments of {} KiB, direct: {}", moved >> 20, less >> 10, store.is_direct());
     for round in 0..rounds {
         let mut rates = Vec::new();
@@ -70,7 +70,7 @@ fn main() {
         let opened = unlock(&store, &UnlockRequest::new(&secrets)).expect("opens");
         let mut again =
             veracrypt::reencryption(&store, &opened, &new, Some(journal.clone())).expect("planned");
-        let back = |plan: &mut veracrypt::Plan| {
+        let back = |plan: &mut veracrypt::VeraCryptPlan| {
             plan.marker.place.segment_bytes = less;
             let file = std::fs::File::create(&journal).expect("created");
             file.set_len(plan.marker.place.file_bytes()).expect("sized");

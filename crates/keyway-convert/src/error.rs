@@ -1,12 +1,14 @@
 //! Why a conversion could not begin or go on, sorted by whose fault it is.
 
 use keyway_engine::{DeviceError, LayoutError};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{Advice, explain, explain_io};
 use keyway_fs::allocation::AllocationError;
 use keyway_store::StoreError;
 use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::{self, BitLockerError, ConvertingError, EntryTooLong, NotConvertible};
 use keyway_volume::veracrypt::{CreateError, RandomError};
+use std::io;
+use std::ops::Range;
 
 /// A conversion that could not begin or go on. What was converted stays converted: after each of
 /// these `resume` goes on from there.
@@ -42,6 +44,29 @@ pub enum ConvertError {
         /// Where the damage begins.
         at: u64,
     },
+    /// A sector of what is moved can't be read.
+    #[error("{source}; in the volume they are at byte {}", .content.start)]
+    Unreadable {
+        /// Where it is on the medium.
+        at: u64,
+        /// Which bytes of the content it holds.
+        content: Range<u64>,
+        /// What the medium said.
+        source: StoreError,
+    },
+    /// The same, and it does not take what it is overwritten with.
+    #[error("bytes that can't be read could not be given up either: {source}")]
+    Unwritable {
+        /// Where it is on the medium.
+        at: u64,
+        /// Which bytes of the content it holds.
+        content: Range<u64>,
+        /// What the medium said.
+        source: StoreError,
+    },
+    /// The list of sectors that can't be read could not be written.
+    #[error("the list of what can't be read could not be written: {0}")]
+    List(#[source] io::Error),
     /// The marker in front is gone in the middle of a conversion.
     #[error("the beginning of the medium was overwritten while it was half converted, by a mkfs perhaps")]
     Overwritten,
@@ -121,38 +146,20 @@ pub enum Stopped {
     Paused,
 }
 
-impl Explain for ConvertError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Store(error) => error.explain(),
-            Self::NoJournal => (K::NoJournal, F::Contents, A::BringBackJournal).into(),
-            Self::ImpossibleRecord => (K::Damaged, F::Contents, A::DistrustAndCopy).into(),
-            Self::RecordLost { .. } => (K::Damaged, F::Contents, A::BringJournalOrCopy).into(),
-            Self::JournalOlder => (K::Damaged, F::Contents, A::BringBackNewerJournal).into(),
-            Self::MediumOlder => (K::Damaged, F::Contents, A::BringBackMedium).into(),
-            Self::Torn { .. } => (K::Damaged, F::Contents, A::CopyMediumFirst).into(),
-            Self::Overwritten => (K::Damaged, F::Contents, A::CopyWhole).into(),
-            Self::Size { .. } => (K::Damaged, F::Contents, A::BringBackSize).into(),
-            Self::NoRoom { missing } => {
-                (K::NoRoom, F::Request, A::ShrinkFileSystem { bytes: *missing }).into()
-            }
-            Self::Unsupported(_, step) => {
-                let mut meaning = Meaning::new(K::Unsupported, F::Machine);
-                meaning.advice.extend(step.clone());
-                meaning
-            }
-            Self::Volume(error) => error.explain(),
-            Self::Headers(error) => error.explain(),
-            Self::BitLocker(error) => error.explain(),
-            Self::Metadata(error) => error.explain(),
-            Self::Resize(error) => error.explain(),
-            Self::NotConvertible(error) => error.explain(),
-            Self::Allocation(error) => error.explain(),
-            Self::Device(_) | Self::Layout(_) => Meaning::of(F::Medium),
-            Self::TooLong(_) | Self::Random(_) => Meaning::of(F::Ours),
-        }
-    }
-}
+explain! { ConvertError, through Store | Volume | Headers | BitLocker | Metadata | Resize | NotConvertible | Allocation {
+    Self::Unreadable { .. } => [Io Medium, GiveUpUnreadable],
+    Self::Unwritable { .. } => [Io Medium, CopyDriveFirst],
+    Self::List(error) => { explain_io(error) },
+    Self::NoJournal => [NoJournal Contents, BringBackJournal],
+    Self::ImpossibleRecord => [Damaged Contents, DistrustAndCopy],
+    Self::RecordLost { .. } => [Damaged Contents, BringJournalOrCopy],
+    Self::JournalOlder => [Damaged Contents, BringBackNewerJournal],
+    Self::MediumOlder => [Damaged Contents, BringBackMedium],
+    Self::Torn { .. } => [Damaged Contents, CopyMediumFirst],
+    Self::Overwritten => [Damaged Contents, CopyWhole],
+    Self::Size { .. } => [Damaged Contents, BringBackSize],
+    Self::NoRoom { missing } => [NoRoom Request, ShrinkFileSystem { bytes: *missing }],
+    Self::Unsupported(_, step) => [Unsupported Machine, ..step.clone()],
+    Self::Device(_) | Self::Layout(_) => [Medium],
+    Self::TooLong(_) | Self::Random(_) => [Ours],
+} }

@@ -9,7 +9,7 @@
 //! - [`Conversion`] carries [`Step`]s out: [`Move`]s of bytes from one mapping to another, and small
 //!   writes that may be repeated. It knows no format. [`Conversion::run`] begins where the journal says
 //!   that the last run ended, whatever ended it.
-//! - [`Marker`] is what lies on the medium for as long as a conversion is under way: what it is, and
+//! - [`VeraCryptMarker`] is what lies on the medium for as long as a conversion is under way: what it is, and
 //!   where its journal is. It stands where a file system or a header would be looked for, so that
 //!   nobody takes what is half converted for something whole.
 //! - [`Live`] is the volume's plain content meanwhile, for those who use it.
@@ -27,7 +27,6 @@ pub mod bitlocker;
 pub mod cross_format;
 mod error;
 mod free_space;
-mod inside;
 mod journal;
 mod live;
 mod marker;
@@ -37,6 +36,7 @@ mod planned;
 mod ranges;
 mod rebuild;
 mod redundancy;
+mod source;
 mod step;
 mod stripe_window;
 pub mod veracrypt;
@@ -47,8 +47,9 @@ pub use journal::{
     Journal, JournalContents, LARGEST_SEGMENT, RECORD_BYTES, Record, SLOTS, Slot, SlotTable, segment_bytes,
 };
 pub use live::Live;
-pub use marker::{ConversionKind, Found, JournalLocation, MARKER_BYTES, Marker, find};
-pub use mover::{Checkpoint, Conversion, Progress};
+pub use marker::{ConversionKind, FoundVeraCrypt, JournalLocation, MARKER_BYTES, VeraCryptMarker, find};
+pub use mover::{Checkpoint, Conversion, Front, Progress};
 pub use planned::PlannedConversion;
 pub use redundancy::Redundancy;
+pub use source::LostSectors;
 pub use step::{Keyed, Move, Side, Small, Step, Wipe};

@@ -57,7 +57,7 @@ struct Closed {
 }
 
 /// Bytes of the content, and where they lie; `None`: they read as zeros, and nothing else can be written there.
-struct SlotTable {
+struct MappedRange {
     logical: Range<u64>,
     side: Option<Side>,
 }
@@ -79,8 +79,8 @@ fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// The places of a layout's bytes.
-fn places(layout: &Layout) -> Vec<SlotTable> {
+/// The mapped_ranges of a layout's bytes.
+fn mapped_ranges(layout: &Layout) -> Vec<MappedRange> {
     let side = |mapping: &Mapping| match mapping {
         Mapping::Encrypted { store_offset, first_unit, cipher } => {
             let key = Some(Keyed { cipher: cipher.clone(), first_unit: *first_unit });
@@ -89,7 +89,7 @@ fn places(layout: &Layout) -> Vec<SlotTable> {
         Mapping::Plain { store_offset } => Some(Side { offset: *store_offset, key: None }),
         Mapping::Zero => None,
     };
-    let place = |segment: &Segment| SlotTable {
+    let place = |segment: &Segment| MappedRange {
         logical: segment.start..segment.start + segment.len,
         side: side(&segment.mapping),
     };
@@ -98,7 +98,7 @@ fn places(layout: &Layout) -> Vec<SlotTable> {
 
 /// Where the content is when a step has come so far. Each byte lies where the last move that is done with it
 /// has put it, or else where it was before, or where the first move will find it.
-fn extents(before: &[SlotTable], moves: &[(u32, Move)], step: u32, done: u64) -> Arc<[Extent]> {
+fn extents(before: &[MappedRange], moves: &[(u32, Move)], step: u32, done: u64) -> Arc<[Extent]> {
     let reached = |(number, m): &(u32, Move)| {
         let done = match number.cmp(&step) {
             std::cmp::Ordering::Less => m.len,
@@ -110,11 +110,11 @@ fn extents(before: &[SlotTable], moves: &[(u32, Move)], step: u32, done: u64) ->
     };
     let moves: Vec<_> = moves.iter().map(|numbered| (reached(numbered), &numbered.1)).collect();
     let all = |m: &Move| m.logical..m.logical + m.len;
-    let places = before.iter().map(|place| place.logical.clone());
+    let mapped_ranges = before.iter().map(|place| place.logical.clone());
     let mut ends: Vec<u64> = moves
         .iter()
         .flat_map(|(reached, m)| [reached.clone(), all(m)])
-        .chain(places)
+        .chain(mapped_ranges)
         .flat_map(|range| [range.start, range.end])
         .collect();
     ends.sort_unstable();
@@ -185,7 +185,7 @@ impl Live {
         step: u32,
         done: u64,
     ) -> Result<Self, ConvertError> {
-        let before = layout.map(places).unwrap_or_default();
+        let before = layout.map(mapped_ranges).unwrap_or_default();
         // What is there from the beginning on belongs to a step that is over in any case: none is in use before the
         // marker is in front.
         let all = there.iter().map(|step| (0, step)).chain((0..).zip(steps));
@@ -228,7 +228,7 @@ impl Live {
 
     /// Which bytes of the content lie where.
     #[cfg(test)]
-    pub(crate) fn places(&self) -> Vec<(Range<u64>, Range<u64>)> {
+    pub(crate) fn mapped_ranges(&self) -> Vec<(Range<u64>, Range<u64>)> {
         let place = |extent: &Extent| {
             let at = extent.side.as_ref().map_or(0, |side| side.offset) + extent.within;
             (extent.logical.clone(), at..at + (extent.logical.end - extent.logical.start))
@@ -364,6 +364,8 @@ impl Drop for Guard<'_> {
 }
 
 impl Store for Live {
+    keyway_store::pass_on! { [store] flush is_claimed }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         let guard = self.enter(Operation::Read, offset, buf.len())?;
         let mut rest = buf;
@@ -408,10 +410,6 @@ impl Store for Live {
         })
     }
 
-    fn flush(&self) -> Result<(), StoreError> {
-        self.store.flush()
-    }
-
     /// Does nothing: what is free now may be where the next segment goes.
     fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
         Ok(())
@@ -428,10 +426,6 @@ impl Store for Live {
 
     fn is_read_only(&self) -> bool {
         false
-    }
-
-    fn is_claimed(&self) -> bool {
-        self.store.is_claimed()
     }
 }
 

@@ -38,6 +38,7 @@
 use crate::ConvertError;
 use crate::free_space::FreeSpace;
 use crate::journal::{SLOTS, Slot, SlotTable};
+use keyway_error::enum_table;
 use keyway_store::{AlignedBuf, Store, StoreError};
 use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, SealedHeader};
 use serde::Serialize;
@@ -59,16 +60,22 @@ const HEADS_AT: usize = PATH_AT + LONGEST_PATH;
 /// Of used space only, in use: what free space is then.
 const FREE_IS_NEW: u8 = 4;
 
-/// Which conversion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ConversionKind {
-    /// A file system becomes a volume.
-    Encryption,
-    /// A volume becomes a file system.
-    Decryption,
-    /// A volume gets another cipher and other keys.
-    Reencryption,
+enum_table! {
+    /// Which conversion.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ConversionKind {
+        /// A file system becomes a volume.
+        Encryption(1, "encryption"),
+        /// A volume becomes a file system.
+        Decryption(2, "decryption"),
+        /// A volume gets another cipher and other keys.
+        Reencryption(3, "re-encryption"),
+    }
+    /// The byte in a marker.
+    pub(crate) code: u8,
+    /// The word for people.
+    pub name: &'static str,
 }
 
 /// Where a conversion's journal is.
@@ -82,7 +89,7 @@ pub enum JournalLocation {
 
 /// What a resumed conversion needs to know.
 #[derive(Clone)]
-pub struct Marker {
+pub struct VeraCryptMarker {
     /// Which conversion this is: random.
     pub id: [u8; 16],
     /// What is done.
@@ -108,15 +115,15 @@ pub struct Marker {
 }
 
 /// A marker that was found.
-pub struct Found {
+pub struct FoundVeraCrypt {
     /// What it says.
-    pub marker: Marker,
+    pub marker: VeraCryptMarker,
     /// Whether it is in front, or was begun to be put there. If it is not, the medium is whole: the
     /// conversion has not touched it yet, or is through but for its own traces.
     pub in_front: bool,
 }
 
-impl Marker {
+impl VeraCryptMarker {
     /// The page as it is put on the medium.
     ///
     /// The path of the journal's file must not be longer than 1024 bytes; what is longer is cut.
@@ -267,30 +274,8 @@ pub(crate) fn is_torn(id: &[u8; FRAME], page: &[u8], whole: &[u8]) -> bool {
 }
 
 impl ConversionKind {
-    pub(crate) const fn code(self) -> u8 {
-        match self {
-            Self::Encryption => 1,
-            Self::Decryption => 2,
-            Self::Reencryption => 3,
-        }
-    }
-
-    pub(crate) const fn from_code(code: u8) -> Option<Self> {
-        match code {
-            1 => Some(Self::Encryption),
-            2 => Some(Self::Decryption),
-            3 => Some(Self::Reencryption),
-            _ => None,
-        }
-    }
-
-    /// The word for people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Encryption => "encryption",
-            Self::Decryption => "decryption",
-            Self::Reencryption => "re-encryption",
-        }
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 }
 
@@ -314,7 +299,7 @@ pub(crate) fn tail(store_bytes: u64) -> u64 {
 ///
 /// # Errors
 /// The medium failed.
-pub fn find(store: &dyn Store) -> Result<Option<Found>, StoreError> {
+pub fn find(store: &dyn Store) -> Result<Option<FoundVeraCrypt>, StoreError> {
     let size = store.size();
     if size < 4 * MARKER_BYTES as u64 {
         return Ok(None);
@@ -324,14 +309,14 @@ pub fn find(store: &dyn Store) -> Result<Option<Found>, StoreError> {
         store.read_at(&mut page, at).map(|()| page)
     };
     let front = read(0)?;
-    if let Some(marker) = Marker::parse(&front).filter(|marker| marker.fits(size)) {
-        return Ok(Some(Found { marker, in_front: true }));
+    if let Some(marker) = VeraCryptMarker::parse(&front).filter(|marker| marker.fits(size)) {
+        return Ok(Some(FoundVeraCrypt { marker, in_front: true }));
     }
-    let Some(marker) = Marker::parse(&read(tail(size))?).filter(|marker| marker.fits(size)) else {
+    let Some(marker) = VeraCryptMarker::parse(&read(tail(size))?).filter(|marker| marker.fits(size)) else {
         return Ok(None);
     };
     let in_front = has_touched(&marker.id, &front);
-    Ok(Some(Found { marker, in_front }))
+    Ok(Some(FoundVeraCrypt { marker, in_front }))
 }
 
 #[cfg(test)]
@@ -339,9 +324,9 @@ mod tests {
     use super::*;
     use keyway_store::MemStore;
 
-    fn marker(size: u64) -> Marker {
+    fn marker(size: u64) -> VeraCryptMarker {
         let header = |n| SealedHeader::from_bytes([n; HEADER_BYTES]);
-        Marker {
+        VeraCryptMarker {
             id: [7; 16],
             kind: ConversionKind::Decryption,
             journal: JournalLocation::File("/somewhere/else".into()),
@@ -360,13 +345,13 @@ mod tests {
     fn a_marker_comes_back_and_no_byte_of_it_may_differ() {
         let bytes = marker(1 << 20).to_bytes();
         assert_eq!(bytes.len(), MARKER_BYTES);
-        let back = Marker::parse(&bytes).expect("whole");
+        let back = VeraCryptMarker::parse(&bytes).expect("whole");
         assert_eq!(back.to_bytes(), bytes);
         assert_eq!(back.journal, JournalLocation::File("/somewhere/else".into()));
         for at in 0..MARKER_BYTES {
             let mut bad = bytes.clone();
             bad[at] ^= 4;
-            assert!(Marker::parse(&bad).is_none(), "byte {at}");
+            assert!(VeraCryptMarker::parse(&bad).is_none(), "byte {at}");
         }
     }
 
@@ -414,24 +399,28 @@ mod tests {
     #[test]
     fn a_marker_that_can_not_be_true_is_none() {
         let size = 1 << 20;
-        let good = Marker { kind: ConversionKind::Encryption, moved: 1 << 19, ..marker(size) };
-        let good = Marker { park: size - 2 * HEADERS_BYTES, journal: JournalLocation::OnMedium, ..good };
+        let good = VeraCryptMarker { kind: ConversionKind::Encryption, moved: 1 << 19, ..marker(size) };
+        let good =
+            VeraCryptMarker { park: size - 2 * HEADERS_BYTES, journal: JournalLocation::OnMedium, ..good };
         assert!(good.fits(size));
         for moved in [0, 4096, 1 << 18 | 1, size, u64::MAX, u64::MAX - 4095] {
             for kind in [ConversionKind::Encryption, ConversionKind::Decryption, ConversionKind::Reencryption]
             {
-                assert!(!Marker { moved, kind, ..good.clone() }.fits(size), "{kind:?} of {moved}");
+                assert!(!VeraCryptMarker { moved, kind, ..good.clone() }.fits(size), "{kind:?} of {moved}");
             }
         }
         for park in [0, size - BACKUP_GROUP_BYTES, u64::MAX] {
-            assert!(!Marker { park, ..good.clone() }.fits(size), "parked at {park}");
+            assert!(!VeraCryptMarker { park, ..good.clone() }.fits(size), "parked at {park}");
         }
         let place = SlotTable::in_a_row(0, u64::MAX - 9, 4096);
-        assert!(!Marker { place, ..good.clone() }.fits(size));
+        assert!(!VeraCryptMarker { place, ..good.clone() }.fits(size));
         for segment_bytes in [0, 1, 511, 513, 4097, (1 << 30) + 512] {
             let journal = JournalLocation::File("x".into());
             let place = SlotTable::in_a_file(segment_bytes);
-            assert!(!Marker { place, journal, ..good.clone() }.fits(size), "segments of {segment_bytes}");
+            assert!(
+                !VeraCryptMarker { place, journal, ..good.clone() }.fits(size),
+                "segments of {segment_bytes}"
+            );
         }
     }
 }

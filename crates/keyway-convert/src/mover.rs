@@ -12,6 +12,7 @@ use crate::live::{LIVE_SEGMENT, Live};
 use crate::marker::{MARKER_BYTES, is_torn};
 use crate::pipeline::{Advance, Pipeline, flush, is_apart};
 use crate::redundancy::Redundancy;
+use crate::source::{LostSectors, Source};
 use crate::step::{Move, Side, Step, Wipe};
 use crate::stripe_window::StripeWindows;
 use crate::{ConvertError, Record, Stopped};
@@ -60,6 +61,20 @@ pub struct Conversion<'a> {
     pub steps: Vec<Step>,
     /// The step that puts the marker in front. Up to it nothing has been changed that counts.
     pub marking: u32,
+    /// What the first bytes of the medium say where the marker is not in front, if they are known.
+    pub front: Option<Front>,
+    /// Who keeps a list of sectors that can't be read, and so allows that they become zeros.
+    pub lost: Option<&'a dyn LostSectors>,
+}
+
+/// The first bytes of a medium without the marker in front: they tell a conversion that has not begun from one that is
+/// through, whatever a record says that a drive has kept, or brought back, from the time before.
+#[derive(Debug, Clone)]
+pub enum Front {
+    /// It has not begun if they are these.
+    Before(Vec<u8>),
+    /// It is through if they are these.
+    After(Vec<u8>),
 }
 
 /// Where a run is.
@@ -123,7 +138,7 @@ impl Conversion<'_> {
     }
 
     /// The same in segments as small as they are in use: somebody waits for the first ones.
-    pub fn in_small_segments(self) -> Self {
+    pub(crate) fn in_small_segments(self) -> Self {
         Self { journal: self.journal.kept_whole(), ..self }
     }
 
@@ -216,6 +231,13 @@ impl Conversion<'_> {
         {
             return Err(ConvertError::Overwritten);
         }
+        let is_through = !marked && self.is_through()?;
+        if held.as_ref().is_some_and(|held| is_through && held.newest.step <= self.marking)
+            && matches!(self.front, Some(Front::Before(_)))
+        {
+            // An old record on a medium that is through, or a header that somebody has changed since: they look alike.
+            return Err(ConvertError::Overwritten);
+        }
         let mut at = match held {
             Some(held) => self.recover(held, marked)?,
             // The records come before the marker, and are wiped before it. In a store of its own they stay until that is
@@ -227,7 +249,7 @@ impl Conversion<'_> {
         };
         if !marked {
             (at.step, at.done) = match at.step {
-                before if before <= self.marking => (0, 0),
+                before if before <= self.marking && !is_through => (0, 0),
                 // The step before the last one overwrites the marker with what is to be there.
                 _ => (u32::try_from(last).unwrap_or(u32::MAX), 0),
             };
@@ -309,6 +331,18 @@ impl Conversion<'_> {
         Ok(Stopped::Done)
     }
 
+    /// Whether the first bytes are those that a conversion leaves which is through. Only asked where the marker is not there.
+    pub(crate) fn is_through(&self) -> Result<bool, ConvertError> {
+        let Some(front) = &self.front else { return Ok(false) };
+        let mut page = AlignedBuf::zeroed(MARKER_BYTES);
+        self.store.read_at(&mut page, 0)?;
+        Ok(match front {
+            // Where the marker was on its way, a torn sector may be neither.
+            Front::Before(bytes) => !page.starts_with(bytes) && !is_torn(self.journal.id(), &page, bytes),
+            Front::After(bytes) => page.starts_with(bytes),
+        })
+    }
+
     /// Whether the first page is torn between the marker and what is before or after it, though no whole
     /// identifier tells it. In these steps alone it can be.
     fn is_torn(&self, step: u32) -> Result<bool, ConvertError> {
@@ -355,7 +389,7 @@ impl Conversion<'_> {
     pub(crate) fn is_untouched(&self) -> Result<bool, ConvertError> {
         let step = self.journal.read()?.map(|held| held.newest.step);
         match step.filter(|step| *step <= self.marking) {
-            Some(step) => Ok(!self.is_torn(step)?),
+            Some(step) => Ok(!self.is_torn(step)? && !self.is_through()?),
             None => Ok(false),
         }
     }
@@ -448,14 +482,15 @@ impl Conversion<'_> {
         watch: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Result<Stopped, ConvertError> {
         let (step, from, sequence) = (at.step, at.done, at.sequence);
-        let (store, journal, redundancy) = (self.store, &self.journal, Redundancy::of(m));
+        let (store, journal, lost, redundancy) = (self.store, &self.journal, self.lost, Redundancy::of(m));
         let Advance { stopped, done, sequence } = match journal.window(redundancy, store.size()) {
             // What one segment holds takes fewer flushes whole.
             Some(len) if m.len > self.journal.segment_bytes() => {
                 let turn = Mutex::default();
-                StripeWindows { store, journal, m, step, from, sequence, redundancy, len, turn }.run(watch)?
+                StripeWindows { store, journal, m, lost, step, from, sequence, redundancy, len, turn }
+                    .run(watch)?
             }
-            _ => Pipeline { store, journal, m, step, from, sequence }.run(watch)?,
+            _ => Pipeline { store, journal, m, lost, step, from, sequence }.run(watch)?,
         };
         *at = Position { done, sequence, ..*at };
         Ok(stopped)
@@ -499,7 +534,7 @@ impl Conversion<'_> {
         if live.take_written() {
             self.store.flush()?;
         }
-        self.store.read_at(segment, m.from.offset + first)?;
+        Source { store: self.store, m, list: self.lost }.read(segment, first)?;
         let source = checksum(segment);
         let sums = m.transform(segment, at.done);
         let (sequence, target) = (at.sequence, m.to.offset + first);

@@ -13,6 +13,7 @@
 
 use crate::journal::{Journal, Record, Sums, checksum};
 use crate::redundancy::Redundancy;
+use crate::source::{LostSectors, Source};
 use crate::step::Move;
 use crate::{ConvertError, Stopped};
 use keyway_store::{AlignedBuf, Store};
@@ -29,6 +30,7 @@ pub(crate) struct Pipeline<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) journal: &'a Journal<'a>,
     pub(crate) m: &'a Move,
+    pub(crate) lost: Option<&'a dyn LostSectors>,
     /// The number of the step.
     pub(crate) step: u32,
     /// Bytes that are done.
@@ -52,7 +54,7 @@ struct Segment {
     sums: Sums,
 }
 
-type Loaded = Result<Segment, ConvertError>;
+type LoadedSegment = Result<Segment, ConvertError>;
 
 /// Numbers of segments since the pipeline began.
 #[derive(Default)]
@@ -161,7 +163,7 @@ impl Pipeline<'_> {
     /// Whether it was paused.
     fn journaling(
         &self,
-        ready: &Receiver<Loaded>,
+        ready: &Receiver<LoadedSegment>,
         target: Sender<Segment>,
         board: &Board,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
@@ -261,24 +263,25 @@ impl Pipeline<'_> {
         self.m.to.offset + self.m.segment(done, len)
     }
 
-    fn reader(&self, empty: &Receiver<AlignedBuf>, to: &SyncSender<Loaded>) {
+    fn reader(&self, empty: &Receiver<AlignedBuf>, to: &SyncSender<LoadedSegment>) {
+        let source = Source { store: self.store, m: self.m, list: self.lost };
         let mut done = self.from;
         while done < self.m.len {
             // The other end is gone when the work is stopped.
             let Ok(mut bytes) = empty.recv() else { return };
             let len = self.journal.segment_bytes().min(self.m.len - done);
             bytes.resize(len as usize);
-            let read = self.store.read_at(&mut bytes, self.m.from.offset + self.m.segment(done, len));
+            let read = source.read(&mut bytes, self.m.segment(done, len));
             let failed = read.is_err();
             let loaded = read.map(|()| Segment { done, bytes, source: [0; 2], sums: [0; 2] });
-            if to.send(loaded.map_err(ConvertError::from)).is_err() || failed {
+            if to.send(loaded).is_err() || failed {
                 return;
             }
             done += len;
         }
     }
 
-    fn cipher(&self, from: &Receiver<Loaded>, to: &SyncSender<Loaded>) {
+    fn cipher(&self, from: &Receiver<LoadedSegment>, to: &SyncSender<LoadedSegment>) {
         for loaded in from {
             let loaded = loaded.map(|mut segment| {
                 segment.source = checksum(&segment.bytes);

@@ -11,27 +11,27 @@ use std::sync::Arc;
 /// A conversion that has been planned or was found.
 pub enum PlannedConversion {
     /// Of a VeraCrypt volume, or to one from a file system.
-    VeraCrypt(Box<veracrypt::Plan>),
+    VeraCrypt(Box<veracrypt::VeraCryptPlan>),
     /// Of a BitLocker volume, or to one from a file system.
-    BitLocker(Box<bitlocker::Plan>),
+    BitLocker(Box<bitlocker::BitLockerPlan>),
     /// From one format to the other.
-    CrossFormat(Box<cross_format::Plan>),
+    CrossFormat(Box<cross_format::CrossFormatPlan>),
 }
 
-impl From<veracrypt::Plan> for PlannedConversion {
-    fn from(plan: veracrypt::Plan) -> Self {
+impl From<veracrypt::VeraCryptPlan> for PlannedConversion {
+    fn from(plan: veracrypt::VeraCryptPlan) -> Self {
         Self::VeraCrypt(Box::new(plan))
     }
 }
 
-impl From<bitlocker::Plan> for PlannedConversion {
-    fn from(plan: bitlocker::Plan) -> Self {
+impl From<bitlocker::BitLockerPlan> for PlannedConversion {
+    fn from(plan: bitlocker::BitLockerPlan) -> Self {
         Self::BitLocker(Box::new(plan))
     }
 }
 
-impl From<cross_format::Plan> for PlannedConversion {
-    fn from(plan: cross_format::Plan) -> Self {
+impl From<cross_format::CrossFormatPlan> for PlannedConversion {
+    fn from(plan: cross_format::CrossFormatPlan) -> Self {
         Self::CrossFormat(Box::new(plan))
     }
 }

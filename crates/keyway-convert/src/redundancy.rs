@@ -18,6 +18,7 @@
 //! ```
 
 use crate::step::{Keyed, Move};
+use keyway_error::enum_table;
 
 /// The largest segment of which not everything is kept: it is in memory [`BUFFERS`](crate::stripe_window) times.
 pub(crate) const LARGEST_WINDOW: u64 = 32 << 20;
@@ -39,15 +40,19 @@ pub(crate) const RUNS: u64 = 32;
 /// Bytes of the longest run.
 pub(crate) const LONGEST_RUN: u64 = 64 << 10;
 
-/// What the journal keeps of a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Redundancy {
-    /// All of it.
-    Whole,
-    /// Sums and parity: its target is its source.
-    InPlace,
-    /// Sums and some of it: its target is 128 KiB beside its source.
-    Shifted,
+enum_table! {
+    /// What the journal keeps of a segment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Redundancy {
+        /// All of it.
+        Whole(0),
+        /// Sums and parity: its target is its source.
+        InPlace(1),
+        /// Sums and some of it: its target is 128 KiB beside its source.
+        Shifted(2),
+    }
+    /// The number in a record.
+    pub(crate) code: u32,
 }
 
 impl Redundancy {
@@ -63,21 +68,8 @@ impl Redundancy {
         }
     }
 
-    pub(crate) const fn code(self) -> u32 {
-        match self {
-            Self::Whole => 0,
-            Self::InPlace => 1,
-            Self::Shifted => 2,
-        }
-    }
-
-    pub(crate) const fn from_code(code: u32) -> Option<Self> {
-        match code {
-            0 => Some(Self::Whole),
-            1 => Some(Self::InPlace),
-            2 => Some(Self::Shifted),
-            _ => None,
-        }
+    pub(crate) fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|kept| kept.code() == code)
     }
 
     /// Whether there are such segments of so many bytes.

@@ -15,6 +15,7 @@
 use crate::journal::{Journal, Record, Sums, checksum};
 use crate::pipeline::{Advance, flush};
 use crate::redundancy::Redundancy;
+use crate::source::{LostSectors, Source};
 use crate::step::Move;
 use crate::{ConvertError, Stopped};
 use keyway_store::{AlignedBuf, Store};
@@ -37,6 +38,7 @@ pub(crate) struct StripeWindows<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) journal: &'a Journal<'a>,
     pub(crate) m: &'a Move,
+    pub(crate) lost: Option<&'a dyn LostSectors>,
     /// The number of the step.
     pub(crate) step: u32,
     /// Bytes that are done.
@@ -65,7 +67,7 @@ struct Window {
     result: Sums,
 }
 
-type Loaded = Result<Window, ConvertError>;
+type LoadedWindow = Result<Window, ConvertError>;
 
 impl StripeWindows<'_> {
     /// Carries it out until it ends or `watch(done)`, called whenever a segment is on the medium, says so.
@@ -87,7 +89,7 @@ impl StripeWindows<'_> {
 
     fn carry(
         &self,
-        ready: Receiver<Loaded>,
+        ready: Receiver<LoadedWindow>,
         empty: Sender<Window>,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Result<Advance, ConvertError> {
@@ -190,7 +192,7 @@ impl StripeWindows<'_> {
         Ok(())
     }
 
-    fn reader(&self, empty: &Receiver<Window>, to: &SyncSender<Loaded>) {
+    fn reader(&self, empty: &Receiver<Window>, to: &SyncSender<LoadedWindow>) {
         let mut done = self.from;
         while done < self.m.len {
             // The other end is gone when the work is stopped.
@@ -198,7 +200,7 @@ impl StripeWindows<'_> {
             let len = self.len.min(self.m.len - done);
             window.done = done;
             window.bytes.resize(len as usize);
-            let read = self.read(&mut window.bytes, self.m.from.offset + self.m.segment(done, len));
+            let read = self.read(&mut window.bytes, self.m.segment(done, len));
             let failed = read.is_err();
             if to.send(read.map(|()| window)).is_err() || failed {
                 return;
@@ -207,15 +209,16 @@ impl StripeWindows<'_> {
         }
     }
 
-    /// Reads a segment in parts, two at a time.
+    /// Reads a segment in parts, two at a time; `from` counts from the beginning of the move.
     fn read(&self, bytes: &mut [u8], from: u64) -> Result<(), ConvertError> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = Mutex::new(bytes.chunks_mut(PART).zip((from..).step_by(PART)));
+        let source = Source { store: self.store, m: self.m, list: self.lost };
         let some = || {
             loop {
                 let next = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some((part, at)) = next else { return Ok(()) };
-                self.store.read_at(part, at)?;
+                source.read(part, at)?;
             }
         };
         std::thread::scope(|scope| {
@@ -225,7 +228,7 @@ impl StripeWindows<'_> {
         })
     }
 
-    fn cipher(&self, from: &Receiver<Loaded>, to: &SyncSender<Loaded>) {
+    fn cipher(&self, from: &Receiver<LoadedWindow>, to: &SyncSender<LoadedWindow>) {
         for loaded in from {
             let loaded = loaded.map(|mut window| {
                 window.source = checksum(&window.bytes);

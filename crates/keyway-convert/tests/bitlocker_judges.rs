@@ -2,7 +2,7 @@
 //! made becomes a file system with the content that is known.
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
-use keyway_convert::bitlocker::{Plan, Wish, find};
+use keyway_convert::bitlocker::{BitLockerPlan, EncryptionRequest, find};
 use keyway_convert::{ConversionKind, JournalLocation, Stopped};
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
@@ -47,7 +47,7 @@ fn content(store: &Arc<dyn Store>, unlocked: Unlocked) -> Vec<u8> {
 }
 
 /// Runs until that part of the work, in percent, is done, or to the end; the journal is in memory.
-fn run(plan: &Plan, store: &dyn Store, until: Option<u64>) -> Stopped {
+fn run(plan: &BitLockerPlan, store: &dyn Store, until: Option<u64>) -> Stopped {
     let journal = MemStore::new(plan.mark().place.file_bytes() as usize);
     let stop = |done: u64, total: u64| match until {
         Some(percent) if done * 100 >= total * percent => ControlFlow::Break(()),
@@ -109,8 +109,8 @@ fn others_read_what_is_paused_and_what_is_finished() {
         used_space_only: false,
         description: "judged",
     };
-    let wish = Wish { volume, file_system_bytes: 96 << 20, journal: None, in_use: false };
-    let mut plan = Plan::encryption(&medium, &wish).expect("planned");
+    let wanted = EncryptionRequest { volume, file_system_bytes: 96 << 20, journal: None, in_use: false };
+    let mut plan = BitLockerPlan::encryption(&medium, &wanted).expect("planned");
     let secret = password();
     let request = UnlockRequest::new(&secret);
     let mut kind = ConversionKind::Encryption;
@@ -135,7 +135,7 @@ fn others_read_what_is_paused_and_what_is_finished() {
             kind = ConversionKind::Decryption;
         }
         let again = unlock(&medium, &request).expect("opens");
-        plan = Plan::of_volume(&medium, again, kind, None).expect("planned");
+        plan = BitLockerPlan::of_volume(&medium, again, kind, None).expect("planned");
     }
     assert_eq!(run(&plan, &medium, None), Stopped::Done);
     assert!(plan.kept_bad().is_none());
@@ -184,7 +184,7 @@ fn what_windows_encrypted_is_decrypted_in_place() {
         let request = UnlockRequest::new(&secret);
         let plan = |kind| {
             let unlocked = unlock(&medium, &request).unwrap_or_else(|e| panic!("{name}: {e}"));
-            Plan::of_volume(&medium, unlocked, kind, Some("in memory".into()))
+            BitLockerPlan::of_volume(&medium, unlocked, kind, Some("in memory".into()))
                 .unwrap_or_else(|e| panic!("{name}: {e}"))
         };
         assert_eq!(run(&plan(ConversionKind::Decryption), &medium, Some(50)), Stopped::Paused, "{name}");
@@ -226,7 +226,7 @@ fn what_windows_encrypted_gets_another_method_and_others_open_it() {
         let request = UnlockRequest::new(&secret);
         let unlocked = unlock(&medium, &request).expect("opens");
         let before = unlocked.opened.metadata.block().dataset.entries.protectors().count();
-        let plan = Plan::reencryption(&medium, unlocked, method, false, Some("in memory".into()))
+        let plan = BitLockerPlan::reencryption(&medium, unlocked, method, false, Some("in memory".into()))
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         let journal = MemStore::new(plan.mark().place.file_bytes() as usize);
         let conversion = plan.conversion(&medium, Some(&journal)).expect("planned");
@@ -240,7 +240,7 @@ fn what_windows_encrypted_gets_another_method_and_others_open_it() {
         is_refused(file.path(), row.get("password"));
         let found = find(&medium).expect("read").expect("under way");
         assert!(found.in_front && found.mark.kind == ConversionKind::Reencryption);
-        let plan = Plan::resume(&medium, found.mark, &request).expect("goes on");
+        let plan = BitLockerPlan::resume(&medium, found.mark, &request).expect("goes on");
         let conversion = plan.conversion(&medium, Some(&journal)).expect("planned");
         assert_eq!(plan.run(&conversion, &()).expect("runs"), Stopped::Done, "{name}");
         drop(conversion);

@@ -5,7 +5,7 @@
 
 mod support;
 
-use keyway_convert::bitlocker::{MediumState, Next, Plan, find, next};
+use keyway_convert::bitlocker::{BitLockerMedium, BitLockerPlan, Next, find, next};
 use keyway_convert::{ConversionKind, ConvertError, Stopped};
 use keyway_store::{MemStore, Store};
 use keyway_testkit::{Rng, require_tool};
@@ -27,11 +27,12 @@ fn decrypted(store: &Arc<dyn Store>, case: &Case) -> Result<Stopped, ConvertErro
     let plan = if find(store)?.is_some() {
         match next(store, &UnlockRequest::new(&key(&case.key)), None)? {
             Next::Run(plan) => *plan,
-            Next::Nothing(MediumState::Decrypted) => return Ok(Stopped::Done),
+            Next::Nothing(BitLockerMedium::Decrypted) => return Ok(Stopped::Done),
             Next::Nothing(left) => panic!("{left:?}"),
         }
     } else if is_volume(store)? {
-        Plan::of_volume(store, opened(store, &case.key), ConversionKind::Decryption, None)?.kept_whole()
+        BitLockerPlan::of_volume(store, opened(store, &case.key), ConversionKind::Decryption, None)?
+            .kept_whole()
     } else {
         return Ok(Stopped::Done);
     };

@@ -4,7 +4,7 @@
 
 mod support;
 
-use keyway_convert::bitlocker::{Plan, find};
+use keyway_convert::bitlocker::{BitLockerPlan, find};
 use keyway_convert::{ConversionKind, ConvertError, Progress, Stopped};
 use keyway_store::{MemStore, Store};
 use keyway_testkit::Rng;
@@ -43,7 +43,7 @@ fn cases() -> Vec<Case> {
 /// fails.
 fn used(
     case: &Case,
-    plan: &Plan,
+    plan: &BitLockerPlan,
     store: &Arc<dyn Store>,
     user: &mut User,
     segments: u64,

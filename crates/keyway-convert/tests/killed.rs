@@ -4,7 +4,7 @@
 
 mod support;
 
-use keyway_convert::veracrypt::{Plan, ResumeSecrets};
+use keyway_convert::veracrypt::{ResumeSecrets, VeraCryptPlan};
 use keyway_convert::{Live, Stopped, find};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_testkit::Rng;
@@ -42,7 +42,7 @@ fn convert(path: &Path, seed: u64) {
         keyway_convert::ConversionKind::Reencryption => (&old, Some(&new)),
     };
     let marked = found.in_front;
-    let plan = Plan::resume(found, &*store, None, &ResumeSecrets { old, new }).expect("opens");
+    let plan = VeraCryptPlan::resume(found, &*store, None, &ResumeSecrets { old, new }).expect("opens");
     let conversion = plan.conversion(&*store, None).expect("planned");
     let stop = |_: u64, _: u64| ControlFlow::Break(());
     if conversion.run(marked, &stop).expect("runs") == Stopped::Done {

@@ -5,7 +5,7 @@
 mod support;
 
 use keyway_convert::FreeSpace;
-use keyway_convert::bitlocker::{Plan, find, how_far};
+use keyway_convert::bitlocker::{BitLockerPlan, find, how_far};
 use keyway_convert::{ConversionKind, ConvertError, Stopped};
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
 use keyway_volume::bitlocker::is_volume;
@@ -158,7 +158,8 @@ fn a_paused_volume_is_whole_and_both_ways_lead_on() {
         case.same(&content(&store, &case.key), "paused").expect("whole");
         // Back from here.
         let unlocked = opened(&store, &case.key);
-        let back = Plan::of_volume(&store, unlocked, ConversionKind::Decryption, None).expect("planned");
+        let back =
+            BitLockerPlan::of_volume(&store, unlocked, ConversionKind::Decryption, None).expect("planned");
         assert_eq!(case.run(&back, &store, false).expect("runs"), Stopped::Done);
         assert!(!is_volume(&store).expect("read"));
         assert!(back.kept_bad().is_none());

@@ -4,7 +4,7 @@
 
 mod support;
 
-use keyway_convert::cross_format::{BothSecrets, Plan, find, how_far, look};
+use keyway_convert::cross_format::{BothSecrets, CrossFormatPlan, find, how_far, look};
 use keyway_convert::{ConvertError, Stopped};
 use keyway_error::{Explain, Fault};
 use keyway_store::{FaultPlan, FaultStore, MemStore};
@@ -145,7 +145,7 @@ fn a_pause_is_found_and_both_secrets_go_on() {
         assert_eq!(protectors.len(), 1);
         let (wrong, key) = (secrets("not this one, either"), key(&case.key));
         let both = BothSecrets { veracrypt: &wrong, bitlocker: &UnlockRequest::new(&key) };
-        let refused = Plan::resume(&store, &file, mark, &both).err().expect("refused");
+        let refused = CrossFormatPlan::resume(&store, &file, mark, &both).err().expect("refused");
         assert_eq!(refused.fault(), Fault::Secret);
         assert_eq!(case.resume_anew(&medium).expect("goes on"), Stopped::Done);
         case.is_done(&medium.snapshot()).expect("converted");

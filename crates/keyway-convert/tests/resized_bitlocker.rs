@@ -5,10 +5,12 @@
 mod support;
 
 use keyway_convert::ConvertError;
-use keyway_convert::bitlocker::{relocate_below, room};
+use keyway_convert::bitlocker::{content_capacity, relocate_below};
 use keyway_store::{MemStore, Store};
 use keyway_testkit::{Rng, require_tool};
-use keyway_volume::bitlocker::{BOOT_BYTES, CopyState, Metadata, Places, Resizable, ResizeError, look};
+use keyway_volume::bitlocker::{
+    BOOT_BYTES, CopyState, Metadata, MetadataLocations, Resizable, ResizeError, look,
+};
 use std::process::Command;
 use std::sync::Arc;
 use support::bitlocker::{Case, content, opened};
@@ -34,7 +36,7 @@ fn resized(store: &dyn Store, key: &[u8], to: u64) -> Result<(), ResizeError> {
         repaired.map_err(|_| ResizeError::Unsupported("no power", None))?;
     }
     let mut volume = Resizable::of(opened(store, key))?;
-    let places = Places::at_the_end(to, BOOT_BYTES);
+    let places = MetadataLocations::at_the_end(to, BOOT_BYTES);
     if to > volume.bytes() {
         volume.fill(store, to, &())?;
         volume.set_bytes(store, to)?;
@@ -50,7 +52,7 @@ fn is_resized(medium: &[u8], key: &[u8], to: u64, plain: &[u8]) {
     let store = memory(&medium[..to as usize]);
     let metadata = Metadata::read(&store).expect("there");
     assert!(metadata.states().iter().all(|state| *state == CopyState::Good));
-    let places = Places::at_the_end(to, BOOT_BYTES);
+    let places = MetadataLocations::at_the_end(to, BOOT_BYTES);
     assert_eq!((metadata.boot.copies, metadata.block().copies), (places.copies, places.copies));
     assert_eq!(metadata.block().boot_backup, places.boot_backup);
     let info = look(&store).expect("a volume").info;
@@ -62,7 +64,7 @@ fn is_resized(medium: &[u8], key: &[u8], to: u64, plain: &[u8]) {
 fn a_power_cut_leaves_a_volume_that_opens_with_its_content() {
     let case = Case::decryption("resized", false, false).expect("needs no tool");
     let (key, plain) = (&case.key, &case.plain[..case.file_system_bytes as usize]);
-    assert!(case.file_system_bytes <= room(SMALL));
+    assert!(case.file_system_bytes <= content_capacity(SMALL));
     let mut small = case.image.clone();
     small.extend(Rng::new(3).bytes((LARGE - SMALL) as usize));
     let large = {
@@ -77,12 +79,12 @@ fn a_power_cut_leaves_a_volume_that_opens_with_its_content() {
         let after = whole.left(Loss::Nothing);
         is_resized(&after, key, to, plain);
         // Nothing of the old metadata is left.
-        let old = Places::at_the_end(from, BOOT_BYTES);
+        let old = MetadataLocations::at_the_end(from, BOOT_BYTES);
         for at in old.copies {
             assert!(!after[at as usize..].starts_with(b"-FVE-FS-"));
         }
         if to > from {
-            let new = from as usize..Places::at_the_end(to, BOOT_BYTES).start as usize;
+            let new = from as usize..MetadataLocations::at_the_end(to, BOOT_BYTES).start as usize;
             let mut sectors = after[new.clone()].chunks(512).zip(small[new].chunks(512));
             assert!(sectors.all(|(is, was)| is != was), "it is filled");
         }
@@ -128,7 +130,7 @@ fn sizes_and_places_that_can_not_be_are_refused() {
         assert!(matches!(refused, Err(ResizeError::Size { wanted, .. }) if wanted == bytes), "{bytes}");
     }
     for bytes in [SMALL + 4096, SMALL - 4096, SMALL - (200 << 10)] {
-        let places = Places::at_the_end(bytes, BOOT_BYTES);
+        let places = MetadataLocations::at_the_end(bytes, BOOT_BYTES);
         assert!(matches!(volume().may_have(bytes, Some(&places)), Err(ResizeError::Size { .. })), "{bytes}");
         assert!(matches!(volume().relocate(&store, &places), Err(ResizeError::Unsupported(..))), "{bytes}");
     }

@@ -1,6 +1,6 @@
 //! Why a request for sectors failed.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_store::StoreError;
 
 /// A request that failed.
@@ -34,20 +34,13 @@ pub enum DeviceError {
     LostWrites,
 }
 
-impl Explain for DeviceError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Kind as K;
-        match self {
-            Self::Store(error) => error.explain(),
-            Self::PastEnd { .. } => (K::Usage, Fault::Request, A::AskForLess).into(),
-            Self::ReadOnly => (K::ReadOnly, Fault::Machine, A::OpenWritable).into(),
-            Self::HiddenVolume => (K::HiddenVolume, Fault::State, A::CloseIt).into(),
-            Self::LostWrites => (K::LostWrites, Fault::Medium, A::OpenAgainAndCheck).into(),
-            Self::Metadata(_) => (K::Metadata, Fault::State, A::LeaveMetadataAlone).into(),
-        }
-    }
-}
+explain! { DeviceError, through Store {
+    Self::PastEnd { .. } => [Usage Request, AskForLess],
+    Self::ReadOnly => [ReadOnly Machine, OpenWritable],
+    Self::HiddenVolume => [HiddenVolume State, CloseIt],
+    Self::LostWrites => [LostWrites Medium, OpenAgainAndCheck],
+    Self::Metadata(_) => [Metadata State, LeaveMetadataAlone],
+} }
 
 impl DeviceError {
     /// The errno to hand to an application.

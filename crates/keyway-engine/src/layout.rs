@@ -1,7 +1,7 @@
 //! Where each logical sector of a volume lives, and under which transform.
 
 use keyway_cipher::SectorCipher;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -68,11 +68,7 @@ pub enum LayoutError {
     },
 }
 
-impl Explain for LayoutError {
-    fn explain(&self) -> Meaning {
-        (Kind::Damaged, Fault::Contents, Advice::CheckCopy).into()
-    }
-}
+explain!(LayoutError => [Damaged Contents, CheckCopy]);
 
 impl Layout {
     /// Checks and keeps the segments.
@@ -137,7 +133,7 @@ impl Layout {
     }
 
     /// First byte after everything the layout uses in the store.
-    pub fn store_end(&self) -> u64 {
+    pub(crate) fn store_end(&self) -> u64 {
         self.segments.iter().filter_map(|s| Some(s.store_offset()? + s.len)).max().unwrap_or(0)
     }
 

@@ -4,11 +4,14 @@ use crate::{Device, DeviceError};
 use keyway_error::carry;
 use keyway_store::{Operation, Store, StoreError};
 
-/// The medium's own error as it is; what the device itself refuses keeps its meaning and its text.
+/// The medium's own error as it is; what the device itself refuses keeps its meaning, its text and its errno.
 fn put(operation: Operation, offset: u64, len: usize) -> impl Fn(DeviceError) -> StoreError {
     move |error| match error {
         DeviceError::Store(error) => error,
-        other => StoreError::new(operation, "the volume", offset, len, carry(other)),
+        other => {
+            let errno = other.errno();
+            StoreError::new(operation, "the volume", offset, len, carry(other, errno))
+        }
     }
 }
 
@@ -72,12 +75,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_device_refuses_keeps_its_meaning_and_its_text() {
+    fn what_a_device_refuses_keeps_its_meaning_its_text_and_its_errno() {
         let store: &dyn Store = &plain(Access::ReadOnly);
         let refused = store.write_at(&[0; 512], 0).expect_err("read-only");
         assert_eq!(refused.explain().kind, Kind::ReadOnly);
         assert_eq!(refused.to_string(), "the volume is open read-only");
         let past = store.read_at(&mut [0; 512], 4096).expect_err("past the end");
         assert_eq!(past.explain().kind, Kind::Usage);
+        assert_eq!((refused.errno(), past.errno()), (30, 22));
     }
 }

@@ -1,4 +1,4 @@
-//! Tells somebody of a device's requests while they want to know.
+//! An observer of a device's requests, which may come and go.
 
 use keyway_store::Action;
 use std::sync::atomic::{AtomicBool, Ordering};

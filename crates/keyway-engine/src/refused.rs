@@ -1,4 +1,4 @@
-//! What of a write was refused, while the rest of it goes on.
+//! The part of a write that was refused while the rest went on.
 
 use crate::error::DeviceError;
 

@@ -1,4 +1,4 @@
-//! How times are spread: a histogram in steps of an eighth to a quarter of their size.
+//! A histogram of times, in steps of an eighth to a quarter of their size.
 
 use keyway_store::LogBuckets;
 

@@ -27,14 +27,16 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod enum_table;
 mod fault;
 mod kind;
 mod system;
+mod table;
 
 pub use advice::Advice;
 pub use fault::Fault;
 pub use kind::Kind;
-pub use system::{carry, explain_io, is_carried};
+pub use system::{carried_errno, carry, explain_io};
 
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -71,6 +73,13 @@ impl Meaning {
     #[must_use]
     pub fn advise(mut self, step: Advice) -> Self {
         self.advice.push(step);
+        self
+    }
+
+    /// The same with more steps to take.
+    #[must_use]
+    pub fn advise_each(mut self, steps: impl IntoIterator<Item = Advice>) -> Self {
+        self.advice.extend(steps);
         self
     }
 

@@ -5,35 +5,43 @@ use std::{fmt, io};
 
 /// An error of ours inside an [`io::Error`], which is all that other people's libraries and a store pass on.
 #[derive(Debug)]
-struct Carried(Box<dyn Explain + Send + Sync>);
+struct Carried {
+    error: Box<dyn Explain + Send + Sync>,
+    errno: i32,
+}
 
 impl fmt::Display for Carried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.error.fmt(f)
     }
 }
 
 impl std::error::Error for Carried {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
+        self.error.source()
     }
 }
 
-/// Puts an error into an [`io::Error`]; [`explain_io`] says what it means all the same.
-pub fn carry(error: impl Explain + Send + Sync + 'static) -> io::Error {
-    io::Error::other(Carried(Box::new(error)))
+fn carried(error: &io::Error) -> Option<&Carried> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// Whether the error is one that was put in with [`carry`]: its text says where it happened.
-pub fn is_carried(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Carried>())
+/// Puts an error into an [`io::Error`]; [`explain_io`] says what it means all the same, and [`carried_errno`] which
+/// errno an application gets for it.
+pub fn carry(error: impl Explain + Send + Sync + 'static, errno: i32) -> io::Error {
+    io::Error::other(Carried { error: Box::new(error), errno })
+}
+
+/// The errno of an error that was put in with [`carry`], whose text says where it happened; `None` for any other.
+pub fn carried_errno(error: &io::Error) -> Option<i32> {
+    carried(error).map(|inner| inner.errno)
 }
 
 /// What an error of the operating system means.
 pub fn explain_io(error: &io::Error) -> Meaning {
     use io::ErrorKind as E;
-    if let Some(Carried(inner)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
-        return inner.explain();
+    if let Some(inner) = carried(error) {
+        return inner.error.explain();
     }
     let (kind, fault, step) = match error.kind() {
         E::NotFound => (Kind::NotFound, Fault::State, Advice::CheckPath),
@@ -42,7 +50,7 @@ pub fn explain_io(error: &io::Error) -> Meaning {
         E::ResourceBusy | E::ExecutableFileBusy => (Kind::Busy, Fault::InUse, Advice::CloseUsers),
         E::AlreadyExists => (Kind::Exists, Fault::State, Advice::ChooseAnotherName),
         E::StorageFull | E::QuotaExceeded => (Kind::NoSpace, Fault::State, Advice::FreeSpace),
-        E::UnexpectedEof => (Kind::TooShort, Fault::Contents, Advice::CheckCopiedFile),
+        E::UnexpectedEof => (Kind::TooShort, Fault::Contents, Advice::CheckCopy),
         E::OutOfMemory => (Kind::NoMemory, Fault::Machine, Advice::FreeMemory),
         E::IsADirectory => (Kind::NotSuitable, Fault::State, Advice::NameFileNotFolder),
         E::InvalidInput => (Kind::NotSuitable, Fault::State, Advice::NameFileOrDevice),
@@ -70,8 +78,11 @@ mod tests {
                 (Kind::Exists, Fault::State, Advice::ChooseAnotherName).into()
             }
         }
-        let carried = carry(Taken);
-        assert!(is_carried(&carried) && !is_carried(&io::Error::other("it is taken")));
+        let carried = carry(Taken, 17);
+        assert_eq!(
+            (carried_errno(&carried), carried_errno(&io::Error::other("it is taken"))),
+            (Some(17), None)
+        );
         assert_eq!((explain_io(&carried), carried.to_string()), (Taken.explain(), "it is taken".to_owned()));
     }
 

@@ -10,7 +10,11 @@ const TO_1970: i64 = 719_468;
 const YEARS: std::ops::RangeInclusive<i64> = 0..=9999;
 
 /// Year, month, day, hour, minute and second as seconds since 1970; `None` for what is no date.
-pub fn civil([year, month, day, hour, min, sec]: [u32; 6]) -> Option<i64> {
+#[cfg_attr(
+    not(all(feature = "files", target_os = "linux")),
+    allow(dead_code, reason = "only what reads files asks for it")
+)]
+pub(crate) fn civil([year, month, day, hour, min, sec]: [u32; 6]) -> Option<i64> {
     if year > 9999 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The file systems inside volumes: FAT, exFAT, NTFS, ext2 to ext4, XFS, Btrfs.
 //!
 //! Which call do you want?
-//! - Which file system lies there, how large it is, its UUID: [`Superblock`], or [`FileSystem`] where only the size
+//! - Which file system lies there, how large it is, its UUID: [`Superblock`], or [`FoundFileSystem`] where only the size
 //!   counts.
 //! - Checking it, making it smaller or larger with its own tools: [`FileSystemKind::check`], [`FileSystemKind::resize`].
 //! - Which of its bytes are in use, and keeping it off some of them: [`allocation`].
@@ -23,4 +23,4 @@ pub mod mkfs;
 pub mod resize;
 pub mod superblock;
 
-pub use superblock::{FileSystem, FileSystemKind, Superblock};
+pub use superblock::{FileSystemKind, FoundFileSystem, Superblock};

@@ -4,7 +4,7 @@ mod ext;
 
 use crate::FileSystemKind;
 use crate::fields::number;
-use keyway_error::{Advice, Explain, Fault, Meaning};
+use keyway_error::explain;
 use keyway_store::StoreError;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 /// What a file system's tools did not do.
 #[derive(Debug, thiserror::Error)]
-pub enum RoomError {
+pub enum ResizeToolError {
     /// The medium failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -69,23 +69,13 @@ pub enum RoomError {
     },
 }
 
-impl Explain for RoomError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use keyway_error::Kind as K;
-        match self {
-            Self::Store(error) => error.explain(),
-            Self::Missing { package, .. } => {
-                (K::MissingProgram, Fault::Machine, A::InstallPackage { package: (*package).to_owned() })
-                    .into()
-            }
-            Self::Damaged { .. } => (K::DamagedFilesystem, Fault::State, A::RepairBeforeConversion).into(),
-            Self::Unreadable { .. } => (K::Io, Fault::Medium, A::ReadSystemLogUnchanged).into(),
-            Self::Refused { .. } => (K::NoRoom, Fault::State, A::MakeRoom).into(),
-            Self::Run { .. } | Self::Copy(_) | Self::Read(_) => Meaning::of(Fault::Medium),
-        }
-    }
-}
+explain! { ResizeToolError, through Store {
+    Self::Missing { package, .. } => [MissingProgram Machine, InstallPackage { package: (*package).to_owned() }],
+    Self::Damaged { .. } => [DamagedFilesystem State, RepairBeforeConversion],
+    Self::Unreadable { .. } => [Io Medium, ReadSystemLogUnchanged],
+    Self::Refused { .. } => [NoRoom State, MakeRoom],
+    Self::Run { .. } | Self::Copy(_) | Self::Read(_) => [Medium],
+} }
 
 /// What a program said and whether it was content.
 struct Said {
@@ -103,10 +93,10 @@ const UNREADABLE: [&str; 2] = ["Input/output error", "resulted in short read"];
 
 impl Said {
     /// Faults that a check has found.
-    fn faults(self, kind: FileSystemKind, program: &'static str) -> RoomError {
+    fn faults(self, kind: FileSystemKind, program: &'static str) -> ResizeToolError {
         match self.unreadable {
-            true => RoomError::Unreadable { kind, program, said: self.text },
-            false => RoomError::Damaged { kind, program, said: self.text },
+            true => ResizeToolError::Unreadable { kind, program, said: self.text },
+            false => ResizeToolError::Damaged { kind, program, said: self.text },
         }
     }
 }
@@ -116,8 +106,8 @@ fn run(
     arguments: &[&str],
     path: &Path,
     after: &[&str],
-) -> Result<Said, RoomError> {
-    let found = search(program).ok_or(RoomError::Missing { program, package })?;
+) -> Result<Said, ResizeToolError> {
+    let found = search(program).ok_or(ResizeToolError::Missing { program, package })?;
     let done = Command::new(found)
         .args(arguments)
         .arg(path)
@@ -125,7 +115,7 @@ fn run(
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
-        .map_err(|source| RoomError::Run { program, source })?;
+        .map_err(|source| ResizeToolError::Run { program, source })?;
     let all = [done.stdout, done.stderr].concat();
     let text = String::from_utf8_lossy(&all);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -194,10 +184,10 @@ impl FileSystemKind {
     ///
     /// # Errors
     /// It has faults, or the program is missing.
-    pub fn check(self, path: &Path) -> Result<(), RoomError> {
+    pub fn check(self, path: &Path) -> Result<(), ResizeToolError> {
         let Some((program, arguments, good)) = self.checker() else {
             let said = format!("{self} can't be checked here");
-            return Err(RoomError::Refused { program: "no program", said });
+            return Err(ResizeToolError::Refused { program: "no program", said });
         };
         let said = run(program, arguments, path, &[])?;
         if said.code.is_some_and(|code| code <= good) { Ok(()) } else { Err(said.faults(self, program.0)) }
@@ -207,12 +197,12 @@ impl FileSystemKind {
     ///
     /// # Errors
     /// The tool refuses, or is missing, or there is none.
-    pub fn resize(self, path: &Path, bytes: u64) -> Result<(), RoomError> {
+    pub fn resize(self, path: &Path, bytes: u64) -> Result<(), ResizeToolError> {
         const RESIZE2FS: (&str, &str) = ("resize2fs", "e2fsprogs");
         const NTFSRESIZE: (&str, &str) = ("ntfsresize", "ntfs-3g");
         let refused = |program: &'static str, said: Said| match said.unreadable {
             true => said.faults(self, program),
-            false => RoomError::Refused { program, said: said.text },
+            false => ResizeToolError::Refused { program, said: said.text },
         };
         match self {
             Self::Ext => {
@@ -256,9 +246,9 @@ impl FileSystemKind {
                 if cleaned.code != Some(0) {
                     return Err(refused("ntfsfix", cleaned));
                 }
-                copy_first_sector(path).map_err(RoomError::Copy)
+                copy_first_sector(path).map_err(ResizeToolError::Copy)
             }
-            _ => Err(RoomError::Refused {
+            _ => Err(ResizeToolError::Refused {
                 program: "no program",
                 said: format!("{self} can't be made smaller while it is not mounted"),
             }),
@@ -269,7 +259,7 @@ impl FileSystemKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FileSystem;
+    use crate::FoundFileSystem;
     use keyway_store::{Caching, FileStore, OpenMode};
     use keyway_testkit::require_tool;
 
@@ -292,7 +282,7 @@ mod tests {
             assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
             let size = || {
                 let store = FileStore::open(&path, OpenMode::ReadOnly, Caching::Buffered).expect("opens");
-                FileSystem::find(&store).expect("read").expect("found")
+                FoundFileSystem::find(&store).expect("read").expect("found")
             };
             let found = size();
             assert_eq!(found.kind, kind);

@@ -2,10 +2,11 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
-use keyway_fs::mkfs::{FileSystem, MkfsError, format_into, silent};
+use keyway_fs::mkfs::{FileSystem, MkfsError, format_into, image, silent};
 use keyway_store::{Caching, FileStore, MemStore, OpenMode};
 use keyway_testkit::{Rng, require_tool};
 use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -137,4 +138,45 @@ fn names_round_trip() {
         assert_eq!(fs.name().parse::<FileSystem>().expect("its own name"), fs);
     }
     assert!("zfs".parse::<FileSystem>().is_err());
+}
+
+/// What is refused beforehand is what the program refuses, and `mkfs.ext4` cuts off.
+#[test]
+fn a_label_is_as_long_as_the_program_takes_it() {
+    for fs in FileSystem::ALL {
+        if require_tool(fs.program()).is_none() {
+            continue;
+        }
+        // The least for XFS.
+        let made = |label: &str| image(fs, 320 << 20, 512, Some(label), &silent);
+        let longest = "A".repeat(fs.longest_label());
+        fs.check_label(&longest).expect("the program takes it");
+        made(&longest).unwrap_or_else(|e| panic!("{fs}: {e}"));
+        let longer = longest + "B";
+        let refused = fs.check_label(&longer);
+        assert!(matches!(refused, Err(MkfsError::LabelTooLong { has, .. }) if has == longer.len()), "{fs}");
+        match made(&longer) {
+            Ok(image) => {
+                let mut label = [0; 16];
+                // The superblock's s_volume_name.
+                image.read_exact_at(&mut label, 1024 + 0x78).expect("read");
+                assert_eq!((fs, &label), (FileSystem::Ext4, b"AAAAAAAAAAAAAAAA"));
+            }
+            Err(e) => assert!(matches!(e, MkfsError::Refused { .. }), "{fs}: {e}"),
+        }
+    }
+}
+
+/// Six letters, and twelve bytes of UTF-8.
+#[test]
+fn a_label_is_counted_as_the_file_system_counts() {
+    let word = "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}";
+    for (fs, takes) in [(FileSystem::ExFat, 11), (FileSystem::Xfs, 12)] {
+        fs.check_label(word).expect("it has room");
+        let twice = fs.check_label(&word.repeat(2)).expect_err("it has none").to_string();
+        assert!(twice.contains(&format!("at most {takes} ")), "{twice}");
+        if require_tool(fs.program()).is_some() {
+            image(fs, 320 << 20, 512, Some(word), &silent).unwrap_or_else(|e| panic!("{fs}: {e}"));
+        }
+    }
 }

@@ -48,6 +48,6 @@ mod prf;
 
 pub use argon2id::{Argon2idCost, Argon2idParameter, KdfError, argon2id, argon2id_many};
 pub use bitlocker::{BitlockerStretch, bitlocker_stretch, bitlocker_stretches};
-pub use kernels::{Kernel, UnknownKernel};
+pub use kernels::Kernel;
 pub use pbkdf2::{Block, lanes, pbkdf2, pbkdf2_blocks, pbkdf2_blocks_with};
 pub use prf::Prf;

@@ -80,11 +80,7 @@ fn many_iterations() {
 }
 
 #[test]
-fn kernels_have_names_and_lanes() {
-    for kernel in Kernel::ALL {
-        assert_eq!(kernel.name().parse(), Ok(kernel));
-    }
-    assert!("fast".parse::<Kernel>().is_err());
+fn kernels_that_run_here_have_lanes() {
     for prf in Prf::ALL {
         let available = Kernel::available(prf);
         assert_eq!(available.last(), Some(&Kernel::Portable));

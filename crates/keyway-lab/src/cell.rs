@@ -1,5 +1,6 @@
 //! A cell: one kind of request, kept up at one queue depth.
 
+use keyway_error::enum_table;
 use serde::{Deserialize, Serialize};
 
 /// In which order the blocks of the span are touched.
@@ -22,40 +23,28 @@ pub enum Direction {
     Write,
 }
 
-/// Reads, writes, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mix {
-    /// Reads only.
-    Read,
-    /// Writes only.
-    Write,
-    /// Seven reads to three writes, as CrystalDiskMark mixes.
-    Mix70,
+enum_table! {
+    /// Reads, writes, or both.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Mix {
+        /// Reads only.
+        Read(100, "read"),
+        /// Writes only.
+        Write(0, "write"),
+        /// Seven reads to three writes, as CrystalDiskMark mixes.
+        Mix70(70, "mix70"),
+    }
+    /// How many of a hundred requests are reads.
+    pub reads_percent: u32,
+    /// The word in a cell's name.
+    pub name: &'static str,
 }
 
 impl Mix {
-    /// How many of a hundred requests are reads.
-    pub fn reads_percent(self) -> u32 {
-        match self {
-            Self::Read => 100,
-            Self::Write => 0,
-            Self::Mix70 => 70,
-        }
-    }
-
     /// Whether any request writes.
     pub fn writes(self) -> bool {
         self != Self::Read
-    }
-
-    /// The word in a cell's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Mix70 => "mix70",
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::trace_error::TraceError;
 use keyway_attach::AttachError;
 use keyway_attach::session::Lack;
 use keyway_engine::{DeviceError, LayoutError};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
+use keyway_error::{Advice, Explain, Fault, Meaning, explain, explain_io};
 use keyway_model::ModelError;
 use keyway_store::StoreError;
 use std::io;
@@ -164,56 +164,39 @@ impl LabError {
     }
 
     /// A test volume that could not be made.
-    pub(crate) fn volume(error: &dyn Explain) -> Self {
+    pub fn volume(error: &dyn Explain) -> Self {
         Self::Volume(error.to_string(), error.advice())
     }
 }
 
-impl Explain for LabError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Workload { .. } => (K::Workload, F::Request, A::ReadWorkloads).into(),
-            Self::NoSuchWorkload(_) => (K::NoSuchWorkload, F::Request, A::ListWorkloads).into(),
-            Self::NoSuchTrace(_) => (K::Usage, F::Request, A::ReadTraces).into(),
-            Self::Target(..) => (K::Usage, F::Request, A::WriteTarget).into(),
-            Self::NoModel(_, models) => {
-                (K::Usage, F::Request, A::TakeModel { models: models.clone() }).into()
-            }
-            Self::NoFolder(_) => (K::Usage, F::Request, A::NameMountedFolders).into(),
-            Self::NeverUnlocked => (K::Usage, F::Request, A::CompareFormats).into(),
-            Self::Unsuited(_) => Meaning::of(F::Request),
-            Self::TooSmall { .. } => (K::TooSmall, F::State, A::LargerOrSmallerTest).into(),
-            Self::WouldDestroy { .. } => (K::WouldDestroy, F::Request, A::DestroyData).into(),
-            Self::InUse { .. } => (K::Busy, F::InUse, A::FreeItOrFolder).into(),
-            Self::ReadOnly(_) => (K::NotPermitted, F::Machine, A::NameWritable).into(),
-            Self::NoSpace { .. } => (K::NoSpace, F::State, A::FreeSomeOrSmallerTest).into(),
-            Self::Io { source, .. } => Meaning::of(match explain_io(source).fault {
-                fault @ (F::Machine | F::InUse) if source.kind() != io::ErrorKind::OutOfMemory => fault,
-                _ => F::Medium,
-            }),
-            Self::System { source, .. } => explain_io(source),
-            Self::Folder(_) => (K::Usage, F::Request, A::NameFileInFolder).into(),
-            Self::NotADocument { .. } => (K::NotADocument, F::State, A::NameSavedResults).into(),
-            Self::NoSuchModel(_) => (K::Usage, F::Request, A::ListModels).into(),
-            Self::Model(ModelError::Range { .. }) => (K::Usage, F::Request, A::CompareModel).into(),
-            Self::Model(_) => Meaning::of(F::Request),
-            Self::Lack(_) => (K::Missing, F::Machine, A::MeasureInProcess).into(),
-            Self::Attach(error) => error.explain(),
-            Self::ClosedMeanwhile(_) => (K::Failed, F::State, A::EndRecordingFirst).into(),
-            Self::Store(error) => error.explain(),
-            Self::Device(error) => error.explain(),
-            Self::Trace(error) => error.explain(),
-            Self::Layout(_) => Meaning::of(F::State),
-            Self::Differs { .. } => (K::Verify, F::Medium, A::KeepNoData).into(),
-            Self::Volume(_, advice) => {
-                let mut meaning = Meaning::of(F::State);
-                meaning.advice.clone_from(advice);
-                meaning
-            }
-            Self::Stopped => (K::Interrupted, F::Stopped).into(),
-        }
-    }
-}
+explain! { LabError, through Attach | Store | Device | Trace {
+    Self::Workload { .. } => [Workload Request, ReadWorkloads],
+    Self::NoSuchWorkload(_) => [NoSuchWorkload Request, ListWorkloads],
+    Self::NoSuchTrace(_) => [Usage Request, ReadTraces],
+    Self::Target(..) => [Usage Request, WriteTarget],
+    Self::NoModel(_, models) => [Usage Request, TakeModel { models: models.clone() }],
+    Self::NoFolder(_) => [Usage Request, NameMountedFolders],
+    Self::NeverUnlocked => [Usage Request, CompareFormats],
+    Self::Unsuited(_) => [Request],
+    Self::TooSmall { .. } => [TooSmall State, LargerOrSmallerTest],
+    Self::WouldDestroy { .. } => [WouldDestroy Request, DestroyData],
+    Self::InUse { .. } => [Busy InUse, FreeItOrFolder],
+    Self::ReadOnly(_) => [NotPermitted Machine, NameWritable],
+    Self::NoSpace { .. } => [NoSpace State, FreeSomeOrSmallerTest],
+    Self::Io { source, .. } => { Meaning::of(match explain_io(source).fault {
+        fault @ (Fault::Machine | Fault::InUse) if source.kind() != io::ErrorKind::OutOfMemory => fault,
+        _ => Fault::Medium,
+    }) },
+    Self::System { source, .. } => { explain_io(source) },
+    Self::Folder(_) => [Usage Request, NameFileInFolder],
+    Self::NotADocument { .. } => [NotADocument State, NameSavedResults],
+    Self::NoSuchModel(_) => [Usage Request, ListModels],
+    Self::Model(ModelError::Range { .. }) => [Usage Request, CompareModel],
+    Self::Model(_) => [Request],
+    Self::Lack(_) => [Missing Machine, MeasureInProcess],
+    Self::ClosedMeanwhile(_) => [Failed State, EndRecordingFirst],
+    Self::Layout(_) => [State],
+    Self::Differs { .. } => [Verify Medium, KeepNoData],
+    Self::Volume(_, advice) => [State, ..advice.clone()],
+    Self::Stopped => [Interrupted Stopped],
+} }

@@ -21,7 +21,7 @@ pub struct Histogram {
 
 /// A histogram that is being filled.
 #[derive(Debug, Clone)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     counts: Vec<u64>,
     sum_ns: u64,
     max_ns: u64,
@@ -44,7 +44,7 @@ fn middle_of(bucket: u32) -> f64 {
 
 impl Recorder {
     /// Counts one request.
-    pub fn record(&mut self, ns: u64) {
+    pub(crate) fn record(&mut self, ns: u64) {
         let last = self.counts.len().saturating_sub(1);
         if let Some(count) = self.counts.get_mut((Buckets::index(ns) as usize).min(last)) {
             *count += 1;
@@ -54,7 +54,7 @@ impl Recorder {
     }
 
     /// What was recorded.
-    pub fn finish(&self) -> Histogram {
+    pub(crate) fn finish(&self) -> Histogram {
         let filled = self.counts.iter().enumerate().filter(|(_, n)| **n > 0);
         Histogram {
             buckets: filled.map(|(bucket, n)| (bucket as u32, *n)).collect(),
@@ -84,7 +84,7 @@ impl Histogram {
     }
 
     /// So many microseconds are not exceeded by the given part (0 to 1) of all requests.
-    pub fn quantile_us(&self, part: f64) -> f64 {
+    pub(crate) fn quantile_us(&self, part: f64) -> f64 {
         let wanted = (part.clamp(0.0, 1.0) * self.count() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
         for (bucket, n) in &self.buckets {
@@ -97,7 +97,7 @@ impl Histogram {
     }
 
     /// Adds what another has counted.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (bucket, n) in &other.buckets {
             match self.buckets.binary_search_by_key(bucket, |(b, _)| *b) {
                 Ok(at) => {

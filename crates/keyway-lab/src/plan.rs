@@ -145,6 +145,7 @@ fn fits_a_model(workloads: &[Workload]) -> Result<(), LabError> {
 #[non_exhaustive]
 pub struct ExperimentPlan {
     /// Files and devices whose bytes will be lost: their owner is asked first.
+    #[serde(with = "keyway_attach::path_text")]
     pub overwrites: Vec<PathBuf>,
     /// What is compared; the first is what the others are held against.
     pub targets: Vec<Target>,

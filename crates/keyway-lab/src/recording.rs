@@ -19,6 +19,7 @@ const LOOK: Duration = Duration::from_millis(200);
 #[non_exhaustive]
 pub struct Recorded {
     /// The trace's file.
+    #[serde(with = "keyway_attach::path_text")]
     pub trace: PathBuf,
     /// Its length in bytes.
     pub file_bytes: usize,

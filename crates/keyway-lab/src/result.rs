@@ -3,6 +3,7 @@
 use crate::error::LabError;
 use crate::histogram::Histogram;
 use crate::target::PathKind;
+use keyway_error::enum_table;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -100,95 +101,58 @@ impl Metric {
     }
 }
 
-/// What the samples of two subjects say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verdict {
-    /// The interval of the ratio includes 1.
-    #[serde(rename = "no measurable difference")]
-    NoDifference,
-    /// Worse than the baseline.
-    #[serde(rename = "slower")]
-    Slower,
-    /// Better than the baseline.
-    #[serde(rename = "faster")]
-    Faster,
-}
-
-impl Verdict {
+enum_table! {
+    /// What the samples of two subjects say.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Verdict {
+        /// The interval of the ratio includes 1.
+        #[serde(rename = "no measurable difference")]
+        NoDifference("no measurable difference"),
+        /// Worse than the baseline.
+        #[serde(rename = "slower")]
+        Slower("slower"),
+        /// Better than the baseline.
+        #[serde(rename = "faster")]
+        Faster("faster"),
+    }
     /// The words of the contract.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NoDifference => "no measurable difference",
-            Self::Slower => "slower",
-            Self::Faster => "faster",
-        }
+    pub name: &'static str,
+}
+
+enum_table! {
+    /// A reason to doubt a number.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Flag {
+        /// Memory answered instead of the drive.
+        PageCache("page-cache", "memory answered instead of the drive: the figure is not the drive's"),
+        /// The baseline's own turns moved: heat, a neighbour, a cache that filled up.
+        Drift("drift", "the baseline itself moved between the turns: heat, a neighbour or a cache that filled up"),
+        /// The turns of one subject differ much among themselves.
+        Noise("noise", "the turns differ by more than a tenth among themselves: let the machine rest and run longer"),
+        /// The span is smaller than the workload's own.
+        TooSmallFile(
+            "too-small-file",
+            "fewer bytes were touched than the test is made for: a cache in the drive may answer",
+        ),
+        /// The data could be compressed, and the drive seems to do it.
+        Compressible(
+            "compressible",
+            "the drive compresses, and plain data of this test can be compressed while encrypted data cannot",
+        ),
+        /// Parts of the medium were never written, and it answers for them without looking.
+        NotConditioned("not-conditioned", "parts were never written before: the drive answers for them without looking"),
+        /// Too few turns for an interval.
+        TooFewTurns("too-few-turns", "too few turns for an interval"),
+        /// This machine was too busy to keep a modelled drive's times.
+        BusyMachine("busy-machine", "this machine was too busy to keep the modelled drive's times"),
+        /// The run was stopped before all turns were done.
+        Incomplete("incomplete", "the run was stopped before all turns were done"),
     }
-}
-
-/// A reason to doubt a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flag {
-    /// Memory answered instead of the drive.
-    PageCache,
-    /// The baseline's own turns moved: heat, a neighbour, a cache that filled up.
-    Drift,
-    /// The turns of one subject differ much among themselves.
-    Noise,
-    /// The span is smaller than the workload's own.
-    TooSmallFile,
-    /// The data could be compressed, and the drive seems to do it.
-    Compressible,
-    /// Parts of the medium were never written, and it answers for them without looking.
-    NotConditioned,
-    /// Too few turns for an interval.
-    TooFewTurns,
-    /// This machine was too busy to keep a modelled drive's times.
-    BusyMachine,
-    /// The run was stopped before all turns were done.
-    Incomplete,
-}
-
-impl Flag {
     /// The word in JSON and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PageCache => "page-cache",
-            Self::Drift => "drift",
-            Self::Noise => "noise",
-            Self::TooSmallFile => "too-small-file",
-            Self::Compressible => "compressible",
-            Self::NotConditioned => "not-conditioned",
-            Self::TooFewTurns => "too-few-turns",
-            Self::BusyMachine => "busy-machine",
-            Self::Incomplete => "incomplete",
-        }
-    }
-
+    pub name: &'static str,
     /// What it means, for the foot of a table.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::PageCache => "memory answered instead of the drive: the figure is not the drive's",
-            Self::Drift => {
-                "the baseline itself moved between the turns: heat, a neighbour or a cache that filled up"
-            }
-            Self::Noise => {
-                "the turns differ by more than a tenth among themselves: let the machine rest and run longer"
-            }
-            Self::TooSmallFile => {
-                "fewer bytes were touched than the test is made for: a cache in the drive may answer"
-            }
-            Self::Compressible => {
-                "the drive compresses, and plain data of this test can be compressed while encrypted data cannot"
-            }
-            Self::NotConditioned => {
-                "parts were never written before: the drive answers for them without looking"
-            }
-            Self::TooFewTurns => "too few turns for an interval",
-            Self::BusyMachine => "this machine was too busy to keep the modelled drive's times",
-            Self::Incomplete => "the run was stopped before all turns were done",
-        }
-    }
+    pub meaning: &'static str,
 }
 
 /// One cell of one target against the baseline: a row of the table, an entry of `cells` in JSON.
@@ -316,7 +280,7 @@ impl Series {
     }
 
     /// Each run's value, its slices taken together.
-    pub fn per_run(&self, metric: Metric) -> Vec<f64> {
+    pub(crate) fn per_run(&self, metric: Metric) -> Vec<f64> {
         let mut runs: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
         self.samples.iter().for_each(|s| runs.entry(s.run).or_default().push(s));
         let value = |samples: &Vec<&Sample>| {

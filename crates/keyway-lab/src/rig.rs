@@ -7,10 +7,10 @@
 use crate::error::LabError;
 use crate::hardware::Hardware;
 use crate::load::{PIECE, Rng, fill, write_noise};
-use crate::sectors::{Sectors, Stored, Subject, Window};
+use crate::sectors::{Stored, Subject, Window};
 use crate::target::Target;
 use crate::test_volume::{self, DATA_START};
-use crate::timed::{self, TimedWork};
+use crate::timed::{self, EncryptInPlace, TimedWork};
 use crate::workload::Data;
 use keyway_cipher::SectorCipher;
 use keyway_engine::{Access, Device, Layout, LayoutQueue, Mapping};
@@ -31,7 +31,7 @@ const MARGIN: u64 = 16 << 20;
 
 /// A modelled drive's bytes are kept once for each so many: more memory than this is not needed to
 /// see what a cipher costs, and nobody reads the bytes.
-pub const MODEL_WINDOW: u64 = 1 << 30;
+pub(crate) const MODEL_WINDOW: u64 = 1 << 30;
 
 /// A drive to measure on, in the words of `--drive`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,7 +40,7 @@ pub enum Drive {
     /// `model:NAME`.
     Model(String),
     /// A folder, in which a file is made and removed; or a file or block device.
-    Path(PathBuf),
+    Path(#[serde(with = "keyway_attach::path_text")] PathBuf),
 }
 
 impl From<&str> for Drive {
@@ -127,7 +127,7 @@ impl Rig {
             bytes.write_at(&piece, at)?;
         }
         let title = format!("model of {}", model.title);
-        let hardware = Some(Hardware { model: model.clone(), bytes: bytes.clone() });
+        let hardware = Hardware::of(&model, &bytes);
         let drive = ModelDrive::over(model, Clock::real(), Box::new(bytes));
         let store: Arc<dyn Store> = Arc::new(drive.clone());
         Ok(Self { store, model: Some(drive), hardware, file: None, scratch: None, title, direct: true })
@@ -270,9 +270,9 @@ impl Rig {
         Ok(Volume { layout: Arc::new(layout), start, len, ceiling_mb_s })
     }
 
-    /// Keyway's own operations on a target, to be timed. `None` where there are none.
-    pub fn timed(&self, target: &Target) -> Option<Arc<TimedWork>> {
-        timed::work(self.store.clone(), self.hardware.as_ref(), target)
+    /// Keyway's own operations on a target, to be timed; `encrypt` does those in place. `None` where there are none.
+    pub fn timed(&self, target: &Target, encrypt: EncryptInPlace) -> Option<Arc<TimedWork>> {
+        timed::work(self.store.clone(), self.hardware.as_ref(), target, encrypt)
     }
 
     /// A modelled drive of the same kind that encrypts by itself, set up and unlocked, for the target
@@ -307,7 +307,7 @@ impl Rig {
             let open = move || Box::new(LayoutQueue::new(layout.clone(), model.queue())) as Box<dyn Queue>;
             return Ok(Subject::Queued { open: Arc::new(open), start: volume.start, len: volume.len });
         }
-        let device: Arc<dyn Sectors> = self.device(volume)?;
+        let device = Arc::new(Stored(self.device(volume)?));
         Ok(Subject::InProcess(Arc::new(Window::new(device, volume.start, volume.len))))
     }
 }

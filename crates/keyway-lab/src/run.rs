@@ -9,21 +9,24 @@ use crate::procedures::measure_procedure;
 use crate::result::{Document, Machine};
 use crate::rig::Rig;
 use crate::setup::Setup;
+use crate::timed::EncryptInPlace;
 use crate::workload::Procedure;
 use keyway_volume::bitlocker::FileTime;
 use std::sync::atomic::AtomicBool;
 
 impl ExperimentPlan {
-    /// Measures. What was found until an error, or until it was stopped, is in the document all the same.
+    /// Measures; where a workload times encryption in place, `encrypt` does that. What was found until an error, or until
+    /// it was stopped, is in the document all the same.
     ///
     /// # Errors
     /// Nothing could be set up.
     pub fn run(
         &self,
+        encrypt: EncryptInPlace,
         stop: &AtomicBool,
         watch: &dyn Watch,
     ) -> Result<(Document, Option<LabError>), LabError> {
-        let setup = Setup::of(self, stop)?;
+        let setup = Setup::of(self, encrypt, stop)?;
         let model = setup.rig().and_then(Rig::modelled).map(|drive| drive.model());
         let mut document = Document {
             cells: Vec::new(),

@@ -1,6 +1,5 @@
 //! What a cell is run on: a file or device, or sectors that live in this process.
 
-use keyway_engine::Device;
 use keyway_store::{Queue, Store};
 use std::io;
 use std::path::PathBuf;
@@ -24,33 +23,12 @@ pub trait Sectors: Send + Sync {
     fn is_read_only(&self) -> bool;
 }
 
-impl Sectors for Device {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        Self::read_at(self, buf, offset).map_err(|e| refused(e.errno(), e))
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
-        Self::write_at(self, buf, offset).map_err(|e| refused(e.errno(), e))
-    }
-    fn flush(&self) -> io::Result<()> {
-        Self::flush(self).map_err(|e| refused(e.errno(), e))
-    }
-    fn size(&self) -> u64 {
-        Self::size(self)
-    }
-    fn sector_bytes(&self) -> u32 {
-        Self::sector_bytes(self)
-    }
-    fn is_read_only(&self) -> bool {
-        Self::is_read_only(self)
-    }
-}
-
 /// The kind of an errno, so that "no space" stays "no space", with the words of the error itself.
 fn refused(errno: i32, error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::Error::from_raw_os_error(errno).kind(), error)
 }
 
-/// A store's sectors as they are.
+/// The sectors of a store, or of an open volume's device, as they are.
 pub struct Stored(pub Arc<dyn Store>);
 
 impl Sectors for Stored {
@@ -118,7 +96,7 @@ impl Sectors for Window {
 }
 
 /// Makes a queue for the thread that calls it.
-pub type OpenQueue = dyn Fn() -> Box<dyn Queue> + Send + Sync;
+pub(crate) type OpenQueue = dyn Fn() -> Box<dyn Queue> + Send + Sync;
 
 /// What a cell is run on.
 #[derive(Clone)]

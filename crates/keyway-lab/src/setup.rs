@@ -9,6 +9,7 @@ use crate::result::Flag;
 use crate::rig::{Rig, Volume};
 use crate::sectors::Subject;
 use crate::target::{BARE_DRIVE, PathKind, Target};
+use crate::timed::EncryptInPlace;
 use keyway_attach::fuse::{self, FuseMount};
 use keyway_attach::{Stop, loopdev};
 use std::fs::{DirBuilder, File, Metadata};
@@ -83,7 +84,11 @@ impl Drop for PrivateFolder {
 
 impl Setup {
     /// Sets everything up as planned.
-    pub(crate) fn of(plan: &ExperimentPlan, stop: &AtomicBool) -> Result<Self, LabError> {
+    pub(crate) fn of(
+        plan: &ExperimentPlan,
+        encrypt: EncryptInPlace,
+        stop: &AtomicBool,
+    ) -> Result<Self, LabError> {
         let mut setup = Self {
             entrants: Vec::new(),
             bare: None,
@@ -98,9 +103,9 @@ impl Setup {
         setup.folder = (plan.path != PathKind::InProcess).then(PrivateFolder::new).transpose()?;
         for (number, target) in plan.targets.iter().enumerate() {
             match target {
-                Target::Hardware(None) => setup.hardware(target)?,
+                Target::Hardware(None) => setup.hardware(target, encrypt)?,
                 Target::Hardware(Some(at)) | Target::At(at) => setup.as_it_is(target, at, plan, stop)?,
-                _ => setup.made(target, number, plan)?,
+                _ => setup.made(target, number, plan, encrypt)?,
             }
             if number == 0 && plan.bare {
                 setup.bare_drive();
@@ -129,9 +134,9 @@ impl Setup {
     }
 
     /// The modelled drive, encrypting by itself.
-    fn hardware(&mut self, target: &Target) -> Result<(), LabError> {
+    fn hardware(&mut self, target: &Target, encrypt: EncryptInPlace) -> Result<(), LabError> {
         let made = match self.rigs.first() {
-            Some(rig) => rig.hardware()?.map(|made| (made, rig.timed(target))),
+            Some(rig) => rig.hardware()?.map(|made| (made, rig.timed(target, encrypt))),
             None => None,
         };
         let Some(((subject, drive), timed)) = made else {
@@ -144,7 +149,13 @@ impl Setup {
     }
 
     /// A volume of ours on the drive.
-    fn made(&mut self, target: &Target, number: usize, plan: &ExperimentPlan) -> Result<(), LabError> {
+    fn made(
+        &mut self,
+        target: &Target,
+        number: usize,
+        plan: &ExperimentPlan,
+        encrypt: EncryptInPlace,
+    ) -> Result<(), LabError> {
         let Some(rig) = self.rigs.first() else { return Ok(()) };
         let volume = rig.volume(target)?;
         let subject = match (plan.path, &self.folder) {
@@ -165,7 +176,7 @@ impl Setup {
             }
         };
         let facts = EntrantFacts { ceiling_mb_s: volume.ceiling_mb_s, flags: Vec::new() };
-        let (model, timed) = (rig.modelled().cloned(), rig.timed(target));
+        let (model, timed) = (rig.modelled().cloned(), rig.timed(target, encrypt));
         self.entrants.push(Entrant { facts, model, timed, ..Entrant::new(target.to_string(), subject) });
         Ok(())
     }

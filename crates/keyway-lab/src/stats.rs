@@ -14,11 +14,11 @@ use crate::result::Verdict;
 const DRAWS: usize = 4000;
 
 /// Turns of one side in a block.
-pub const TURNS_PER_BLOCK: usize = 2;
+pub(crate) const TURNS_PER_BLOCK: usize = 2;
 
 /// Fewer blocks than this give no interval: six that say the same still do so by chance in more
 /// than one of forty experiments.
-pub const FEWEST_BLOCKS: usize = 8;
+pub(crate) const FEWEST_BLOCKS: usize = 8;
 
 /// What is left outside an interval. Intervals that shall cover in 95 % of all cases are made for
 /// 97.5 %: with 8 to 20 blocks the simulations of this module's tests find them a point or two short.
@@ -93,7 +93,7 @@ pub fn spread(values: &[f64]) -> f64 {
 
 /// How far neighbouring values lie from each other, relative to their median, as the deviation of one:
 /// what is left of the spread when a drift is taken out.
-pub fn jitter(values: &[f64]) -> f64 {
+pub(crate) fn jitter(values: &[f64]) -> f64 {
     let steps: Vec<f64> = values
         .windows(2)
         .map(|w| w.iter().rev().copied().reduce(|a, b| a - b).unwrap_or(0.0).abs())
@@ -104,7 +104,7 @@ pub fn jitter(values: &[f64]) -> f64 {
 }
 
 /// How far the median of the last third of the turns lies from that of the first, relative to it.
-pub fn drift(values: &[f64]) -> f64 {
+pub(crate) fn drift(values: &[f64]) -> f64 {
     let third = values.len() / 3;
     let (Some(first), Some(last)) = (values.get(..third), values.get(values.len() - third..)) else {
         return 0.0;

@@ -1,6 +1,7 @@
 //! What is compared: no encryption, a format with a cipher, a drive that encrypts by itself.
 
 use crate::error::LabError;
+use keyway_error::enum_table;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,39 +26,28 @@ pub enum Target {
 /// What the drive is called where it is measured without any code of ours between.
 pub const BARE_DRIVE: &str = "bare drive";
 
-/// How requests reach a volume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PathKind {
-    /// The engine is called in this process.
-    #[default]
-    InProcess,
-    /// The file of our FUSE mount.
-    Fuse,
-    /// A loop device on that file.
-    FuseLoop,
-    /// Our NBD server, through a client in this process.
-    Nbd,
-}
-
-impl PathKind {
-    /// Every one.
-    pub const ALL: [Self; 4] = [Self::InProcess, Self::Fuse, Self::FuseLoop, Self::Nbd];
-
-    /// The word on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::InProcess => "in-process",
-            Self::Fuse => "fuse",
-            Self::FuseLoop => "fuse-loop",
-            Self::Nbd => "nbd",
-        }
+enum_table! {
+    /// How requests reach a volume.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum PathKind {
+        /// The engine is called in this process.
+        #[default]
+        InProcess("in-process"),
+        /// The file of our FUSE mount.
+        Fuse("fuse"),
+        /// A loop device on that file.
+        FuseLoop("fuse-loop"),
+        /// Our NBD server, through a client in this process.
+        Nbd("nbd"),
     }
+    /// The word on the command line and in reports.
+    pub name: &'static str,
 }
 
 impl Target {
     /// Whether it is made on the drive that is measured.
-    pub fn is_made_here(&self) -> bool {
+    pub(crate) fn is_made_here(&self) -> bool {
         self.path().is_none()
     }
 

@@ -56,7 +56,8 @@ pub(crate) fn make(store: &Arc<dyn Store>, target: &Target) -> Result<Layout, La
 /// What a BitLocker volume may be made with.
 const METHODS: [Method; 4] = [Method::Xts128, Method::Xts256, Method::Cbc128, Method::Cbc256];
 
-pub(crate) fn bitlocker_method(cipher: &str) -> Option<Method> {
+/// The method of that name, where a BitLocker volume may be made with it.
+pub fn bitlocker_method(cipher: &str) -> Option<Method> {
     METHODS.into_iter().find(|m| m.name() == cipher)
 }
 

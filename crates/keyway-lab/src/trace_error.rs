@@ -1,6 +1,6 @@
 //! Why a trace can't be used.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_model::trace::{LONGEST_FILE, MOST_RECORDS, TraceFormatError};
 
 /// A trace that can't be used.
@@ -48,24 +48,16 @@ pub enum TraceError {
     },
 }
 
-impl Explain for TraceError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::TooLarge | Self::TooLong => (K::Usage, F::Request, A::CutTrace).into(),
-            Self::Recording(TraceFormatError::TooLong) => (K::Usage, F::Request, A::RecordLess).into(),
-            Self::Recording(TraceFormatError::Record(_)) => (K::Usage, F::Request, A::RecordAgain).into(),
-            Self::Recording(TraceFormatError::Trailing) => (K::Usage, F::Request, A::CopyTraceAgain).into(),
-            Self::Unknown => (K::Usage, F::Request, A::GiveTrace).into(),
-            Self::Version(_) => (K::Usage, F::Request, A::FioVersions).into(),
-            Self::TooLate => (K::Usage, F::Request, A::TraceDamaged).into(),
-            Self::PastEnd { .. } => (K::Usage, F::Request, A::LargerOrFold).into(),
-            Self::Io(..) | Self::Recording(_) | Self::Line { .. } | Self::Empty => Meaning::of(F::Request),
-        }
-    }
-}
+explain! { TraceError {
+    Self::TooLarge | Self::TooLong | Self::Recording(TraceFormatError::TooLong) => [Usage Request, CutTrace],
+    Self::Recording(TraceFormatError::Record(_)) => [Usage Request, RecordAgain],
+    Self::Recording(TraceFormatError::Trailing) => [Usage Request, CopyItAgain],
+    Self::Unknown => [Usage Request, GiveTrace],
+    Self::Version(_) => [Usage Request, FioVersions],
+    Self::TooLate => [Usage Request, MayBeDamaged],
+    Self::PastEnd { .. } => [Usage Request, LargerOrFold],
+    Self::Io(..) | Self::Recording(_) | Self::Line { .. } | Self::Empty => [Request],
+} }
 
 impl TraceError {
     /// A line that makes no sense.

@@ -3,13 +3,9 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_lab::workload::{self, Procedure};
+use keyway_lab::workload::{self, Operation, Procedure};
 use keyway_lab::{Cell, Drive, Entrant, Findings, Rig, Target, Workload, measure, measure_procedure};
-use keyway_model::{Clock, DriveModel};
-use keyway_store::{MemStore, Store};
-use keyway_virtual_drive::modelled::{Engine, set_up};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The largest block of any workload (ATTO's).
@@ -45,10 +41,7 @@ fn small(original: &Workload) -> Workload {
             }
         }
         Procedure::Copy(copy) => copy.bytes = 3 << 20,
-        Procedure::Timed(timed) => {
-            timed.bytes = 64 << 20;
-            timed.used_bytes = timed.used_bytes.map(|_| 24 << 20);
-        }
+        Procedure::Timed(timed) => timed.bytes = 64 << 20,
         // The mix runs in the calibration; here one of its parts shows that it is found and replayed.
         Procedure::Traces(traces) if traces.traces == ["pcmark-like"] || !slow => {
             traces.traces = vec!["boot".to_owned()];
@@ -61,11 +54,7 @@ fn small(original: &Workload) -> Workload {
 fn entrants(rig: &Rig, targets: &[&str], folder: &Path) -> Vec<Entrant> {
     let entrant = |words: &&str| {
         let target: Target = words.parse().expect("a target");
-        let timed = rig.timed(&target);
-        if target == Target::Hardware(None) {
-            let (subject, drive) = rig.hardware().expect("it is set up").expect("on a model");
-            return Entrant { timed, model: Some(drive), ..Entrant::new(*words, subject) };
-        }
+        let timed = rig.timed(&target, |_, _, _, _| unreachable!("nothing is encrypted in place"));
         let subject = rig.in_process(&rig.volume(&target).expect("a volume")).expect("a subject");
         let own = folder.join(words.replace(':', "-"));
         std::fs::create_dir_all(&own).expect("a folder");
@@ -107,10 +96,10 @@ fn every_shipped_workload_runs_on_a_file_and_what_it_writes_is_verified() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let rig =
         Rig::open(&Drive::Path(folder.path().to_owned()), SPAN + (96 << 20), false, &stop).expect("a rig");
-    let exfat = keyway_testkit::require_tool("mkfs.exfat").is_some();
     for original in workload::shipped().expect("they parse") {
         let workload = small(&original);
-        if workload.name == "in-place-used-time" && !exfat {
+        // Whoever lends the encryption in place times it.
+        if matches!(&workload.kind, Procedure::Timed(timed) if timed.operation == Operation::InPlace) {
             continue;
         }
         // Unlocking has no plain side.
@@ -126,44 +115,4 @@ fn every_shipped_workload_runs_on_a_file_and_what_it_writes_is_verified() {
             assert!(found.notes.iter().any(|n| n.contains("settled")), "{:?}", found.notes);
         }
     }
-}
-
-#[test]
-fn a_modelled_drive_encrypts_by_itself_and_is_ready_at_once() {
-    let stop = AtomicBool::new(false);
-    let folder = tempfile::tempdir().expect("a folder");
-    let rig = Rig::open(&Drive::from("model:crucial-m500"), SPAN + (96 << 20), false, &stop).expect("a rig");
-    let targets = ["plain", "hardware", "veracrypt:aes", "bitlocker:aes-xts-128"];
-    for name in ["anand-4k-qd32", "gnome-disks", "in-place-time", "in-place-used-time"] {
-        if name == "in-place-used-time" && keyway_testkit::require_tool("mkfs.exfat").is_none() {
-            continue;
-        }
-        let original = workload::find(name).expect("shipped");
-        let found = run(&small(&original), &original, &entrants(&rig, &targets, folder.path()));
-        check(name, &found, &targets);
-        // How long it takes is the machine's affair; how much has to be moved is not.
-        let moved = |target| {
-            let series = found.series.iter().find(|s| s.target == target).expect("a series");
-            series.samples.first().expect("a turn").bytes_written >> 20
-        };
-        if name.starts_with("in-place") {
-            let used = if name == "in-place-used-time" { 24 } else { 64 };
-            assert_eq!(["plain", "veracrypt:aes"].map(moved), [used, 64], "{name}");
-            // And its metadata; free space is left alone.
-            let bitlocker = moved("bitlocker:aes-xts-128");
-            assert!((used..used + 16).contains(&bitlocker), "{name}: {bitlocker} MiB");
-        }
-    }
-}
-
-/// A drive that encrypts by itself is ready at once because nothing of what is on it is moved.
-#[test]
-fn setting_a_drive_up_that_encrypts_by_itself_touches_no_data() {
-    let before: Vec<u8> = (0..4 << 20).map(|n: u32| (n.wrapping_mul(0x9e37_79b1) >> 24) as u8).collect();
-    let blocks = Arc::new(MemStore::from_vec(before.clone()));
-    let model = DriveModel::named("crucial-m500").expect("shipped");
-    set_up(model, Clock::simulated(), Engine::InTheModel, blocks.clone()).expect("it is set up");
-    let mut after = vec![0; before.len()];
-    blocks.read_at(&mut after, 0).expect("memory");
-    assert!(before == after);
 }

@@ -2,7 +2,8 @@
 //!
 //! Two types. [`SecretBytes`] holds a run of bytes (a password, a derived key); [`Locked`] holds
 //! one value of any type (a cipher's key schedule). Neither has `Debug`, `Clone` or `Serialize`.
-//! Each lives in pages of its own, so locking or unlocking one never touches another.
+//! Each lives in pages of its own between two that end the process which touches them, so locking or unlocking one never
+//! touches another, and what overruns a buffer never comes to one.
 //!
 //! Locking can fail where `RLIMIT_MEMLOCK` is used up; the memory then still works, still is
 //! wiped and still is left out of core dumps, and [`all_locked`] tells the caller to warn. On systems other
@@ -210,6 +211,33 @@ mod tests {
         }
         drop(Locked::new(|| Counted(5)));
         assert_eq!(DROPS.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_guard_stands_before_and_behind() {
+        let secret = SecretBytes::zeroed(5000);
+        let (start, page) = (secret.as_ptr() as usize, 4096);
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
+        let at = |address: usize| {
+            maps.lines().find_map(|line| {
+                let (range, rest) = line.split_once(' ')?;
+                let (from, to) = range.split_once('-')?;
+                let (from, to) = (usize::from_str_radix(from, 16).ok()?, usize::from_str_radix(to, 16).ok()?);
+                (from..to).contains(&address).then(|| rest.get(..4)).flatten()
+            })
+        };
+        assert_eq!(at(start - 1), Some("---p"));
+        assert_eq!(at(start + 2 * page), Some("---p"));
+        assert!(at(start).is_some_and(|access| access.starts_with("rw")));
+    }
+
+    #[test]
+    fn a_secret_is_there_again_where_one_was_wiped() {
+        for len in [1, 4096, 4097, 100_000] {
+            let mut secret = SecretBytes::zeroed(len);
+            assert!(secret.iter().all(|byte| *byte == 0));
+            secret.fill(0xa5);
+        }
     }
 
     #[test]

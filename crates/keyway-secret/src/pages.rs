@@ -1,6 +1,9 @@
-//! Whole pages from the kernel, locked, kept out of core dumps and children, wiped before return.
+//! Whole pages from the kernel between two that nobody may touch: locked, kept out of core dumps and children, wiped before
+//! return.
 
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
+use rustix::mm::{
+    Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mlock, mmap_anonymous, mprotect, munmap,
+};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,33 +17,22 @@ pub fn all_locked() -> bool {
 }
 
 pub(crate) struct Pages {
+    /// The secret's first byte, behind the first guard page.
     start: NonNull<u8>,
+    /// Bytes of the secret, a whole number of pages.
     len: usize,
 }
 
 impl Pages {
-    /// At least `len` zero bytes, page-aligned. The kernel rounds the mapping up by itself.
+    /// At least `len` zero bytes, page-aligned.
     #[allow(clippy::panic, reason = "out of address space ends a process in every allocator")]
     pub(crate) fn new(len: usize) -> Self {
-        let len = len.max(1);
-        // SAFETY: an anonymous private mapping at an address the kernel chooses aliases nothing.
-        let mapped = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
+        let page = rustix::param::page_size();
+        let pages = len.max(1).checked_next_multiple_of(page);
+        let Some(start) = pages.and_then(|len| map(len, page)) else {
+            panic!("out of memory for a secret of {len} bytes")
         };
-        let start = match mapped.ok().and_then(|p| NonNull::new(p.cast::<u8>())) {
-            Some(start) => start,
-            None => panic!("out of memory for a secret of {len} bytes"),
-        };
-        let address: *mut c_void = start.as_ptr().cast();
-        // SAFETY: the three calls below name exactly the mapping made above.
-        if unsafe { mlock(address, len) }.is_err() {
-            LOCK_FAILED.store(true, Ordering::Relaxed);
-        }
-        // SAFETY: as above; neither advice changes the contents for this process.
-        let _ = unsafe { madvise(address, len, Advice::LinuxDontDump) };
-        // SAFETY: as above. A forked child must not inherit the secret.
-        let _ = unsafe { madvise(address, len, Advice::LinuxWipeOnFork) };
-        Self { start, len }
+        Self { start, len: pages.unwrap_or_default() }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -57,9 +49,32 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         self.bytes_mut().zeroize();
-        // SAFETY: the mapping is ours and nothing borrows from it any more. Unmapping unlocks it.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
+        let page = rustix::param::page_size();
+        // SAFETY: the mapping with its two guards is ours and nothing borrows from it any more. Unmapping unlocks it.
+        let _ = unsafe { munmap(self.start.as_ptr().sub(page).cast(), self.len + 2 * page) };
     }
+}
+
+/// `len` bytes, whole pages, with a page before and one behind that end the process which touches them: what overruns
+/// another buffer never comes to a secret, and what overruns a secret goes no further.
+fn map(len: usize, page: usize) -> Option<NonNull<u8>> {
+    let whole = len.checked_add(2 * page)?;
+    // SAFETY: an anonymous private mapping at an address the kernel chooses aliases nothing.
+    let room = unsafe { mmap_anonymous(std::ptr::null_mut(), whole, ProtFlags::empty(), MapFlags::PRIVATE) };
+    // SAFETY: `whole` bytes were mapped, more than a page.
+    let start = unsafe { room.ok()?.cast::<u8>().add(page) };
+    let address: *mut c_void = start.cast();
+    // SAFETY: the calls below name exactly the middle of the mapping made above, which nobody uses yet.
+    unsafe { mprotect(address, len, MprotectFlags::READ | MprotectFlags::WRITE) }.ok()?;
+    // SAFETY: as above.
+    if unsafe { mlock(address, len) }.is_err() {
+        LOCK_FAILED.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: as above; neither advice changes the contents for this process.
+    let _ = unsafe { madvise(address, len, Advice::LinuxDontDump) };
+    // SAFETY: as above. A forked child must not inherit the secret.
+    let _ = unsafe { madvise(address, len, Advice::LinuxWipeOnFork) };
+    NonNull::new(start)
 }
 
 // SAFETY: the mapping has one owner and no thread affinity.

@@ -1,4 +1,4 @@
-//! Who speaks to a drive, by the names that people use.
+//! Authorities by the names that people use.
 
 use crate::Uid;
 use crate::host::single_user::user_of;

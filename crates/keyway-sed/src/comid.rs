@@ -73,9 +73,6 @@ impl Request {
     }
 
     /// Reads a request: ComID, extension, what is asked.
-    ///
-    /// # Errors
-    /// Too short.
     pub fn parse(bytes: &[u8]) -> Result<(u16, u16, Self), CodecError> {
         let mut from = Fields { rest: bytes, what: "a ComID request" };
         let (com_id, extension) = (from.u16()?, from.u16()?);

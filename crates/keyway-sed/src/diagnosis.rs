@@ -7,7 +7,7 @@
 
 use crate::authority::name_of;
 use crate::discovery::Discovery;
-use crate::host::error::{Did, HostError, Misbehaved, Refused, Unfit};
+use crate::host::error::{HostError, Misbehaved, Operation, Refused, Unfit};
 use crate::password::{PasswordError, PasswordHash};
 use crate::transport::{NoSecurity, TransportError};
 use crate::uid::authority;
@@ -27,107 +27,90 @@ pub struct Diagnosis {
     pub meaning: Meaning,
 }
 
-/// What a failure may come from.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Cause {
-    /// The drive is asleep or being reset.
-    #[error("the drive is asleep or being reset")]
-    AsleepOrReset,
-    /// The firmware does not take this command in its present state.
-    #[error("the drive's firmware does not take this command in its present state")]
-    StateOfFirmware,
-    /// The machine's firmware blocks the owner at every start (Block SID).
-    #[error(
-        "the machine's firmware blocks it at every start, so that malware can't take the drive over (Block SID)"
-    )]
-    BlockSid,
-    /// The drive counts wrong secrets, and takes none after the limit.
-    #[error("the drive counts wrong ones and takes none after the limit, not even the right one")]
-    TriesCounted,
-    /// Some characters of a PSID look alike.
-    #[error("it has 32 characters; 0 and O, 1 and I, 8 and B look alike")]
-    LookAlikes,
-    /// The label is another drive's.
-    #[error("the label of another drive")]
-    OtherLabel,
-    /// Somebody has set the drive up before, or a set-up was cut short.
-    #[error("somebody, or a program, has set it up before, or a set-up was cut short")]
-    SetUpBefore,
-    /// The drive's first secret is not the one that it tells.
-    #[error("the drive's first secret is not the one it tells (some need the PSID first)")]
-    UntoldSecret,
-    /// Windows has taken the drive over (eDrive).
-    #[error("Windows has taken it over as an encrypted drive (eDrive), with a secret that it tells nobody")]
-    EDrive,
-    /// The password is mistyped.
-    #[error("the password is mistyped")]
-    Mistyped,
-    /// Another program has set the password, and hashed it in another way than this one.
-    #[error("another program has set it and hashed it differently (now: {}; it may be {})", .0.words(), others(*.0))]
-    HashedOtherwise(PasswordHash),
-    /// That user, by the drive's words, is not enabled, or the password is another's.
-    #[error("{0} is not enabled, or the password is another user's")]
-    NotEnabled(String),
-    /// Only the owner may, or for locking its first administrator.
-    #[error("only the owner, or for locking its first administrator, may")]
-    OwnersRight,
-    /// The right belongs to an administrator or to another user.
-    #[error("the right belongs to an administrator, or to another user")]
-    OthersRight,
-    /// Another program talks to the drive now.
-    #[error("another program talks to it now")]
-    OtherProgram,
-    /// A program ended without saying so.
-    #[error("one that ended without saying so: the drive waits for it")]
-    AbandonedSession,
-    /// The range overlaps another, or reaches past the drive's end.
-    #[error("it overlaps another range, or reaches past the end of the drive")]
-    Overlap,
-    /// Its start or length is no multiple of the drive's alignment.
-    #[error("its start or length is no multiple of the drive's alignment")]
-    Misaligned,
-    /// The drive has no range of that number.
-    #[error("the drive has no range of that number")]
-    NoSuchRange,
-    /// The drive is in its factory state.
-    #[error("it is in its factory state")]
-    FactoryState,
-    /// The user does not exist, or is not enabled.
-    #[error("the user does not exist or is not enabled")]
-    NoSuchUser,
-    /// The global range is locked for reading and writing.
-    #[error("the global range is locked for both reading and writing")]
-    GlobalRangeLocked,
-    /// It belongs to a user alone (Single User Mode).
-    #[error("it belongs to a user alone (Single User Mode)")]
-    UsersAlone,
-    /// A range that belongs to a user alone is locked.
-    #[error("a range that belongs to a user alone is locked")]
-    UsersRangeLocked,
-    /// The drive's namespaces are not as its standard asks.
-    #[error("the drive's namespaces are not as its standard asks")]
-    Namespaces,
-    /// Another program has frozen or disabled the security provider.
-    #[error("it was frozen or disabled by another program")]
-    Frozen,
-    /// The security provider has failed.
-    #[error("it has failed")]
-    ProviderFailed,
-    /// A fault of the firmware.
-    #[error("a fault of its firmware")]
-    FirmwareFault,
-    /// The drive is not in a state for it.
-    #[error("it is not in a state for it")]
-    WrongState,
-    /// The firmware does not know it.
-    #[error("its firmware does not know it")]
-    UnknownToFirmware,
+macro_rules! causes {
+    ($(#[doc = $meaning:literal] $name:ident $({ $field:ident: $type:ty })? = $word:literal,)*) => {
+        /// What a failure may come from. A front has the sentence for it, by [`Cause::word`].
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Cause {
+            $(#[doc = $meaning] $name $({ #[doc = concat!("The ", stringify!($field), ".")] $field: $type })?,)*
+        }
+
+        impl Cause {
+            /// The word of each.
+            pub const ALL: &[&str] = &[$($word),*];
+
+            /// Its word.
+            pub const fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$name $({ $field: _ })? => $word,)*
+                }
+            }
+        }
+    };
 }
 
-/// The names of the other ways to hash.
-fn others(now: PasswordHash) -> String {
-    now.others().map(PasswordHash::name).join(" or ")
+causes! {
+    /// The drive is asleep or being reset.
+    AsleepOrReset = "asleep-or-reset",
+    /// The firmware does not take this command in its present state.
+    StateOfFirmware = "state-of-firmware",
+    /// The machine's firmware blocks the owner at every start (Block SID).
+    BlockSid = "block-sid",
+    /// The drive counts wrong secrets, and takes none after the limit.
+    TriesCounted = "tries-counted",
+    /// Some characters of a PSID look alike.
+    LookAlikes = "look-alikes",
+    /// The label is another drive's.
+    OtherLabel = "other-label",
+    /// Somebody has set the drive up before, or a set-up was cut short.
+    SetUpBefore = "set-up-before",
+    /// The drive's first secret is not the one that it tells.
+    UntoldSecret = "untold-secret",
+    /// Windows has taken the drive over (eDrive).
+    EDrive = "edrive",
+    /// The password is mistyped.
+    Mistyped = "mistyped",
+    /// Another program has set the password, and hashed it in another way than this one.
+    HashedOtherwise { hash: PasswordHash } = "hashed-otherwise",
+    /// That user, by the drive's words, is not enabled, or the password is another's.
+    NotEnabled { user: String } = "not-enabled",
+    /// Only the owner may, or for locking its first administrator.
+    OwnersRight = "owners-right",
+    /// The right belongs to an administrator or to another user.
+    OthersRight = "others-right",
+    /// Another program talks to the drive now.
+    OtherProgram = "other-program",
+    /// A program ended without saying so.
+    AbandonedSession = "abandoned-session",
+    /// The range overlaps another, or reaches past the drive's end.
+    Overlap = "overlap",
+    /// Its start or length is no multiple of the drive's alignment.
+    Misaligned = "misaligned",
+    /// The drive has no range of that number.
+    NoSuchRange = "no-such-range",
+    /// The drive is in its factory state.
+    FactoryState = "factory-state",
+    /// The user does not exist, or is not enabled.
+    NoSuchUser = "no-such-user",
+    /// The global range is locked for reading and writing.
+    GlobalRangeLocked = "global-range-locked",
+    /// It belongs to a user alone (Single User Mode).
+    UsersAlone = "users-alone",
+    /// A range that belongs to a user alone is locked.
+    UsersRangeLocked = "users-range-locked",
+    /// The drive's namespaces are not as its standard asks.
+    Namespaces = "namespaces",
+    /// Another program has frozen or disabled the security provider.
+    Frozen = "frozen",
+    /// The security provider has failed.
+    ProviderFailed = "provider-failed",
+    /// A fault of the firmware.
+    FirmwareFault = "firmware-fault",
+    /// The drive is not in a state for it.
+    WrongState = "wrong-state",
+    /// The firmware does not know it.
+    UnknownToFirmware = "unknown-to-firmware",
 }
 
 /// What is known around a failure.
@@ -166,19 +149,19 @@ pub fn diagnose(error: &HostError, situation: &Situation<'_>) -> Diagnosis {
                 told(e, &[], (K::Unsupported, Fault::Machine, &[step]))
             }
             TransportError::NotPermitted(_) => {
-                told(e, &[], (K::NotPermitted, Fault::Machine, &[A::RunAsRoot]))
+                told(e, &[], (K::NotPermitted, Fault::Machine, &[A::BecomeRoot]))
             }
             TransportError::TimedOut => told(e, &[], (K::Faulty, Fault::Medium, &[A::RetryOrPowerCycle])),
             TransportError::Refused(_) => {
                 let causes = [Cause::AsleepOrReset, Cause::StateOfFirmware];
                 told(e, &causes, (K::Faulty, Fault::Medium, &[A::Retry, A::ElseRestartMachine]))
             }
-            TransportError::Io(_) => told(e, &[], (K::Faulty, Fault::Medium, &[A::ReadLogForReason])),
+            TransportError::Io(_) => told(e, &[], (K::Faulty, Fault::Medium, &[A::ReadSystemLog])),
         },
         HostError::Misbehaved(Misbehaved::NoComId) => told(
             &"the drive offers none of the standards that Keyway manages (Opal, Ruby, Opalite, Pyrite)",
             &[],
-            (K::Unsupported, Fault::Machine, &[A::SeeWhatItOffers, A::EncryptInstead]),
+            (K::Unsupported, Fault::Machine, &[A::SeeWhatItHas, A::EncryptBySoftware]),
         ),
         HostError::Misbehaved(_) => told(error, &[], (K::Faulty, Fault::Medium, &[A::RetryOrPowerCycle])),
         HostError::Unsupported(_) => told(error, &[], (K::Unsupported, Fault::Machine, &[A::SeeWhatItHas])),
@@ -196,7 +179,7 @@ impl PasswordError {
     /// What to do next.
     pub const fn step(self) -> Advice {
         match self {
-            Self::Empty => Advice::GiveAPassword,
+            Self::Empty => Advice::GivePassword,
             Self::TooLong => Advice::ShortenOrHash,
             Self::MuchTooLong => Advice::Shorten,
         }
@@ -206,8 +189,7 @@ impl PasswordError {
 impl Unfit {
     const fn step(self) -> Advice {
         match self {
-            Self::PartBlocks => Advice::SeeBlockSize,
-            Self::Unaligned => Advice::SeeAlignment,
+            Self::PartBlocks | Self::Unaligned => Advice::SeeRangeLimits,
             Self::NeverLocks => Advice::EnableRange,
             Self::PastDataStore => Advice::ReadOrWriteLess,
             Self::LargerThanShadow => Advice::SeeShadowSize,
@@ -220,7 +202,7 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
     use Advice as A;
     use Cause as C;
     use Kind as K;
-    let Refused { did, authority: who, status } = refused;
+    let Refused { operation, authority: who, status } = refused;
     let whom = match situation.tried {
         [] => who.map_or_else(|| "anybody".to_owned(), name_of),
         tried => tried.iter().copied().map(name_of).collect::<Vec<_>>().join(" or "),
@@ -239,8 +221,8 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
     let text = str::to_owned;
     let is_blocked = || situation.discovery.and_then(Discovery::block_sid).is_some_and(|b| b.blocked);
     let is_off = || situation.discovery.and_then(Discovery::locking).is_some_and(|l| !l.enabled);
-    match (status, did) {
-        (Status::NotAuthorized | Status::AuthorityLockedOut, Did::Authenticate)
+    match (status, operation) {
+        (Status::NotAuthorized | Status::AuthorityLockedOut, Operation::Authenticate)
             if who == Some(authority::SID) && is_blocked() =>
         {
             let what = text("the owner's authority is blocked until the next power cycle");
@@ -250,30 +232,31 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
             let what = format!("too many wrong secrets were given for {whom}");
             say(K::LockedOut, what, &[C::TriesCounted], &[A::PowerCycleAndRetry])
         }
-        (Status::NotAuthorized, Did::Authenticate) if who == Some(authority::PSID) => {
+        (Status::NotAuthorized, Operation::Authenticate) if who == Some(authority::PSID) => {
             let what = text("that is not the PSID on the drive's label");
             say(K::WrongSecret, what, &[C::LookAlikes, C::OtherLabel], &[A::ReadLabelAgain])
         }
-        (Status::NotAuthorized, Did::Authenticate) if situation.factory_pin => say(
+        (Status::NotAuthorized, Operation::Authenticate) if situation.factory_pin => say(
             K::NotAllowed,
             text("the drive has an owner already: the factory's secret does not open it"),
             &[C::SetUpBefore, C::UntoldSecret, C::EDrive],
             &[A::RevertKeepingData, A::OrRevertByPsid],
         ),
-        (Status::NotAuthorized, Did::Authenticate) => {
-            let mut causes = vec![C::Mistyped, C::HashedOtherwise(situation.hash)];
+        (Status::NotAuthorized, Operation::Authenticate) => {
+            let mut causes = vec![C::Mistyped, C::HashedOtherwise { hash: situation.hash }];
             if let Some(who) = who.filter(|who| *who != authority::SID) {
-                causes.push(C::NotEnabled(name_of(who)));
+                causes.push(C::NotEnabled { user: name_of(who) });
             }
             let [one, other] = situation.hash.others().map(|hash| hash.name().to_owned());
             let what = format!("the drive does not accept the secret for {whom}");
             say(K::WrongSecret, what, &causes, &[A::CheckDrivePassword, A::TryHashes { one, other }])
         }
-        (Status::NotAuthorized, Did::Activate | Did::Reactivate | Did::Revert | Did::RevertSp) => {
-            say(K::NotAllowed, format!("{whom} may not do that"), &[C::OwnersRight], &[A::GiveOwnersSecret])
-        }
+        (
+            Status::NotAuthorized,
+            Operation::Activate | Operation::Reactivate | Operation::Revert | Operation::RevertSp,
+        ) => say(K::NotAllowed, format!("{whom} may not do that"), &[C::OwnersRight], &[A::GiveOwnersSecret]),
         (Status::NotAuthorized, _) if who.is_none() => {
-            say(K::NotAllowed, format!("{} needs a secret", did.words()), &[], &[A::GivePasswordFile])
+            say(K::NotAllowed, format!("{} needs a secret", operation.words()), &[], &[A::GivePasswordFile])
         }
         (Status::NotAuthorized, _) => {
             let what = format!("{whom} may not do that");
@@ -288,27 +271,30 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
                 &[A::WaitAMinute, A::EndOtherSessions],
             )
         }
-        (Status::InvalidParameter | Status::InsufficientSpace | Status::InsufficientRows, Did::SetRange) => {
+        (
+            Status::InvalidParameter | Status::InsufficientSpace | Status::InsufficientRows,
+            Operation::SetRange,
+        ) => {
             let causes = [C::Overlap, C::Misaligned, C::NoSuchRange];
             say(K::NotNow, text("the range can't lie there"), &causes, &[A::ListRanges, A::SeeRangeLimits])
         }
-        (Status::InvalidParameter, Did::Authenticate | Did::Other) if is_off() => {
+        (Status::InvalidParameter, Operation::Authenticate | Operation::Other) if is_off() => {
             let what = text("locking is not in use on this drive");
             say(K::NotNow, what, &[C::FactoryState], &[A::SetDriveUp])
         }
-        (Status::InvalidParameter | Status::Fail, Did::Authenticate) => {
+        (Status::InvalidParameter | Status::Fail, Operation::Authenticate) => {
             let what = format!("the drive knows no {whom} whom it could let in");
             say(K::WrongSecret, what, &[C::NoSuchUser], &[A::NameAnotherAuthority])
         }
-        (Status::Fail, Did::RevertSp) => {
+        (Status::Fail, Operation::RevertSp) => {
             let what = text("the drive can't keep the data");
             say(K::NotNow, what, &[C::GlobalRangeLocked, C::UsersAlone], &[A::UnlockOrLoseData])
         }
-        (Status::Fail, Did::Reactivate) => {
+        (Status::Fail, Operation::Reactivate) => {
             let what = text("the drive can't keep what is in its ranges");
             say(K::NotNow, what, &[C::UsersRangeLocked], &[A::HaveUserUnlockOrErase])
         }
-        (Status::Fail, Did::Activate) => {
+        (Status::Fail, Operation::Activate) => {
             let what = text("locking could not be put to use");
             say(K::NotNow, what, &[C::Namespaces], &[A::KeepOneNamespace])
         }
@@ -324,8 +310,8 @@ fn refusal(refused: Refused, situation: &Situation<'_>) -> Diagnosis {
             say(K::Faulty, text("the drive's answer does not fit its own packets"), &[], &[A::NewerFirmware])
         }
         _ => {
-            let what = format!("the drive refused {}", did.words());
-            say(K::NotNow, what, &[C::WrongState, C::UnknownToFirmware], &[A::SeeDriveState])
+            let what = format!("the drive refused {}", operation.words());
+            say(K::NotNow, what, &[C::WrongState, C::UnknownToFirmware], &[A::SeeState])
         }
     }
 }
@@ -340,8 +326,8 @@ mod tests {
         Discovery { revision: (0, 1), vendor: [0; 32], features }
     }
 
-    fn refused(did: Did, authority: Option<Uid>, status: Status) -> HostError {
-        HostError::Refused(Refused { did, authority, status })
+    fn refused(operation: Operation, authority: Option<Uid>, status: Status) -> HostError {
+        HostError::Refused(Refused { operation, authority, status })
     }
 
     fn diagnosed(error: &HostError, discovery: &Discovery, factory_pin: bool) -> Diagnosis {
@@ -352,60 +338,61 @@ mod tests {
     #[test]
     fn one_status_has_many_meanings() {
         let plain = discovery(Vec::new());
-        let sid = refused(Did::Authenticate, Some(authority::SID), Status::NotAuthorized);
+        let sid = refused(Operation::Authenticate, Some(authority::SID), Status::NotAuthorized);
         let blocked = discovery(vec![Feature::BlockSid(BlockSid { blocked: true, ..BlockSid::default() })]);
         assert_eq!(diagnosed(&sid, &blocked, false).meaning.kind, Kind::SidBlocked);
         assert_eq!(diagnosed(&sid, &plain, true).meaning.kind, Kind::NotAllowed);
         let wrong = diagnosed(&sid, &plain, false);
         assert_eq!(wrong.meaning.kind, Kind::WrongSecret);
-        assert!(wrong.causes.contains(&Cause::HashedOtherwise(PasswordHash::Sedutil)), "{wrong:?}");
+        assert!(wrong.causes.contains(&Cause::HashedOtherwise { hash: PasswordHash::Sedutil }), "{wrong:?}");
         let others = Advice::TryHashes { one: "plain".to_owned(), other: "sedutil-sha512".to_owned() };
         assert_eq!(wrong.meaning.advice, [Advice::CheckDrivePassword, others]);
-        let user = refused(Did::Authenticate, Some(authority::user(2)), Status::NotAuthorized);
+        let user = refused(Operation::Authenticate, Some(authority::user(2)), Status::NotAuthorized);
         let user = diagnosed(&user, &blocked, false);
         assert!(user.meaning.kind == Kind::WrongSecret && user.what.contains("user 2"), "{user:?}");
-        let set = refused(Did::Set, Some(authority::user(1)), Status::NotAuthorized);
+        let set = refused(Operation::Set, Some(authority::user(1)), Status::NotAuthorized);
         assert_eq!(diagnosed(&set, &plain, false).meaning.kind, Kind::NotAllowed);
-        let psid = refused(Did::Authenticate, Some(authority::PSID), Status::NotAuthorized);
+        let psid = refused(Operation::Authenticate, Some(authority::PSID), Status::NotAuthorized);
         assert_eq!(diagnosed(&psid, &plain, false).meaning.advice, [Advice::ReadLabelAgain]);
-        let locked = refused(Did::Authenticate, Some(authority::admin(1)), Status::AuthorityLockedOut);
+        let locked = refused(Operation::Authenticate, Some(authority::admin(1)), Status::AuthorityLockedOut);
         let locked = diagnosed(&locked, &plain, false).meaning;
         assert_eq!((locked.kind, locked.advice), (Kind::LockedOut, vec![Advice::PowerCycleAndRetry]));
     }
 
     #[test]
     fn all_whose_secret_it_was_tried_as_are_named() {
-        let error = refused(Did::Authenticate, Some(authority::admin(1)), Status::NotAuthorized);
+        let error = refused(Operation::Authenticate, Some(authority::admin(1)), Status::NotAuthorized);
         let tried = [authority::user(1), authority::admin(1)];
         let hash = PasswordHash::Plain;
         let told = diagnose(&error, &Situation { discovery: None, hash, factory_pin: false, tried: &tried });
         assert!(told.what.contains("for user 1 or administrator 1 ("), "{told:?}");
-        assert_eq!(told.causes.last(), Some(&Cause::NotEnabled("administrator 1".to_owned())));
+        assert_eq!(told.causes.last(), Some(&Cause::NotEnabled { user: "administrator 1".to_owned() }));
     }
 
     #[test]
     fn every_status_to_everything_says_what_to_do() {
         let off = discovery(vec![Feature::Locking(LockingFeature::default())]);
-        let dids = [
-            Did::Properties,
-            Did::Authenticate,
-            Did::Get,
-            Did::Set,
-            Did::SetRange,
-            Did::GenKey,
-            Did::Activate,
-            Did::Reactivate,
-            Did::Revert,
-            Did::RevertSp,
-            Did::Erase,
-            Did::Other,
+        let operations = [
+            Operation::Properties,
+            Operation::Authenticate,
+            Operation::Get,
+            Operation::Set,
+            Operation::SetRange,
+            Operation::GenKey,
+            Operation::Activate,
+            Operation::Reactivate,
+            Operation::Revert,
+            Operation::RevertSp,
+            Operation::Erase,
+            Operation::Other,
         ];
         for code in 1..=0x3f {
-            for did in dids {
+            for operation in operations {
                 for who in [None, Some(authority::SID), Some(authority::PSID), Some(authority::user(3))] {
                     for factory in [false, true] {
-                        let told = diagnosed(&refused(did, who, Status::from_code(code)), &off, factory);
-                        assert!(!told.meaning.advice.is_empty(), "{code:#x} {did:?} {who:?}");
+                        let told =
+                            diagnosed(&refused(operation, who, Status::from_code(code)), &off, factory);
+                        assert!(!told.meaning.advice.is_empty(), "{code:#x} {operation:?} {who:?}");
                         assert!(told.what.contains(Status::from_code(code).name()), "{told:?}");
                     }
                 }

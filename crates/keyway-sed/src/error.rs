@@ -1,4 +1,4 @@
-//! What can be wrong with bytes that claim to be of these protocols.
+//! Faults of bytes that claim to be of these protocols.
 
 /// Bytes that are not what the TCG Storage specifications describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

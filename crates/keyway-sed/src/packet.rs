@@ -7,11 +7,11 @@ use crate::CodecError;
 use zeroize::Zeroizing;
 
 /// Bytes of a ComPacket's header.
-pub const COMPACKET_HEADER: usize = 20;
+pub(crate) const COMPACKET_HEADER: usize = 20;
 /// Bytes of a packet's header.
-pub const PACKET_HEADER: usize = 24;
+pub(crate) const PACKET_HEADER: usize = 24;
 /// Bytes of a subpacket's header.
-pub const SUBPACKET_HEADER: usize = 12;
+pub(crate) const SUBPACKET_HEADER: usize = 12;
 /// Bytes of all three.
 pub const HEADERS: usize = COMPACKET_HEADER + PACKET_HEADER + SUBPACKET_HEADER;
 /// The largest ComPacket that is read, in bytes. Drives announce 2 KiB to 64 KiB, some 1 MiB.

@@ -1,16 +1,17 @@
-//! What a drive is told instead of the password that was typed: the conventions of other programs.
+//! Makes a drive's PIN of a password, by the conventions of other programs.
 //!
 //! A drive compares bytes. Which bytes a password becomes is between the programs that set it and
 //! those that give it: one that hashes can't open what one that doesn't has set, and the drive's
 //! answer to both is that it was the wrong password.
 
+use keyway_error::enum_table;
 use keyway_kdf::{Prf, pbkdf2};
 use keyway_secret::SecretBytes;
 use std::fmt;
 use std::str::FromStr;
 
 /// Bytes of a serial number in an NVMe controller's or ATA drive's own data, spaces included.
-pub const SERIAL_BYTES: usize = 20;
+pub(crate) const SERIAL_BYTES: usize = 20;
 
 /// Most bytes of a secret that Opal's C_PIN table holds (Opal SSC 2.02, section 4.2.1.8: a PIN is of
 /// the type `password`, at most 32 bytes).
@@ -25,17 +26,23 @@ const SEDUTIL_ROUNDS: u32 = 75_000;
 /// Rounds of the PBKDF2 of ChubbyAnt's fork of sedutil.
 const SEDUTIL_SHA512_ROUNDS: u32 = 500_000;
 
-/// How a password becomes the bytes that a drive compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PasswordHash {
-    /// As sedutil of the Drive Trust Alliance: PBKDF2-HMAC-SHA1, 75,000 rounds, the serial number
-    /// as the salt, 32 bytes.
-    #[default]
-    Sedutil,
-    /// As ChubbyAnt's fork of sedutil: PBKDF2-HMAC-SHA512, 500,000 rounds, the same salt and length.
-    SedutilSha512,
-    /// The password itself, as the kernel, cryptsetup, nvme-cli and `sedutil-cli -n` give it.
-    Plain,
+enum_table! {
+    /// How a password becomes the bytes that a drive compares.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum PasswordHash {
+        /// As sedutil of the Drive Trust Alliance: PBKDF2-HMAC-SHA1, 75,000 rounds, the serial number
+        /// as the salt, 32 bytes.
+        #[default]
+        Sedutil("sedutil", "PBKDF2-SHA1, 75,000 rounds, as sedutil does"),
+        /// The password itself, as the kernel, cryptsetup, nvme-cli and `sedutil-cli -n` give it.
+        Plain("plain", "not hashed, as the kernel and cryptsetup do"),
+        /// As ChubbyAnt's fork of sedutil: PBKDF2-HMAC-SHA512, 500,000 rounds, the same salt and length.
+        SedutilSha512("sedutil-sha512", "PBKDF2-SHA512, 500,000 rounds, as the fork of sedutil with SHA-512 does"),
+    }
+    /// The name that the command line takes.
+    pub name: &'static str,
+    /// Whose convention it is, in words.
+    pub words: &'static str,
 }
 
 /// Why a password can't be given to a drive.
@@ -53,33 +60,12 @@ pub enum PasswordError {
 }
 
 impl PasswordHash {
-    /// All of them, the likeliest first.
-    pub const ALL: [Self; 3] = [Self::Sedutil, Self::Plain, Self::SedutilSha512];
-
     /// The others, the likeliest first.
     pub const fn others(self) -> [Self; 2] {
         match self {
             Self::Sedutil => [Self::Plain, Self::SedutilSha512],
             Self::Plain => [Self::Sedutil, Self::SedutilSha512],
             Self::SedutilSha512 => [Self::Sedutil, Self::Plain],
-        }
-    }
-
-    /// The name that the command line takes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sedutil => "sedutil",
-            Self::SedutilSha512 => "sedutil-sha512",
-            Self::Plain => "plain",
-        }
-    }
-
-    /// Whose convention it is, in words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Sedutil => "PBKDF2-SHA1, 75,000 rounds, as sedutil does",
-            Self::SedutilSha512 => "PBKDF2-SHA512, 500,000 rounds, as the fork of sedutil with SHA-512 does",
-            Self::Plain => "not hashed, as the kernel and cryptsetup do",
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a drive refuses before it looks at its content.
+//! Refusals that come before a drive looks at the content.
 
 /// A security command that the drive refuses before it looks at its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

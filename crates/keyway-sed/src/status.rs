@@ -1,4 +1,4 @@
-//! Method status codes, in words.
+//! Status codes of methods.
 
 use std::fmt;
 
@@ -42,73 +42,61 @@ pub enum Status {
 }
 
 impl Status {
-    /// From the wire.
-    pub const fn from_code(code: u8) -> Self {
-        match code {
-            0x00 => Self::Success,
-            0x01 => Self::NotAuthorized,
-            0x03 => Self::SpBusy,
-            0x04 => Self::SpFailed,
-            0x05 => Self::SpDisabled,
-            0x06 => Self::SpFrozen,
-            0x07 => Self::NoSessionsAvailable,
-            0x08 => Self::UniquenessConflict,
-            0x09 => Self::InsufficientSpace,
-            0x0a => Self::InsufficientRows,
-            0x0c => Self::InvalidParameter,
-            0x0f => Self::TPerMalfunction,
-            0x10 => Self::TransactionFailure,
-            0x11 => Self::ResponseOverflow,
-            0x12 => Self::AuthorityLockedOut,
-            0x3f => Self::Fail,
-            other => Self::Other(other),
+    /// The code on the wire, and the specification's name.
+    const fn row(self) -> (u8, &'static str) {
+        match self {
+            Self::Success => (0x00, "SUCCESS"),
+            Self::NotAuthorized => (0x01, "NOT_AUTHORIZED"),
+            Self::SpBusy => (0x03, "SP_BUSY"),
+            Self::SpFailed => (0x04, "SP_FAILED"),
+            Self::SpDisabled => (0x05, "SP_DISABLED"),
+            Self::SpFrozen => (0x06, "SP_FROZEN"),
+            Self::NoSessionsAvailable => (0x07, "NO_SESSIONS_AVAILABLE"),
+            Self::UniquenessConflict => (0x08, "UNIQUENESS_CONFLICT"),
+            Self::InsufficientSpace => (0x09, "INSUFFICIENT_SPACE"),
+            Self::InsufficientRows => (0x0a, "INSUFFICIENT_ROWS"),
+            Self::InvalidParameter => (0x0c, "INVALID_PARAMETER"),
+            Self::TPerMalfunction => (0x0f, "TPER_MALFUNCTION"),
+            Self::TransactionFailure => (0x10, "TRANSACTION_FAILURE"),
+            Self::ResponseOverflow => (0x11, "RESPONSE_OVERFLOW"),
+            Self::AuthorityLockedOut => (0x12, "AUTHORITY_LOCKED_OUT"),
+            Self::Fail => (0x3f, "FAIL"),
+            Self::Other(code) => (code, "an undefined status"),
         }
+    }
+
+    /// From the wire.
+    pub fn from_code(code: u8) -> Self {
+        use Status as S;
+        let defined = [
+            S::Success,
+            S::NotAuthorized,
+            S::SpBusy,
+            S::SpFailed,
+            S::SpDisabled,
+            S::SpFrozen,
+            S::NoSessionsAvailable,
+            S::UniquenessConflict,
+            S::InsufficientSpace,
+            S::InsufficientRows,
+            S::InvalidParameter,
+            S::TPerMalfunction,
+            S::TransactionFailure,
+            S::ResponseOverflow,
+            S::AuthorityLockedOut,
+            S::Fail,
+        ];
+        defined.into_iter().find(|status| status.code() == code).unwrap_or(Self::Other(code))
     }
 
     /// As on the wire.
     pub const fn code(self) -> u8 {
-        match self {
-            Self::Success => 0x00,
-            Self::NotAuthorized => 0x01,
-            Self::SpBusy => 0x03,
-            Self::SpFailed => 0x04,
-            Self::SpDisabled => 0x05,
-            Self::SpFrozen => 0x06,
-            Self::NoSessionsAvailable => 0x07,
-            Self::UniquenessConflict => 0x08,
-            Self::InsufficientSpace => 0x09,
-            Self::InsufficientRows => 0x0a,
-            Self::InvalidParameter => 0x0c,
-            Self::TPerMalfunction => 0x0f,
-            Self::TransactionFailure => 0x10,
-            Self::ResponseOverflow => 0x11,
-            Self::AuthorityLockedOut => 0x12,
-            Self::Fail => 0x3f,
-            Self::Other(code) => code,
-        }
+        self.row().0
     }
 
     /// The specification's name.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Success => "SUCCESS",
-            Self::NotAuthorized => "NOT_AUTHORIZED",
-            Self::SpBusy => "SP_BUSY",
-            Self::SpFailed => "SP_FAILED",
-            Self::SpDisabled => "SP_DISABLED",
-            Self::SpFrozen => "SP_FROZEN",
-            Self::NoSessionsAvailable => "NO_SESSIONS_AVAILABLE",
-            Self::UniquenessConflict => "UNIQUENESS_CONFLICT",
-            Self::InsufficientSpace => "INSUFFICIENT_SPACE",
-            Self::InsufficientRows => "INSUFFICIENT_ROWS",
-            Self::InvalidParameter => "INVALID_PARAMETER",
-            Self::TPerMalfunction => "TPER_MALFUNCTION",
-            Self::TransactionFailure => "TRANSACTION_FAILURE",
-            Self::ResponseOverflow => "RESPONSE_OVERFLOW",
-            Self::AuthorityLockedOut => "AUTHORITY_LOCKED_OUT",
-            Self::Fail => "FAIL",
-            Self::Other(_) => "an undefined status",
-        }
+        self.row().1
     }
 }
 
@@ -127,5 +115,7 @@ mod tests {
         for code in 0..=u8::MAX {
             assert_eq!(Status::from_code(code).code(), code);
         }
+        let defined = (0..=u8::MAX).filter(|code| !matches!(Status::from_code(*code), Status::Other(_)));
+        assert_eq!(defined.count(), 16);
     }
 }

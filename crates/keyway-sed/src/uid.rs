@@ -77,128 +77,90 @@ impl fmt::Display for Uid {
     }
 }
 
+/// Constants of a specification's table, a line for each: name, value, and what it is.
+macro_rules! constants {
+    ($type:ty: $($name:ident = $value:expr, $is:literal;)*) => {
+        $(#[doc = $is] pub const $name: $type = $value;)*
+    };
+}
+
 /// Tables (Core 2.01, table 240).
 pub mod table {
     use super::Uid;
-    /// SPInfo.
-    pub const SP_INFO: Uid = Uid::row(0x02, 0);
-    /// SPTemplates.
-    pub const SP_TEMPLATES: Uid = Uid::row(0x03, 0);
-    /// Table: a row for each table.
-    pub const TABLE: Uid = Uid::row(0x01, 0);
-    /// MethodID.
-    pub const METHOD_ID: Uid = Uid::row(0x06, 0);
-    /// AccessControl.
-    pub const ACCESS_CONTROL: Uid = Uid::row(0x07, 0);
-    /// ACE: access control elements.
-    pub const ACE: Uid = Uid::row(0x08, 0);
-    /// Authority.
-    pub const AUTHORITY: Uid = Uid::row(0x09, 0);
-    /// C_PIN: credentials that are PINs.
-    pub const C_PIN: Uid = Uid::row(0x0b, 0);
-    /// SecretProtect.
-    pub const SECRET_PROTECT: Uid = Uid::row(0x1d, 0);
-    /// TPerInfo.
-    pub const TPER_INFO: Uid = Uid::row(0x0201, 0);
-    /// Template.
-    pub const TEMPLATE: Uid = Uid::row(0x0204, 0);
-    /// SP: a row for each security provider.
-    pub const SP: Uid = Uid::row(0x0205, 0);
-    /// LockingInfo.
-    pub const LOCKING_INFO: Uid = Uid::row(0x0801, 0);
-    /// Locking: a row for each range.
-    pub const LOCKING: Uid = Uid::row(0x0802, 0);
-    /// MBRControl.
-    pub const MBR_CONTROL: Uid = Uid::row(0x0803, 0);
-    /// MBR: bytes that are shown in place of the drive's first ones.
-    pub const MBR: Uid = Uid::row(0x0804, 0);
-    /// K_AES_128.
-    pub const K_AES_128: Uid = Uid::row(0x0805, 0);
-    /// K_AES_256.
-    pub const K_AES_256: Uid = Uid::row(0x0806, 0);
-    /// DataStore: bytes for the host's own use. Further ones follow by number.
-    pub const DATA_STORE: Uid = Uid::row(0x1001, 0);
-    /// DataRemovalMechanism (Opal SSC 2.02, 4.2.7).
-    pub const DATA_REMOVAL: Uid = Uid::row(0x1101, 0);
+    constants! { Uid:
+        SP_INFO = Uid::row(0x02, 0), "SPInfo.";
+        SP_TEMPLATES = Uid::row(0x03, 0), "SPTemplates.";
+        TABLE = Uid::row(0x01, 0), "Table: a row for each table.";
+        METHOD_ID = Uid::row(0x06, 0), "MethodID.";
+        ACCESS_CONTROL = Uid::row(0x07, 0), "AccessControl.";
+        ACE = Uid::row(0x08, 0), "ACE: access control elements.";
+        AUTHORITY = Uid::row(0x09, 0), "Authority.";
+        C_PIN = Uid::row(0x0b, 0), "C_PIN: credentials that are PINs.";
+        SECRET_PROTECT = Uid::row(0x1d, 0), "SecretProtect.";
+        TPER_INFO = Uid::row(0x0201, 0), "TPerInfo.";
+        TEMPLATE = Uid::row(0x0204, 0), "Template.";
+        SP = Uid::row(0x0205, 0), "SP: a row for each security provider.";
+        LOCKING_INFO = Uid::row(0x0801, 0), "LockingInfo.";
+        LOCKING = Uid::row(0x0802, 0), "Locking: a row for each range.";
+        MBR_CONTROL = Uid::row(0x0803, 0), "MBRControl.";
+        MBR = Uid::row(0x0804, 0), "MBR: bytes that are shown in place of the drive's first ones.";
+        K_AES_256 = Uid::row(0x0806, 0), "K_AES_256.";
+        DATA_STORE = Uid::row(0x1001, 0),
+            "DataStore: bytes for the host's own use. Further ones follow by number.";
+        DATA_REMOVAL = Uid::row(0x1101, 0), "DataRemovalMechanism (Opal SSC 2.02, 4.2.7).";
+    }
 }
 
 /// Security providers: rows of the SP table.
 pub mod sp {
     use super::Uid;
-    /// The Admin SP.
-    pub const ADMIN: Uid = Uid::row(0x0205, 1);
-    /// The Locking SP.
-    pub const LOCKING: Uid = Uid::row(0x0205, 2);
-    /// The Locking SP of the Enterprise SSC.
-    pub const ENTERPRISE_LOCKING: Uid = Uid::row(0x0205, 0x0001_0001);
+    constants! { Uid:
+        ADMIN = Uid::row(0x0205, 1), "The Admin SP.";
+        LOCKING = Uid::row(0x0205, 2), "The Locking SP.";
+        ENTERPRISE_LOCKING = Uid::row(0x0205, 0x0001_0001), "The Locking SP of the Enterprise SSC.";
+    }
 }
 
 /// Methods (Core 2.01, table 241; Opal SSC 2.01 for Revert and Activate; Single User Mode 1.00 for Erase).
 pub mod method {
     use super::Uid;
-    /// Properties, of the session manager.
-    pub const PROPERTIES: Uid = Uid::new(0xff01);
-    /// StartSession, of the session manager.
-    pub const START_SESSION: Uid = Uid::new(0xff02);
-    /// SyncSession: the answer to StartSession.
-    pub const SYNC_SESSION: Uid = Uid::new(0xff03);
-    /// StartTrustedSession.
-    pub const START_TRUSTED_SESSION: Uid = Uid::new(0xff04);
-    /// SyncTrustedSession.
-    pub const SYNC_TRUSTED_SESSION: Uid = Uid::new(0xff05);
-    /// CloseSession: the session manager ends one by itself.
-    pub const CLOSE_SESSION: Uid = Uid::new(0xff06);
-    /// Get of the Enterprise SSC.
-    pub const ENTERPRISE_GET: Uid = Uid::row(6, 0x06);
-    /// Set of the Enterprise SSC.
-    pub const ENTERPRISE_SET: Uid = Uid::row(6, 0x07);
-    /// Next.
-    pub const NEXT: Uid = Uid::row(6, 0x08);
-    /// Authenticate of the Enterprise SSC.
-    pub const ENTERPRISE_AUTHENTICATE: Uid = Uid::row(6, 0x0c);
-    /// GetACL.
-    pub const GET_ACL: Uid = Uid::row(6, 0x0d);
-    /// GenKey.
-    pub const GEN_KEY: Uid = Uid::row(6, 0x10);
-    /// RevertSP.
-    pub const REVERT_SP: Uid = Uid::row(6, 0x11);
-    /// Get.
-    pub const GET: Uid = Uid::row(6, 0x16);
-    /// Set.
-    pub const SET: Uid = Uid::row(6, 0x17);
-    /// Authenticate.
-    pub const AUTHENTICATE: Uid = Uid::row(6, 0x1c);
-    /// Revert.
-    pub const REVERT: Uid = Uid::row(6, 0x0202);
-    /// Activate.
-    pub const ACTIVATE: Uid = Uid::row(6, 0x0203);
-    /// Random.
-    pub const RANDOM: Uid = Uid::row(6, 0x0601);
-    /// Reactivate (Single User Mode).
-    pub const REACTIVATE: Uid = Uid::row(6, 0x0801);
-    /// Erase (Single User Mode).
-    pub const ERASE: Uid = Uid::row(6, 0x0803);
+    constants! { Uid:
+        PROPERTIES = Uid::new(0xff01), "Properties, of the session manager.";
+        START_SESSION = Uid::new(0xff02), "StartSession, of the session manager.";
+        SYNC_SESSION = Uid::new(0xff03), "SyncSession: the answer to StartSession.";
+        CLOSE_SESSION = Uid::new(0xff06), "CloseSession: the session manager ends one by itself.";
+        ENTERPRISE_GET = Uid::row(6, 0x06), "Get of the Enterprise SSC.";
+        ENTERPRISE_SET = Uid::row(6, 0x07), "Set of the Enterprise SSC.";
+        NEXT = Uid::row(6, 0x08), "Next.";
+        ENTERPRISE_AUTHENTICATE = Uid::row(6, 0x0c), "Authenticate of the Enterprise SSC.";
+        GET_ACL = Uid::row(6, 0x0d), "GetACL.";
+        GEN_KEY = Uid::row(6, 0x10), "GenKey.";
+        REVERT_SP = Uid::row(6, 0x11), "RevertSP.";
+        GET = Uid::row(6, 0x16), "Get.";
+        SET = Uid::row(6, 0x17), "Set.";
+        AUTHENTICATE = Uid::row(6, 0x1c), "Authenticate.";
+        REVERT = Uid::row(6, 0x0202), "Revert.";
+        ACTIVATE = Uid::row(6, 0x0203), "Activate.";
+        RANDOM = Uid::row(6, 0x0601), "Random.";
+        REACTIVATE = Uid::row(6, 0x0801), "Reactivate (Single User Mode).";
+        ERASE = Uid::row(6, 0x0803), "Erase (Single User Mode).";
+    }
 }
 
 /// Authorities: rows of the Authority table.
 pub mod authority {
     use super::Uid;
-    /// Everybody, without proof.
-    pub const ANYBODY: Uid = Uid::row(9, 1);
-    /// The class of all admins.
-    pub const ADMINS: Uid = Uid::row(9, 2);
-    /// The drive's makers, a class.
-    pub const MAKERS: Uid = Uid::row(9, 3);
-    /// The owner of the drive (Admin SP).
-    pub const SID: Uid = Uid::row(9, 6);
-    /// Who holds the secret printed on the label (Admin SP; PSID feature set 1.00).
-    pub const PSID: Uid = Uid::row(9, 0x0001_ff01);
-    /// The class of all users (Locking SP).
-    pub const USERS: Uid = Uid::row(9, 0x0003_0000);
-    /// BandMaster0 of the Enterprise SSC.
-    pub const BAND_MASTER_0: Uid = Uid::row(9, 0x8001);
-    /// EraseMaster of the Enterprise SSC.
-    pub const ERASE_MASTER: Uid = Uid::row(9, 0x8401);
+    constants! { Uid:
+        ANYBODY = Uid::row(9, 1), "Everybody, without proof.";
+        ADMINS = Uid::row(9, 2), "The class of all admins.";
+        MAKERS = Uid::row(9, 3), "The drive's makers, a class.";
+        SID = Uid::row(9, 6), "The owner of the drive (Admin SP).";
+        PSID = Uid::row(9, 0x0001_ff01),
+            "Who holds the secret printed on the label (Admin SP; PSID feature set 1.00).";
+        USERS = Uid::row(9, 0x0003_0000), "The class of all users (Locking SP).";
+        BAND_MASTER_0 = Uid::row(9, 0x8001), "BandMaster0 of the Enterprise SSC.";
+        ERASE_MASTER = Uid::row(9, 0x8401), "EraseMaster of the Enterprise SSC.";
+    }
 
     /// BandMaster `n` of the Enterprise SSC (its table 28), counted from 0.
     pub const fn band_master(n: u16) -> Uid {
@@ -224,12 +186,11 @@ pub mod authority {
 /// PINs: rows of the C_PIN table.
 pub mod c_pin {
     use super::Uid;
-    /// The owner's.
-    pub const SID: Uid = Uid::row(0x0b, 1);
-    /// The factory's, which everybody may read.
-    pub const MSID: Uid = Uid::row(0x0b, 0x8402);
-    /// The label's.
-    pub const PSID: Uid = Uid::row(0x0b, 0x0001_ff01);
+    constants! { Uid:
+        SID = Uid::row(0x0b, 1), "The owner's.";
+        MSID = Uid::row(0x0b, 0x8402), "The factory's, which everybody may read.";
+        PSID = Uid::row(0x0b, 0x0001_ff01), "The label's.";
+    }
 
     /// Of an authority of the Enterprise SSC's Locking SP: BandMasters and EraseMaster have their own row numbers there.
     pub const fn enterprise(whose: Uid) -> Uid {
@@ -255,12 +216,11 @@ pub mod c_pin {
 /// Rows of the Locking SP's other tables.
 pub mod locking {
     use super::Uid;
-    /// The only row of LockingInfo.
-    pub const INFO: Uid = Uid::row(0x0801, 1);
-    /// The only row of MBRControl.
-    pub const MBR_CONTROL: Uid = Uid::row(0x0803, 1);
-    /// The range that is everything no other range covers.
-    pub const GLOBAL_RANGE: Uid = Uid::row(0x0802, 1);
+    constants! { Uid:
+        INFO = Uid::row(0x0801, 1), "The only row of LockingInfo.";
+        MBR_CONTROL = Uid::row(0x0803, 1), "The only row of MBRControl.";
+        GLOBAL_RANGE = Uid::row(0x0802, 1), "The range that is everything no other range covers.";
+    }
 
     /// Range `n`; 0 is the global one.
     pub const fn range(n: u16) -> Uid {
@@ -298,41 +258,33 @@ pub mod locking {
         Uid::row(8, 0x0003_b800 | n as u32)
     }
 
-    /// Who may set everything of the MBRControl row, by the Locking SP's admins.
-    pub const ACE_MBR_CONTROL_ADMINS: Uid = Uid::row(8, 0x0003_f800);
-    /// Who may set MBRControl's Done.
-    pub const ACE_MBR_CONTROL_DONE: Uid = Uid::row(8, 0x0003_f801);
-    /// Who may read the DataStore table.
-    pub const ACE_DATA_STORE_GET: Uid = Uid::row(8, 0x0003_fc00);
-    /// Who may write the DataStore table.
-    pub const ACE_DATA_STORE_SET: Uid = Uid::row(8, 0x0003_fc01);
+    constants! { Uid:
+        ACE_MBR_CONTROL_ADMINS = Uid::row(8, 0x0003_f800),
+            "Who may set everything of the MBRControl row, by the Locking SP's admins.";
+        ACE_MBR_CONTROL_DONE = Uid::row(8, 0x0003_f801), "Who may set MBRControl's Done.";
+        ACE_DATA_STORE_GET = Uid::row(8, 0x0003_fc00), "Who may read the DataStore table.";
+    }
 }
 
 /// Columns, by table (Core 2.01, chapter 5; Opal SSC 2.01, chapter 4).
 pub mod column {
     /// C_PIN (Core 2.01, 5.3.2.12).
     pub mod c_pin {
-        /// The PIN itself.
-        pub const PIN: u64 = 3;
-        /// Characters it may have.
-        pub const CHAR_SET: u64 = 4;
-        /// Wrong ones in a row that lock it; 0 is no limit.
-        pub const TRY_LIMIT: u64 = 5;
-        /// Wrong ones so far.
-        pub const TRIES: u64 = 6;
-        /// Whether a power cycle leaves that count.
-        pub const PERSISTENCE: u64 = 7;
+        constants! { u64:
+            PIN = 3, "The PIN itself.";
+            TRY_LIMIT = 5, "Wrong ones in a row that lock it; 0 is no limit.";
+            TRIES = 6, "Wrong ones so far.";
+            PERSISTENCE = 7, "Whether a power cycle leaves that count.";
+        }
     }
     /// Authority (Core 2.01, 5.3.2.10).
     pub mod authority {
-        /// Its own name, the specification's.
-        pub const NAME: u64 = 1;
-        /// The name its user gave it.
-        pub const COMMON_NAME: u64 = 2;
-        /// Whether it may be used.
-        pub const ENABLED: u64 = 5;
-        /// Its credential.
-        pub const CREDENTIAL: u64 = 10;
+        constants! { u64:
+            NAME = 1, "Its own name, the specification's.";
+            COMMON_NAME = 2, "The name its user gave it.";
+            ENABLED = 5, "Whether it may be used.";
+            CREDENTIAL = 10, "Its credential.";
+        }
     }
     /// ACE (Core 2.01, 5.3.2.9).
     pub mod ace {
@@ -345,99 +297,70 @@ pub mod column {
     pub mod sp {
         /// Its life cycle state.
         pub const LIFE_CYCLE: u64 = 6;
-        /// Whether it is frozen.
-        pub const FROZEN: u64 = 7;
     }
     /// Locking (Core 2.01, 5.7.2.2).
     pub mod locking {
-        /// Its user's name for it.
-        pub const COMMON_NAME: u64 = 2;
-        /// First logical block.
-        pub const RANGE_START: u64 = 3;
-        /// Logical blocks.
-        pub const RANGE_LENGTH: u64 = 4;
-        /// Whether reads can be locked.
-        pub const READ_LOCK_ENABLED: u64 = 5;
-        /// Whether writes can be locked.
-        pub const WRITE_LOCK_ENABLED: u64 = 6;
-        /// Whether reads are locked.
-        pub const READ_LOCKED: u64 = 7;
-        /// Whether writes are locked.
-        pub const WRITE_LOCKED: u64 = 8;
-        /// Which resets lock it.
-        pub const LOCK_ON_RESET: u64 = 9;
-        /// The UID of its media key.
-        pub const ACTIVE_KEY: u64 = 10;
+        constants! { u64:
+            COMMON_NAME = 2, "Its user's name for it.";
+            RANGE_START = 3, "First logical block.";
+            RANGE_LENGTH = 4, "Logical blocks.";
+            READ_LOCK_ENABLED = 5, "Whether reads can be locked.";
+            WRITE_LOCK_ENABLED = 6, "Whether writes can be locked.";
+            READ_LOCKED = 7, "Whether reads are locked.";
+            WRITE_LOCKED = 8, "Whether writes are locked.";
+            LOCK_ON_RESET = 9, "Which resets lock it.";
+            ACTIVE_KEY = 10, "The UID of its media key.";
+        }
     }
     /// LockingInfo (Core 2.01, 5.7.2.1; columns 7 on: Opal SSC 2.01, table 35).
     pub mod locking_info {
-        /// Whether the drive encrypts.
-        pub const ENCRYPT_SUPPORT: u64 = 3;
-        /// Ranges besides the global one.
-        pub const MAX_RANGES: u64 = 4;
-        /// Whether ranges must be aligned.
-        pub const ALIGNMENT_REQUIRED: u64 = 7;
-        /// Bytes of a logical block.
-        pub const LOGICAL_BLOCK_SIZE: u64 = 8;
-        /// Logical blocks that a range's start and length are multiples of.
-        pub const ALIGNMENT_GRANULARITY: u64 = 9;
-        /// The first aligned logical block.
-        pub const LOWEST_ALIGNED_LBA: u64 = 10;
+        constants! { u64:
+            MAX_RANGES = 4, "Ranges besides the global one.";
+            ALIGNMENT_REQUIRED = 7, "Whether ranges must be aligned.";
+            LOGICAL_BLOCK_SIZE = 8, "Bytes of a logical block.";
+            ALIGNMENT_GRANULARITY = 9, "Logical blocks that a range's start and length are multiples of.";
+            LOWEST_ALIGNED_LBA = 10, "The first aligned logical block.";
+        }
     }
     /// MBRControl (Core 2.01, 5.7.2.5).
     pub mod mbr_control {
-        /// Whether the shadow is shown at all.
-        pub const ENABLE: u64 = 1;
-        /// Whether it has done its work for now.
-        pub const DONE: u64 = 2;
-        /// Which resets undo that.
-        pub const DONE_ON_RESET: u64 = 3;
+        constants! { u64:
+            ENABLE = 1, "Whether the shadow is shown at all.";
+            DONE = 2, "Whether it has done its work for now.";
+            DONE_ON_RESET = 3, "Which resets undo that.";
+        }
     }
     /// Table (Core 2.01, 5.3.2.3).
     pub mod table {
         /// Rows now; bytes of a byte table.
         pub const ROWS: u64 = 7;
-        /// Bytes that writes to a byte table must be a multiple of.
-        pub const MANDATORY_WRITE_GRANULARITY: u64 = 13;
-        /// Bytes that writes to a byte table are fastest in multiples of.
-        pub const RECOMMENDED_ACCESS_GRANULARITY: u64 = 14;
     }
 }
 
 /// Optional parameters of methods, which are named by these numbers.
 pub mod parameter {
-    /// HostProperties of Properties (Core 2.01, 5.2.2.1).
-    pub const HOST_PROPERTIES: u64 = 0;
-    /// HostChallenge of StartSession (Core 2.01, 5.2.3.1): the PIN.
-    pub const HOST_CHALLENGE: u64 = 0;
-    /// HostSigningAuthority of StartSession.
-    pub const HOST_SIGNING_AUTHORITY: u64 = 3;
-    /// Proof of Authenticate (Core 2.01, 5.3.3.8).
-    pub const PROOF: u64 = 0;
-    /// Where of Set (Core 2.01, 5.3.3.7).
-    pub const WHERE: u64 = 0;
-    /// Values of Set.
-    pub const VALUES: u64 = 1;
-    /// Cellblock components of Get (Core 2.01, 5.1.4.2.3): table, start row, end row, start column, end column.
-    pub const START_ROW: u64 = 1;
-    /// As above.
-    pub const END_ROW: u64 = 2;
-    /// As above.
-    pub const START_COLUMN: u64 = 3;
-    /// As above.
-    pub const END_COLUMN: u64 = 4;
-    /// KeepGlobalRangeKey of RevertSP (Opal SSC 2.01, 5.1.3.3).
-    pub const KEEP_GLOBAL_RANGE_KEY: u64 = 0x06_0000;
-    /// SingleUserSelectionList of Activate and Reactivate (Single User Mode 1.00, 3.1.1).
-    pub const SINGLE_USER_SELECTION_LIST: u64 = 0x06_0000;
-    /// RangeStartRangeLengthPolicy of Activate and Reactivate (Single User Mode 1.00, 3.1.1).
-    pub const RANGE_POLICY: u64 = 0x06_0001;
-    /// DataStoreTableSizes of Activate (Additional DataStore Tables 1.00, 3.1).
-    pub const DATA_STORE_TABLE_SIZES: u64 = 0x06_0002;
-    /// Admin1PIN of Reactivate (Single User Mode 1.00, 3.1.1.1.1.3).
-    pub const ADMIN1_PIN: u64 = 0x06_0002;
-    /// DataStoreTableSizes of Reactivate.
-    pub const REACTIVATE_DATA_STORE_TABLE_SIZES: u64 = 0x06_0003;
+    constants! { u64:
+        HOST_PROPERTIES = 0, "HostProperties of Properties (Core 2.01, 5.2.2.1).";
+        HOST_CHALLENGE = 0, "HostChallenge of StartSession (Core 2.01, 5.2.3.1): the PIN.";
+        HOST_SIGNING_AUTHORITY = 3, "HostSigningAuthority of StartSession.";
+        PROOF = 0, "Proof of Authenticate (Core 2.01, 5.3.3.8).";
+        WHERE = 0, "Where of Set (Core 2.01, 5.3.3.7).";
+        VALUES = 1, "Values of Set.";
+        START_ROW = 1,
+            "Cellblock components of Get (Core 2.01, 5.1.4.2.3): table, start row, end row, start column, end column.";
+        END_ROW = 2, "As above.";
+        START_COLUMN = 3, "As above.";
+        END_COLUMN = 4, "As above.";
+        KEEP_GLOBAL_RANGE_KEY = 0x06_0000, "KeepGlobalRangeKey of RevertSP (Opal SSC 2.01, 5.1.3.3).";
+        SINGLE_USER_SELECTION_LIST = 0x06_0000,
+            "SingleUserSelectionList of Activate and Reactivate (Single User Mode 1.00, 3.1.1).";
+        RANGE_POLICY = 0x06_0001,
+            "RangeStartRangeLengthPolicy of Activate and Reactivate (Single User Mode 1.00, 3.1.1).";
+        DATA_STORE_TABLE_SIZES = 0x06_0002,
+            "DataStoreTableSizes of Activate (Additional DataStore Tables 1.00, 3.1).";
+        ADMIN1_PIN = 0x06_0002, "Admin1PIN of Reactivate (Single User Mode 1.00, 3.1.1.1.1.3).";
+        REACTIVATE_DATA_STORE_TABLE_SIZES = 0x06_0003, "DataStoreTableSizes of Reactivate.";
+    }
     /// Half-UID that says "an authority" in an ACE's expression (Core 2.01, 5.1.3: Authority_object_ref).
     pub const AUTHORITY_REF: [u8; 4] = [0, 0, 0x0c, 0x05];
     /// Half-UID that says "an operator" in an ACE's expression (Core 2.01, 5.1.3: boolean_ACE).

@@ -76,9 +76,6 @@ fn apart() -> Duration {
 }
 
 /// Whether what is at `path` could be claimed so; said before anybody types a password.
-///
-/// # Errors
-/// As [`FileStore::open`](crate::FileStore::open).
 pub fn refuse_if_claimed(path: &Path, mode: OpenMode) -> io::Result<()> {
     let device = Node::of(&path.metadata()?);
     let exclusive = matches!((device, mode), (Node::Device(_), OpenMode::ReadWrite));

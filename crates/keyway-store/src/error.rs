@@ -1,6 +1,6 @@
 //! What went wrong on the medium: the operation, where, and the system's own reason.
 
-use keyway_error::{Advice, Explain, Meaning, explain_io, is_carried};
+use keyway_error::{Advice, Explain, Meaning, carried_errno, explain_io};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
@@ -105,10 +105,10 @@ pub struct StoreError {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match is_carried(&self.source) {
+        match carried_errno(&self.source) {
             // The error of a floor above says itself what it could not do.
-            true => self.source.fmt(f),
-            false => write!(f, "could not {} {}{}: {}", self.operation, self.range(), self.what, self.source),
+            Some(_) => self.source.fmt(f),
+            None => write!(f, "could not {} {}{}: {}", self.operation, self.range(), self.what, self.source),
         }
     }
 }
@@ -176,7 +176,7 @@ impl StoreError {
     }
 
     /// Whether somebody has made the medium shorter since it was opened. What it is now, only another look tells.
-    pub fn is_shorter(&self) -> bool {
+    pub(crate) fn is_shorter(&self) -> bool {
         self.source.get_ref().is_some_and(|source| source.is::<Shorter>())
     }
 
@@ -204,11 +204,11 @@ impl StoreError {
         }
     }
 
-    /// The errno to hand to an application: the system's own where there is one, else EPERM for what is
-    /// reserved, and EIO.
+    /// The errno to hand to an application: the system's own where there is one, or that of the error of a floor
+    /// above; else EPERM for what is reserved, and EIO.
     pub fn errno(&self) -> i32 {
         // Linux's generic numbers.
         let ours = if self.is_reserved() { 1 } else { 5 };
-        self.source.raw_os_error().unwrap_or(ours)
+        self.source.raw_os_error().or_else(|| carried_errno(&self.source)).unwrap_or(ours)
     }
 }

@@ -3,7 +3,7 @@
 //! A power cut is the interesting one: the medium keeps what was flushed, and of what was
 //! written since then any subset, sector by sector, as the plan's seed decides.
 
-use crate::{Operation, SplitMix64, Store, StoreError};
+use crate::{Operation, SplitMix64, Store, StoreError, pass_on};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -94,6 +94,8 @@ impl State {
 }
 
 impl<S: Store> Store for FaultStore<S> {
+    pass_on! { [inner] size sector_bytes is_read_only }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         let mut state = self.lock();
         let number = state.reads;
@@ -169,17 +171,5 @@ impl<S: Store> Store for FaultStore<S> {
 
     fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
         Ok(())
-    }
-
-    fn size(&self) -> u64 {
-        self.inner.size()
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.inner.sector_bytes()
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.inner.is_read_only()
     }
 }

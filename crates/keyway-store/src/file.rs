@@ -51,9 +51,6 @@ impl FileStore {
     }
 
     /// The same, by another path (a descriptor's in `/proc/self/fd`, say) than the one it is known by.
-    ///
-    /// # Errors
-    /// As of [`FileStore::open`].
     pub fn open_as(path: &Path, name: &Path, mode: OpenMode, caching: Caching) -> Result<Self, StoreError> {
         let fail = |e| StoreError::new(Operation::Open, name, 0, 0, e);
         let kind = path.metadata().map_err(fail)?.file_type();

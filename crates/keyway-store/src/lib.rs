@@ -26,6 +26,7 @@ mod log_buckets;
 mod memory;
 mod mode;
 mod noise;
+mod pass_on;
 mod queue;
 mod read_only;
 pub mod size;
@@ -61,7 +62,8 @@ pub trait Store: Send + Sync {
     fn flush(&self) -> Result<(), StoreError>;
 
     /// Tells the medium that the bytes are no longer needed; what they read as afterwards is
-    /// undefined. A store that can't do it does nothing and says `Ok`.
+    /// undefined. A store that can't do it does nothing and says `Ok`; each says so itself, since one that stands on
+    /// another and forgot to hand it on would drop it unseen.
     fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError>;
 
     /// Length in bytes.
@@ -88,32 +90,5 @@ pub trait Store: Send + Sync {
 }
 
 impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        (**self).read_at(buf, offset)
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        (**self).write_at(buf, offset)
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        (**self).flush()
-    }
-    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
-        (**self).discard(offset, len)
-    }
-    fn size(&self) -> u64 {
-        (**self).size()
-    }
-    fn sector_bytes(&self) -> u32 {
-        (**self).sector_bytes()
-    }
-    fn is_read_only(&self) -> bool {
-        (**self).is_read_only()
-    }
-    fn is_claimed(&self) -> bool {
-        (**self).is_claimed()
-    }
-    #[cfg(target_os = "linux")]
-    fn queueable(&self) -> Option<DirectFile<'_>> {
-        (**self).queueable()
-    }
+    pass_on! { [as_ref()] read_at write_at flush discard size sector_bytes is_read_only is_claimed queueable }
 }

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same in every run.
+//! A pseudorandom generator that is the same in every run.
 
 /// SplitMix64 (Steele, Lea and Flood 2014): for places, contents and scatter, never for secrets.
 #[derive(Debug, Clone)]

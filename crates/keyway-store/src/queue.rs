@@ -48,23 +48,14 @@ pub struct Completion {
 pub trait Queue {
     /// Hands a request to the store and returns at once. What is wrong with the request itself is
     /// told in its completion.
-    ///
-    /// # Errors
-    /// The queue no longer works.
     fn submit(&mut self, request: Request) -> Result<(), StoreError>;
 
     /// Waits until at least `at_least` requests (or all, where fewer are in flight) are done, and
     /// adds all that are done to `done`. With 0 it only looks.
-    ///
-    /// # Errors
-    /// The queue no longer works.
     fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), StoreError>;
 
     /// Waits until [`Queue::now`] is `until`, or a request is done, whichever comes first; adds all
     /// that are done to `done`.
-    ///
-    /// # Errors
-    /// The queue no longer works.
     fn complete_before(&mut self, until: u64, done: &mut Vec<Completion>) -> Result<(), StoreError>;
 
     /// Requests submitted and not yet handed back.

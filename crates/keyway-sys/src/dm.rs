@@ -25,8 +25,6 @@ const CREATE: Opcode = opcode(3);
 const REMOVE: Opcode = opcode(4);
 /// `DM_DEV_SUSPEND_CMD`; without its flag `DM_SUSPEND_FLAG` it makes the loaded table the live one.
 const RESUME: Opcode = opcode(6);
-/// `DM_DEV_STATUS_CMD`.
-const STATUS: Opcode = opcode(7);
 /// `DM_TABLE_LOAD_CMD`.
 const TABLE_LOAD: Opcode = opcode(9);
 /// `DM_GET_TARGET_VERSION_CMD` (Linux 5.4); loads the target's module.
@@ -48,7 +46,6 @@ const HEADER_BYTES: usize = 312;
 const DATA_SIZE_AT: usize = 12;
 const DATA_START_AT: usize = 16;
 const TARGETS_AT: usize = 20;
-const OPEN_COUNT_AT: usize = 24;
 const FLAGS_AT: usize = 28;
 const DEVICE_AT: usize = 40;
 const NAME_AT: usize = 48;
@@ -148,9 +145,6 @@ impl DeviceMapper {
     }
 
     /// Makes the loaded table the live one.
-    ///
-    /// # Errors
-    /// The kernel's.
     pub fn resume(&self, name: &str) -> io::Result<DmDevice> {
         Ok(self.ask(RESUME, Request::new(name, 0))?.device())
     }
@@ -167,22 +161,7 @@ impl DeviceMapper {
         }
     }
 
-    /// How often a device is open, mounts and devices on it counted; `None` when there is none.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn open_count(&self, name: &str) -> io::Result<Option<u32>> {
-        match self.ask(STATUS, Request::new(name, 0)) {
-            Ok(answer) => Ok(Some(answer.u32_at(OPEN_COUNT_AT))),
-            Err(e) if e.raw_os_error() == Some(libc::ENXIO) => Ok(None),
-            Err(e) => Err(e),
-        }
-    }
-
     /// Every device: its name and number.
-    ///
-    /// # Errors
-    /// The kernel's.
     pub fn devices(&self) -> io::Result<Vec<(String, DmDevice)>> {
         let answer = self.ask(LIST_DEVICES, Request::new("", ROOM))?;
         Ok(answer.names())

@@ -5,6 +5,9 @@
 //! until [`FuseRing::ready`] hands it out, and to whoever has it until [`FuseRing::commit`] gives
 //! them back together with the answer. What is begun is told to the kernel by the next
 //! [`FuseRing::wait`]: one system call for all of it, and for the next requests as well.
+//!
+//! A queue's payloads lie side by side in huge pages. When no request has come for a while their memory goes back to the
+//! system, and what was in it with it.
 //! Structures: `include/uapi/linux/fuse.h`, protocol 7.42.
 
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
@@ -13,8 +16,10 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::IoMemory;
 use crate::served_ring::{self, FILE, KERNEL};
 
 /// `FUSE_IO_URING_CMD_REGISTER`.
@@ -35,8 +40,13 @@ const PER_ENTRY: u64 = 4;
 const KINDS: u64 = PER_ENTRY - 1;
 /// A transfer; a FUSE command is 0.
 const TRANSFER: u64 = 1;
-/// The bell, which has no entry.
+/// The bell, which has no entry,
 const BELL: u64 = 2;
+/// nor has the clock.
+const CLOCK: u64 = 3;
+
+/// A queue that had nothing to do for so long, and for twice that at most, keeps no memory.
+static REST: types::Timespec = types::Timespec::new().sec(15);
 
 /// Bytes of answers that are not held back for the sake of fewer system calls: to copy them takes
 /// many times as long as a call.
@@ -84,43 +94,42 @@ struct Buffers {
     payload: NonNull<u8>,
     payload_len: usize,
     segments: Box<[Segment; SEGMENTS as usize]>,
+    /// Where the payload lies, and those of the queue's other entries.
+    _memory: Arc<Mutex<IoMemory>>,
 }
 
 /// The start of a page, so that payloads can go to direct I/O as they are.
 const PAYLOAD_ALIGN: usize = 4096;
 
 impl Buffers {
-    fn new(payload_len: usize) -> io::Result<Self> {
+    /// The payload is the `number`th `payload_len` bytes of `memory`.
+    fn new(memory: &Arc<Mutex<IoMemory>>, number: usize, payload_len: usize) -> io::Result<Self> {
         let out_of_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
-        let layout = Layout::from_size_align(payload_len.max(PAYLOAD_ALIGN), PAYLOAD_ALIGN)
-            .map_err(|_| out_of_memory())?;
-        // SAFETY: the layout's size is not 0.
-        let payload = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).ok_or_else(out_of_memory)?;
+        let payload = {
+            let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = number.checked_mul(payload_len).ok_or_else(out_of_memory)?;
+            let end = at.checked_add(payload_len).filter(|end| *end <= memory.len());
+            end.ok_or_else(out_of_memory)?;
+            // SAFETY: it ends inside the memory, as was just seen.
+            unsafe { memory.start().add(at) }
+        };
         // SAFETY: `Headers` is not of size 0.
         let headers = unsafe { std::alloc::alloc_zeroed(Layout::new::<Headers>()) };
-        let Some(headers) = NonNull::new(headers.cast::<Headers>()) else {
-            // SAFETY: allocated above with this layout, and nobody else knows of it.
-            unsafe { std::alloc::dealloc(payload.as_ptr(), layout) };
-            return Err(out_of_memory());
-        };
+        let headers = NonNull::new(headers.cast::<Headers>()).ok_or_else(out_of_memory)?;
         let segments = Box::new([
             Segment { base: headers.as_ptr().cast(), len: size_of::<Headers>() },
-            Segment { base: payload.as_ptr(), len: layout.size() },
+            Segment { base: payload.as_ptr(), len: payload_len },
         ]);
-        Ok(Self { headers, payload, payload_len: layout.size(), segments })
+        Ok(Self { headers, payload, payload_len, segments, _memory: Arc::clone(memory) })
     }
 }
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: both were allocated in `new` with these layouts and are freed only here; the
-        // kernel writes to them only inside this thread's own system calls on the ring, which is
-        // closed before (field order of `FuseRing`).
-        unsafe {
-            let layout = Layout::from_size_align_unchecked(self.payload_len, PAYLOAD_ALIGN);
-            std::alloc::dealloc(self.payload.as_ptr(), layout);
-            std::alloc::dealloc(self.headers.as_ptr().cast(), Layout::new::<Headers>());
-        }
+        // SAFETY: allocated in `new` with this layout and freed only here; the kernel writes to it
+        // only inside this thread's own system calls on the ring, which is closed before (field
+        // order of `FuseRing`).
+        unsafe { std::alloc::dealloc(self.headers.as_ptr().cast(), Layout::new::<Headers>()) };
     }
 }
 
@@ -131,7 +140,8 @@ pub struct FuseEntry {
     number: usize,
 }
 
-// SAFETY: the buffers belong to the entry alone, and nothing in it is tied to a thread.
+// SAFETY: the headers and its part of the payloads' memory belong to the entry alone, and nothing in it is tied to a
+// thread.
 unsafe impl Send for FuseEntry {}
 
 impl FuseEntry {
@@ -191,6 +201,13 @@ pub struct FuseRing {
     /// Bytes of answers that the kernel does not know of yet.
     unsent: usize,
     unmounted: bool,
+    memory: Arc<Mutex<IoMemory>>,
+    /// There may be something in the payloads.
+    touched: bool,
+    /// Something has come since the clock was wound up.
+    awake: bool,
+    /// The clock runs.
+    wound: bool,
 }
 
 impl FuseRing {
@@ -206,16 +223,20 @@ impl FuseRing {
         files: &[BorrowedFd<'_>],
         bell: BorrowedFd<'_>,
     ) -> io::Result<Self> {
-        // A place for every entry and one for the bell: it is never full.
+        // A place for every entry, one for the bell and one for the clock: it is never full.
         let ring = IoUring::<squeue::Entry128, cqueue::Entry>::builder()
             .dontfork()
             .setup_single_issuer()
             .setup_defer_taskrun()
             .setup_taskrun_flag()
-            .build(u32::from(entries) + 1)?;
+            .build(u32::from(entries) + 2)?;
         served_ring::register(&ring, fuse, files)?;
-        let made = (0..usize::from(entries))
-            .map(|number| Ok(Some(FuseEntry { buffers: Buffers::new(payload_len)?, number })));
+        let payload_len = payload_len.max(1).next_multiple_of(PAYLOAD_ALIGN);
+        let all = payload_len.checked_mul(entries.into()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let memory = Arc::new(Mutex::new(IoMemory::apart(all)?));
+        let made = (0..usize::from(entries)).map(|number| {
+            Ok(Some(FuseEntry { buffers: Buffers::new(&memory, number, payload_len)?, number }))
+        });
         let mut ring = Self {
             ring,
             entries: made.collect::<io::Result<_>>()?,
@@ -225,6 +246,10 @@ impl FuseRing {
             transfers: 0,
             unsent: 0,
             unmounted: false,
+            memory,
+            touched: false,
+            awake: false,
+            wound: false,
         };
         // The kernel takes the one that was offered last first.
         for number in (0..ring.entries.len()).rev() {
@@ -254,8 +279,16 @@ impl FuseRing {
                 self.listen()?;
                 return Ok(Some(RingEvent::Bell));
             }
+            if kind == CLOCK {
+                self.wound = false;
+                if !std::mem::take(&mut self.awake) {
+                    self.rest();
+                }
+                continue;
+            }
             let entry = self.entries.get_mut(number).and_then(Option::take);
             let entry = entry.ok_or(io::ErrorKind::InvalidData)?;
+            (self.touched, self.awake) = (true, true);
             if kind == TRANSFER {
                 self.transfers -= 1;
                 return Ok(Some(RingEvent::Moved(entry, result)));
@@ -303,8 +336,30 @@ impl FuseRing {
         if self.unmounted && self.transfers == 0 {
             return Ok(false);
         }
+        // Once for many requests: a limit to each wait would cost each of them something.
+        if self.touched && !self.wound {
+            let command = opcode::Timeout::new(&raw const REST).build().user_data(CLOCK);
+            self.push(&command.into(), None)?;
+            self.wound = true;
+        }
         self.submit(1)?;
         Ok(true)
+    }
+
+    /// Gives the payloads' memory back where nobody has anything in it.
+    fn rest(&mut self) {
+        let all_offered = self.entries.iter().all(Option::is_some);
+        if self.transfers > 0
+            || !all_offered
+            || !self.ring.completion().is_empty()
+            || !self.ring.submission().is_empty()
+        {
+            return;
+        }
+        // Every entry is the kernel's and all answers are taken. It puts the next request into a payload inside this
+        // thread's own system calls only, and tells of it in the completion queue, which is empty.
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).empty();
+        self.touched = false;
     }
 
     /// Answers with `header` (a `fuse_out_header`) and the first `len` bytes of the payload, and

@@ -62,33 +62,3 @@ impl Drop for KernelKey {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_lives_as_long_as_its_value() {
-        let find = |name: &str| {
-            let name = CString::new(name).expect("plain");
-            // SAFETY: KEYCTL_SEARCH (10) reads two texts that end with a zero.
-            unsafe {
-                libc::syscall(libc::SYS_keyctl, 10, THREAD_KEYRING, c"logon".as_ptr(), name.as_ptr(), 0)
-            }
-        };
-        let key = match KernelKey::add("keyway:test", &[7; 64]) {
-            Err(e) if matches!(e.raw_os_error(), Some(libc::ENOSYS | libc::EPERM | libc::EACCES)) => {
-                keyway_testkit::leave_out(&format!("no keyring here: {e}"));
-                return;
-            }
-            key => key.expect("a key"),
-        };
-        assert_eq!(find(key.description()), key.serial);
-        // SAFETY: KEYCTL_READ (11) is given no room.
-        let read = unsafe { libc::syscall(libc::SYS_keyctl, 11, key.serial, std::ptr::null::<u8>(), 0) };
-        assert_eq!(read, -1, "nobody reads it back");
-        drop(key);
-        assert_eq!(find("keyway:test"), -1);
-        assert!(KernelKey::add("no prefix", &[7; 64]).is_err());
-    }
-}

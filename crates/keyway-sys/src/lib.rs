@@ -1,4 +1,4 @@
-//! The few things Keyway asks of Linux that no safe crate offers: ioctls and process settings.
+//! The few things Keyway asks of Linux that no safe crate offers: ioctls, process settings, and memory in huge pages.
 //!
 //! Every function here is a safe wrapper that takes and returns owned, checked types.
 
@@ -7,7 +7,9 @@ mod disks;
 mod dm;
 mod fuse_ring;
 mod fusedev;
+mod io_memory;
 mod io_ring;
+mod ioctl_result;
 mod keyring;
 mod layers;
 mod locks;
@@ -18,6 +20,7 @@ mod nvme;
 mod opal;
 mod partition;
 mod process;
+pub mod sandbox;
 mod served_ring;
 mod sg;
 mod ublk;
@@ -27,16 +30,15 @@ pub use disks::disks_under;
 pub use dm::{DM_CONTROL, DeviceMapper, DmDevice, DmTarget};
 pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};
 pub use fusedev::fuse_clone;
+pub use io_memory::{IoMemory, IoMemoryUse};
 pub use io_ring::{IoRing, Transfer};
 pub use keyring::KernelKey;
 pub use layers::{Layer, LayerRelation, Node, layers, partitions, views};
 pub use locks::{LockHolder, write_locked_by};
-pub use loopdev::{
-    LoopStatus, loop_attach, loop_attach_until_closed, loop_detach, loop_set_direct, loop_status,
-};
+pub use loopdev::{LoopStatus, loop_attach, loop_attach_until_closed, loop_detach, loop_set_direct};
 pub use mounts::{Mount, Use, claim_device, mounts, uses};
 pub use nvme::{NVME_IDENTIFY_BYTES, nvme_identify, nvme_security_receive, nvme_security_send};
-pub use opal::{OPAL_KEY_MAX, OpalLock, OpalRange, OpalStatus, opal_lock_unlock, opal_save, opal_status};
+pub use opal::{OpalLock, OpalRange, OpalStatus, opal_lock_unlock, opal_save, opal_status};
 pub use partition::{Partition, partition_of};
 pub use process::{bytes_fetched, close_on_exec_from, harden_process, thread_sleeps};
 pub use sg::{ScsiData, ScsiDone, scsi_command};

@@ -2,6 +2,7 @@
 //!
 //! Numbers and structures: `include/uapi/linux/loop.h`.
 
+use crate::ioctl_result::ReturnsNumber;
 use rustix::ioctl::{Getter, IntegerSetter, NoArg, Opcode, Setter, ioctl};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -96,9 +97,6 @@ pub fn loop_attach(backing: &File, sector_bytes: u32, read_only: bool) -> io::Re
 
 /// As [`loop_attach`], for a device that the kernel takes off the file when nobody has it open any more,
 /// device-mapper included. Until somebody has, hold the file that is returned.
-///
-/// # Errors
-/// The same.
 pub fn loop_attach_until_closed(
     backing: &File,
     sector_bytes: u32,
@@ -112,7 +110,7 @@ fn attach(backing: &File, sector_bytes: u32, read_only: bool, more: u32) -> io::
     let mut tries = TRIES;
     loop {
         // SAFETY: the operation takes no argument and touches no memory.
-        let number = unsafe { ioctl(&control, ReturnsNumber) }?;
+        let number = unsafe { ioctl(&control, ReturnsNumber(NoArg::<GET_FREE>::new())) }?;
         let path = PathBuf::from(format!("/dev/loop{number}"));
         match configure(&path, backing, sector_bytes, read_only, more) {
             Ok(device) => return Ok((path, device)),
@@ -138,7 +136,7 @@ fn configure(path: &Path, backing: &File, sector_bytes: u32, read_only: bool, mo
 }
 
 /// What the loop device is on; `None` when it is on nothing.
-pub fn loop_status(device: &File) -> io::Result<Option<LoopStatus>> {
+pub(crate) fn loop_status(device: &File) -> io::Result<Option<LoopStatus>> {
     // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64`, which `Info` is; any bytes are
     // a valid one.
     match unsafe { ioctl(device, Getter::<GET_STATUS, Info>::new()) } {
@@ -168,27 +166,6 @@ pub fn loop_detach(device: &File) -> io::Result<()> {
         // ENXIO: it is off already.
         Ok(()) | Err(rustix::io::Errno::NXIO) => Ok(()),
         Err(e) => Err(e.into()),
-    }
-}
-
-/// LOOP_CTL_GET_FREE, whose answer is the system call's own result.
-struct ReturnsNumber;
-
-// SAFETY: the operation takes no argument, touches no memory and returns a number.
-unsafe impl rustix::ioctl::Ioctl for ReturnsNumber {
-    type Output = i32;
-    const IS_MUTATING: bool = false;
-    fn opcode(&self) -> Opcode {
-        GET_FREE
-    }
-    fn as_ptr(&mut self) -> *mut rustix::ffi::c_void {
-        std::ptr::null_mut()
-    }
-    unsafe fn output_from_ptr(
-        out: rustix::ioctl::IoctlOutput,
-        _: *mut rustix::ffi::c_void,
-    ) -> rustix::io::Result<i32> {
-        Ok(out)
     }
 }
 

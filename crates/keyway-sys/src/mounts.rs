@@ -204,27 +204,6 @@ mod tests {
     }
 
     #[test]
-    fn the_disk_under_the_root_file_system_is_in_use() {
-        let mounts = parse_mountinfo(&std::fs::read("/proc/self/mountinfo").expect("Linux"));
-        let Some(root) = mounts.iter().find(|m| m.at == Path::new("/") && m.source.is_absolute()) else {
-            keyway_testkit::leave_out("the root file system has no device here");
-            return;
-        };
-        let Ok(meta) = root.source.metadata() else {
-            keyway_testkit::leave_out("the root file system's device can't be seen here");
-            return;
-        };
-        assert!(meta.rdev() != 0);
-        let found = uses(&root.source).expect("readable");
-        assert!(found.contains(&Use::Mounted("/".into())), "{found:?}");
-        let busy = claim_device(&root.source).expect_err("the kernel has claimed it");
-        assert!(
-            matches!(busy.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::PermissionDenied),
-            "{busy}"
-        );
-    }
-
-    #[test]
     fn a_plain_file_is_free() {
         let path = std::env::current_exe().expect("it runs");
         assert_eq!(uses(&path).expect("readable"), []);

@@ -3,6 +3,7 @@
 //! Structure and number: `include/uapi/linux/nvme_ioctl.h`. Opcodes and fields: NVM Express base
 //! specification 2.0, sections 5.17 (Identify), 5.25 and 5.26 (Security Receive, Security Send).
 
+use crate::ioctl_result::ReturnsNumber;
 use rustix::ioctl::{Opcode, Updater, ioctl};
 use std::io;
 use std::os::fd::AsFd;
@@ -65,7 +66,7 @@ impl Command {
         self.data_len = len;
         // SAFETY: NVME_IOCTL_ADMIN_CMD reads and writes one `struct nvme_admin_cmd`, which this is;
         // the caller vouches for the buffer.
-        let status = unsafe { ioctl(device, ReturnsStatus(Updater::new(&mut self))) }?;
+        let status = unsafe { ioctl(device, ReturnsNumber(Updater::<ADMIN, Self>::new(&mut self))) }?;
         Ok(u16::try_from(status).unwrap_or(u16::MAX))
     }
 }
@@ -106,28 +107,6 @@ pub fn nvme_security_receive(
 
 fn length(len: usize) -> io::Result<u32> {
     u32::try_from(len).map_err(|_| io::ErrorKind::InvalidInput.into())
-}
-
-/// The ioctl, whose answer is the system call's own result: the drive's status.
-struct ReturnsStatus<'a>(Updater<'a, ADMIN, Command>);
-
-// SAFETY: opcode and pointer are the Updater's, which hold for one `struct nvme_admin_cmd`; only the
-// answer is taken from the system call's result instead.
-unsafe impl rustix::ioctl::Ioctl for ReturnsStatus<'_> {
-    type Output = i32;
-    const IS_MUTATING: bool = true;
-    fn opcode(&self) -> Opcode {
-        self.0.opcode()
-    }
-    fn as_ptr(&mut self) -> *mut rustix::ffi::c_void {
-        self.0.as_ptr()
-    }
-    unsafe fn output_from_ptr(
-        out: rustix::ioctl::IoctlOutput,
-        _: *mut rustix::ffi::c_void,
-    ) -> rustix::io::Result<i32> {
-        Ok(out)
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! Structures and numbers: `include/uapi/linux/sed-opal.h`.
 
-use rustix::ioctl::{Getter, Ioctl, IoctlOutput, Opcode, ioctl};
-use std::ffi::c_void;
+use crate::ioctl_result::ReturnsNumber;
+use rustix::ioctl::{Getter, Opcode, Updater, ioctl};
 use std::io;
 use std::os::fd::AsFd;
 use zeroize::Zeroize;
@@ -21,7 +21,7 @@ const READ_WRITE: u32 = 2;
 /// `OPAL_LK`.
 const LOCKED: u32 = 4;
 /// `OPAL_KEY_MAX`.
-pub const OPAL_KEY_MAX: usize = 256;
+pub(crate) const OPAL_KEY_MAX: usize = 256;
 /// `OPAL_USER9`, the last that the kernel's list has.
 const LAST_USER: u8 = 9;
 
@@ -84,28 +84,6 @@ pub struct OpalRange {
     pub lock: OpalLock,
 }
 
-/// One ioctl with a [`LockUnlock`], which returns a number.
-struct Told<'a, const OPCODE: Opcode>(&'a mut LockUnlock);
-
-// SAFETY: both opcodes that this is used with read one `struct opal_lock_unlock`, which `LockUnlock` is; in place, so
-// that no copy of the secret stays behind.
-unsafe impl<const OPCODE: Opcode> Ioctl for Told<'_, OPCODE> {
-    type Output = i64;
-    const IS_MUTATING: bool = true;
-
-    fn opcode(&self) -> Opcode {
-        OPCODE
-    }
-
-    fn as_ptr(&mut self) -> *mut c_void {
-        std::ptr::from_mut(self.0).cast()
-    }
-
-    unsafe fn output_from_ptr(told: IoctlOutput, _: *mut c_void) -> rustix::io::Result<i64> {
-        Ok(i64::from(told))
-    }
-}
-
 /// What the drive says by the kernel's mouth: 0, or a TCG method status (Core 2.01, 5.1.5).
 fn tell<const OPCODE: Opcode>(device: impl AsFd, range: OpalRange, key: &[u8]) -> io::Result<u8> {
     let key_len = u8::try_from(key.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
@@ -129,8 +107,9 @@ fn tell<const OPCODE: Opcode>(device: impl AsFd, range: OpalRange, key: &[u8]) -
         align2: [0; 2],
     };
     request.key.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
-    // SAFETY: see `Told`.
-    let told = unsafe { ioctl(device, Told::<OPCODE>(&mut request)) };
+    // SAFETY: both opcodes that this is used with read one `struct opal_lock_unlock`, which `LockUnlock` is; in place,
+    // so that no copy of the secret stays behind.
+    let told = unsafe { ioctl(device, ReturnsNumber(Updater::<OPCODE, LockUnlock>::new(&mut request))) };
     request.zeroize();
     u8::try_from(told?).map_err(|_| io::Error::other("the kernel's Opal code answered what it must not"))
 }

@@ -46,15 +46,3 @@ pub fn close_on_exec_from(first: RawFd) -> io::Result<()> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn going_to_sleep_is_counted() {
-        let before = thread_sleeps();
-        // A busy machine may wake a thread before it sleeps.
-        keyway_testkit::wait_until("it slept", || thread_sleeps() > before);
-    }
-}

@@ -1,4 +1,4 @@
-//! What the rings have in common by which the kernel hands out requests: FUSE's and ublk's.
+//! What FUSE's and ublk's rings have in common.
 
 use io_uring::{IoUring, cqueue, squeue, types};
 use std::io;

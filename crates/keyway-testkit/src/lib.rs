@@ -9,7 +9,7 @@
 mod bitlocker_judges;
 mod digest;
 mod failing;
-mod guest;
+mod guest_machine;
 mod hex;
 mod index;
 mod model;
@@ -27,7 +27,7 @@ pub use bitlocker_judges::{
 };
 pub use digest::{sha256_of, sha256_of_file};
 pub use failing::{FailingDisk, Fault};
-pub use guest::{Guest, GuestRun, Job};
+pub use guest_machine::{Guest, GuestRun, Job};
 pub use hex::{hex, to_hex};
 pub use index::{Row, Table};
 pub use model::{Medium, Model, Step};

@@ -1,4 +1,4 @@
-//! Volumes are kept compressed; the `xz` program brings them back.
+//! Unpacks the compressed test volumes with `xz`.
 
 use crate::require_tool;
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! Where the TPM is: a device of the kernel or an emulator's socket.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -36,11 +36,7 @@ impl Default for Address {
 #[error("\"{0}\" is no address of a TPM")]
 pub struct AddressFault(String);
 
-impl Explain for AddressFault {
-    fn explain(&self) -> Meaning {
-        (Kind::Usage, Fault::Request, Advice::WriteTpmAddress).into()
-    }
-}
+explain!(AddressFault => [Usage Request, WriteTpmAddress]);
 
 impl FromStr for Address {
     type Err = AddressFault;

@@ -1,57 +1,40 @@
 //! The numbers of the TPM 2.0 library specification that this client uses, with their clauses.
 
-/// Command codes (Part 2, clause 6.5.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Command {
-    /// Makes a key from a hierarchy's seed.
-    CreatePrimary = 0x131,
-    /// Makes an object under a storage key.
-    Create = 0x153,
-    /// Brings an object into the TPM.
-    Load = 0x157,
-    /// Gives out what an object seals.
-    Unseal = 0x15E,
-    /// Throws a loaded object or session out.
-    FlushContext = 0x165,
-    /// Adds "the object's authorization value is needed" to a policy.
-    PolicyAuthValue = 0x16B,
-    /// The public part of a loaded or persistent object.
-    ReadPublic = 0x173,
-    /// Begins a session.
-    StartAuthSession = 0x176,
-    /// What the TPM can do and which state it is in.
-    GetCapability = 0x17A,
-    /// Values of platform configuration registers.
-    PcrRead = 0x17E,
-    /// Adds "these registers have these values" to a policy.
-    PolicyPcr = 0x17F,
-    /// Adds a measurement to a register.
-    PcrExtend = 0x182,
-}
+use keyway_error::enum_table;
 
-impl Command {
-    pub(crate) fn code(self) -> u32 {
-        self as u32
+enum_table! {
+    /// Command codes (Part 2, clause 6.5.2).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Command {
+        /// Makes a key from a hierarchy's seed.
+        CreatePrimary(0x131, "TPM2_CreatePrimary"),
+        /// Makes an object under a storage key.
+        Create(0x153, "TPM2_Create"),
+        /// Brings an object into the TPM.
+        Load(0x157, "TPM2_Load"),
+        /// Gives out what an object seals.
+        Unseal(0x15E, "TPM2_Unseal"),
+        /// Throws a loaded object or session out.
+        FlushContext(0x165, "TPM2_FlushContext"),
+        /// Adds "the object's authorization value is needed" to a policy.
+        PolicyAuthValue(0x16B, "TPM2_PolicyAuthValue"),
+        /// The public part of a loaded or persistent object.
+        ReadPublic(0x173, "TPM2_ReadPublic"),
+        /// Begins a session.
+        StartAuthSession(0x176, "TPM2_StartAuthSession"),
+        /// What the TPM can do and which state it is in.
+        GetCapability(0x17A, "TPM2_GetCapability"),
+        /// Values of platform configuration registers.
+        PcrRead(0x17E, "TPM2_PCR_Read"),
+        /// Adds "these registers have these values" to a policy.
+        PolicyPcr(0x17F, "TPM2_PolicyPCR"),
+        /// Adds a measurement to a register.
+        PcrExtend(0x182, "TPM2_PCR_Extend"),
     }
-
+    /// Its number.
+    pub(crate) code: u32,
     /// The name in the specification.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::CreatePrimary => "TPM2_CreatePrimary",
-            Self::Create => "TPM2_Create",
-            Self::Load => "TPM2_Load",
-            Self::Unseal => "TPM2_Unseal",
-            Self::FlushContext => "TPM2_FlushContext",
-            Self::PolicyAuthValue => "TPM2_PolicyAuthValue",
-            Self::ReadPublic => "TPM2_ReadPublic",
-            Self::StartAuthSession => "TPM2_StartAuthSession",
-            Self::GetCapability => "TPM2_GetCapability",
-            Self::PcrRead => "TPM2_PCR_Read",
-            Self::PolicyPcr => "TPM2_PolicyPCR",
-            Self::PcrExtend => "TPM2_PCR_Extend",
-        }
-    }
+    pub(crate) name: &'static str,
 }
 
 /// Structure tags (Part 2, clause 6.9).

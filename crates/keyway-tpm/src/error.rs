@@ -3,7 +3,7 @@
 use crate::lockout::Lockout;
 use crate::pcr::Pcrs;
 use crate::response_code::ResponseCode;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{Advice, Fault, Kind, Meaning, explain};
 use std::io;
 
 /// A command that failed.
@@ -89,46 +89,30 @@ pub enum TpmError {
     Random(#[from] getrandom::Error),
 }
 
-impl Explain for TpmError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::NoTpm { .. } => (K::NoTpm, F::Machine, A::EnableTpm).into(),
-            Self::NotPermitted { .. } => (K::NotPermitted, F::Machine, A::JoinTss).into(),
-            Self::Busy { .. } => (K::Busy, F::InUse, A::UseResourceManager).into(),
-            Self::BadResponse { fault: BadResponse::UnknownTag(_), .. } => {
-                (K::Tpm, F::Medium, A::NeedTpm2).into()
-            }
-            Self::Transport(_) | Self::BadResponse { .. } | Self::Refused { .. } => {
-                (K::Tpm, F::Medium).into()
-            }
-            Self::NotAuthentic { .. } => (K::Tpm, F::Medium, A::SomebodyBetween).into(),
-            Self::MeasurementsChanged { .. } => {
-                (K::MeasurementsChanged, F::Machine, A::StartSealedSystem).into()
-            }
-            Self::WrongAuthorization { lockout } => {
-                let mut meaning = Meaning::new(K::WrongPin, F::Secret);
-                meaning.advice.extend(lockout.map(|lockout| A::TriesLeft { tries: lockout.tries_left() }));
-                meaning
-            }
-            Self::LockedOut { lockout } => {
-                let mut meaning = Meaning::new(K::TpmLocked, F::Machine);
-                let seconds = lockout.map(|lockout| lockout.forgets_one_after.as_secs());
-                meaning
-                    .advice
-                    .extend(seconds.filter(|s| *s > 0).map(|seconds| A::ForgetsOneEvery { seconds }));
-                meaning.advise(A::UseRecoveryPassword)
-            }
-            Self::NotThisTpm => (K::OtherTpm, F::Machine, A::UseRecoveryAndAddTpm).into(),
-            Self::OwnerPassword => (K::Tpm, F::Machine).into(),
-            Self::Unfit(Unfit::NoSha256Bank(_)) => (K::Unsupported, F::Machine, A::EnableSha256Bank).into(),
-            Self::Unfit(_) => (K::Unsupported, F::Machine).into(),
-            Self::Random(_) => (K::Tpm, F::Ours).into(),
-        }
-    }
-}
+explain! { TpmError {
+    Self::NoTpm { .. } => [NoTpm Machine, EnableTpm],
+    Self::NotPermitted { .. } => [NotPermitted Machine, JoinTss],
+    Self::Busy { .. } => [Busy InUse, UseResourceManager],
+    Self::BadResponse { fault: BadResponse::UnknownTag(_), .. } => [Tpm Medium, NeedTpm2],
+    Self::Transport(_) | Self::BadResponse { .. } | Self::Refused { .. } => [Tpm Medium],
+    Self::NotAuthentic { .. } => [Tpm Medium, SomebodyBetween],
+    Self::MeasurementsChanged { .. } => [MeasurementsChanged Machine, StartSealedSystem],
+    Self::WrongAuthorization { lockout } =>
+        [WrongPin Secret, ..lockout.map(|lockout| Advice::TriesLeft { tries: lockout.tries_left() })],
+    Self::LockedOut { lockout } => {
+        let mut meaning = Meaning::new(Kind::TpmLocked, Fault::Machine);
+        let seconds = lockout.map(|lockout| lockout.forgets_one_after.as_secs());
+        meaning
+            .advice
+            .extend(seconds.filter(|s| *s > 0).map(|seconds| Advice::ForgetsOneEvery { seconds }));
+        meaning.advise(Advice::UseRecoveryPassword)
+    },
+    Self::NotThisTpm => [OtherTpm Machine, UseRecoveryAndAddTpm],
+    Self::OwnerPassword => [Tpm Machine],
+    Self::Unfit(Unfit::NoSha256Bank(_)) => [Unsupported Machine, EnableSha256Bank],
+    Self::Unfit(_) => [Unsupported Machine],
+    Self::Random(_) => [Tpm Ours],
+} }
 
 /// An answer that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

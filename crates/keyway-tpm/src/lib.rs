@@ -43,7 +43,7 @@ mod wire;
 pub use address::{Address, AddressFault};
 pub use error::{BadResponse, TpmError, Unfit};
 pub use lockout::Lockout;
-pub use object::{LARGEST_AUTHORIZATION, LARGEST_SECRET, SealedObject};
+pub use object::SealedObject;
 pub use pcr::{PcrFault, Pcrs};
 pub use response_code::ResponseCode;
 pub use tpm::Tpm;

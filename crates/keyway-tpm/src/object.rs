@@ -7,9 +7,9 @@ use crate::pcr::Pcrs;
 use crate::wire::{Reader, Writer};
 
 /// The longest secret in bytes (`MAX_SYM_DATA`; Part 2, clause 11.1.13).
-pub const LARGEST_SECRET: usize = 128;
+pub(crate) const LARGEST_SECRET: usize = 128;
 /// The longest authorization value in bytes: that of the name's hash (Part 1, clause 17.6.4.3).
-pub const LARGEST_AUTHORIZATION: usize = DIGEST;
+pub(crate) const LARGEST_AUTHORIZATION: usize = DIGEST;
 /// The longest structure that this client accepts for a part of an object, in bytes. A TPM's are
 /// some hundred bytes long.
 pub(crate) const LARGEST_PART: usize = 2048;

@@ -1,6 +1,6 @@
 //! Which platform configuration registers count, and what their values hash to.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,11 +16,7 @@ const COUNT: u32 = 24;
 #[error("\"{0}\" is no list of PCRs")]
 pub struct PcrFault(String);
 
-impl Explain for PcrFault {
-    fn explain(&self) -> Meaning {
-        (Kind::Usage, Fault::Request, Advice::WritePcrs).into()
-    }
-}
+explain!(PcrFault => [Usage Request, WritePcrs]);
 
 impl Pcrs {
     /// What Windows seals to where Secure Boot is on: its policy (7) and BitLocker's own (11).

@@ -142,9 +142,6 @@ impl Tpm {
 
     /// Adds a measurement to a register of the SHA-256 bank, as firmware does at start-up. It stays
     /// until the machine starts anew.
-    ///
-    /// # Errors
-    /// What any command can return.
     pub fn pcr_extend(&mut self, register: u8, measurement: &[u8; DIGEST]) -> Result<(), TpmError> {
         let parameters = Writer::default().u32(1).u16(ALG_SHA256).bytes(measurement).done();
         let request = Request {
@@ -158,9 +155,6 @@ impl Tpm {
     }
 
     /// How often an authorization may still be wrong.
-    ///
-    /// # Errors
-    /// What any command can return.
     pub fn lockout(&mut self) -> Result<Lockout, TpmError> {
         /// Properties that a [`Lockout`] is made of.
         const PROPERTIES: u32 = 4;

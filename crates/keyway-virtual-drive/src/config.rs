@@ -10,6 +10,7 @@
 
 use super::error::DriveError;
 use super::slots::SLOTS;
+use keyway_error::enum_table;
 use std::collections::BTreeSet;
 
 /// Blocks start at a multiple of this many bytes.
@@ -26,51 +27,30 @@ pub(crate) struct ByteTable {
     pub(crate) len: u64,
 }
 
-/// Which Security Subsystem Class a drive is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SscKind {
-    /// Opal 2.02.
-    Opal2,
-    /// Opalite 1.00: Opal with the global range only.
-    Opalite,
-    /// Pyrite 1.00: locking of a drive that does not encrypt.
-    Pyrite1,
-    /// Pyrite 2.01: the same, and reverting it overwrites what it holds.
-    Pyrite2,
-    /// Ruby 1.00: Opal for data centres.
-    Ruby,
-    /// Enterprise 1.01, to be read only: bands can be listed and their masters proved, and nothing changed.
-    Enterprise,
+enum_table! {
+    /// Which Security Subsystem Class a drive is of.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SscKind {
+        /// Opal 2.02.
+        Opal2("opal2", "Opal"),
+        /// Opalite 1.00: Opal with the global range only.
+        Opalite("opalite", "Opalite"),
+        /// Pyrite 1.00: locking of a drive that does not encrypt.
+        Pyrite1("pyrite1", "Pyrite"),
+        /// Pyrite 2.01: the same, and reverting it overwrites what it holds.
+        Pyrite2("pyrite2", "Pyrite"),
+        /// Ruby 1.00: Opal for data centres.
+        Ruby("ruby", "Ruby"),
+        /// Enterprise 1.01, to be read only: bands can be listed and their masters proved, and nothing changed.
+        Enterprise("enterprise", "Enterprise"),
+    }
+    /// The word on the command line.
+    pub name: &'static str,
+    /// What column SSC of TPerInfo says.
+    pub(super) tcg_name: &'static str,
 }
 
 impl SscKind {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Opal2, Self::Opalite, Self::Pyrite1, Self::Pyrite2, Self::Ruby, Self::Enterprise];
-
-    /// The word on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Opal2 => "opal2",
-            Self::Opalite => "opalite",
-            Self::Pyrite1 => "pyrite1",
-            Self::Pyrite2 => "pyrite2",
-            Self::Ruby => "ruby",
-            Self::Enterprise => "enterprise",
-        }
-    }
-
-    /// What column SSC of TPerInfo says.
-    pub(super) const fn tcg_name(self) -> &'static str {
-        match self {
-            Self::Opal2 => "Opal",
-            Self::Opalite => "Opalite",
-            Self::Pyrite1 | Self::Pyrite2 => "Pyrite",
-            Self::Ruby => "Ruby",
-            Self::Enterprise => "Enterprise",
-        }
-    }
-
     /// Whether the medium is encrypted, and keys can be made anew.
     pub const fn encrypts(self) -> bool {
         !matches!(self, Self::Pyrite1 | Self::Pyrite2)

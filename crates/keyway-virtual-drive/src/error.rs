@@ -1,6 +1,6 @@
 //! Why a virtual drive can't be had.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_store::StoreError;
 
 /// Why a drive can't be made, opened or used any more.
@@ -37,19 +37,11 @@ pub enum DriveError {
     NoRandom,
 }
 
-impl Explain for DriveError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Store(error) => error.explain(),
-            Self::NotADrive => (K::NotAVolume, F::Contents, A::MakeVirtualDrive).into(),
-            Self::Version(_) => (K::Damaged, F::Contents, A::UseNewer).into(),
-            Self::Damaged => (K::Damaged, F::Contents, A::NotWrittenHere).into(),
-            Self::TooSmall { .. } => Meaning::of(F::Contents),
-            Self::StateTooLarge(_) | Self::NoRandom => Meaning::of(F::Ours),
-            Self::Config(_) => Meaning::of(F::Request),
-        }
-    }
-}
+explain! { DriveError, through Store {
+    Self::NotADrive => [NotAVolume Contents, MakeVirtualDrive],
+    Self::Version(_) => [Damaged Contents, NewerRelease],
+    Self::Damaged => [Damaged Contents, NotWrittenHere],
+    Self::TooSmall { .. } => [Contents],
+    Self::StateTooLarge(_) | Self::NoRandom => [Ours],
+    Self::Config(_) => [Request],
+} }

@@ -1,5 +1,6 @@
 //! Firmware that does not keep to the specification, as users meet it: switched on to see what a host makes of it.
 
+use keyway_error::explain;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -38,13 +39,16 @@ const WORDS: [(&str, Fault); 8] = [
     ("blocked-sid", Fault::BlockedSid),
 ];
 
+/// How they are told to whoever wrote another.
+const ALL_WORDS: &str = "stall, stall=MILLISECONDS, lost-answers, stale-comid, stale-session, stale-answer, \
+                         wrong-properties, short-discovery and blocked-sid";
+
 /// A word that is no fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} is no fault; there are stall, stall=MILLISECONDS, lost-answers, stale-comid, stale-session, \
-     stale-answer, wrong-properties, short-discovery and blocked-sid"
-)]
+#[error("{0:?} is no fault")]
 pub struct NoFault(String);
+
+explain!(NoFault => [Usage Request, TakeFault { faults: ALL_WORDS.to_owned() }]);
 
 impl FromStr for Fault {
     type Err = NoFault;

@@ -20,7 +20,7 @@ use keyway_secret::SecretBytes;
 use sha2::Sha256;
 
 /// Bytes of a PIN at most (Opal SSC 2.01, 4.2.1.8).
-pub const MAX_PIN: usize = 32;
+pub(crate) const MAX_PIN: usize = 32;
 
 type Aead = Ccm<Aes256, U16, U12>;
 

@@ -63,7 +63,6 @@ pub use config::{DriveConfig, Firmware, Label, SscKind};
 pub use drive::Drive;
 pub use error::DriveError;
 pub use fault::{Fault, NoFault};
-pub use keys::MAX_PIN;
 pub use keyway_sed::SecurityError;
 pub use media::IoError;
 pub use profile::Profile;

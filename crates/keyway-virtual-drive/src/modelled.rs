@@ -109,6 +109,8 @@ impl Split {
 }
 
 impl Store for Split {
+    keyway_store::pass_on! { [blocks] flush sector_bytes is_read_only }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         let (store, at) = self.of(offset);
         store.read_at(buf, at)
@@ -119,10 +121,6 @@ impl Store for Split {
         store.write_at(buf, at)
     }
 
-    fn flush(&self) -> Result<(), StoreError> {
-        self.blocks.flush()
-    }
-
     fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
         let (store, at) = self.of(offset);
         store.discard(at, len)
@@ -130,13 +128,5 @@ impl Store for Split {
 
     fn size(&self) -> u64 {
         self.at + self.blocks.size()
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.blocks.sector_bytes()
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.blocks.is_read_only()
     }
 }

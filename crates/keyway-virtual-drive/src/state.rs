@@ -12,7 +12,7 @@ use keyway_sed::token::{Budget, Encoder, Tokens, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell: SP, row, column.
-pub(super) type Place = (Sp, Uid, u64);
+pub(super) type CellAddress = (Sp, Uid, u64);
 
 /// What a drive keeps.
 pub(super) struct State {
@@ -24,7 +24,7 @@ pub(super) struct State {
     /// Whether the owner's PIN is still the factory's.
     pub(super) sid_is_msid: bool,
     /// Cells that are no longer as the factory left them.
-    pub(super) cells: BTreeMap<Place, Cell>,
+    pub(super) cells: BTreeMap<CellAddress, Cell>,
     /// PINs, by row of C_PIN.
     pub(super) pins: BTreeMap<(Sp, Uid), PinRecord>,
     /// The keys of each range, the global one first.
@@ -268,7 +268,7 @@ fn optional_sealed(value: &Value<'_>) -> Option<Option<Sealed>> {
     }
 }
 
-fn cell(value: &Value<'_>) -> Option<(Place, Cell)> {
+fn cell(value: &Value<'_>) -> Option<(CellAddress, Cell)> {
     let [sp, row, column, kind, value] = value.list()? else { return None };
     Some(((which(sp)?, row.uid()?, column.uint()?), Cell::load(kind, value)?))
 }

@@ -4,7 +4,7 @@
 use keyway_sed::host::owner::LifeCycle;
 use keyway_sed::host::ranges::Lock;
 use keyway_sed::host::shadow::ByteTable;
-use keyway_sed::host::{Credential, Did, Host, HostError};
+use keyway_sed::host::{Credential, Host, HostError, Operation};
 use keyway_sed::transport::{Identity, SecurityTransport, TransportError};
 use keyway_sed::uid::authority;
 use keyway_sed::{Status, Uid};
@@ -53,9 +53,9 @@ fn set_up() -> (Arc<Drive>, Host) {
     (drive, host)
 }
 
-fn refused<T>(result: Result<T, HostError>) -> (Did, Status) {
+fn refused<T>(result: Result<T, HostError>) -> (Operation, Status) {
     match result.err().expect("refused") {
-        HostError::Refused(refused) => (refused.did, refused.status),
+        HostError::Refused(refused) => (refused.operation, refused.status),
         other => panic!("{other}"),
     }
 }
@@ -91,7 +91,7 @@ fn from_the_factory_to_a_locked_drive_and_back() {
     assert!(drive.read(0, &mut block).is_err(), "a power cycle locks it");
     assert_eq!(
         refused(host.locking(as_(authority::user(1), b"wrong")).map(drop)),
-        (Did::Authenticate, Status::NotAuthorized)
+        (Operation::Authenticate, Status::NotAuthorized)
     );
     let mut session = host.locking(as_(authority::admin(1), OWNER)).expect("the administrator");
     session.lock(0, Lock::Unlocked).expect("unlocked");
@@ -120,7 +120,7 @@ fn ranges_users_and_their_rights() {
     session.enable_locking(2, true).expect("enabled");
     let range = session.range(2).expect("told");
     assert_eq!((range.start, range.blocks, range.locks_on_power_cycle), (1024, 2048, true));
-    assert_eq!(refused(session.place_range(3, 2048, 64)).0, Did::SetRange, "ranges don't overlap");
+    assert_eq!(refused(session.place_range(3, 2048, 64)).0, Operation::SetRange, "ranges don't overlap");
     session.set_pin(authority::user(2), b"second").expect("a PIN");
     session.enable_authority(authority::user(2), true).expect("enabled");
     session.allow_unlock(2, 2).expect("allowed");
@@ -132,7 +132,7 @@ fn ranges_users_and_their_rights() {
 
     let mut session = host.locking(as_(authority::user(2), b"second")).expect("user 2");
     session.lock(2, Lock::Locked).expect("may");
-    assert_eq!(refused(session.lock(0, Lock::Locked)), (Did::Set, Status::NotAuthorized), "may not");
+    assert_eq!(refused(session.lock(0, Lock::Locked)), (Operation::Set, Status::NotAuthorized), "may not");
     session.end().expect("ended");
     let mut block = [0; 512];
     assert!(drive.read(1024, &mut block).is_err());
@@ -216,7 +216,7 @@ fn wrong_secrets_are_counted_and_the_owner_can_be_blocked() {
     let (drive, mut host) = made();
     host.block_sid(false).expect("blocked");
     assert!(host.rediscover().expect("discovery").block_sid().expect("there").blocked);
-    assert!(refused(host.take_ownership(OWNER)).0 == Did::Authenticate);
+    assert!(refused(host.take_ownership(OWNER)).0 == Operation::Authenticate);
     drive.power_cycle().expect("power");
     host.rediscover().expect("discovery");
     host.take_ownership(OWNER).expect("unblocked");

@@ -4,7 +4,7 @@
 use keyway_sed::discovery::Feature;
 use keyway_sed::host::ranges::Lock;
 use keyway_sed::host::setup::FirstSetup;
-use keyway_sed::host::{Credential, Did, Host, HostError};
+use keyway_sed::host::{Credential, Host, HostError, Operation};
 use keyway_sed::uid::authority;
 use keyway_sed::{Status, Uid};
 use keyway_store::MemStore;
@@ -63,7 +63,7 @@ fn a_drive_of_its_users_alone() {
     // The owner gives it up, and nothing is lost, only where the user has unlocked it.
     match host.release(OWNER) {
         Err(HostError::Refused(refused)) => {
-            assert_eq!((refused.did, refused.status), (Did::RevertSp, Status::Fail));
+            assert_eq!((refused.operation, refused.status), (Operation::RevertSp, Status::Fail));
         }
         other => panic!("{other:?}"),
     }
@@ -106,7 +106,7 @@ fn ranges_are_given_to_users_and_keep_what_is_in_them() {
 
     // It can't be taken from its user while it is locked.
     let refused = host.give_to_users(OWNER, &[]).expect_err("locked");
-    assert!(matches!(&refused, HostError::Refused(r) if r.did == Did::Reactivate), "{refused}");
+    assert!(matches!(&refused, HostError::Refused(r) if r.operation == Operation::Reactivate), "{refused}");
     lock(&mut host, authority::user(2), SECOND, 1, Lock::Unlocked).expect("the user's");
     host.give_to_users(OWNER, &[]).expect("taken back");
     assert!(has(&drive, 2048, 0x5A));

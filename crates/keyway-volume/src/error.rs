@@ -3,7 +3,7 @@
 use crate::veracrypt::{BACKUP_GROUP_BYTES, HeaderFault, HeaderLocation, LARGEST_PIM};
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{Advice, explain};
 use keyway_store::StoreError;
 use std::path::PathBuf;
 
@@ -92,50 +92,27 @@ fn mend(place: HeaderLocation, fault: HeaderFault) -> Advice {
     }
 }
 
-impl Explain for VolumeError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::WrongSecret { argon2id_skipped } => {
-                let step = match argon2id_skipped {
-                    None => A::CheckSecrets,
-                    Some(Argon2idSkipped::Memory) => A::NoMemoryForArgon2id,
-                    Some(Argon2idSkipped::Cost) => A::TryArgon2id,
-                };
-                (K::WrongSecret, F::Secret, step).into()
-            }
-            Self::WrongProtectionSecret => (K::WrongProtectionSecret, F::Secret, A::CheckHiddenSecret).into(),
-            Self::NoSecret => (K::Usage, F::Request, A::GivePasswordOrKeyfile).into(),
-            Self::PasswordTooLong { .. } => (K::Usage, F::Request, A::CheckPasswordFile).into(),
-            Self::PimTooLarge(_) => (K::Usage, F::Request, A::LargestPim { most: LARGEST_PIM }).into(),
-            Self::NotAVolume(NotAVolume::Empty | NotAVolume::TooSmall(_)) => {
-                (K::NotAVolume, F::Contents, A::NameVolume).into()
-            }
-            Self::NotAVolume(_) => (K::NotAVolume, F::Contents, A::NameVolumeOrSearch).into(),
-            Self::DamagedHeader { place, fault } => (K::Damaged, F::Contents, mend(*place, *fault)).into(),
-            Self::Layout(_) => (K::Damaged, F::Contents, A::RestoreHeader).into(),
-            Self::Unsupported(why) => {
-                let mut meaning = Meaning::new(K::Unsupported, F::Contents);
-                meaning.advice.extend(match why {
-                    Unsupported::HeaderVersion(_) => Some(A::VersionsToFive),
-                    Unsupported::SystemDrive { .. } => Some(A::OpenWholeDrive),
-                    Unsupported::OutsideSystem { partition, .. } => {
-                        Some(A::OtherPartition { offset: *partition })
-                    }
-                    Unsupported::InPlaceIncomplete { .. } => None,
-                });
-                meaning
-            }
-            Self::Keyfile { path, .. } => {
-                Meaning::new(K::Keyfile, F::State).advise(A::CheckKeyfilePath).about(path)
-            }
-            Self::Store(error) => error.explain(),
-            Self::Cipher(_) => Meaning::of(F::Ours),
-        }
-    }
-}
+explain! { VolumeError, through Store {
+    Self::WrongSecret { argon2id_skipped: None } => [WrongSecret Secret, CheckSecrets],
+    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory) } =>
+        [WrongSecret Secret, NoMemoryForArgon2id],
+    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost) } => [WrongSecret Secret, TryArgon2id],
+    Self::WrongProtectionSecret => [WrongProtectionSecret Secret, CheckHiddenSecret],
+    Self::NoSecret => [Usage Request, GiveSecret],
+    Self::PasswordTooLong { .. } => [Usage Request, CheckPasswordFile],
+    Self::PimTooLarge(_) => [Usage Request, LargestPim { most: LARGEST_PIM }],
+    Self::NotAVolume(NotAVolume::Empty | NotAVolume::TooSmall(_)) => [NotAVolume Contents, NameVolume],
+    Self::NotAVolume(_) => [NotAVolume Contents, NameVolumeOrSearch],
+    Self::DamagedHeader { place, fault } => [Damaged Contents, (mend(*place, *fault))],
+    Self::Layout(_) => [Damaged Contents, RestoreHeader],
+    Self::Unsupported(Unsupported::HeaderVersion(_)) => [Unsupported Contents, VersionsToFive],
+    Self::Unsupported(Unsupported::SystemDrive { .. }) => [Unsupported Contents, OpenWholeDrive],
+    Self::Unsupported(Unsupported::OutsideSystem { partition, .. }) =>
+        [Unsupported Contents, OtherPartition { offset: *partition }],
+    Self::Unsupported(Unsupported::InPlaceIncomplete { .. }) => [Unsupported Contents],
+    Self::Keyfile { path, .. } => [Keyfile State, CheckKeyfilePath; path],
+    Self::Cipher(_) => [Ours],
+} }
 
 /// Why a search did without Argon2id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

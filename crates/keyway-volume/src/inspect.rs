@@ -27,9 +27,6 @@ pub struct Inspection {
 
 /// Looks at a file or device without a secret. A VeraCrypt or TrueCrypt volume can't be told from
 /// random bytes, so this never says that something *is* one.
-///
-/// # Errors
-/// The medium failed.
 pub fn inspect(store: &dyn Store) -> Result<Inspection, VolumeError> {
     let mut possible_headers = Vec::new();
     for place in HeaderLocation::ALL {

@@ -20,6 +20,7 @@ mod inspect;
 mod opened;
 pub mod overlay;
 mod progress;
+mod read_back;
 mod secrets;
 pub mod veracrypt;
 
@@ -28,5 +29,6 @@ pub use info::{VolumeInfo, Warning};
 pub use inspect::{Inspection, inspect};
 pub use opened::{Info, Opened};
 pub use progress::{Progress, Stage};
+pub use read_back::{ReadBack, ReadsBackDifferently};
 pub use secrets::Secrets;
 pub use veracrypt::{Format, HashName, HeaderChoice, SystemHeader, UnlockRequest, Unlocked, unlock};

@@ -1,6 +1,4 @@
-//! A medium as it would be: with the headers of a backup in their places, so that the one way of opening
-//! volumes also judges whether a backup opens and fits; with a first page that waits elsewhere; or with
-//! changes that are only being planned.
+//! A view of a store with some of its bytes replaced: to try a backup or a planned change before it is written.
 
 use keyway_store::{Store, StoreError};
 use std::collections::BTreeSet;
@@ -44,7 +42,7 @@ impl<'a> Overlay<'a> {
 }
 
 /// Copies what a patch at `start` has of the bytes at `offset`.
-fn lay_over(buf: &mut [u8], offset: u64, start: u64, bytes: &[u8]) {
+pub(crate) fn lay_over(buf: &mut [u8], offset: u64, start: u64, bytes: &[u8]) {
     let from = offset.max(start);
     let end = offset.saturating_add(buf.len() as u64).min(start.saturating_add(bytes.len() as u64));
     let Some(len) = end.checked_sub(from).map(|len| len as usize) else { return };
@@ -55,6 +53,8 @@ fn lay_over(buf: &mut [u8], offset: u64, start: u64, bytes: &[u8]) {
 }
 
 impl Store for Overlay<'_> {
+    keyway_store::pass_on! { [below] size sector_bytes }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         let patches = self.lock();
         let end = offset.saturating_add(buf.len() as u64);
@@ -73,11 +73,8 @@ impl Store for Overlay<'_> {
     }
 
     fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let end = offset.checked_add(buf.len() as u64).filter(|end| *end <= self.size());
-        if end.is_none() {
-            let (op, name) = (keyway_store::Operation::Write, "a planned change".to_owned());
-            return Err(StoreError::past_end(op, name, offset, buf.len(), self.size()));
-        }
+        let (op, len) = (keyway_store::Operation::Write, buf.len() as u64);
+        StoreError::within(op, "a planned change", offset, len, self.size())?;
         let mut patches = self.lock();
         match patches.last_mut() {
             Some((at, bytes)) if *at == offset && bytes.len() == buf.len() => bytes.copy_from_slice(buf),
@@ -92,14 +89,6 @@ impl Store for Overlay<'_> {
 
     fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
         Ok(())
-    }
-
-    fn size(&self) -> u64 {
-        self.below.size()
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.below.sector_bytes()
     }
 
     fn is_read_only(&self) -> bool {

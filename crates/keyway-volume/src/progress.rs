@@ -1,4 +1,4 @@
-//! How long work tells how far it is, and is told to stop.
+//! Progress of long work, and the wish to stop it.
 
 use std::ops::ControlFlow;
 

@@ -44,7 +44,7 @@ impl Secrets {
     /// # Errors
     /// Nothing was given at all, the password is too long for the format, or a keyfile can't be
     /// used.
-    pub fn header_password(&self, format: Format) -> Result<SecretBytes, VolumeError> {
+    pub(crate) fn header_password(&self, format: Format) -> Result<SecretBytes, VolumeError> {
         let bytes = self.password.len();
         let limit = format.password_limit();
         if bytes > limit {

@@ -9,7 +9,7 @@ use keyway_engine::{Access, Device, DeviceError};
 use keyway_store::{MemStore, Store};
 use keyway_testkit::{BitLockerSecret, Rng, dissect_sha256, sha256_of};
 use keyway_volume::bitlocker::{
-    Conversion, Method, ReadOnly, State, UnlockRequest, Unlocked, Warning, unlock,
+    Conversion, EncryptionState, Method, ReadOnly, UnlockRequest, Unlocked, Warning, unlock,
 };
 use std::io::Write;
 use std::sync::Arc;
@@ -44,14 +44,21 @@ fn shapes() -> Vec<(String, Shape)> {
     add("a boot backup before the metadata", Shape { boot_backup: 64 * KIB, ..whole.clone() });
     add("metadata at the very end", Shape { copies: [256 * KIB, 384 * KIB, 960 * KIB], ..whole.clone() });
     // Paused or on the way, in both directions: a boundary before, between and behind everything.
-    for (kib, direction) in [(8, State::Encrypted), (300, State::Decrypted), (700, State::Encrypted)] {
+    for (kib, direction) in [
+        (8, EncryptionState::Encrypted),
+        (300, EncryptionState::Decrypted),
+        (700, EncryptionState::Encrypted),
+    ] {
         let name = format!("encrypted up to {kib} KiB on the way to {direction:?}");
-        let state = Shape { state: State::Converting, next_state: direction, ..whole.clone() };
+        let state = Shape { state: EncryptionState::Converting, next_state: direction, ..whole.clone() };
         add(&name, Shape { encrypted_bytes: kib * KIB, ..state });
     }
-    add("paused", Shape { state: State::Paused, encrypted_bytes: 333 * KIB + 512, ..whole.clone() });
-    add("decrypted", Shape { state: State::Decrypted, encrypted_bytes: 0, ..whole.clone() });
-    let log = Shape { state: State::ConvertingWithLog, log_bytes: 16 * 1024, ..whole.clone() };
+    add(
+        "paused",
+        Shape { state: EncryptionState::Paused, encrypted_bytes: 333 * KIB + 512, ..whole.clone() },
+    );
+    add("decrypted", Shape { state: EncryptionState::Decrypted, encrypted_bytes: 0, ..whole.clone() });
+    let log = Shape { state: EncryptionState::ConvertingWithLog, log_bytes: 16 * 1024, ..whole.clone() };
     add("a conversion log", Shape { encrypted_bytes: 720 * KIB, ..log });
     for (name, encrypted) in EOW {
         // 64 sectors elsewhere, so that everything begins where a byte of the bitmap does: there
@@ -184,14 +191,17 @@ fn the_words_are_those_of_manage_bde() {
     };
     let whole = Shape::default();
     assert_eq!(words(&whole), (Conversion::FullyEncrypted, 100.0));
-    let half = Shape { state: State::Converting, encrypted_bytes: 512 * KIB, ..whole.clone() };
+    let half = Shape { state: EncryptionState::Converting, encrypted_bytes: 512 * KIB, ..whole.clone() };
     assert_eq!(words(&half), (Conversion::Encrypting, 50.0));
     assert_eq!(
-        words(&Shape { next_state: State::Decrypted, ..half.clone() }),
+        words(&Shape { next_state: EncryptionState::Decrypted, ..half.clone() }),
         (Conversion::Decrypting, 50.0)
     );
-    assert_eq!(words(&Shape { state: State::Paused, ..half }), (Conversion::EncryptionPaused, 50.0));
-    let none = Shape { state: State::Decrypted, encrypted_bytes: 0, ..whole.clone() };
+    assert_eq!(
+        words(&Shape { state: EncryptionState::Paused, ..half }),
+        (Conversion::EncryptionPaused, 50.0)
+    );
+    let none = Shape { state: EncryptionState::Decrypted, encrypted_bytes: 0, ..whole.clone() };
     assert_eq!(words(&none), (Conversion::FullyDecrypted, 0.0));
     let eow = |encrypted| Shape { boot_sectors: 64, eow: Some(eow(encrypted)), ..whole.clone() };
     assert_eq!(words(&eow(|at| at < 256 * KIB)), (Conversion::Encrypting, 25.0));
@@ -201,7 +211,12 @@ fn the_words_are_those_of_manage_bde() {
 #[test]
 fn conversions_that_windows_must_finish_are_read_only_and_say_so() {
     let whole = Shape::default();
-    let log = Shape { state: State::ConvertingWithLog, log_bytes: 4096, encrypted_bytes: 720 * KIB, ..whole };
+    let log = Shape {
+        state: EncryptionState::ConvertingWithLog,
+        log_bytes: 4096,
+        encrypted_bytes: 720 * KIB,
+        ..whole
+    };
     let scattered = Shape { boot_sectors: 64, eow: Some(eow(EOW[3].1)), ..Shape::default() };
     for (shape, why) in [(log, ReadOnly::ConversionLog), (scattered, ReadOnly::EncryptOnWrite)] {
         let unlocked = open(&shape.make(1), &shape);

@@ -5,12 +5,14 @@ use keyway_engine::{Access, Device};
 use keyway_error::{Explain, Fault};
 use keyway_fs::mkfs::{FileSystem, MkfsError, format_into, silent};
 use keyway_secret::SecretBytes;
+use keyway_store::Store;
 use keyway_sys::Use;
 use keyway_testkit::{require_root, require_tool};
 use keyway_volume::veracrypt::{
     CreateError, Existing, Fill, NewVolume, Space, Target, UnlockRequest, create, unlock,
 };
-use keyway_volume::{HashName, Secrets};
+use keyway_volume::{HashName, ReadBack, ReadsBackDifferently, Secrets};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -104,6 +106,38 @@ fn a_device_is_claimed_formatted_and_opens_with_its_own_sector_size() {
         let name = device.0.file_name().and_then(|n| n.to_str()).expect("a name").to_owned();
         assert!(matches!(&error, CreateError::InUse { uses, .. } if *uses == [Use::Loop(name)]), "{error}");
     }
+}
+
+/// The medium under a device changes, of which the device's page cache knows nothing.
+#[test]
+fn what_is_read_back_comes_from_the_medium_and_not_from_the_page_cache() {
+    if !require_root() {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = tempfile::tempdir().expect("temp");
+    let path = dir.path().join("disk");
+    let file = std::fs::File::create(&path).expect("made");
+    file.set_len(8 << 20).expect("sized");
+    let Some(device) = Loop::new(&path, "512") else { return };
+    let target = Target::device(&device.0).expect("free");
+    let (store, header) = (target.store(), [7; 512]);
+    if !store.is_direct() {
+        keyway_testkit::leave_out("this kernel's loop devices have no direct I/O");
+        return;
+    }
+    let read_back = ReadBack::new(store);
+    let cached = || {
+        let mut bytes = [0; 511];
+        store.read_at(&mut bytes, 65_536).expect("read");
+        bytes
+    };
+    read_back.put(&header, 65_536).expect("it is there");
+    assert_eq!(cached(), header[..511]);
+    file.write_all_at(&[8; 512], 65_536).expect("written");
+    assert_eq!(cached(), header[..511], "the page cache does not know");
+    let error = read_back.compare(65_536, &header).expect_err("the medium has something else");
+    assert!(ReadsBackDifferently::is_in(&error) && error.offset == 65_536, "{error}");
 }
 
 #[test]

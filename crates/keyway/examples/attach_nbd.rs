@@ -1,7 +1,7 @@
 //! Makes a VeraCrypt container and serves it to NBD clients on a socket, until Ctrl-C comes.
 //!
 //! `cargo run --example attach_nbd -- secret.hc 16 password.txt secret.sock`
-use keyway::create::{NewPlace, Stage, VeraCryptOptions};
+use keyway::create::{NewPlace, VeraCryptOptions};
 use keyway::secrets::SecretFrom;
 use keyway::session::{Attachment, NbdAddress, SessionPlan};
 use keyway::unlock::UnlockArguments;
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let password = SecretFrom::File(password_file.into()).read()?;
     let secret = VeraCryptSecret::from(password);
     let place = NewPlace::file(path, mebibytes.parse::<u64>()? << 20, false)?;
-    VeraCryptOptions::default().create(&place, &secret, &|_: Stage, done, total| {
+    VeraCryptOptions::default().create(&place, &secret, &|done: u64, total: u64| {
         eprint!("\r{done} of {total} bytes filled");
         ControlFlow::Continue(())
     })?;

@@ -1,15 +1,16 @@
 //! Encrypts the file system in a file in place, then decrypts it again, and shows how far it is in its own way.
 //!
 //! `cargo run --example convert -- disk.img password.txt`
-use keyway::conversion::{Goal, NewVolume, Note, Observer, Request, Stage, plan};
+use keyway::conversion::{ConversionRequest, Goal, NewVolume, plan};
 use keyway::secrets::SecretFrom;
+use keyway::{Note, Progress, Stage};
 use std::error::Error;
 use std::ops::ControlFlow;
 
 /// A line that is written over and over.
 struct Display;
 
-impl Observer for Display {
+impl Progress for Display {
     fn stage(&self, stage: Stage) {
         eprintln!("{stage:?}");
     }
@@ -25,7 +26,7 @@ impl Observer for Display {
 }
 
 fn convert(path: &str, password_file: &str, goal: Goal) -> Result<(), Box<dyn Error>> {
-    let mut request = Request::new(path, goal);
+    let mut request = ConversionRequest::new(path, goal);
     request.sources.password.password = Some(SecretFrom::File(password_file.into()));
 
     // What will be done, before it is: it can be shown, kept, or asked about.

@@ -1,7 +1,9 @@
 //! What this machine and this user can do, and which way a volume would be attached here.
 
+use crate::sandbox::Sandbox;
 use keyway_attach::session::{Lack, Need, Wish, choose, find_program};
 use keyway_cipher::Kernel;
+use keyway_error::{Advice, Explain};
 use keyway_fs::mkfs::FileSystem;
 use keyway_store::size;
 use keyway_sys::machine;
@@ -51,6 +53,8 @@ pub struct Capabilities {
     pub nvme_tcp: Capability,
     /// The kernel's ublk driver.
     pub ublk: Capability,
+    /// All layers of the sandbox around a process that has a volume open.
+    pub sandbox: Capability,
     /// File systems that can be made here.
     pub filesystems: Vec<&'static str>,
     /// The word of the way in which a volume would be attached: one of
@@ -66,17 +70,30 @@ pub struct Capability {
     pub usable: bool,
     /// What it lacks.
     pub reason: Option<String>,
+    /// What helps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<Advice>,
 }
 
 impl Capability {
-    const PRESENT: Self = Self { usable: true, reason: None };
-
-    fn lacking(reason: impl ToString) -> Self {
-        Self { usable: false, reason: Some(reason.to_string()) }
-    }
+    const PRESENT: Self = Self { usable: true, reason: None, advice: Vec::new() };
 
     fn of(need: Need) -> Self {
-        need.check(Wish::default()).map_or_else(|lack: Lack| Self::lacking(lack), |()| Self::PRESENT)
+        let lacking =
+            |lack: Lack| Self { usable: false, reason: Some(lack.to_string()), advice: lack.advice() };
+        need.check(Wish::default()).map_or_else(lacking, |()| Self::PRESENT)
+    }
+}
+
+impl Capability {
+    fn of_sandbox() -> Self {
+        match Sandbox::missing() {
+            missing if missing.is_empty() => Self::PRESENT,
+            missing => {
+                let reason = Some(format!("this kernel lacks {}", missing.join(", ")));
+                Self { usable: false, reason, advice: Vec::new() }
+            }
+        }
     }
 }
 
@@ -87,11 +104,11 @@ impl Capabilities {
         let (memory_bytes, memory_available_bytes) = machine::memory();
         let kernels: Vec<_> = Kernel::available().iter().map(|k| k.name()).collect();
         let argon2id = match memory_available_bytes {
-            Some(have) if have < ARGON2ID_BYTES => Capability::lacking(format!(
-                "it takes {} and {} can be had",
-                size::words(ARGON2ID_BYTES),
-                size::words(have)
-            )),
+            Some(have) if have < ARGON2ID_BYTES => {
+                let (takes, have) = (size::words(ARGON2ID_BYTES), size::words(have));
+                let reason = Some(format!("it takes {takes} and {have} can be had"));
+                Capability { usable: false, reason, advice: Vec::new() }
+            }
             _ => Capability::PRESENT,
         };
         let mut filesystems: Vec<_> = FileSystem::ALL.to_vec();
@@ -115,6 +132,7 @@ impl Capabilities {
             vhost_user: Capability::PRESENT,
             nvme_tcp: Capability::PRESENT,
             ublk: Capability::of(Need::Ublk),
+            sandbox: Capability::of_sandbox(),
             filesystems: filesystems.into_iter().map(FileSystem::name).collect(),
             attachment: choose(Wish::default(), |_| true).map_or("", |choice| choice.candidate.name),
         }

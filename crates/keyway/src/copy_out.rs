@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::volume::Volume;
 use keyway_engine::Device;
 use keyway_store::AlignedBuf;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc;
 
@@ -13,7 +13,7 @@ const PIECE: u64 = 2 << 20;
 
 impl Volume {
     /// Writes the bytes from an offset on, `length` at most, to something that is called `name`: one thread reads and
-    /// decrypts, this one writes. One that takes no more has what it wanted.
+    /// decrypts, this one writes.
     ///
     /// # Errors
     /// The offset is past the end; the medium failed; or it can't be written.
@@ -50,11 +50,7 @@ fn copy(device: &Device, offset: u64, end: u64, mut to: impl Write, name: &Path)
         });
         for piece in next {
             let piece = piece?;
-            match to.write_all(&piece) {
-                Ok(()) => {}
-                Err(e) if e.kind() == io::ErrorKind::BrokenPipe => break,
-                Err(e) => return Err(Error::system("write to", name, e)),
-            }
+            to.write_all(&piece).map_err(|e| Error::system("write to", name, e))?;
             // The reading thread may be done already.
             let _ = empty.send(piece);
         }

@@ -2,20 +2,22 @@
 
 use crate::error::{Error, about};
 use crate::medium;
-use crate::searching::{SearchProgress, Searched};
+use crate::progress::Progress;
+use crate::searching::Searched;
 use crate::under_way::Found;
 use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
 use keyway_convert::ConversionKind;
 use keyway_store::Store;
-use keyway_volume::bitlocker::Seen;
-use keyway_volume::{Inspection, inspect};
+pub use keyway_volume::Inspection;
+pub use keyway_volume::bitlocker::Locked;
+use keyway_volume::inspect;
 use std::path::Path;
 
 /// What a file or device looks like without a secret.
 #[non_exhaustive]
 pub enum What {
     /// A BitLocker volume, and all that its metadata says: it lies open but for the keys.
-    BitLocker(Box<Seen>),
+    BitLocker(Box<Locked>),
     /// Nothing but noise, as a VeraCrypt or TrueCrypt volume is; or why it is plainly none.
     Noise(Inspection),
     /// A conversion of it has not come to its end.
@@ -26,11 +28,7 @@ pub enum What {
 ///
 /// # Errors
 /// It can't be read; or its format was named, and it is damaged as such a volume.
-pub fn detect(
-    path: &Path,
-    arguments: &UnlockArguments,
-    progress: &dyn SearchProgress,
-) -> Result<What, Error> {
+pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress) -> Result<What, Error> {
     medium::must_exist(path)?;
     let store = medium::look(path)?;
     if let Some(kind) = half_converted(&store)? {
@@ -74,8 +72,8 @@ fn bitlocker(
     path: &Path,
     store: &dyn Store,
     arguments: &UnlockArguments,
-    progress: &dyn SearchProgress,
-) -> Result<Seen, Error> {
+    progress: &dyn Progress,
+) -> Result<Locked, Error> {
     arguments.look_at_bitlocker(&Searched::new(store, progress)).map_err(about(path))
 }
 
@@ -84,8 +82,8 @@ fn bitlocker(
 pub(crate) fn look_at_bitlocker(
     path: &Path,
     arguments: &UnlockArguments,
-    progress: &dyn SearchProgress,
-) -> Result<Seen, Error> {
+    progress: &dyn Progress,
+) -> Result<Locked, Error> {
     let store = medium::look(path)?;
     match keyway_convert::bitlocker::look(&store) {
         Err(_) if arguments.format == Some(VolumeFormat::BitLocker) => {

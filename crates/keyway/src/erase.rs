@@ -2,9 +2,9 @@
 
 use crate::error::Error;
 use crate::locked::LockedVolume;
-use crate::medium;
 use crate::unlock::Family;
 use keyway_attach::path_text;
+use keyway_engine::Access;
 use keyway_store::FileStore;
 use keyway_volume::bitlocker;
 use keyway_volume::veracrypt::Headers;
@@ -43,8 +43,7 @@ pub struct Erased {
 /// # Errors
 /// It can't be written, or is no volume that the secret opens.
 pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
-    medium::must_exist(&volume.path)?;
-    medium::must_be_writable(&volume.path)?;
+    volume.must_be_free(Access::ReadWrite)?;
     let format = volume.family()?;
     let headers = match format {
         Family::BitLocker => None,

@@ -1,21 +1,24 @@
 //! Why something could not be done, as data: what a person reads is the front's to say.
 
-use crate::drive::error::DriveError;
-use crate::resize::error::ResizeError;
-use crate::session::error::SessionError;
-use crate::tpm::TpmProtectorError;
-use crate::under_way::error::ConversionError;
-use crate::under_way::refusal::Refusal;
-use keyway_attach::AttachError;
-use keyway_cipher::CipherError;
-use keyway_convert::{ConversionKind, ConvertError};
-use keyway_engine::{DeviceError, LayoutError};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
-use keyway_fs::files::FilesError;
-use keyway_fs::resize::RoomError;
-use keyway_store::StoreError;
-use keyway_volume::bitlocker::{self, BitLockerError, Protection};
-use keyway_volume::{VolumeError, veracrypt};
+pub use crate::conversion::{ConversionError, ConversionRefusal};
+pub use crate::drive::DriveError;
+pub use crate::resize::ResizeError;
+pub use crate::session::SessionError;
+pub use crate::tpm::TpmProtectorError;
+use crate::{bitlocker, veracrypt};
+pub use keyway_attach::AttachError;
+pub use keyway_cipher::CipherError;
+use keyway_convert::ConversionKind;
+pub use keyway_convert::ConvertError;
+pub use keyway_engine::{DeviceError, LayoutError};
+pub use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{explain, explain_io};
+pub use keyway_fs::files::FilesError;
+pub use keyway_fs::mkfs::MkfsError;
+pub use keyway_fs::resize::ResizeToolError;
+pub use keyway_store::StoreError;
+pub use keyway_volume::VolumeError;
+use keyway_volume::bitlocker::{BitLockerError, Protection};
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -145,7 +148,7 @@ pub enum Error {
     BitLockerSize(#[from] bitlocker::ResizeError),
     /// A file system's own tools.
     #[error(transparent)]
-    Room(#[from] RoomError),
+    Room(#[from] ResizeToolError),
     /// Serving a volume.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -328,129 +331,74 @@ pub enum Misuse {
     },
 }
 
-impl Explain for Error {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::At { path, error } => error.explain().about(path),
-            Self::CanOnlyBeRead(error) => {
-                let mut meaning = error.explain();
-                meaning.advice = vec![A::ReadOnlyOrAsWriter];
-                meaning
-            }
-            Self::System { path, source, .. } => explain_io(source).about(path),
-            Self::Folder(path) => {
-                Meaning::new(K::NotSuitable, F::State).advise(A::NameVolumeNotFolder).about(path)
-            }
-            Self::HalfConverted { path, .. } => {
-                Meaning::new(K::Converting, F::State).advise(A::Resume { path: path.clone() }).about(path)
-            }
-            Self::Misuse(error) => error.explain(),
-            Self::NoStartupKey(path) => {
-                Meaning::new(K::StartupKey, F::Secret).advise(A::NameStartupKeyFile).about(path)
-            }
-            Self::NoRecoveryPassword(path) => {
-                Meaning::new(K::NoSuchProtector, F::State).advise(A::AddRecoveryPassword).about(path)
-            }
-            Self::TakenBack { error, left } => error.explain().advise(left.clone()),
-            Self::FileSystemInFront(_) => (K::HasAFilesystem, F::State, A::ReadRemains).into(),
-            Self::DamagedAgain => Meaning::of(F::Medium).advise(A::CopyToAnotherDrive),
-            Self::Answer(_) | Self::Random(_) => Meaning::of(F::Ours),
-            Self::Stopped => Meaning::of(F::Stopped),
-            Self::Store(error) => error.explain(),
-            Self::Device(error) => error.explain(),
-            Self::Layout(error) => error.explain(),
-            Self::Cipher(error) => error.explain(),
-            Self::Resizing(error) => error.explain(),
-            Self::VeraCryptSize(error) => error.explain(),
-            Self::BitLockerSize(error) => error.explain(),
-            Self::Room(error) => error.explain(),
-            Self::VeraCrypt(error) => error.explain(),
-            Self::BitLocker(error) => error.explain(),
-            Self::Header(error) => error.explain(),
-            Self::Create(error) => error.explain(),
-            Self::CreateBitLocker(error) => error.explain(),
-            Self::Backup(error) => error.explain(),
-            Self::Protectors(error) => error.explain(),
-            Self::Tpm(error) => error.explain(),
-            Self::Conversion(error) => error.explain(),
-            Self::Converting(error) => error.explain(),
-            Self::Session(error) => error.explain(),
-            Self::Attach(error) => error.explain(),
-            Self::Drive(error) => error.explain(),
-            Self::Files(error) => error.explain(),
-        }
-    }
-}
+explain! { Error, through Misuse | Store | Device | Layout | Cipher | Resizing | VeraCryptSize | BitLockerSize | Room
+    | VeraCrypt | BitLocker | Header | Create | CreateBitLocker | Backup | Protectors | Tpm | Conversion | Converting
+    | Session | Attach | Drive | Files
+{
+    Self::At { path, error } => { error.explain().about(path) },
+    Self::CanOnlyBeRead(error) => {
+        let mut meaning = error.explain();
+        meaning.advice = vec![Advice::ReadOnlyOrAsWriter];
+        meaning
+    },
+    Self::System { path, source, .. } => { explain_io(source).about(path) },
+    Self::Folder(path) => [NotSuitable State, NameVolumeNotFolder; path],
+    Self::HalfConverted { path, .. } => [Converting State, Resume { path: path.clone() }; path],
+    Self::NoStartupKey(path) => [StartupKey Secret, NameStartupKeyFile; path],
+    Self::NoRecoveryPassword(path) => [NoSuchProtector State, AddRecoveryPassword; path],
+    Self::TakenBack { error, left } => { error.explain().advise(left.clone()) },
+    Self::FileSystemInFront(_) => [HasAFilesystem State, ReadRemains],
+    Self::DamagedAgain => [Medium, CopyToAnotherDrive],
+    Self::Answer(_) | Self::Random(_) => [Ours],
+    Self::Stopped => [Stopped],
+} }
 
-impl Explain for Misuse {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        let step = match self {
-            Self::NotBitLocker(_) => A::GivePasswordInstead,
-            Self::NoKeyfiles => A::GiveBitLockerSecret,
-            Self::NothingHidden => A::ProtectNothing,
-            Self::SizeOfADevice => A::LeaveSizeOut,
-            Self::NoSize => A::GiveSize,
-            Self::NoHidden => A::LeaveHiddenOut,
-            Self::OneSecret(_) => A::ChangeItsSecret,
-            Self::ForBitLockerOnly(_) => A::LeaveOutBitLockers,
-            Self::OneDerivation => A::NewPasswordOrOtherProtector,
-            Self::PasswordOnly => A::GivePassword,
-            Self::NoFolder => A::NameFolderElsewhere,
-            Self::NoPasswordToChange(_) => A::NameProtector,
-            Self::Unchangeable(_) => A::AddThenRemove,
-            Self::SeveralRecoveryPasswords { .. } => A::NameOneProtector,
-            Self::NewKeyfiles => A::LeaveOutKeyfiles,
-            Self::PasswordAndNone => A::LeaveOutOne,
-            Self::RecoveryShownAtTheEnd => A::NameRecoveryFile,
-            Self::NoSuchMethod(_) => A::TakeOfferedMethod,
-            Self::OptionsOfBitLocker => A::BitLockerOrLeaveOut,
-            Self::NothingHiddenToMake => A::GiveHiddenSize,
-            Self::HiddenInBitLocker => A::LeaveHiddenOutOrVeraCrypt,
-            Self::NoChoiceOfHash => A::LeaveHashOut,
-            Self::NoBitLockerBeginning(_) => A::SearchMetadata,
-            Self::NothingToRepair(_) => A::SearchOrRestoreHeader,
-            Self::NoBackupFile => A::NameBackupFile,
-            Self::OneStandardInput => A::OneOnStandardInput,
-            Self::RecoveryAndPassword => A::OneIsEnough,
-            Self::NoPassword => A::GiveSecret,
-            Self::PasswordTooLong { .. } => A::ShorterOrKeyfile,
-            Self::Descriptor { .. } => A::OpenDescriptor,
-            Self::PastEnd { .. } => A::AskForLess,
-            Self::CacheWithHidden => A::LeaveOutCache,
-            Self::DiscardsAroundHidden => A::LeaveOutDiscards,
-            Self::NothingToProtect => A::LeaveOutReadOnly,
-            Self::MountNeedsDevice => A::OtherWayOrNoMount,
-            Self::CacheNeedsLoop => A::OtherWayOrNoCache,
-            Self::KernelProtectsNothing => A::NotByKernel,
-            Self::MountPointNotFolder(_) => A::MakeMountPoint,
-            Self::NoUnprovenPort => A::LeaveOutAnyUser,
-            Self::Unproven { by_nvme: false, .. } => A::LoopbackOrCertificates,
-            Self::Unproven { by_nvme: true, .. } => A::LoopbackOrHostSecret,
-            Self::NeedsNewFolder => A::NameNewFolder,
-            Self::NoNewName(_) => A::NameFolderOrNewFile,
-            Self::PutNotAFile(_) => A::PutFilesSingly,
-        };
-        let meaning = Meaning::new(Kind::Usage, Fault::Request).advise(step);
-        match self {
-            Self::NotBitLocker(path)
-            | Self::OneSecret(path)
-            | Self::ForBitLockerOnly(path)
-            | Self::NoPasswordToChange(path)
-            | Self::SeveralRecoveryPasswords { path, .. }
-            | Self::NoBitLockerBeginning(path)
-            | Self::NothingToRepair(path)
-            | Self::MountPointNotFolder(path)
-            | Self::NoNewName(path)
-            | Self::PutNotAFile(path)
-            | Self::PasswordTooLong { path, .. } => meaning.about(path),
-            _ => meaning,
-        }
-    }
-}
+explain! { Misuse {
+    Self::NotBitLocker(path) => [Usage Request, GivePasswordOrKeyfiles; path],
+    Self::NoKeyfiles => [Usage Request, GiveBitLockerSecret],
+    Self::NothingHidden => [Usage Request, ProtectNothing],
+    Self::SizeOfADevice => [Usage Request, LeaveSizeOut],
+    Self::NoSize => [Usage Request, GiveSize],
+    Self::NoHidden => [Usage Request, LeaveHiddenOut],
+    Self::OneSecret(path) => [Usage Request, ChangeItsSecret; path],
+    Self::ForBitLockerOnly(path) => [Usage Request, LeaveOutBitLockers; path],
+    Self::OneDerivation => [Usage Request, NewPasswordOrOtherProtector],
+    Self::PasswordOnly => [Usage Request, GivePassword],
+    Self::NoFolder => [Usage Request, NameFolderElsewhere],
+    Self::NoPasswordToChange(path) => [Usage Request, NameProtector; path],
+    Self::Unchangeable(_) => [Usage Request, AddThenRemove],
+    Self::SeveralRecoveryPasswords { path, .. } => [Usage Request, NameProtector; path],
+    Self::NewKeyfiles => [Usage Request, LeaveOutKeyfiles],
+    Self::PasswordAndNone => [Usage Request, LeaveOutOne],
+    Self::RecoveryShownAtTheEnd => [Usage Request, NameRecoveryFile],
+    Self::NoSuchMethod(_) => [Usage Request, TakeOfferedMethod],
+    Self::OptionsOfBitLocker => [Usage Request, BitLockerOrLeaveOut],
+    Self::NothingHiddenToMake => [Usage Request, GiveHiddenSize],
+    Self::HiddenInBitLocker => [Usage Request, LeaveHiddenOutOrVeraCrypt],
+    Self::NoChoiceOfHash => [Usage Request, LeaveHashOut],
+    Self::NoBitLockerBeginning(path) => [Usage Request, SearchMetadata; path],
+    Self::NothingToRepair(path) => [Usage Request, SearchOrRestoreHeader; path],
+    Self::NoBackupFile => [Usage Request, NameBackupFile],
+    Self::OneStandardInput => [Usage Request, OneOnStandardInput],
+    Self::RecoveryAndPassword => [Usage Request, LeaveOutOne],
+    Self::NoPassword => [Usage Request, GiveSecret],
+    Self::PasswordTooLong { path, .. } => [Usage Request, ShorterOrKeyfile; path],
+    Self::Descriptor { .. } => [Usage Request, OpenDescriptor],
+    Self::PastEnd { .. } => [Usage Request, AskForLess],
+    Self::CacheWithHidden => [Usage Request, LeaveOutCache],
+    Self::DiscardsAroundHidden => [Usage Request, LeaveOutDiscards],
+    Self::NothingToProtect => [Usage Request, LeaveOutReadOnly],
+    Self::MountNeedsDevice => [Usage Request, OtherWayOrNoMount],
+    Self::CacheNeedsLoop => [Usage Request, OtherWayOrNoCache],
+    Self::KernelProtectsNothing => [Usage Request, NotByKernel],
+    Self::MountPointNotFolder(path) => [Usage Request, MakeMountPoint; path],
+    Self::NoUnprovenPort => [Usage Request, LeaveOutAnyUser],
+    Self::Unproven { by_nvme: false, .. } => [Usage Request, LoopbackOrTls],
+    Self::Unproven { by_nvme: true, .. } => [Usage Request, LoopbackOrSecret],
+    Self::NeedsNewFolder => [Usage Request, NameNewFolder],
+    Self::NoNewName(path) => [Usage Request, NameFolderOrNewFile; path],
+    Self::PutNotAFile(path) => [Usage Request, PutFilesSingly; path],
+} }
 
 /// The error's own words, behind the volume's name where they don't name it.
 fn named(path: &Path, error: &Error) -> String {
@@ -483,8 +431,8 @@ impl Error {
     }
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<ConversionRefusal> for Error {
+    fn from(refusal: ConversionRefusal) -> Self {
         ConversionError::from(refusal).into()
     }
 }

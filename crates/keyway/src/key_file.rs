@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// A new file that is removed again unless it is kept.
-pub struct NewFile {
+pub struct NewKeyFile {
     path: PathBuf,
     file: File,
     kept: bool,
@@ -24,7 +24,7 @@ pub(crate) fn must_be_new(path: &Path) -> Result<(), Error> {
     }
 }
 
-impl NewFile {
+impl NewKeyFile {
     /// Makes it, empty, for its owner alone.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl NewFile {
     /// The file of a startup key, under the name that Windows looks for.
     ///
     /// # Errors
-    /// As [`NewFile::claim`].
+    /// As [`NewKeyFile::claim`].
     pub fn claim_startup_key(folder: &Path, key: &StartupKey) -> Result<Self, Error> {
         Self::claim(folder.join(key.file_name()))
     }
@@ -86,7 +86,7 @@ impl NewFile {
     }
 }
 
-impl Drop for NewFile {
+impl Drop for NewKeyFile {
     fn drop(&mut self) {
         if !self.kept {
             // The error that brought us here matters more than this one.
@@ -118,7 +118,7 @@ mod tests {
         let password = RecoveryPassword::random().expect("random");
         let id = Guid::random().expect("random");
         let written = || {
-            let mut file = NewFile::claim(path.clone()).expect("made");
+            let mut file = NewKeyFile::claim(path.clone()).expect("made");
             file.write_recovery(id, &password).expect("written");
             file
         };
@@ -127,7 +127,7 @@ mod tests {
         written().keep();
         let text = std::fs::read(&path).expect("kept");
         assert!(text.windows(55).any(|w| password.to_text().same_as(w)));
-        assert!(NewFile::claim(path.clone()).is_err());
+        assert!(NewKeyFile::claim(path.clone()).is_err());
         assert_eq!(std::fs::read(&path).expect("untouched"), text);
     }
 }

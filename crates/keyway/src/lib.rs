@@ -10,13 +10,14 @@
 //! | open it another way: for writing, one format only, the hidden volume protected | [`OpenOptions`] |
 //! | open one that is in no file | [`OpenOptions::open_store`], with a [`Store`] of my own, or a [`ReadOnlyStore`] around a function that reads |
 //! | say where its password comes from | [`secrets::Sources`]; to be asked for it, [`secrets::Secrets`] |
-//! | make a volume, or a hidden one inside another | a [`CreateRequest`](create::CreateRequest), then its [`plan`](create::CreateRequest::plan) |
+//! | make a volume, or a hidden one inside another | a [`CreateRequest`](create::CreateRequest), then its [`plan`](create::CreateRequest::plan); with the secret at hand, [`VeraCryptOptions`](create::VeraCryptOptions) or [`BitLockerOptions`](create::BitLockerOptions) |
 //! | see or change what opens a volume | [`protectors::list`], [`protectors::change`] |
-//! | convert one where it lies: encrypt a file system, decrypt, another cipher or format | a [`conversion::Request`]; [`plan`](conversion::plan()) says what it would do, and [`run`](conversion::Conversion::run) does it |
+//! | convert one where it lies: encrypt a file system, decrypt, another cipher or format | a [`conversion::ConversionRequest`]; [`plan`](conversion::plan()) says what it would do, and [`run`](conversion::Conversion::run) does it |
 //! | go on with a conversion, pause one, see how far it is | [`Goal::Resume`](conversion::Goal::Resume), [`conversion::pause`](conversion::pause()), [`conversion::describe`] |
 //! | back up, restore, check or repair a header | [`header`] |
 //! | make a volume larger or smaller | [`resize`](resize::resize) |
 //! | list the files in it, copy them out, put one in | [`LockedVolume::open_files`], [`inside`] |
+//! | give up everything but the volume, before its files are looked at | [`LockedVolume::sandbox`] |
 //! | have its decrypted bytes | [`Volume::copy_out`] |
 //! | attach a volume: as a block device, a file, a socket | an [`AttachRequest`](session::AttachRequest) or a [`SessionPlan`](session::SessionPlan), then [`serve`](session::SessionPlan::serve) in this process or [`start`](session::SessionPlan::start) one of its own |
 //! | know which ways there are to attach one here, and what each costs | [`session::choose`], [`session::CANDIDATES`] |
@@ -24,6 +25,9 @@
 //! | close it, or several | [`session::close`], [`session::close_each`] |
 //! | know what this machine can do | [`Capabilities::look`] |
 //! | destroy every key of a volume | [`erase`] |
+//! | see how far any of that is, and stop it | [`Progress`]; a function of two numbers is one |
+//! | know why it went wrong, and what helps | [`Error`], by [`Explain`]: a [`Kind`], whose [`Fault`] it is, [`Advice`] |
+//! | name what only one format has: its ciphers, secrets, protectors | [`veracrypt`], [`bitlocker`] |
 //! | see, set up, unlock or erase a drive that encrypts by itself, or make a virtual one | [`drive`] |
 //!
 //! What cannot be undone is a plan first: a value that says what will be done, and does it when it is run.
@@ -57,6 +61,7 @@
 //! puts into words.
 #![forbid(unsafe_code)]
 
+pub mod bitlocker;
 mod capabilities;
 pub mod conversion;
 mod copy_out;
@@ -65,15 +70,19 @@ mod description;
 pub mod detect;
 pub mod drive;
 mod erase;
-mod error;
+pub mod error;
 pub mod header;
 pub mod inside;
 pub mod key_file;
+#[cfg(feature = "lab")]
+pub mod lab;
 mod locked;
 pub mod medium;
+mod progress;
 pub mod protectors;
 pub mod resize;
-pub mod searching;
+mod sandbox;
+mod searching;
 pub mod secrets;
 pub mod session;
 mod system_drive;
@@ -83,19 +92,20 @@ pub mod tour;
 pub mod tpm;
 mod under_way;
 pub mod unlock;
+pub mod veracrypt;
 mod volume;
 
 pub use capabilities::{Capabilities, Capability};
 pub use erase::{ErasePlan, Erased, erase};
 pub use error::{Error, Misuse};
 pub use keyway_engine::{Access, Device};
+pub use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 pub use keyway_fs::files::{self, Files};
-#[cfg(feature = "lab")]
-pub use keyway_lab as lab;
 pub use keyway_secret::SecretBytes;
 pub use keyway_store::{Caching, Operation, ReadOnlyStore, Store, StoreError};
 pub use keyway_volume::{Info, Secrets as VeraCryptSecret};
 pub use locked::LockedVolume;
-pub use system_drive::SystemDrive;
+pub use progress::{Note, Progress, Stage};
+pub use sandbox::Sandbox;
 pub use unlock::Key;
 pub use volume::{OpenOptions, Volume};

@@ -3,8 +3,10 @@
 use crate::detect;
 use crate::error::{Error, Misuse};
 use crate::medium;
-use crate::searching::SearchProgress;
+use crate::progress::Progress;
+use crate::sandbox::Sandbox;
 use crate::secrets::{PasswordSource, Secrets, Sources, Subject, Wanted, one_standard_input};
+use crate::session::{SessionError, refuse_if_open, refuse_if_written};
 use crate::system_drive::SystemDrive;
 use crate::unlock::{Family, Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
@@ -26,17 +28,25 @@ pub struct LockedVolume<'a> {
     pub sources: Sources,
     /// What was named to open the hidden volume in it, where that is to be protected.
     pub protect: Option<PasswordSource>,
+    /// What this process gives up as soon as it has opened it; nothing if there is none.
+    pub sandbox: Option<Sandbox>,
     /// Who is asked for what was not.
     pub secrets: &'a dyn Secrets,
     /// Who is told how far a search for lost metadata is.
-    pub progress: &'a dyn SearchProgress,
+    pub progress: &'a dyn Progress,
 }
 
 impl<'a> LockedVolume<'a> {
     /// Everything is found out, or asked for.
     pub fn new(path: impl Into<PathBuf>, secrets: &'a dyn Secrets) -> Self {
         let (arguments, sources) = (UnlockArguments::new(), Sources::new());
-        Self { path: path.into(), arguments, sources, protect: None, secrets, progress: &() }
+        Self { path: path.into(), arguments, sources, protect: None, sandbox: None, secrets, progress: &() }
+    }
+
+    /// The same, in that sandbox as soon as it is open.
+    #[must_use]
+    pub fn within(self, sandbox: Sandbox) -> Self {
+        Self { sandbox: Some(sandbox), ..self }
     }
 
     /// Which formats' code is to look at it.
@@ -46,6 +56,29 @@ impl<'a> LockedVolume<'a> {
     pub fn family(&self) -> Result<Family, Error> {
         medium::must_exist(&self.path)?;
         detect::family(&self.path, &self.arguments)
+    }
+
+    /// Refuses, before anyone is asked for a secret, a volume that is open: to read what is in it where that may change
+    /// meanwhile, or to write to it.
+    ///
+    /// # Errors
+    /// It is open or somebody else has it; it isn't there, or this user may not have it.
+    pub fn must_be_free(&self, access: Access) -> Result<(), Error> {
+        medium::must_exist(&self.path)?;
+        let free = match access {
+            Access::ReadOnly => refuse_if_written(&self.path),
+            Access::ReadWrite => {
+                medium::must_be_writable(&self.path)?;
+                refuse_if_open(&self.path, access)
+            }
+        };
+        // Whoever converts it has it, too: what helps then is to let that end.
+        if matches!(&free, Err(Error::Session(SessionError::Taken { .. })))
+            && let Err(half @ Error::HalfConverted { .. }) = detect::family(&self.path, &self.arguments)
+        {
+            return Err(half);
+        }
+        free
     }
 
     /// What opens it.
@@ -71,14 +104,20 @@ impl<'a> LockedVolume<'a> {
         Ok((key, Some(hidden)))
     }
 
-    /// Opens it in this process.
+    /// Opens it in this process, which enters the sandbox then.
     ///
     /// # Errors
-    /// Nothing that was named or answered opens it, or it is damaged.
+    /// Nothing that was named or answered opens it, or it is damaged; the sandbox lacks a layer that is required.
     pub fn open(&self, access: Access, caching: Caching) -> Result<Volume, Error> {
+        let sandbox = self.sandbox.as_ref().map(Sandbox::prepare).transpose()?;
         let (key, protect) = self.keys()?;
         let options = OpenOptions::new().arguments(self.arguments.clone()).access(access).caching(caching);
-        options.protect_hidden(protect.as_ref()).progress(self.progress).open_with(&self.path, &key)
+        let options = options.protect_hidden(protect.as_ref()).progress(self.progress);
+        let open = options.open_with(&self.path, &key)?;
+        if let Some(sandbox) = sandbox {
+            sandbox.enter()?;
+        }
+        Ok(open)
     }
 
     pub(crate) fn veracrypt_key(&self) -> Result<VeraCryptSecret, Error> {

@@ -1,43 +1,24 @@
 //! How far a search for lost metadata is: it may read all of a large drive.
 
 use crate::error::Error;
-use keyway_store::{DirectFile, Operation, Store, StoreError};
+use crate::progress::Progress;
+use keyway_store::{Operation, Store, StoreError};
 use std::io;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a search reads at a time is larger than this, and what else is read of metadata is not.
 const LARGE: usize = 1 << 20;
 
-/// Somebody who is told how far a search is, and may stop it. `()` listens to nothing.
-pub trait SearchProgress: Sync {
-    /// The search is at this byte of so many: first at the end of the medium, then in what lies before that.
-    /// `Break` ends it.
-    fn at(&self, reached: u64, size: u64) -> ControlFlow<()>;
-}
-
-impl SearchProgress for () {
-    fn at(&self, _reached: u64, _size: u64) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
-impl<F: Fn(u64, u64) -> ControlFlow<()> + Sync> SearchProgress for F {
-    fn at(&self, reached: u64, size: u64) -> ControlFlow<()> {
-        self(reached, size)
-    }
-}
-
 /// A store that tells how far the large reads are which go through it.
-pub struct Searched<'a> {
+pub(crate) struct Searched<'a> {
     store: &'a dyn Store,
-    progress: &'a dyn SearchProgress,
+    progress: &'a dyn Progress,
     stopped: AtomicBool,
 }
 
 impl<'a> Searched<'a> {
     /// Tells the one who watches.
-    pub fn new(store: &'a dyn Store, progress: &'a dyn SearchProgress) -> Self {
+    pub(crate) fn new(store: &'a dyn Store, progress: &'a dyn Progress) -> Self {
         Self { store, progress, stopped: AtomicBool::new(false) }
     }
 
@@ -48,6 +29,8 @@ impl<'a> Searched<'a> {
 }
 
 impl Store for Searched<'_> {
+    keyway_store::pass_on! { [store] write_at flush discard size sector_bytes is_read_only is_claimed queueable }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         if self.stopped.load(Ordering::Relaxed) {
             let reason = io::Error::other("it was stopped");
@@ -55,34 +38,10 @@ impl Store for Searched<'_> {
         }
         let done = self.store.read_at(buf, offset);
         let reached = offset.saturating_add(buf.len() as u64);
-        if buf.len() > LARGE && self.progress.at(reached, self.store.size()).is_break() {
+        if buf.len() > LARGE && self.progress.searching(reached, self.store.size()).is_break() {
             self.stopped.store(true, Ordering::Relaxed);
         }
         done
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        self.store.write_at(buf, offset)
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        self.store.flush()
-    }
-    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
-        self.store.discard(offset, len)
-    }
-    fn size(&self) -> u64 {
-        self.store.size()
-    }
-    fn sector_bytes(&self) -> u32 {
-        self.store.sector_bytes()
-    }
-    fn is_read_only(&self) -> bool {
-        self.store.is_read_only()
-    }
-    fn is_claimed(&self) -> bool {
-        self.store.is_claimed()
-    }
-    fn queueable(&self) -> Option<DirectFile<'_>> {
-        self.store.queueable()
     }
 }
 
@@ -91,6 +50,7 @@ mod tests {
     use super::*;
     use keyway_store::MemStore;
     use keyway_volume::bitlocker;
+    use std::ops::ControlFlow;
     use std::sync::Mutex;
 
     #[test]

@@ -7,7 +7,7 @@ use keyway_volume::SystemHeader;
 use std::path::Path;
 
 /// Where a partition's system header may lie.
-pub struct SystemDrive {
+pub(crate) struct SystemDrive {
     store: FileStore,
     start: Option<u64>,
 }
@@ -31,7 +31,7 @@ impl SystemDrive {
     }
 
     /// For the format's own code.
-    pub fn header(&self) -> SystemHeader<'_> {
+    pub(crate) fn header(&self) -> SystemHeader<'_> {
         SystemHeader { store: &self.store, start: self.start }
     }
 }

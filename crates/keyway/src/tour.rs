@@ -7,6 +7,7 @@ use crate::unlock::{Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
 use keyway_attach::nbd::Client;
 use keyway_engine::Access;
+use keyway_error::{enum_table, explain};
 use keyway_lab::bench::{self, BenchError, CipherRow};
 use keyway_lab::{Document, ExperimentRequest, LabError, Target};
 use keyway_secret::SecretBytes;
@@ -36,39 +37,49 @@ const HIDDEN_PASSWORD: &[u8] = b"what the tour does not show";
 /// What is written into a mounted file system.
 const LETTER: &[u8] = b"Dear reader\n";
 
-/// A stop of the tour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TourStep {
-    /// A volume as VeraCrypt makes it.
-    Create,
-    /// It is unlocked, and everything about it found out.
-    Unlock,
-    /// A process of its own shows it as a file, which is written and read.
-    Fuse,
-    /// The same over a socket.
-    Nbd,
-    /// What was written is in it, and its file shows nothing of it.
-    Verify,
-    /// Three ciphers one inside the other, written over a socket.
-    Cascade,
-    /// A hidden volume in the free space of another.
-    Hidden,
-    /// The outer one is written full while the hidden one is protected.
-    Protect,
-    /// A file system inside, mounted, twice.
-    Mount,
+enum_table! {
+    /// A stop of the tour.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum TourStep {
+        /// A volume as VeraCrypt makes it.
+        Create("create"),
+        /// It is unlocked, and everything about it found out.
+        Unlock("unlock"),
+        /// A process of its own shows it as a file, which is written and read.
+        Fuse("fuse"),
+        /// The same over a socket.
+        Nbd("nbd"),
+        /// What was written is in it, and its file shows nothing of it.
+        Verify("verify"),
+        /// Three ciphers one inside the other, written over a socket.
+        Cascade("cascade"),
+        /// A hidden volume in the free space of another.
+        Hidden("hidden"),
+        /// The outer one is written full while the hidden one is protected.
+        Protect("protect"),
+        /// A file system inside, mounted, twice.
+        Mount("mount"),
+    }
+    /// Its word, for scripts.
+    pub name: &'static str,
 }
 
 /// Why a stop is left out.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TourLack {
     /// This machine or this user lacks something.
+    #[error("{0}")]
     Need(Lack),
     /// A program of this file system's is missing.
+    #[error("mkfs.{} is missing", .0.name())]
     Program(FileSystem),
 }
+
+explain! { TourLack, through Need {
+    Self::Program(fs) => [MissingProgram Machine, InstallPackage { package: fs.package().to_owned() }],
+} }
 
 /// What a stop found.
 #[derive(Debug, Clone)]
@@ -97,6 +108,10 @@ pub enum TourError {
     #[error("{0} differ")]
     Differ(&'static str),
 }
+
+explain! { TourError, through Keyway {
+    Self::Differ(_) => [Verify Ours, ReportWithDoctor],
+} }
 
 /// What one core does, for comparison with a drive.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -153,19 +168,6 @@ impl Drop for Opened {
 }
 
 impl TourStep {
-    /// Every stop, in its order.
-    pub const ALL: [Self; 9] = [
-        Self::Create,
-        Self::Unlock,
-        Self::Fuse,
-        Self::Nbd,
-        Self::Verify,
-        Self::Cascade,
-        Self::Hidden,
-        Self::Protect,
-        Self::Mount,
-    ];
-
     /// What is missing for it here.
     pub fn lack(self) -> Option<TourLack> {
         let needs: &[Need] = match self {
@@ -263,7 +265,7 @@ impl<'a> Tour<'a> {
         let mut request = ExperimentRequest::new(targets, self.folder().into());
         request.workloads.push("quick".to_owned());
         request.command = "keyway demo".to_owned();
-        match request.plan()?.run(&AtomicBool::new(false), &())? {
+        match request.plan()?.run(crate::lab::encrypt_in_place, &AtomicBool::new(false), &())? {
             (document, None) => Ok(document),
             (_, Some(error)) => Err(error),
         }

@@ -4,38 +4,31 @@ use crate::error::Error;
 use crate::searching::Searched;
 use crate::system_drive::SystemDrive;
 use keyway_attach::path_text;
+use keyway_error::enum_table;
 use keyway_store::Store;
-use keyway_volume::bitlocker::{self, Seen};
+use keyway_volume::bitlocker::{self, Locked};
 use keyway_volume::{HashName, HeaderChoice, Secrets as VeraCryptSecret, UnlockRequest};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A volume's format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum VolumeFormat {
-    /// VeraCrypt.
-    VeraCrypt,
-    /// TrueCrypt.
-    TrueCrypt,
-    /// BitLocker.
-    BitLocker,
+enum_table! {
+    /// A volume's format.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    #[non_exhaustive]
+    pub enum VolumeFormat {
+        /// VeraCrypt.
+        VeraCrypt("veracrypt"),
+        /// TrueCrypt.
+        TrueCrypt("truecrypt"),
+        /// BitLocker.
+        BitLocker("bitlocker"),
+    }
+    /// Its stable word.
+    pub name: &'static str,
 }
 
 impl VolumeFormat {
-    /// The formats that can be opened.
-    pub const ALL: [Self; 3] = [Self::VeraCrypt, Self::TrueCrypt, Self::BitLocker];
-
-    /// Its stable word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::VeraCrypt => "veracrypt",
-            Self::TrueCrypt => "truecrypt",
-            Self::BitLocker => "bitlocker",
-        }
-    }
-
     /// The formats that are opened together with it.
     pub const fn family(self) -> Family {
         match self {
@@ -92,12 +85,15 @@ impl UnlockArguments {
     }
 
     /// The request for BitLocker's code.
-    pub fn bitlocker_request<'a>(&self, secrets: &'a [bitlocker::Secret]) -> bitlocker::UnlockRequest<'a> {
+    pub(crate) fn bitlocker_request<'a>(
+        &self,
+        secrets: &'a [bitlocker::Secret],
+    ) -> bitlocker::UnlockRequest<'a> {
         bitlocker::UnlockRequest { search: self.searches(), ..bitlocker::UnlockRequest::new(secrets) }
     }
 
     /// The request for VeraCrypt's code. `drive` is where a system partition's header may be.
-    pub fn veracrypt_request<'a>(
+    pub(crate) fn veracrypt_request<'a>(
         &self,
         secret: &'a VeraCryptSecret,
         protect: Option<&'a VeraCryptSecret>,
@@ -115,16 +111,13 @@ impl UnlockArguments {
     }
 
     /// What can be said of a BitLocker volume without a secret.
-    pub(crate) fn look_at_bitlocker(&self, store: &Searched<'_>) -> Result<Seen, Error> {
+    pub(crate) fn look_at_bitlocker(&self, store: &Searched<'_>) -> Result<Locked, Error> {
         let seen = if self.searches() { bitlocker::find(store) } else { bitlocker::look(store) };
         store.unless_stopped(seen.map_err(Error::from))
     }
 
     /// The drive around a partition of an encrypted system.
-    ///
-    /// # Errors
-    /// The drive or file that was named can't be read.
-    pub fn system_drive(&self, path: &Path) -> Result<Option<SystemDrive>, Error> {
+    pub(crate) fn system_drive(&self, path: &Path) -> Result<Option<SystemDrive>, Error> {
         SystemDrive::of(path, self.system_header.as_deref(), self.system)
     }
 }

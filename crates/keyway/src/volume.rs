@@ -3,7 +3,8 @@
 use crate::detect::{What, detect};
 use crate::error::{Error, Misuse};
 use crate::medium;
-use crate::searching::{SearchProgress, Searched};
+use crate::progress::Progress;
+use crate::searching::Searched;
 use crate::secrets::{Secrets, Sources};
 use crate::system_drive::SystemDrive;
 use crate::unlock::{KeyRef, UnlockArguments};
@@ -74,7 +75,7 @@ pub struct OpenOptions<'a> {
     access: Access,
     caching: Caching,
     protect: Option<&'a VeraCryptSecret>,
-    progress: &'a dyn SearchProgress,
+    progress: &'a dyn Progress,
 }
 
 impl Default for OpenOptions<'_> {
@@ -128,7 +129,7 @@ impl<'a> OpenOptions<'a> {
 
     /// Who is told how far a search for lost metadata is.
     #[must_use]
-    pub fn progress(self, progress: &'a dyn SearchProgress) -> Self {
+    pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self { progress, ..self }
     }
 
@@ -152,10 +153,7 @@ impl<'a> OpenOptions<'a> {
     }
 
     /// The same, with the ciphers' own keys: for somebody else who does the work, as the kernel's dm-crypt.
-    ///
-    /// # Errors
-    /// As [`OpenOptions::open`]; or the volume's ciphers are no one else's.
-    pub fn open_for_hand_over<'k>(
+    pub(crate) fn open_for_hand_over<'k>(
         &self,
         path: &Path,
         key: impl Into<KeyRef<'k>>,

@@ -1,4 +1,4 @@
-//! Stands for dm-crypt in a program that was built without it: nothing can be had, and nothing is removed.
+//! The dm-crypt attachment of a build without it: nothing can be had, and nothing is removed.
 
 pub use crate::{DmCryptError, Unmappable};
 
@@ -37,9 +37,6 @@ impl Mapping {
     }
 
     /// Takes it away.
-    ///
-    /// # Errors
-    /// None.
     pub const fn remove(&self) -> Result<(), AttachError> {
         match *self {}
     }

@@ -1,10 +1,10 @@
-//! Stands for NVMe/TCP in a program that was built without it: no address is taken, and no secret read.
+//! NVMe/TCP of a build without it: no address is taken, and no secret read.
 
 pub use crate::NvmeError;
 pub use crate::namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
 
 use crate::{LocalUsers, Refusals, Stop};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,11 +14,7 @@ use std::sync::Arc;
 #[error("this program was built without NVMe/TCP")]
 pub struct SecretFault;
 
-impl Explain for SecretFault {
-    fn explain(&self) -> Meaning {
-        (Kind::Usage, Fault::Request, Advice::ServeOtherwise).into()
-    }
-}
+explain!(SecretFault => [Usage Request, ServeOtherwise]);
 
 /// A secret that both sides know; there is none.
 #[derive(Debug)]
@@ -26,9 +22,6 @@ pub enum AuthSecret {}
 
 impl AuthSecret {
     /// That there is none.
-    ///
-    /// # Errors
-    /// [`SecretFault`].
     pub const fn parse(_: &[u8]) -> Result<Self, SecretFault> {
         Err(SecretFault)
     }
@@ -80,9 +73,6 @@ impl Server {
     }
 
     /// Serves.
-    ///
-    /// # Errors
-    /// None.
     pub const fn run(&self, _: &Stop) -> Result<(), NvmeError> {
         match *self {}
     }

@@ -1,6 +1,6 @@
-//! Stands for TLS under NBD in a program that was built without it: there are no certificates.
+//! TLS under NBD of a build without it: there are no certificates.
 
-use super::breach::ConnectionError;
+use super::connection_error::ConnectionError;
 use super::wire::{Socket, Wire};
 use crate::NbdError;
 use std::io::{self, IoSlice};

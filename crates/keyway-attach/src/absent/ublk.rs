@@ -1,4 +1,4 @@
-//! Stands for ublk in a program that was built without it: nothing can be had, and nothing is found.
+//! ublk of a build without it: nothing can be had, and nothing is found.
 
 pub use crate::UblkError;
 

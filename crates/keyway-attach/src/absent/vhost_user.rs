@@ -1,4 +1,4 @@
-//! Stands for vhost-user in a program that was built without it: no socket is made.
+//! vhost-user of a build without it: no socket is made.
 
 pub use crate::VhostError;
 
@@ -27,17 +27,11 @@ impl VhostServer {
     }
 
     /// Serves a volume.
-    ///
-    /// # Errors
-    /// None.
     pub const fn run(&self, _: &Arc<Device>, _: &Stop) -> Result<(), VhostError> {
         match *self {}
     }
 
     /// Serves a disk behind a SCSI host adapter.
-    ///
-    /// # Errors
-    /// None.
     pub const fn run_scsi(&self, _: &Arc<dyn Namespace>, _: &Stop) -> Result<(), VhostError> {
         match *self {}
     }

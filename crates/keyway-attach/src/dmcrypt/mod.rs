@@ -1,4 +1,4 @@
-//! The kernel decrypts: a volume's layout becomes device-mapper tables, its keys go to dm-crypt.
+//! Hands a volume to the kernel: its layout as device-mapper tables, its keys to dm-crypt.
 //!
 //! This is the one attachment that sees a key, for as long as it takes to load the tables: it is given a
 //! [`HandOver`] instead of a device, puts each key into its thread's own keyring, loads the table that names
@@ -12,6 +12,7 @@ mod table;
 
 pub use crate::{DmCryptError, Unmappable};
 
+use crate::retry::retry;
 use crate::{AttachError, User};
 use keyway_engine::{Access, HandOver};
 use keyway_sys::{DeviceMapper, DmDevice, KernelKey};
@@ -20,7 +21,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use table::{Level, Options};
 
 /// What a session's state calls this attachment.
@@ -118,9 +119,6 @@ impl Mapping {
     }
 
     /// Puts everything written on the medium.
-    ///
-    /// # Errors
-    /// The medium's.
     pub fn flush(&self) -> io::Result<()> {
         File::open(&self.device)?.sync_all()
     }
@@ -182,16 +180,13 @@ fn remove_all(mapper: &DeviceMapper, name: &str) -> Result<(), AttachError> {
         .collect();
     levels.sort_unstable_by(|a, b| b.cmp(a));
     for (_, level) in levels {
-        let until = Instant::now() + PATIENCE;
-        while let Err(e) = mapper.remove(level) {
-            if e.kind() != io::ErrorKind::ResourceBusy {
-                return Err(AttachError::io(format!("remove the mapping {level}"), e));
+        let is_busy = |e: &io::Error| e.kind() == io::ErrorKind::ResourceBusy;
+        retry(PATIENCE, Duration::from_millis(20), is_busy, || mapper.remove(level)).map_err(|e| {
+            if is_busy(&e) {
+                return AttachError::Busy { what: format!("the mapping {level}"), users: Vec::new() };
             }
-            if Instant::now() > until {
-                return Err(AttachError::Busy { what: format!("the mapping {level}"), users: Vec::new() });
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            AttachError::io(format!("remove the mapping {level}"), e)
+        })?;
     }
     Ok(())
 }

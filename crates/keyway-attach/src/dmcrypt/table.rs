@@ -1,4 +1,4 @@
-//! The tables that make the kernel decrypt a volume: which targets, with which ciphers, where.
+//! Device-mapper tables for a volume's layout and ciphers.
 //!
 //! One level for each cipher of a cascade, the outermost (the last to encrypt) on the medium, each on the
 //! one before. Sources: the kernel's `admin-guide/device-mapper/dm-crypt`, and for what TrueCrypt's and

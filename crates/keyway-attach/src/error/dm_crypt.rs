@@ -1,6 +1,6 @@
 //! Why a volume can't be handed over to the kernel.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::io;
 
 /// The volume can't be handed over to the kernel.
@@ -54,12 +54,8 @@ pub enum Unmappable {
     Unaligned,
 }
 
-impl Explain for DmCryptError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::Missing(_) => (Kind::NotPermitted, Fault::Machine, Advice::AskDoctor).into(),
-            Self::Unmappable(_) => (Kind::NotPermitted, Fault::Machine, Advice::AttachOtherwise).into(),
-            Self::Refused { .. } => (Kind::NotPermitted, Fault::Machine, Advice::ReadKernelLog).into(),
-        }
-    }
-}
+explain! { DmCryptError {
+    Self::Missing(_) => [NotPermitted Machine, AskDoctor],
+    Self::Unmappable(_) => [NotPermitted Machine, AttachOtherwise],
+    Self::Refused { .. } => [NotPermitted Machine, ReadKernelLog],
+} }

@@ -13,7 +13,7 @@ pub use ublk::UblkError;
 pub use vhost_user::VhostError;
 
 use keyway_engine::DeviceError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{Advice, explain};
 use keyway_store::InUse;
 use std::fmt;
 use std::io;
@@ -214,48 +214,27 @@ impl AttachError {
     pub fn io(doing: impl Into<String>, source: impl Into<io::Error>) -> Self {
         let (doing, source) = (doing.into(), source.into());
         if source.kind() == io::ErrorKind::PermissionDenied {
-            return Self::NotPermitted { what: doing, advice: Advice::TryAsRoot, source };
+            return Self::NotPermitted { what: doing, advice: Advice::BecomeRoot, source };
         }
         Self::Io { doing, source }
     }
 }
 
-impl Explain for AttachError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::AlreadyOpen { volume } => Meaning::new(K::AlreadyOpen, F::InUse)
-                .advise(A::CloseNamed { volume: volume.clone() })
-                .about(volume),
-            Self::Taken { volume, by } => Meaning::new(K::Busy, F::InUse).advise(by.advice()).about(volume),
-            Self::Busy { .. } => (K::Busy, F::InUse, A::CloseAndRetry).into(),
-            Self::NotPermitted { advice, .. } => (K::NotPermitted, F::Machine, advice.clone()).into(),
-            Self::Missing { advice, .. } => (K::Missing, F::Machine, advice.clone()).into(),
-            Self::Mount { .. } => (K::Mount, F::Machine, A::LookInside).into(),
-            Self::NotOpen(volume) => Meaning::new(K::NotOpen, F::State).advise(A::ListOpen).about(volume),
-            Self::UnsafeFolder(path) => Meaning::of(F::State).advise(A::RemoveOrRuntimeFolder).about(path),
-            Self::Silent { volume, pid, why } => {
-                Meaning::new(K::NoAnswer, F::InUse).advise(why.advice(*pid)).about(volume)
-            }
-            Self::Deleted { volume } => Meaning::new(K::Deleted, F::InUse).advise(A::CopyNow).about(volume),
-            Self::NoAnswer { volume, .. } => {
-                Meaning::new(K::NoAnswer, F::State).advise(A::TryStatus).about(volume)
-            }
-            Self::ClosedBadly { volume, .. } => {
-                Meaning::of(F::Medium).advise(A::CheckLastWrites).about(volume)
-            }
-            Self::Device(error) => error.explain(),
-            Self::DmCrypt(error) => error.explain(),
-            Self::Ublk(error) => error.explain(),
-            Self::Nbd(error) => error.explain(),
-            Self::Vhost(error) => error.explain(),
-            Self::Nvme(error) => error.explain(),
-            Self::Io { .. } => Meaning::of(F::Medium),
-        }
-    }
-}
+explain! { AttachError, through Device | DmCrypt | Ublk | Nbd | Vhost | Nvme {
+    Self::AlreadyOpen { volume } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
+    Self::Taken { volume, by } => [Busy InUse, (by.advice()); volume],
+    Self::Busy { .. } => [Busy InUse, CloseUsers],
+    Self::NotPermitted { advice, .. } => [NotPermitted Machine, (advice.clone())],
+    Self::Missing { advice, .. } => [Missing Machine, (advice.clone())],
+    Self::Mount { .. } => [Mount Machine, LookInside],
+    Self::NotOpen(volume) => [NotOpen State, ListOpen; volume],
+    Self::UnsafeFolder(path) => [State, RemoveOrRuntimeFolder; path],
+    Self::Silent { volume, pid, why } => [NoAnswer InUse, (why.advice(*pid)); volume],
+    Self::Deleted { volume } => [Deleted InUse, CopyNow; volume],
+    Self::NoAnswer { volume, .. } => [NoAnswer State, TryStatus; volume],
+    Self::ClosedBadly { volume, .. } => [Medium, CheckLastWrites; volume],
+    Self::Io { .. } => [Medium],
+} }
 
 fn by(users: &[User]) -> String {
     if users.is_empty() {

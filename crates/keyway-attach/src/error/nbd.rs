@@ -1,7 +1,7 @@
 //! Why an NBD server could not listen, or had to give up.
 
 use crate::address::Listen;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -39,16 +39,10 @@ pub enum NbdError {
     },
 }
 
-impl Explain for NbdError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::Remote(_) => (Kind::Failed, Fault::State, Advice::LoopbackOrTls).into(),
-            Self::Certificates { path, .. } => {
-                Meaning::of(Fault::State).advise(Advice::NameCertificates).about(path)
-            }
-            Self::InUse(path) => Meaning::of(Fault::State).advise(Advice::CloseOrOtherPath).about(path),
-            Self::NotASocket(path) => Meaning::of(Fault::State).advise(Advice::OtherPath).about(path),
-            Self::System { .. } => Meaning::of(Fault::Medium),
-        }
-    }
-}
+explain! { NbdError {
+    Self::Remote(_) => [Failed State, LoopbackOrTls],
+    Self::Certificates { path, .. } => [State, NameCertificates; path],
+    Self::InUse(path) => [State, CloseOrOtherPath; path],
+    Self::NotASocket(path) => [State, OtherPath; path],
+    Self::System { .. } => [Medium],
+} }

@@ -1,6 +1,6 @@
 //! Why an NVMe/TCP controller could not listen, or had to give up.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::io;
 use std::net::SocketAddr;
 
@@ -26,12 +26,8 @@ pub enum NvmeError {
     },
 }
 
-impl Explain for NvmeError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::Remote(_) => (Kind::Failed, Fault::State, Advice::LoopbackOrSecret).into(),
-            Self::Name(_) => (Kind::Failed, Fault::State, Advice::WriteNqn).into(),
-            Self::System { .. } => Meaning::of(Fault::Medium),
-        }
-    }
-}
+explain! { NvmeError {
+    Self::Remote(_) => [Failed State, LoopbackOrSecret],
+    Self::Name(_) => [Failed State, WriteNqn],
+    Self::System { .. } => [Medium],
+} }

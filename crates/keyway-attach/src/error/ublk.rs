@@ -1,6 +1,6 @@
 //! Why ublk can't be used for a volume.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 
 /// ublk can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,16 +39,10 @@ pub enum UblkError {
     Unprotected(String),
 }
 
-impl Explain for UblkError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::Missing(_) => (Kind::NotPermitted, Fault::Machine, Advice::AskDoctor).into(),
-            Self::NotHandedOver { .. } => (Kind::NotPermitted, Fault::Machine, Advice::AddUdevRule).into(),
-            Self::Waiting { volume, .. } => {
-                (Kind::Busy, Fault::InUse, Advice::ServeAgain { volume: volume.clone() }).into()
-            }
-            Self::Another { .. } => Meaning::of(Fault::State),
-            Self::Unprotected(_) => (Kind::Failed, Fault::State, Advice::ProtectOrClose).into(),
-        }
-    }
-}
+explain! { UblkError {
+    Self::Missing(_) => [NotPermitted Machine, AskDoctor],
+    Self::NotHandedOver { .. } => [NotPermitted Machine, AddUdevRule],
+    Self::Waiting { volume, .. } => [Busy InUse, ServeAgain { volume: volume.clone() }],
+    Self::Another { .. } => [State],
+    Self::Unprotected(_) => [Failed State, ProtectOrClose],
+} }

@@ -1,7 +1,7 @@
 //! Why a vhost-user server could not be made, or had to give up.
 
 use super::nbd::NbdError;
-use keyway_error::{Explain, Fault, Meaning};
+use keyway_error::explain;
 use std::io;
 use std::path::PathBuf;
 
@@ -22,11 +22,6 @@ pub enum VhostError {
     },
 }
 
-impl Explain for VhostError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::Socket(error) => error.explain(),
-            Self::System { at, .. } => Meaning::of(Fault::Medium).about(at),
-        }
-    }
-}
+explain! { VhostError, through Socket {
+    Self::System { at, .. } => [Medium; at],
+} }

@@ -13,17 +13,22 @@ mod connect;
 mod transport;
 mod volume_file;
 
+use crate::cpus::cpus;
+use crate::loopdev::{GLANCE, LOOK};
 use crate::notice::{self, Notice};
+use crate::on_panic::AbortOnPanic;
+use crate::retry::retry;
 use crate::{AttachError, Stop, User, loopdev};
 use keyway_engine::Device;
+use keyway_sys::sandbox::{give_up_paths, is_confined};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::{fmt, io};
-use transport::crew::CREW;
 use transport::device::Channel;
+use transport::helpers::HELPERS;
 use transport::rings::{self, Server, Shared};
 use volume_file::{Holes, VolumeFile};
 
@@ -60,6 +65,8 @@ pub struct Options {
     /// What is written has waited in a page cache above the file, as that of a loop device: after a write that fails, no
     /// flush succeeds any more.
     pub cached: bool,
+    /// The threads that serve give up their paths before they take the first request.
+    pub confined: bool,
 }
 
 /// A mounted volume and the threads that serve it.
@@ -84,13 +91,24 @@ impl FuseMount {
         let want_rings = options.transport != Some(Transport::Device);
         let allowed = want_rings.then(rings::Permit::get);
         let fuse = connect::connect(at)?;
-        let mut threads = Threads { file, gone, running: Arc::new(AtomicUsize::new(1)), handles: Vec::new() };
+        let confined = options.confined;
+        // The threads ask, too.
+        cpus();
+        let mut threads = Threads {
+            file,
+            gone,
+            confined,
+            running: Arc::new(AtomicUsize::new(1)),
+            handles: Vec::new(),
+            begun: Vec::new(),
+        };
         let started = (|| {
             let agreed = Channel::new().init(&fuse, &threads.file, want_rings)?;
             drop(allowed);
             let transport =
                 if agreed && threads.start_rings(&fuse)? { Transport::Rings } else { Transport::Device };
             threads.start_channels(&fuse, transport)?;
+            threads.all_begin()?;
             Ok(transport)
         })();
         threads.one_ends();
@@ -119,7 +137,7 @@ impl FuseMount {
     /// Lets the loop device at `device`, which lies on the file and which nobody uses yet, pass discards on
     /// to the medium. `false`, and nothing has changed, where this kernel's loop devices would pass zeroing
     /// on as discards as well, or somebody does use it.
-    pub fn pass_discards(&self, device: &Path) -> bool {
+    pub(crate) fn pass_discards(&self, device: &Path) -> bool {
         self.volume.make_holes(Holes::Tried);
         let learned = loopdev::forgo_zeroing(device, self.volume.sector_bytes());
         self.volume.make_holes(if learned { Holes::Discards } else { Holes::Refused });
@@ -129,23 +147,37 @@ impl FuseMount {
     /// Unmounts and waits for the threads. Fails, and changes nothing, while somebody has the file
     /// open.
     pub fn unmount(&mut self) -> Result<(), AttachError> {
-        disconnect(&self.at, false).map_err(|e| match e {
-            AttachError::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy => {
-                AttachError::Busy { what: self.file().display().to_string(), users: User::of_mount(&self.at) }
-            }
-            e => e,
-        })?;
+        release(&self.at)?;
+        self.join();
+        Ok(())
+    }
+
+    /// Waits for the threads, after it was unmounted.
+    pub(crate) fn join(&mut self) {
         for thread in self.threads.drain(..) {
             // A thread that panicked has printed why; the rest has to end all the same.
             let _ = thread.join();
         }
-        Ok(())
     }
+}
+
+/// Unmounts what is mounted at the folder `at`, unless somebody has the file open.
+pub(crate) fn release(at: &Path) -> Result<(), AttachError> {
+    let refused = |e: &AttachError| matches!(e, AttachError::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy);
+    // A loop device that was detached lets go of its file a moment later: nobody has it, and it is busy all the same.
+    let passes = |e: &AttachError| refused(e) && User::of_mount(at).is_empty();
+    retry(GLANCE, LOOK, passes, || disconnect(at, false)).map_err(|e| match refused(&e) {
+        true => {
+            let file = at.join(FILE_NAME).display().to_string();
+            AttachError::Busy { what: file, users: User::of_mount(at) }
+        }
+        false => e,
+    })
 }
 
 impl Drop for FuseMount {
     fn drop(&mut self) {
-        if !self.threads.is_empty() {
+        if !self.threads.is_empty() && !is_confined() {
             // Nobody is left to be told.
             let _ = disconnect(&self.at, true);
         }
@@ -156,12 +188,22 @@ impl Drop for FuseMount {
 struct Threads {
     file: Arc<VolumeFile>,
     gone: Arc<Stop>,
+    confined: bool,
     running: Arc<AtomicUsize>,
     handles: Vec<JoinHandle<()>>,
+    /// What each thread says when it has given up its paths.
+    begun: Vec<mpsc::Receiver<io::Result<()>>>,
 }
 
 impl Threads {
-    /// A thread per queue, and a crew for all. Says whether the kernel took entries in every queue;
+    /// Waits until every thread has given up its paths: after this one has entered a role, they can't any more, and a
+    /// thread that is missing leaves requests without an answer.
+    fn all_begin(&mut self) -> io::Result<()> {
+        let ended = || io::Error::other("a thread ended before it began");
+        self.begun.drain(..).try_for_each(|begun| begun.recv().map_err(|_| ended())?)
+    }
+
+    /// A thread per queue, and helpers for all. Says whether the kernel took entries in every queue;
     /// where it did not, it uses none and the threads end with the mount.
     fn start_rings(&mut self, fuse: &OwnedFd) -> io::Result<bool> {
         let (tell, told) = mpsc::channel();
@@ -182,21 +224,21 @@ impl Threads {
                     // ever. When the process is gone, the kernel gives them errors.
                     std::process::abort();
                 }
-                shared.crew.end();
+                shared.helpers.end();
                 ended.map(|_| ())
             })?;
         }
-        for _ in 0..CREW {
+        for _ in 0..HELPERS {
             let shared = Arc::clone(&shared);
             self.spawn(move |file| {
-                shared.crew.serve(file);
+                shared.helpers.serve(file);
                 Ok(())
             })?;
         }
         drop(tell);
         let everywhere = told.iter().all(|taken| taken);
         if !everywhere {
-            shared.crew.end();
+            shared.helpers.end();
         }
         Ok(everywhere)
     }
@@ -218,13 +260,21 @@ impl Threads {
     fn spawn(&mut self, work: impl FnOnce(&VolumeFile) -> io::Result<()> + Send + 'static) -> io::Result<()> {
         let file = Arc::clone(&self.file);
         let (gone, running) = (Arc::clone(&self.gone), Arc::clone(&self.running));
+        let confined = self.confined;
+        let (begins, begun) = mpsc::sync_channel(1);
         running.fetch_add(1, Ordering::AcqRel);
         let thread = Builder::new().name("keyway-fuse".into()).spawn(move || {
-            if let Err(e) = work(&file) {
+            let _alone = AbortOnPanic;
+            let ready = if confined { give_up_paths(None) } else { Ok(()) };
+            let is_ready = ready.is_ok();
+            // Whoever starts the threads may have given up already.
+            let _ = begins.send(ready);
+            if is_ready && let Err(e) = work(&file) {
                 notice::tell(&Notice::FuseThreadEnded(e));
             }
             end(&gone, &running);
         })?;
+        self.begun.push(begun);
         self.handles.push(thread);
         Ok(())
     }

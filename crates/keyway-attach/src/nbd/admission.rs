@@ -1,4 +1,4 @@
-//! Who may stay: places for clients that are served, and a waiting room for those that are not yet.
+//! Admits clients: places for those that are served, and a waiting room for the others.
 //!
 //! Whoever has only connected takes no place. The waiting room always takes one more: of those from where most
 //! come, the one who has been in it longest leaves for that, and nobody who has shown a certificate while there are

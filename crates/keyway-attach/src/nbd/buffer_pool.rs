@@ -1,4 +1,4 @@
-//! Memory for large requests: so much of it for all connections together, and so much for each.
+//! Memory for large requests, limited for all connections together and for each.
 
 use keyway_store::AlignedBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

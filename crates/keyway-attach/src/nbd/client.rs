@@ -1,4 +1,4 @@
-//! A client of a few lines, for whoever wants an export's bytes on a machine that has no client of its own.
+//! A small NBD client.
 
 use super::protocol::{
     FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, INIT_MAGIC, OPTION_MAGIC, OPTION_REPLY_MAGIC, OptionReply,
@@ -72,17 +72,11 @@ impl Client {
     }
 
     /// Writes `buf` at `offset`.
-    ///
-    /// # Errors
-    /// As [`Client::read_at`].
     pub fn write_at(&mut self, buf: &[u8], offset: u64) -> io::Result<()> {
         self.request(WRITE, offset, buf.len(), buf)
     }
 
     /// Puts everything on the medium.
-    ///
-    /// # Errors
-    /// As [`Client::read_at`].
     pub fn flush(&mut self) -> io::Result<()> {
         self.request(FLUSH, 0, 0, &[])
     }

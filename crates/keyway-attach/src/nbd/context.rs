@@ -4,7 +4,7 @@
 //! volume is what its layout says: nothing is stored for these bytes, and they read as zeros. A hole in the
 //! file under an encrypted volume is nothing of the kind, and is not told.
 
-use super::cutter::{Cutter, MAX_STRING};
+use super::reader::{MAX_STRING, Reader};
 use keyway_engine::Device;
 
 /// The one context, and the number that stands for it in answers.
@@ -32,8 +32,8 @@ pub(crate) struct ContextQuery<'a> {
 
 impl<'a> ContextQuery<'a> {
     pub(crate) fn parse(data: &'a [u8]) -> Option<Self> {
-        let mut cut = Cutter(data);
-        let string = |cut: &mut Cutter<'a>| {
+        let mut cut = Reader(data);
+        let string = |cut: &mut Reader<'a>| {
             let len = cut.u32()? as usize;
             if len <= MAX_STRING { cut.bytes(len) } else { None }
         };

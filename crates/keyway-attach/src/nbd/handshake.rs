@@ -1,12 +1,12 @@
 //! The fixed newstyle handshake: greeting, options, and the choice of the one export.
 
-use super::breach::{Breach, ConnectionError};
+use super::connection_error::{ConnectionError, Violation};
 use super::context::{ALLOCATION, ALLOCATION_ID, ContextQuery};
-use super::cutter::MAX_STRING;
 use super::protocol::{
     Agreed, ClientOption, ExportQuery, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, INFO_NAME, OptionHead,
     OptionReply, TransmissionFlags, export_reply, greeting, info_block_size, info_export, option_reply_head,
 };
+use super::reader::MAX_STRING;
 use super::wire::{Wire, receive_all, send_all};
 use keyway_engine::Device;
 use std::io::IoSlice;
@@ -53,7 +53,7 @@ pub(crate) fn greet(wire: &impl Wire) -> Result<ClientFlags, ConnectionError> {
     receive_all(wire, &mut flags)?;
     let flags = u32::from_be_bytes(flags);
     if flags & !(FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES) != 0 {
-        return Err(Breach::ClientFlags(flags).into());
+        return Err(Violation::ClientFlags(flags).into());
     }
     Ok(ClientFlags(flags))
 }
@@ -73,7 +73,7 @@ pub(crate) fn negotiate(
         let mut head = [0; OptionHead::BYTES];
         receive_all(wire, &mut head)?;
         let Some(OptionHead { number, len }) = OptionHead::parse(&head) else {
-            return Err(Breach::OptionMagic.into());
+            return Err(Violation::OptionMagic.into());
         };
         let Some(data) = buf.get_mut(..len as usize) else {
             talk.skip(len as usize)?;
@@ -94,7 +94,7 @@ pub(crate) fn negotiate(
                 }
                 ClientOption::Abort => {}
                 // The specification leaves no other way to say so.
-                ClientOption::ExportName(_) => return Err(Breach::NoTls.into()),
+                ClientOption::ExportName(_) => return Err(Violation::NoTls.into()),
                 _ => {
                     talk.reply(number, OptionReply::TlsRequired, &[])?;
                     continue;
@@ -105,7 +105,7 @@ pub(crate) fn negotiate(
             ClientOption::ExportName(asked) => {
                 if !talk.is_ours(asked) {
                     // The specification leaves no other way to say so.
-                    return Err(Breach::UnknownExport.into());
+                    return Err(Violation::UnknownExport.into());
                 }
                 let reply = export_reply(device.size(), talk.flags());
                 let len = if flags.0 & FLAG_NO_ZEROES != 0 { 10 } else { reply.len() };
@@ -150,7 +150,7 @@ pub(crate) fn negotiate(
             ClientOption::Invalid => talk.reply(number, OptionReply::Invalid, &[])?,
         }
     }
-    Err(Breach::TooManyOptions.into())
+    Err(Violation::TooManyOptions.into())
 }
 
 struct Talk<'a, W> {
@@ -215,7 +215,7 @@ impl<W: Wire> Talk<'_, W> {
 
     fn skip(&self, len: usize) -> Result<(), ConnectionError> {
         if len > MAX_SKIPPED {
-            return Err(Breach::OptionLength(len).into());
+            return Err(Violation::OptionLength(len).into());
         }
         let mut left = len;
         let mut waste = [0; 4096];

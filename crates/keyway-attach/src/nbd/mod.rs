@@ -17,14 +17,14 @@
 //! serving user's) and 32 that wait for it, 16 requests at once on each, and memory for them together, not for each.
 
 mod admission;
-mod breach;
 mod buffer_pool;
 mod client;
+mod connection_error;
 mod context;
-mod cutter;
 mod handshake;
 mod listen;
 mod protocol;
+mod reader;
 mod server;
 #[cfg_attr(not(feature = "tls"), path = "../absent/tls.rs")]
 mod tls;
@@ -33,8 +33,8 @@ mod wire;
 
 pub use crate::NbdError;
 pub use crate::address::Listen;
-pub use breach::{Breach, ConnectionError};
 pub use client::Client;
+pub use connection_error::{ConnectionError, Violation};
 #[cfg(feature = "vhost-user")]
 pub(crate) use listen::Listener;
 pub use server::{Options, Server, ServerCounters};
@@ -44,7 +44,7 @@ pub use wire::Wire;
 use buffer_pool::BufferPool;
 use handshake::{Outcome, Security};
 use keyway_engine::Device;
-use transmission::House;
+use transmission::Resources;
 
 /// Memory for the large requests of one connection that is served alone.
 const ROOM: usize = 64 << 20;
@@ -62,8 +62,8 @@ pub fn serve_client(
     match handshake::negotiate(wire, device, export, flags, Security::Plain, never)? {
         Outcome::Agreed(agreed) => {
             let room = BufferPool::new(ROOM);
-            let house = House { device, room: &room, client: None, workers, closing: &never };
-            transmission::serve(wire, agreed, house)
+            let resources = Resources { device, room: &room, client: None, workers, closing: &never };
+            transmission::serve(wire, agreed, resources)
         }
         Outcome::StartTls | Outcome::Left => Ok(()),
     }

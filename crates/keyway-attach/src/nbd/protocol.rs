@@ -5,7 +5,7 @@
 //! big-endian. Nothing here does I/O, allocates, or can panic on any input.
 
 use super::context::ContextQuery;
-use super::cutter::{Cutter, MAX_STRING};
+use super::reader::{MAX_STRING, Reader};
 
 /// `NBDMAGIC`, the first word of every server.
 pub(crate) const INIT_MAGIC: u64 = 0x4e42_444d_4147_4943;
@@ -81,7 +81,7 @@ impl OptionHead {
 
     /// `None`: not an option's head.
     pub(crate) fn parse(bytes: &[u8; Self::BYTES]) -> Option<Self> {
-        let mut cut = Cutter(bytes);
+        let mut cut = Reader(bytes);
         if cut.u64()? != OPTION_MAGIC {
             return None;
         }
@@ -126,7 +126,7 @@ pub(crate) struct ExportQuery<'a> {
 
 impl<'a> ExportQuery<'a> {
     fn parse(data: &'a [u8]) -> Option<Self> {
-        let mut cut = Cutter(data);
+        let mut cut = Reader(data);
         let len = cut.u32()? as usize;
         if len > MAX_STRING {
             return None;
@@ -257,7 +257,7 @@ impl Request {
 
     /// `None`: not a request; nothing that follows can be understood.
     pub(crate) fn parse(bytes: &[u8; Self::BYTES]) -> Option<Self> {
-        let mut cut = Cutter(bytes);
+        let mut cut = Reader(bytes);
         if cut.u32()? != REQUEST_MAGIC {
             return None;
         }

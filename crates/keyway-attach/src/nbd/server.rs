@@ -5,16 +5,14 @@ use super::buffer_pool::BufferPool;
 use super::handshake::{Outcome, Security};
 use super::listen::Listener;
 use super::tls::{Certificates, TlsWire};
-use super::transmission::House;
+use super::transmission::Resources;
 use super::wire::{Socket, Wire};
 use super::{ConnectionError, Listen, NbdError, handshake, transmission};
 use crate::Stop;
-use crate::peer::{LocalUsers, Origin, Refusals, may_enter, origin};
-use crate::peer::{PROBE_AFTER, PROBE_EVERY};
+use crate::peer::{LocalUsers, Origin, Refusals, may_enter, origin, tune};
 use keyway_engine::Device;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::sockopt::{self, set_tcp_nodelay};
 use rustix::net::{SocketFlags, accept_with};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -185,11 +183,7 @@ impl Server {
             // Its file lets in nobody else.
             Listen::Unix(_) => Origin::Own,
             Listen::Tcp(_) => {
-                // They only make it faster, and find out about hosts that vanished.
-                let _ = set_tcp_nodelay(&fd, true);
-                let _ = sockopt::set_socket_keepalive(&fd, true);
-                let _ = sockopt::set_tcp_keepidle(&fd, PROBE_AFTER);
-                let _ = sockopt::set_tcp_keepintvl(&fd, PROBE_EVERY);
+                tune(&fd);
                 let all = self.options.tls.is_some() || self.options.users == LocalUsers::Any;
                 if !all && !may_enter(&fd, &self.options.refusals) {
                     return None;
@@ -237,12 +231,14 @@ impl Server {
             false => Err(ConnectionError::from(io::Error::other("all places are taken"))),
         };
         let room = if client.is_own() { &self.own_room } else { &self.room };
-        let house = House { device, room, client: Some(client), workers, closing: &closing };
+        let resources = Resources { device, room, client: Some(client), workers, closing: &closing };
         let flags = handshake::greet(socket)?;
         let Some(certificates) = &self.options.tls else {
             let outcome = handshake::negotiate(socket, device, name, flags, Security::Plain, closing)?;
             return match outcome {
-                Outcome::Agreed(agreed) => seated().and_then(|()| transmission::serve(socket, agreed, house)),
+                Outcome::Agreed(agreed) => {
+                    seated().and_then(|()| transmission::serve(socket, agreed, resources))
+                }
                 Outcome::StartTls | Outcome::Left => Ok(()),
             };
         };
@@ -254,7 +250,7 @@ impl Server {
         client.prove();
         let outcome = handshake::negotiate(&wire, device, name, flags, Security::Tls, closing)?;
         let done = match outcome {
-            Outcome::Agreed(agreed) => seated().and_then(|()| transmission::serve(&wire, agreed, house)),
+            Outcome::Agreed(agreed) => seated().and_then(|()| transmission::serve(&wire, agreed, resources)),
             Outcome::StartTls | Outcome::Left => Ok(()),
         };
         if done.is_ok() {

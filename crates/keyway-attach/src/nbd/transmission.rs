@@ -8,8 +8,8 @@
 //! needed.
 
 use super::admission::{Busy, Client};
-use super::breach::{Breach, ConnectionError};
 use super::buffer_pool::{BufferPool, TakenMemory};
+use super::connection_error::{ConnectionError, Violation};
 use super::context;
 use super::protocol::{
     Agreed, CMD_FLAG_DF, CMD_FLAG_FUA, CMD_FLAG_REQ_ONE, Command, Refusal, ReplyHead, Request,
@@ -42,8 +42,8 @@ const FIRST_STEP: usize = 256 << 10;
 /// Zeros written between two looks at whether the server is being stopped.
 const ZERO_PIECE: u64 = 64 << 20;
 
-/// What all connections have in common, and what the server has to know of this one.
-pub(crate) struct House<'a> {
+/// What a connection works with: the volume, memory, its limits.
+pub(crate) struct Resources<'a> {
     /// The volume.
     pub(crate) device: &'a Device,
     /// Memory for large requests.
@@ -57,14 +57,18 @@ pub(crate) struct House<'a> {
 }
 
 /// Serves a negotiated client until it leaves.
-pub(crate) fn serve(wire: &impl Wire, agreed: Agreed, house: House<'_>) -> Result<(), ConnectionError> {
+pub(crate) fn serve(
+    wire: &impl Wire,
+    agreed: Agreed,
+    resources: Resources<'_>,
+) -> Result<(), ConnectionError> {
     let connection = Connection {
         wire,
-        device: house.device,
+        device: resources.device,
         agreed,
         own_room: BufferPool::new(OWN_ROOM),
         input: Mutex::new(Input { bytes: vec![0; INPUT].into_boxed_slice(), start: 0, end: 0, result: None }),
-        house,
+        resources,
         output: Mutex::new(()),
         started: AtomicUsize::new(1),
         waiting: AtomicUsize::new(0),
@@ -78,7 +82,7 @@ struct Connection<'a, W> {
     wire: &'a W,
     device: &'a Device,
     agreed: Agreed,
-    house: House<'a>,
+    resources: Resources<'a>,
     own_room: BufferPool,
     input: Mutex<Input>,
     output: Mutex<()>,
@@ -151,7 +155,7 @@ impl<W: Wire> Connection<'_, W> {
             let mut large = job.large.take();
             let sent = self.carry_out(&job, large.as_mut().map_or(&mut own, |large| &mut large.buffer));
             if let Some(large) = large {
-                self.house.room.give_back(large.buffer);
+                self.resources.room.give_back(large.buffer);
             }
             drop(alone);
             if sent.is_err() {
@@ -165,7 +169,7 @@ impl<W: Wire> Connection<'_, W> {
     fn have_successor<'s>(&'s self, scope: &'s Scope<'s, '_>) {
         // Both change only under the input's lock, or in a direction that does no harm.
         if self.waiting.load(Ordering::Relaxed) > 0
-            || self.started.load(Ordering::Relaxed) >= self.house.workers
+            || self.started.load(Ordering::Relaxed) >= self.resources.workers
         {
             return;
         }
@@ -184,13 +188,17 @@ impl<W: Wire> Connection<'_, W> {
             return Ok(None);
         }
         let check = request.check(self.device.size(), self.device.is_read_only(), self.agreed);
-        let check = if (self.house.closing)() { Err(Refusal::ShuttingDown) } else { check };
-        let mut job =
-            Job { request, refusal: check.err(), _busy: self.house.client.map(Client::busy), large: None };
+        let check = if (self.resources.closing)() { Err(Refusal::ShuttingDown) } else { check };
+        let mut job = Job {
+            request,
+            refusal: check.err(),
+            _busy: self.resources.client.map(Client::busy),
+            large: None,
+        };
         let bytes = self.memory_of(&job);
         if bytes > KEPT {
             match self.take_room(bytes) {
-                Some(room) => job.large = Some(Large { buffer: self.house.room.buffer(), _room: room }),
+                Some(room) => job.large = Some(Large { buffer: self.resources.room.buffer(), _room: room }),
                 None => job.refusal = Some(Refusal::ShuttingDown),
             }
         }
@@ -223,8 +231,8 @@ impl<W: Wire> Connection<'_, W> {
     }
 
     fn take_room(&self, bytes: usize) -> Option<(TakenMemory<'_>, TakenMemory<'_>)> {
-        let own = self.own_room.take(bytes, self.house.closing)?;
-        Some((own, self.house.room.take(bytes, self.house.closing)?))
+        let own = self.own_room.take(bytes, self.resources.closing)?;
+        Some((own, self.resources.room.take(bytes, self.resources.closing)?))
     }
 
     fn carry_out(&self, job: &Job<'_>, buf: &mut AlignedBuf) -> io::Result<()> {
@@ -317,7 +325,7 @@ impl<W: Wire> Connection<'_, W> {
             Command::WriteZeroes => {
                 let mut at = 0;
                 while at < len {
-                    if (self.house.closing)() {
+                    if (self.resources.closing)() {
                         return Err(Refusal::ShuttingDown);
                     }
                     let n = (len - at).min(ZERO_PIECE);
@@ -352,7 +360,7 @@ impl Input {
     fn next_request(&mut self, wire: &impl Wire) -> Result<Option<Request>, ConnectionError> {
         loop {
             if let Some(head) = self.held().first_chunk::<{ Request::BYTES }>() {
-                let request = Request::parse(head).ok_or(Breach::RequestMagic)?;
+                let request = Request::parse(head).ok_or(Violation::RequestMagic)?;
                 self.start += Request::BYTES;
                 return Ok(Some(request));
             }

@@ -4,6 +4,7 @@ use super::command::{Command, Status, fabrics, opcode};
 use super::host::Host;
 use super::identify::{self, IO_QUEUES, MAX_TRANSFER, NAMESPACE, QUEUE_ENTRIES, VERSION};
 use super::{Namespace, NamespaceError, SecurityRefusal};
+use keyway_store::AlignedBuf;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -62,18 +63,32 @@ impl Drop for Busy<'_> {
 /// What a command answers: a number and bytes.
 pub(super) struct Answer {
     pub(super) result: u64,
-    pub(super) data: Vec<u8>,
+    data: AnswerData,
+}
+
+enum AnswerData {
+    /// What a controller says of itself.
+    Told(Vec<u8>),
+    /// What was read.
+    Blocks(AlignedBuf),
 }
 
 impl Answer {
-    pub(super) const NOTHING: Self = Self { result: 0, data: Vec::new() };
+    pub(super) const NOTHING: Self = Self::number(0);
 
-    const fn number(result: u64) -> Self {
-        Self { result, data: Vec::new() }
+    pub(super) const fn number(result: u64) -> Self {
+        Self { result, data: AnswerData::Told(Vec::new()) }
     }
 
-    const fn data(data: Vec<u8>) -> Self {
-        Self { result: 0, data }
+    pub(super) const fn data(data: Vec<u8>) -> Self {
+        Self { result: 0, data: AnswerData::Told(data) }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.data {
+            AnswerData::Told(bytes) => bytes,
+            AnswerData::Blocks(blocks) => blocks,
+        }
     }
 }
 
@@ -272,8 +287,8 @@ impl Controller {
         }
     }
 
-    /// An NVM command.
-    pub(super) fn io(&self, command: &Command, data: &[u8]) -> Result<Answer, Status> {
+    /// An NVM command. What `data` holds afterwards is unspecified.
+    pub(super) fn io(&self, command: &Command, data: &mut [u8]) -> Result<Answer, Status> {
         let (lba, blocks) = (command.u64_at(40), u64::from(command.u16_at(48)) + 1);
         let block_bytes = self.namespace.block_bytes();
         let len = blocks.saturating_mul(block_bytes.into());
@@ -292,15 +307,15 @@ impl Controller {
                 if len != command.data_len() as u64 {
                     return Err(Status::SGL_LENGTH);
                 }
-                let mut bytes = vec![0; len as usize];
+                let mut bytes = AlignedBuf::zeroed(len as usize);
                 self.namespace.read(lba, &mut bytes).map_err(|e| fault(e, Status::READ_ERROR))?;
-                Ok(Answer::data(bytes))
+                Ok(Answer { result: 0, data: AnswerData::Blocks(bytes) })
             }
             opcode::WRITE => {
                 if data.len() as u64 != len {
                     return Err(Status::SGL_LENGTH);
                 }
-                self.namespace.write(lba, data).map_err(|e| fault(e, Status::WRITE_FAULT))?;
+                self.namespace.write_and_spoil(lba, data).map_err(|e| fault(e, Status::WRITE_FAULT))?;
                 // FUA.
                 if command.dword(12) >> 30 & 1 == 1 {
                     self.namespace.flush().map_err(|e| fault(e, Status::WRITE_FAULT))?;

@@ -19,8 +19,8 @@
 //! between two messages what the host promised (KATO).
 
 mod auth;
-mod breach;
 mod command;
+mod connection_error;
 mod controller;
 mod host;
 mod identify;
@@ -33,7 +33,7 @@ mod subsystem;
 pub use crate::NvmeError;
 pub use crate::namespace::{Namespace, NamespaceError, SecurityRefusal, VolumeNamespace};
 pub use auth::{AuthSecret, Credentials, SecretFault};
-pub use breach::{Breach, ConnectionError};
+pub use connection_error::{ConnectionError, Violation};
 pub use server::{Options, Server};
 
 use host::Host;

@@ -2,7 +2,7 @@
 //!
 //! Integers are little-endian. Digests are never agreed to, so header and data follow each other.
 
-use super::breach::{Breach, ConnectionError};
+use super::connection_error::{ConnectionError, Violation};
 use std::io::{Read, Write};
 
 /// PDU types (3.6.1).
@@ -37,8 +37,8 @@ pub(super) const LARGEST: usize = DATA_HEADER + 256 + MAX_H2C_DATA;
 pub(super) enum FromHost {
     /// A command and the data in its capsule.
     Command([u8; 64], Vec<u8>),
-    /// Data that was asked for: command, tag, offset, bytes.
-    Data { cid: u16, tag: u16, offset: u32, bytes: Vec<u8> },
+    /// Data that was asked for: command, tag, offset, and how many bytes of it follow, to be had with [`data_into`].
+    Data { cid: u16, tag: u16, offset: u32, len: usize },
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
@@ -59,11 +59,11 @@ fn header(from: &mut impl Read) -> Result<(u8, Vec<u8>, usize), ConnectionError>
         IC_REQ => IC,
         COMMAND => COMMAND_HEADER,
         H2C_DATA => DATA_HEADER,
-        H2C_TERM => return Err(Breach::Terminated.into()),
-        other => return Err(Breach::PduType(other).into()),
+        H2C_TERM => return Err(Violation::Terminated.into()),
+        other => return Err(Violation::PduType(other).into()),
     };
     if usize::from(header_len) != expected || whole < expected {
-        return Err(Breach::PduLength(whole).into());
+        return Err(Violation::PduLength(whole).into());
     }
     let mut bytes = vec![0; expected];
     let (head, rest) = bytes.split_at_mut(COMMON);
@@ -72,36 +72,39 @@ fn header(from: &mut impl Read) -> Result<(u8, Vec<u8>, usize), ConnectionError>
     Ok((kind, bytes, whole - expected))
 }
 
-/// Passes over the padding between header and data, then reads the data.
-fn data(from: &mut impl Read, head: &[u8], left: usize, limit: usize) -> Result<Vec<u8>, ConnectionError> {
+/// Passes over the padding between header and data; how many bytes of data there are.
+fn data(from: &mut impl Read, head: &[u8], left: usize, limit: usize) -> Result<usize, ConnectionError> {
     if left == 0 {
-        return Ok(Vec::new());
+        return Ok(0);
     }
     let offset = head.get(3).copied().map_or(0, usize::from);
-    let padding = offset.checked_sub(head.len()).filter(|p| *p <= left).ok_or(Breach::PduLength(left))?;
+    let padding = offset.checked_sub(head.len()).filter(|p| *p <= left).ok_or(Violation::PduLength(left))?;
     let len = left - padding;
     if len > limit {
-        return Err(Breach::PduLength(len).into());
+        return Err(Violation::PduLength(len).into());
     }
     let mut skipped = [0; 256];
     from.read_exact(skipped.get_mut(..padding).unwrap_or_default())?;
-    let mut bytes = vec![0; len];
-    from.read_exact(&mut bytes)?;
-    Ok(bytes)
+    Ok(len)
+}
+
+/// Reads the data that [`FromHost::Data`] told of, all of it, to where it belongs.
+pub(super) fn data_into(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), ConnectionError> {
+    Ok(from.read_exact(bytes)?)
 }
 
 /// Agrees on the connection: no digests, no alignment.
 pub(super) fn handshake(from: &mut impl Read, to: &mut impl Write) -> Result<(), ConnectionError> {
     let (kind, head, left) = header(from)?;
     if kind != IC_REQ || left != 0 {
-        return Err(Breach::PduType(kind).into());
+        return Err(Violation::PduType(kind).into());
     }
     if u16_at(&head, 8) != FORMAT {
-        return Err(Breach::Format(u16_at(&head, 8)).into());
+        return Err(Violation::Format(u16_at(&head, 8)).into());
     }
     // The host's own alignment (byte 10, in units of 4 bytes less one) would be for our data.
     if head.get(10) != Some(&0) {
-        return Err(Breach::Alignment.into());
+        return Err(Violation::Alignment.into());
     }
     let mut answer = [0; IC];
     let fields = [
@@ -124,18 +127,20 @@ pub(super) fn receive(from: &mut impl Read) -> Result<FromHost, ConnectionError>
         COMMAND => {
             let mut entry = [0; 64];
             entry.copy_from_slice(head.get(COMMON..).unwrap_or(&[0; 64]));
-            Ok(FromHost::Command(entry, data(from, &head, left, MAX_IN_CAPSULE)?))
+            let mut bytes = vec![0; data(from, &head, left, MAX_IN_CAPSULE)?];
+            from.read_exact(&mut bytes)?;
+            Ok(FromHost::Command(entry, bytes))
         }
         H2C_DATA => {
             let (cid, tag, offset) = (u16_at(&head, 8), u16_at(&head, 10), u32_at(&head, 12));
             let told = u32_at(&head, 16) as usize;
-            let bytes = data(from, &head, left, MAX_H2C_DATA)?;
-            if bytes.len() != told {
-                return Err(Breach::PduLength(told).into());
+            let len = data(from, &head, left, MAX_H2C_DATA)?;
+            if len != told {
+                return Err(Violation::PduLength(told).into());
             }
-            Ok(FromHost::Data { cid, tag, offset, bytes })
+            Ok(FromHost::Data { cid, tag, offset, len })
         }
-        other => Err(Breach::PduType(other).into()),
+        other => Err(Violation::PduType(other).into()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! One connection: a queue, from its first PDU to its end.
 
 use super::auth::Exchange;
-use super::breach::{Breach, ConnectionError};
 use super::command::{Command, Status, completion, fabrics, opcode};
+use super::connection_error::{ConnectionError, Violation};
 use super::controller::{Answer, Controller};
 use super::host::Host;
 use super::identify::{ASYNC_EVENTS, IO_QUEUES, MAX_TRANSFER, QUEUE_ENTRIES};
@@ -10,6 +10,7 @@ use super::pdu::{self, FromHost, MAX_IN_CAPSULE};
 use super::stream::{Input, Output};
 use super::subsystem::Subsystem;
 use crate::pace::{deadline, not_after};
+use keyway_store::AlignedBuf;
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
@@ -30,9 +31,9 @@ const AUTHENTICATION: [u8; 3] = [1, 1, 0xe9];
 /// A write that waits for its data.
 struct Transfer {
     command: Command,
-    /// What has come of it.
-    bytes: Vec<u8>,
-    len: usize,
+    /// Its data, and how much of that has come.
+    bytes: AlignedBuf,
+    done: usize,
     deadline: Instant,
 }
 
@@ -93,22 +94,19 @@ impl<W: Write> Queue<'_, W> {
         loop {
             self.to.flush()?;
             if self.exchange.as_ref().is_some_and(Exchange::is_over) {
-                return Err(Breach::Unproved.into());
+                return Err(Violation::Unproved.into());
             }
             if !self.seated
                 && self.is_let_in()
                 && let Some(controller) = self.controller.clone()
             {
-                self.take_seat(&controller).map_err(|_| Breach::NoPlace)?;
+                self.take_seat(&controller).map_err(|_| Violation::NoPlace)?;
             }
             // Between two commands a host may be silent, if it is one.
             from.wait(self.seated && self.transfers.is_empty(), pdu::LARGEST)?;
             match pdu::receive(from)? {
                 FromHost::Command(entry, data) => self.command(Command::new(entry), data)?,
-                FromHost::Data { cid, tag, offset, mut bytes } => {
-                    self.data(cid, tag, offset, &bytes)?;
-                    bytes.zeroize();
-                }
+                FromHost::Data { cid, tag, offset, len } => self.data(from, cid, tag, offset, len)?,
             }
         }
     }
@@ -142,7 +140,7 @@ impl<W: Write> Queue<'_, W> {
             // One identifier is one command: a second one is the host's mistake.
             if self.transfers.contains_key(&command.cid()) || self.waiting.len() >= usize::from(QUEUE_ENTRIES)
             {
-                return Err(Breach::Identifier(command.cid()).into());
+                return Err(Violation::Identifier(command.cid()).into());
             }
             self.waiting.push_back(command);
             return self.ask();
@@ -151,7 +149,7 @@ impl<W: Write> Queue<'_, W> {
             return self.finish(&command, Err(Status::SGL_LENGTH));
         }
         data.truncate(len);
-        let done = self.carry_out(&command, &data);
+        let done = self.carry_out(&command, &mut data);
         // PINs come this way.
         data.zeroize();
         match done {
@@ -163,7 +161,7 @@ impl<W: Write> Queue<'_, W> {
     /// Asks for the data of the next writes, as far as there is room.
     fn ask(&mut self) -> Result<(), ConnectionError> {
         let on_their_way =
-            |transfers: &HashMap<u16, Transfer>| transfers.values().map(|t| t.len).sum::<usize>();
+            |transfers: &HashMap<u16, Transfer>| transfers.values().map(|t| t.bytes.len()).sum::<usize>();
         while self.transfers.len() < TRANSFERS
             && let Some(next) = self.waiting.front()
             && (self.transfers.is_empty()
@@ -172,35 +170,47 @@ impl<W: Write> Queue<'_, W> {
         {
             let (cid, len) = (command.cid(), command.data_len());
             if self.transfers.contains_key(&cid) {
-                return Err(Breach::Identifier(cid).into());
+                return Err(Violation::Identifier(cid).into());
             }
-            // Nothing is there of this memory before the data is.
-            let bytes = Vec::with_capacity(len);
-            self.transfers.insert(cid, Transfer { command, bytes, len, deadline: deadline(TRANSFER_BYTES) });
+            let transfer = Transfer {
+                command,
+                bytes: AlignedBuf::zeroed(len),
+                done: 0,
+                deadline: deadline(TRANSFER_BYTES),
+            };
+            self.transfers.insert(cid, transfer);
             self.to.get_mut().begin(0);
             pdu::ask_for_data(&mut self.to, cid, cid, len as u32)?;
         }
         Ok(())
     }
 
-    fn data(&mut self, cid: u16, tag: u16, offset: u32, bytes: &[u8]) -> Result<(), ConnectionError> {
-        let wrong = Breach::Identifier(cid);
+    /// Takes `len` bytes of a write's data, which follow on the stream.
+    fn data(
+        &mut self,
+        from: &mut impl Read,
+        cid: u16,
+        tag: u16,
+        offset: u32,
+        len: usize,
+    ) -> Result<(), ConnectionError> {
+        let wrong = Violation::Identifier(cid);
         let transfer = self.transfers.get_mut(&cid).filter(|_| tag == cid).ok_or(wrong)?;
         not_after(transfer.deadline)?;
         // In order, as the transport demands (3.6.2.6).
-        if offset as usize != transfer.bytes.len() || bytes.len() > transfer.len - transfer.bytes.len() {
-            return Err(Breach::DataOffset(offset).into());
-        }
-        transfer.bytes.extend_from_slice(bytes);
-        if transfer.bytes.len() < transfer.len {
+        let rest = transfer.bytes.get_mut(transfer.done..).unwrap_or_default();
+        let part = rest.get_mut(..len).filter(|_| offset as usize == transfer.done);
+        pdu::data_into(from, part.ok_or(Violation::DataOffset(offset))?)?;
+        transfer.done += len;
+        if transfer.done < transfer.bytes.len() {
             if let Some(controller) = &self.controller {
                 controller.hear();
             }
             return Ok(());
         }
         let Some(mut transfer) = self.transfers.remove(&cid) else { return Err(wrong.into()) };
-        let done = self.carry_out(&transfer.command, &transfer.bytes);
-        transfer.bytes.zeroize();
+        let done = self.carry_out(&transfer.command, &mut transfer.bytes);
+        transfer.bytes.wipe();
         if let Some(done) = done {
             self.finish(&transfer.command, done)?;
         }
@@ -208,7 +218,7 @@ impl<W: Write> Queue<'_, W> {
     }
 
     /// Carries a command out; none where it is not answered yet.
-    fn carry_out(&mut self, command: &Command, data: &[u8]) -> Option<Result<Answer, Status>> {
+    fn carry_out(&mut self, command: &Command, data: &mut [u8]) -> Option<Result<Answer, Status>> {
         let Some(controller) = self.controller.clone() else {
             let connects = command.opcode() == opcode::FABRICS && command.fabrics_type() == fabrics::CONNECT;
             return Some(if connects { self.connect(command, data) } else { Err(Status::SEQUENCE) });
@@ -288,7 +298,7 @@ impl<W: Write> Queue<'_, W> {
             return Err(refusal);
         }
         self.controller = Some(controller);
-        Ok(Answer { result, data: Vec::new() })
+        Ok(Answer::number(result))
     }
 
     fn finish(&mut self, command: &Command, done: Result<Answer, Status>) -> Result<(), ConnectionError> {
@@ -297,7 +307,8 @@ impl<W: Write> Queue<'_, W> {
         self.to.get_mut().begin(command.data_len());
         let (result, status) = match done {
             Ok(answer) => {
-                let data = answer.data.get(..command.data_len()).unwrap_or(&answer.data);
+                let data = answer.bytes();
+                let data = data.get(..command.data_len()).unwrap_or(data);
                 if !data.is_empty() {
                     pdu::send_data(&mut self.to, cid, data)?;
                 }
@@ -324,5 +335,5 @@ fn prove(exchange: &mut Exchange, command: &Command, data: &[u8]) -> Result<Answ
     }
     let mut data = exchange.tell().ok_or(Status::SEQUENCE)?;
     data.resize(len, 0);
-    Ok(Answer { result: 0, data })
+    Ok(Answer::data(data))
 }

@@ -5,11 +5,9 @@ use super::subsystem::Subsystem;
 use super::{Credentials, Namespace, NvmeError, queue};
 use crate::Stop;
 use crate::pace::{Waiting, first_to_leave};
-use crate::peer::{LocalUsers, Origin, Refusals, may_enter, origin};
-use crate::peer::{PROBE_AFTER, PROBE_EVERY};
+use crate::peer::{LocalUsers, Origin, Refusals, may_enter, origin, tune};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::sockopt;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -229,11 +227,7 @@ impl Server {
                 first.leave();
             }
         }
-        // They only make it faster, and find out about hosts that vanished.
-        let _ = stream.set_nodelay(true);
-        let _ = sockopt::set_socket_keepalive(&stream, true);
-        let _ = sockopt::set_tcp_keepidle(&stream, PROBE_AFTER);
-        let _ = sockopt::set_tcp_keepintvl(&stream, PROBE_EVERY);
+        tune(&stream);
         // Fail only for times that are no times.
         let _ = stream.set_read_timeout(Some(self.stall));
         let _ = stream.set_write_timeout(Some(self.stall));

@@ -3,6 +3,7 @@
 use super::plan::{Attachment, NbdAddress};
 use super::reason::{Need, Reason};
 use crate::{DmCryptError, UblkError, dmcrypt, ublk};
+use keyway_error::explain;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io;
@@ -116,7 +117,7 @@ impl fmt::Display for Lack {
         match &self.reason {
             LackReason::NotRoot => f.write_str("only root may make one"),
             LackReason::Device(path, e) => write!(f, "{}: {e}", path.display()),
-            LackReason::NoFusermount => f.write_str("fusermount3 is missing; install the package fuse3"),
+            LackReason::NoFusermount => f.write_str("fusermount3 is missing"),
             LackReason::Kernel(why) => f.write_str(why),
             LackReason::Wish => f.write_str("it is wanted otherwise"),
         }
@@ -125,11 +126,15 @@ impl fmt::Display for Lack {
 
 impl std::error::Error for Lack {}
 
+explain! { Lack {
+    Self { reason: LackReason::NoFusermount, .. } => [Missing Machine, InstallFuse],
+    Self { reason: LackReason::NotRoot, .. } => [NotPermitted Machine],
+    Self { reason: LackReason::Device(..) | LackReason::Kernel(_), .. } => [Missing Machine],
+    Self { reason: LackReason::Wish, .. } => [Usage Request],
+} }
+
 impl Need {
     /// Whether this machine and this user have it, and the wish allows it.
-    ///
-    /// # Errors
-    /// Why not.
     pub fn check(self, wish: Wish) -> Result<(), Lack> {
         let root = rustix::process::geteuid().is_root();
         let unless = |met: bool, reason| if met { Ok(()) } else { Err(reason) };

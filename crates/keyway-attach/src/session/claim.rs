@@ -1,5 +1,4 @@
-//! One process at a time: the volume's own file is locked for as long as it is served, and so are its bytes by other
-//! names.
+//! Locks a volume's file, and its bytes by other names, for as long as it is served.
 
 use crate::AttachError;
 use keyway_store::{Elsewhere, InUse, OpenMode, patiently};

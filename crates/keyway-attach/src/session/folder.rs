@@ -1,6 +1,7 @@
 //! The runtime folder, and a session's own folder in it.
 
 use super::patience::FIRST_WORD;
+use super::process::is_ending;
 use crate::notice::{Notice, tell};
 use crate::{AttachError, User};
 use keyway_error::Advice;
@@ -24,6 +25,10 @@ const PRIVATE_FILE: u32 = 0o600;
 /// Whoever clears away what killed processes left may have a file system to write out first.
 const LOCK_PATIENCE: Duration = Duration::from_secs(60);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// Time for a killed process to give back its memory and files. One that waits for a medium may take longer, or for ever.
+const ENDING_PATIENCE: Duration = Duration::from_secs(5);
+const ENDING_PAUSE: Duration = Duration::from_millis(5);
 
 /// Where this user's sessions are: `$KEYWAY_RUNTIME_DIR`, else `/run/keyway` for root, else
 /// `$XDG_RUNTIME_DIR/keyway` where that is this user's own, else a folder for this machine in `$XDG_STATE_HOME/keyway` or
@@ -110,6 +115,10 @@ impl SessionFolder {
         Self { path }
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(super) fn id(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -159,8 +168,21 @@ impl SessionFolder {
         Ok((folder, lock))
     }
 
-    /// Whether a process serves it. A folder without a lock file is being removed.
-    pub(super) fn is_alive(&self) -> bool {
+    /// Whether a process serves it, which its state says to be `pid`. A folder without a lock file is being removed.
+    ///
+    /// A killed process has its locks until the last of its threads is through: that is waited for.
+    pub(super) fn is_alive(&self, pid: Option<u32>) -> bool {
+        let until = Instant::now() + ENDING_PATIENCE;
+        while self.is_locked() {
+            if !pid.is_some_and(is_ending) || Instant::now() >= until {
+                return true;
+            }
+            std::thread::sleep(ENDING_PAUSE);
+        }
+        false
+    }
+
+    fn is_locked(&self) -> bool {
         let Ok(lock) = open_lock(&self.lock(), false) else { return false };
         matches!(flock(&lock, FlockOperation::NonBlockingLockShared), Err(rustix::io::Errno::WOULDBLOCK))
     }

@@ -5,18 +5,18 @@ use super::state::SessionState;
 use std::path::Path;
 
 /// A session, of a process that lives or does not.
-pub(super) struct Found {
+pub(super) struct FoundSession {
     pub(super) folder: SessionFolder,
     pub(super) state: SessionState,
     pub(super) alive: bool,
 }
 
 /// All sessions of that runtime folder.
-pub(super) fn found_in(runtime: &Path) -> Vec<Found> {
+pub(super) fn found_in(runtime: &Path) -> Vec<FoundSession> {
     let found = |folder: SessionFolder| {
         let state = SessionState::read(&folder.state())?;
-        let alive = folder.is_alive();
-        Some(Found { folder, state, alive })
+        let alive = folder.is_alive(Some(state.pid));
+        Some(FoundSession { folder, state, alive })
     };
     session_folders(runtime).into_iter().filter_map(found).collect()
 }

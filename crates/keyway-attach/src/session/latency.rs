@@ -2,6 +2,8 @@
 
 use keyway_engine::Spread;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// How long requests took. What there is nothing of is left out.
@@ -101,10 +103,17 @@ pub(super) struct KernelStat {
 }
 
 impl KernelStat {
-    /// Of the block device at that path.
-    pub(super) fn of_device(device: &Path) -> Option<Self> {
-        let stat = Path::new("/sys/block").join(device.file_name()?).join("stat");
-        std::fs::read_to_string(stat).ok().map(|text| Self::parse(&text))
+    /// What the kernel counts of the block device at that path.
+    pub(super) fn open(device: &Path) -> Option<File> {
+        File::open(Path::new("/sys/block").join(device.file_name()?).join("stat")).ok()
+    }
+
+    /// What it has counted by now.
+    pub(super) fn read(counts: &File) -> Option<Self> {
+        // Seventeen numbers.
+        let mut text = [0; 1024];
+        let len = counts.read_at(&mut text, 0).ok()?;
+        Some(Self::parse(&String::from_utf8_lossy(text.get(..len)?)))
     }
 
     /// What has come to it since then: loop devices are used again, and count on.

@@ -31,12 +31,16 @@ mod patience;
 mod plan;
 mod process;
 mod reason;
+mod sandbox;
 mod serve;
 mod served;
 mod serving;
+mod signals;
 mod stale;
 mod state;
+mod warden;
 
+pub use attachment::require_sandbox;
 pub use candidate::{CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Wish, choose, find_program};
 pub use folder::{RUNTIME_VARIABLE, runtime_folder};
 pub use latency::{Latencies, Latency, Times};
@@ -44,20 +48,23 @@ pub use medium::Inode;
 pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
 pub use process::started;
 pub use reason::{Need, Reason};
+pub use sandbox::{Sandbox, SandboxState};
 pub use serve::{hand_over, run};
 pub use stale::{clean_stale, clean_stale_before, waiting, waiting_named};
-pub use state::{SessionState, SessionStatus};
+pub use state::{Buffers, SessionState, SessionStatus};
+pub use warden::warden;
 
 use crate::{AttachError, SilentProcess};
 use control::{Answer, Request, ask};
 use folder::{SessionFolder, lock_runtime};
-use found::{Found, found_in};
+use found::{FoundSession, found_in};
 use keyway_model::trace::Trace;
 use name::Name;
 use patience::{Patience, Until};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use stale::take_away;
+use std::path::Path;
 use std::time::Duration;
 
 /// How long a process may take to end after it has said that all is down: it wipes its keys.
@@ -76,16 +83,16 @@ pub fn list() -> Result<Vec<SessionState>, AttachError> {
 
 /// The open volume that `what` names: a session's id, or the path of a volume, device, file,
 /// socket or mount point.
-pub fn find(what: &str) -> Result<Option<SessionState>, AttachError> {
-    Ok(alive(what)?.map(|(_, state)| state))
+pub fn find(what: impl AsRef<Path>) -> Result<Option<SessionState>, AttachError> {
+    Ok(alive(what.as_ref())?.map(|(_, state)| state))
 }
 
 /// The state of an open volume as its serving process tells it.
 ///
 /// # Errors
 /// [`AttachError::NotOpen`], or [`AttachError::Silent`] when the process hangs.
-pub fn status(what: &str) -> Result<SessionStatus, AttachError> {
-    let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
+pub fn status(what: impl AsRef<Path>) -> Result<SessionStatus, AttachError> {
+    let (folder, state) = alive(what.as_ref())?.ok_or_else(|| not_open(what.as_ref()))?;
     match ask_within(&folder, &state, Request::Status, ANSWER)? {
         Answer::Status(status) => Ok(*status),
         other => Err(no_answer(&state, other)),
@@ -97,8 +104,8 @@ pub fn status(what: &str) -> Result<SessionStatus, AttachError> {
 /// # Errors
 /// [`AttachError::NotOpen`]; [`AttachError::Silent`] when the process hangs, [`AttachError::NoAnswer`] when it records
 /// already.
-pub fn start_recording(what: &str) -> Result<SessionState, AttachError> {
-    let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
+pub fn start_recording(what: impl AsRef<Path>) -> Result<SessionState, AttachError> {
+    let (folder, state) = alive(what.as_ref())?.ok_or_else(|| not_open(what.as_ref()))?;
     match ask_within(&folder, &state, Request::Record, ANSWER)? {
         Answer::Recording => Ok(state),
         other => Err(not_recorded(&state, other)),
@@ -110,8 +117,8 @@ pub fn start_recording(what: &str) -> Result<SessionState, AttachError> {
 /// # Errors
 /// [`AttachError::NotOpen`], when the volume was closed meanwhile as well; [`AttachError::NoAnswer`]
 /// when nothing was recorded, or it can't be read.
-pub fn end_recording(what: &str) -> Result<Trace, AttachError> {
-    let (folder, state) = alive(what)?.ok_or_else(|| AttachError::NotOpen(what.to_owned()))?;
+pub fn end_recording(what: impl AsRef<Path>) -> Result<Trace, AttachError> {
+    let (folder, state) = alive(what.as_ref())?.ok_or_else(|| not_open(what.as_ref()))?;
     match ask_within(&folder, &state, Request::EndRecording, RECORDING)? {
         Answer::Recorded => {}
         other => return Err(not_recorded(&state, other)),
@@ -150,7 +157,7 @@ pub struct Closing<'a> {
 /// # Errors
 /// [`AttachError::Busy`] when somebody uses it (it is still served then), [`AttachError::Deleted`] when that
 /// destroyed what is in it, [`AttachError::NotOpen`], or what went wrong while closing.
-pub fn close(what: &str) -> Result<Closed, AttachError> {
+pub fn close(what: impl AsRef<Path>) -> Result<Closed, AttachError> {
     close_so(what, &Closing { deleted: false, tell: &|_| () })
 }
 
@@ -158,12 +165,12 @@ pub fn close(what: &str) -> Result<Closed, AttachError> {
 ///
 /// # Errors
 /// As [`close`]; [`AttachError::Silent`] when its process does nothing for too long. It closes when it goes on.
-pub fn close_so(what: &str, how: &Closing<'_>) -> Result<Closed, AttachError> {
+pub fn close_so(what: impl AsRef<Path>, how: &Closing<'_>) -> Result<Closed, AttachError> {
     let runtime = runtime_folder()?;
-    let mut named = Name::pick(what, found_in(&runtime));
+    let mut named = Name::pick(what.as_ref(), found_in(&runtime));
     named.sort_by_key(|session| !session.alive);
-    let Some(Found { folder, state, alive }) = named.into_iter().next() else {
-        return Err(AttachError::NotOpen(what.to_owned()));
+    let Some(FoundSession { folder, state, alive }) = named.into_iter().next() else {
+        return Err(not_open(what.as_ref()));
     };
     if !alive {
         // What works without its process must not go while somebody uses it; say so.
@@ -189,7 +196,7 @@ pub fn close_so(what: &str, how: &Closing<'_>) -> Result<Closed, AttachError> {
         }
         // Killed while we asked, or closed by somebody who asked first: that one takes everything
         // down, and its state too.
-        Err(_) if !folder.is_alive() => {
+        Err(_) if !folder.is_alive(Some(state.pid)) => {
             let cleared = clean_stale()?;
             let killed = cleared.iter().any(|other| other.id == state.id);
             Ok(Closed { state, killed })
@@ -198,7 +205,11 @@ pub fn close_so(what: &str, how: &Closing<'_>) -> Result<Closed, AttachError> {
     }
 }
 
-fn alive(what: &str) -> Result<Option<(SessionFolder, SessionState)>, AttachError> {
+fn not_open(what: &Path) -> AttachError {
+    AttachError::NotOpen(what.display().to_string())
+}
+
+fn alive(what: &Path) -> Result<Option<(SessionFolder, SessionState)>, AttachError> {
     let mut sessions = found_in(&runtime_folder()?);
     sessions.retain(|session| session.alive);
     let named = Name::pick(what, sessions).into_iter().next();

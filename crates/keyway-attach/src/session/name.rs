@@ -1,6 +1,6 @@
 //! What somebody calls a session: its id, or the path of its volume, device, file, socket or mount point.
 
-use super::found::Found;
+use super::found::FoundSession;
 use super::medium::Inode;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
@@ -20,7 +20,7 @@ pub(super) struct Name {
 
 impl Name {
     /// Those of the sessions that `what` names.
-    pub(super) fn pick(what: &str, mut sessions: Vec<Found>) -> Vec<Found> {
+    pub(super) fn pick(what: &Path, mut sessions: Vec<FoundSession>) -> Vec<FoundSession> {
         // Files in a mount whose server hangs must not be looked at to know whose they are.
         if sessions.iter().any(|session| session.state.is_called(what)) {
             sessions.retain(|session| session.state.is_called(what));
@@ -31,8 +31,8 @@ impl Name {
         sessions
     }
 
-    fn look_up(what: &str) -> Self {
-        let given = PathBuf::from(what);
+    fn look_up(what: &Path) -> Self {
+        let given = what.to_owned();
         let absolute = std::path::absolute(&given).unwrap_or_else(|_| given.clone());
         let (found, looked) = channel();
         let path = absolute.clone();
@@ -53,7 +53,7 @@ impl Name {
 
     /// Whether it names this session. An open volume is the file that is open, not another one that has its path
     /// now.
-    fn is(&self, session: &Found) -> bool {
+    fn is(&self, session: &FoundSession) -> bool {
         let state = &session.state;
         let is = |path: &Path| path == self.given || path == self.real;
         let volume = match (&self.inode, &state.inode) {

@@ -1,4 +1,4 @@
-//! How long a serving process is waited for, and what is told meanwhile.
+//! Waits for a serving process, and tells of it meanwhile.
 
 use super::process::Process;
 use super::state::SessionState;

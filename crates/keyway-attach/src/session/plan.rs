@@ -1,6 +1,7 @@
-//! What a serving process is told to do.
+//! The order that a serving process is given.
 
 use super::reason::Reason;
+use super::sandbox::Sandbox;
 use crate::nvme_tcp::Credentials;
 use crate::{LocalUsers, path_text};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ pub struct AttachPlan {
     pub cache: bool,
     /// Where the file system inside shall be mounted, if anywhere. Needs root and a loop device.
     pub mount: Option<MountPlan>,
+    /// How the process is confined as soon as it is attached, if it is.
+    pub sandbox: Option<Sandbox>,
     /// Why it is attached this way, where nobody asked for it.
     pub reasons: Vec<Reason>,
     /// What the format says about the volume, kept in the state file as it is for `status`.

@@ -8,33 +8,29 @@ use super::latency::KernelStat;
 use super::medium::{Fate, Medium};
 use super::plan::{AttachPlan, Attachment};
 use super::process::started;
+use super::sandbox::{Sandbox, SandboxState};
 use super::served::Served;
 use super::serving::{Serving, keep_first};
+use super::signals::ENDS;
 use super::stale::{clean_stale_in, waiting_in};
-use super::state::{SessionState, SessionStatus};
+use super::state::{Buffers, SessionState, SessionStatus};
+use super::warden::{Action, Warden};
+use crate::cpus::cpus;
 use crate::notice::{Notice, tell};
-use crate::{AttachError, Stop, UblkError, mount};
+use crate::{AttachError, Stop, UblkError, peer};
 use keyway_engine::{Device, HandOver};
 use keyway_model::trace::TraceRecorder;
+use keyway_sys::sandbox::{Role, enter_role, is_confined};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{
-    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
-};
+use signal_hook::consts::SIGXFSZ;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// SIGSTKFLT and SIGPWR (`asm-generic/signal.h`).
-const OTHERS: [i32; 2] = [16, 30];
-/// All signals that would end this process at once, and are no fault of its own: asked to end, it does so in good order,
-/// with what is cached written and the file system inside unmounted.
-const SIGNALS: [i32; 11] =
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU];
 
 /// How often an end that was asked for by a signal is tried again while somebody uses the volume.
 const RETRY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
@@ -72,6 +68,8 @@ pub fn hand_over(
 
 fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) -> Result<(), AttachError> {
     let attached = attachment::of(&plan.attachment)?;
+    let sandbox_for = |by: &Sandbox| attachment::sandbox(&plan.attachment, by.required);
+    let sandbox = plan.sandbox.as_ref().map(sandbox_for).transpose()?.flatten();
     let volume = plan
         .volume
         .canonicalize()
@@ -91,7 +89,7 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
     }
     let signals = signals().map_err(|e| AttachError::io("watch for signals", e))?;
     let (folder, lock) = SessionFolder::create(&runtime)?;
-    let mut session = Session::new(served, (folder, lock), attached, &plan, &volume)?;
+    let mut session = Session::new(served, (folder, lock), attached, &plan, sandbox, &volume)?;
     let done = match session.start(&plan, claim.as_ref()) {
         Ok(listener) => {
             ready(&session.on.state);
@@ -107,8 +105,10 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
             Err(e)
         }
     };
-    // Whatever was still in use when its file system went away under it.
-    clean_stale_in(&runtime, None)?;
+    // Whatever was still in use when its file system went away under it. A warden has done that.
+    if !is_confined() {
+        clean_stale_in(&runtime, None)?;
+    }
     done
 }
 
@@ -129,6 +129,7 @@ impl Session {
         (folder, lock): (SessionFolder, File),
         attached: Box<dyn Attached>,
         plan: &AttachPlan,
+        sandbox: Option<SandboxState>,
         volume: &Path,
     ) -> Result<Self, AttachError> {
         let medium = Medium::watch(volume);
@@ -151,6 +152,7 @@ impl Session {
             transport: String::new(),
             cache: None,
             reasons: plan.reasons.clone(),
+            sandbox,
             details: plan.details.clone(),
         };
         let gone = Stop::new().map_err(|e| AttachError::io("make an event", e))?;
@@ -159,7 +161,9 @@ impl Session {
                 served,
                 folder,
                 state,
+                counts: None,
                 counted_before: KernelStat::default(),
+                warden: None,
                 gone: Arc::new(gone),
                 refusals: Arc::default(),
             },
@@ -181,9 +185,33 @@ impl Session {
         // Written before anything is attached: whoever finds us killed knows whose remains it sees.
         self.on.state.write(&self.on.folder.state())?;
         self.attached.prepare(&mut self.on, plan)?;
+        let role = self.on.state.sandbox.as_ref().and_then(|_| self.attached.role());
+        if let Some(role) = role
+            && self.attached.is_attached_when_prepared()
+        {
+            // Not one byte that a client sent has been read.
+            self.on.state.write(&self.on.folder.state())?;
+            self.confine(role, plan)?;
+            self.attached.serve(&mut self.on, plan, claim)?;
+            return Ok(listener);
+        }
         self.attached.serve(&mut self.on, plan, claim)?;
         self.on.state.write(&self.on.folder.state())?;
+        if let Some(role) = role {
+            self.confine(role, plan)?;
+        }
         Ok(listener)
+    }
+
+    /// Leaves what takes paths to a warden, and gives up everything that serving does not need.
+    fn confine(&mut self, role: Role, plan: &AttachPlan) -> Result<(), AttachError> {
+        let Some(sandbox) = &plan.sandbox else { return Ok(()) };
+        // Where the kernel does not say whose a connection is when it is asked, its table does.
+        peer::tables();
+        cpus();
+        let warden = Warden::start(sandbox, &self.on.record())?;
+        self.on.warden = Some(warden);
+        enter_role(role, None).map_err(|e| AttachError::io("enter the sandbox", e))
     }
 
     fn serve(mut self, listener: &UnixListener, mut signals: UnixStream) -> Result<(), AttachError> {
@@ -267,15 +295,15 @@ impl Session {
         if !self.on.gone.is_requested() {
             self.attached.drain(&self.on)?;
         }
-        if let Some(at) = &self.on.state.mountpoint {
-            keep_first(&mut first, mount::unmount(at))?;
+        if self.on.state.mountpoint.is_some() {
+            keep_first(&mut first, self.on.perform(Action::Unmount))?;
             self.on.state.mountpoint = None;
             self.on.state.filesystem = None;
         }
         keep_first(&mut first, self.attached.tear_down(&mut self.on))?;
         self.on.state.device = None;
         keep_first(&mut first, self.on.served.flush().map_err(AttachError::from))?;
-        keep_first(&mut first, self.on.folder.remove())?;
+        keep_first(&mut first, self.on.remove())?;
         first
     }
 
@@ -300,7 +328,11 @@ impl Session {
         if let Ok(device) = self.on.served.device() {
             device.end_observation();
         }
-        match std::fs::write(self.on.folder.trace(), recorder.take().to_bytes()) {
+        let written = self.on.trace().and_then(|mut file| {
+            let trace = recorder.take().to_bytes();
+            file.write_all(&trace).map_err(|e| AttachError::io("write it", e))
+        });
+        match written {
             Ok(()) => Answer::Recorded,
             Err(e) => Answer::Failed { reason: format!("the recording could not be written: {e}") },
         }
@@ -322,7 +354,8 @@ impl Session {
             bytes_written: counters.bytes_written,
             flushes: counters.flushes,
             writes_refused: counters.writes_refused,
-            latency: self.on.served.latencies(self.on.state.device.as_deref(), &self.on.counted_before),
+            latency: self.on.served.latencies(self.on.counts.as_ref(), &self.on.counted_before),
+            buffers: Buffers::of_this_process(),
             guard_hit,
             deleted: fate == Fate::Deleted,
             moved_to: match fate {
@@ -338,7 +371,7 @@ impl Session {
 fn signals() -> io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    for signal in SIGNALS.into_iter().chain(OTHERS) {
+    for signal in ENDS {
         signal_hook::low_level::pipe::register(signal, theirs.try_clone()?)?;
     }
     // A write beyond the largest file that this user may make is an error of that write, not our end.

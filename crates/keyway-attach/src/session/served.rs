@@ -7,7 +7,6 @@ use crate::dmcrypt::Mapping;
 use keyway_engine::{Access, Counters, Device, DeviceError, HandOver};
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A session's volume.
@@ -134,13 +133,13 @@ impl Served {
         }
     }
 
-    /// How long requests took; `device` is the block device that a user has of it, if any, which had counted so
-    /// much `before`.
-    pub(super) fn latencies(&self, device: Option<&Path>, before: &KernelStat) -> Latencies {
+    /// How long requests took; `counts` is what the kernel counts of the block device that a user has of it, if any,
+    /// which had counted so much `before`.
+    pub(super) fn latencies(&self, counts: Option<&File>, before: &KernelStat) -> Latencies {
         match self {
             Self::Ours(engine) => {
                 let ours = Latencies::of(&engine.latency());
-                match device.and_then(KernelStat::of_device) {
+                match counts.and_then(KernelStat::read) {
                     Some(stat) => ours.with_device(&stat.since(before)),
                     None => ours,
                 }
@@ -155,6 +154,6 @@ impl Kernel {
     /// What the kernel counts; nothing before there is a mapping.
     fn stat(&self) -> KernelStat {
         let device = self.mapping.as_ref().map(Mapping::device);
-        device.and_then(KernelStat::of_device).unwrap_or_default()
+        device.and_then(KernelStat::open).as_ref().and_then(KernelStat::read).unwrap_or_default()
     }
 }

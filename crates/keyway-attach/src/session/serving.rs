@@ -5,8 +5,11 @@ use super::latency::KernelStat;
 use super::plan::MountPlan;
 use super::served::Served;
 use super::state::SessionState;
+use super::warden::{Action, OwnSocket, Record, Warden};
 use crate::{AttachError, Refusals, Stop, mount};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A volume on its way to the user.
@@ -14,17 +17,22 @@ pub(super) struct Serving {
     pub(super) served: Served,
     pub(super) folder: SessionFolder,
     pub(super) state: SessionState,
+    /// What the kernel counts of the block device.
+    pub(super) counts: Option<File>,
     /// What the block device had counted when it became ours.
     pub(super) counted_before: KernelStat,
     pub(super) gone: Arc<Stop>,
     /// Who tried to connect and was refused.
     pub(super) refusals: Arc<Refusals>,
+    /// Who takes everything down, where this process gave that up.
+    pub(super) warden: Option<Warden>,
 }
 
 impl Serving {
     /// The volume is this block device; its file system is mounted where one wants it.
     pub(super) fn mount(&mut self, device: PathBuf, wanted: Option<&MountPlan>) -> Result<(), AttachError> {
-        self.counted_before = KernelStat::of_device(&device).unwrap_or_default();
+        self.counts = KernelStat::open(&device);
+        self.counted_before = self.counts.as_ref().and_then(KernelStat::read).unwrap_or_default();
         self.state.device = Some(device.clone());
         let Some(wanted) = wanted else { return Ok(()) };
         let find = |e| AttachError::io(format!("find {}", wanted.at.display()), e);
@@ -33,6 +41,45 @@ impl Serving {
         self.state.filesystem = Some(name);
         self.state.mountpoint = Some(at);
         Ok(())
+    }
+
+    /// What there is to take down now.
+    pub(super) fn record(&self) -> Record {
+        let state = &self.state;
+        Record {
+            folder: self.folder.path().to_owned(),
+            mountpoint: state.mountpoint.clone(),
+            device: state.device.clone(),
+            cache: state.cache.clone(),
+            fuse: state.file.as_ref().map(|_| self.folder.mount_point()),
+            socket: state.socket.as_ref().and_then(|socket| OwnSocket::at(Path::new(socket))),
+        }
+    }
+
+    /// Takes a part of it down: the warden does, where there is one.
+    pub(super) fn perform(&self, action: Action) -> Result<(), AttachError> {
+        self.ask(action).map(drop)
+    }
+
+    /// A new file for a recording.
+    pub(super) fn trace(&self) -> Result<File, AttachError> {
+        let none = || AttachError::io("make a file for it", io::Error::from(io::ErrorKind::InvalidData));
+        self.ask(Action::OpenTrace)?.ok_or_else(none)
+    }
+
+    /// Removes the session's folder, at the very end.
+    pub(super) fn remove(&self) -> Result<(), AttachError> {
+        match &self.warden {
+            Some(warden) => warden.ask(Action::Remove).map(drop),
+            None => self.folder.remove(),
+        }
+    }
+
+    fn ask(&self, action: Action) -> Result<Option<File>, AttachError> {
+        match &self.warden {
+            Some(warden) => warden.ask(action),
+            None => self.record().perform(action),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What killed processes left: what waits for another process is handed on, the rest is taken away.
+//! Cleans up after killed processes, and hands on what waits for another one.
 
 use super::folder::{SessionFolder, lock_runtime, runtime_folder, session_folders};
 use super::found::found_in;
@@ -30,10 +30,10 @@ pub(super) fn clean_stale_in(
     let _alone = lock_runtime(runtime)?;
     let mut cleaned = Vec::new();
     for folder in session_folders(runtime) {
-        if folder.is_alive() {
+        let state = SessionState::read(&folder.state());
+        if folder.is_alive(state.as_ref().map(|state| state.pid)) {
             continue;
         }
-        let state = SessionState::read(&folder.state());
         let gone = match &state {
             Some(state)
                 if spared.is_some_and(|volume| state.is_of(volume, Inode::at(volume).as_ref()))
@@ -97,7 +97,7 @@ pub fn waiting(volume: &Path) -> Result<Option<SessionState>, AttachError> {
 }
 
 /// What waits as [`waiting`] says, of every volume, or of the one that `what` names as in [`find`](super::find).
-pub fn waiting_named(what: Option<&str>) -> Result<Vec<SessionState>, AttachError> {
+pub fn waiting_named(what: Option<&Path>) -> Result<Vec<SessionState>, AttachError> {
     let mut dead = found_in(&runtime_folder()?);
     dead.retain(|session| !session.alive);
     let named = match what {

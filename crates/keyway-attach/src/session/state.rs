@@ -4,7 +4,9 @@ use super::latency::Latencies;
 use super::medium::Inode;
 use super::process::started;
 use super::reason::Reason;
+use super::sandbox::SandboxState;
 use crate::{AttachError, Refused};
+use keyway_sys::{IoMemory, IoMemoryUse};
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -17,6 +19,7 @@ pub struct SessionState {
     /// Names the session and its folder; 8 hexadecimal digits.
     pub id: String,
     /// Canonical path of the volume when it was opened.
+    #[serde(with = "crate::path_text")]
     pub volume: PathBuf,
     /// The file or device that this path led to.
     #[serde(default)]
@@ -24,12 +27,15 @@ pub struct SessionState {
     /// "fuse", "nbd", "vhost-user", "nvme-tcp", "ublk" or "dm-crypt".
     pub attachment: String,
     /// The loop device, dm-crypt's or ublk's.
+    #[serde(default, with = "crate::path_text")]
     pub device: Option<PathBuf>,
     /// The decrypted volume as a file.
+    #[serde(default, with = "crate::path_text")]
     pub file: Option<PathBuf>,
     /// Where clients connect: a path, or ADDRESS:PORT.
     pub socket: Option<String>,
     /// Where the file system inside is mounted.
+    #[serde(default, with = "crate::path_text")]
     pub mountpoint: Option<PathBuf>,
     /// The mounted file system's type.
     pub filesystem: Option<String>,
@@ -49,11 +55,14 @@ pub struct SessionState {
     /// they do not, because the kernel does the work.
     pub transport: String,
     /// The loop device below `device`, through whose page cache that one goes.
-    #[serde(default)]
+    #[serde(default, with = "crate::path_text")]
     pub cache: Option<PathBuf>,
     /// Why it is attached this way, where nobody asked for it.
     #[serde(default)]
     pub reasons: Vec<Reason>,
+    /// What the serving process is confined to, where it is.
+    #[serde(default)]
+    pub sandbox: Option<SandboxState>,
     /// What the format says about the volume.
     pub details: serde_json::Value,
 }
@@ -79,6 +88,9 @@ pub struct SessionStatus {
     pub writes_refused: u64,
     /// How long they took, by layer.
     pub latency: Latencies,
+    /// The memory that they go through.
+    #[serde(default)]
+    pub buffers: Buffers,
     /// Whether a write was refused because it would have damaged the hidden volume; the volume
     /// takes no more writes since then.
     pub guard_hit: bool,
@@ -86,11 +98,33 @@ pub struct SessionStatus {
     #[serde(default)]
     pub deleted: bool,
     /// Where the volume's file is, if it was moved since it was opened.
-    #[serde(default)]
+    #[serde(default, with = "crate::path_text")]
     pub moved_to: Option<PathBuf>,
     /// Connections of other users of this machine that were refused.
     #[serde(default)]
     pub refused: Vec<Refused>,
+}
+
+/// The memory of a serving process that requests go through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Buffers {
+    /// Bytes that may be used; what was never touched, or given back since, takes no memory.
+    pub bytes: u64,
+    /// Bytes of them that belong to somebody.
+    pub lent_bytes: u64,
+    /// Bytes of them that are kept out of swap.
+    pub locked_bytes: u64,
+    /// Bytes of huge pages that the process has now; `None` where the kernel does not tell.
+    pub huge_page_bytes: Option<u64>,
+}
+
+impl Buffers {
+    /// Those of this process.
+    pub(super) fn of_this_process() -> Self {
+        let IoMemoryUse { mapped, lent, locked } = IoMemory::in_use();
+        let [bytes, lent_bytes, locked_bytes] = [mapped, lent, locked].map(|bytes| bytes as u64);
+        Self { bytes, lent_bytes, locked_bytes, huge_page_bytes: keyway_sys::machine::huge_pages() }
+    }
 }
 
 impl SessionState {
@@ -118,10 +152,10 @@ impl SessionState {
     }
 
     /// Whether it says `what` of itself: its id, or a path, the volume's left out.
-    pub(super) fn is_called(&self, what: &str) -> bool {
-        self.id == what
-            || self.socket.as_deref() == Some(what)
-            || self.places().any(|path| path == Path::new(what))
+    pub(super) fn is_called(&self, what: &Path) -> bool {
+        Path::new(&self.id) == what
+            || self.socket.as_ref().is_some_and(|socket| Path::new(socket) == what)
+            || self.places().any(|path| path == what)
     }
 
     /// Whether it is of that volume, which has this path now, and is this file.

@@ -1,4 +1,4 @@
-//! The driver as one asks it: whether it is there, whose a device is, and how a volume's is found again.
+//! Asks the ublk driver for its devices, their owners and their volumes.
 
 use crate::UblkError;
 use keyway_sys::UblkControl;

@@ -19,6 +19,8 @@ pub use orphan::{Waiting, waiting};
 pub(crate) use orphan::{clear, not_handed_over};
 
 use crate::notice::{Notice, tell};
+use crate::on_panic::AbortOnPanic;
+use crate::retry::{retry, wait_until};
 use crate::{AttachError, Stop, loopdev};
 use control::{control, is_ours, path_of, tag};
 use keyway_engine::Device;
@@ -31,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What a session's state calls this attachment.
 pub(crate) const ATTACHMENT: &str = "ublk";
@@ -44,6 +46,8 @@ const MOST_QUEUES: usize = 16;
 const MAX_IO: u32 = 256 << 10;
 /// How long udev may take to make a device's node, on a machine that is busy.
 const NODE: Duration = Duration::from_secs(30);
+/// How often it is looked whether it has.
+const LOOK: Duration = Duration::from_millis(5);
 /// How long it may take to hand one to its owner.
 const HAND_OVER: Duration = Duration::from_secs(20);
 /// Where the driver's devices are, by the names of their servers' sides.
@@ -143,13 +147,9 @@ impl UblkVolume {
             }
             .into());
         }
-        let until = Instant::now() + CLEAN_UP;
-        while let Err(e) = control.begin_recovery(&found.info) {
-            if e.kind() != io::ErrorKind::ResourceBusy || Instant::now() > until {
-                return Err(doing(e));
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let is_busy = |e: &io::Error| e.kind() == io::ErrorKind::ResourceBusy;
+        retry(CLEAN_UP, Duration::from_millis(20), is_busy, || control.begin_recovery(&found.info))
+            .map_err(doing)?;
         let served = Self::serve(&found.info, device, gone)?;
         control.end_recovery(&found.info).map_err(doing)?;
         Ok(served)
@@ -166,6 +166,7 @@ impl UblkVolume {
             let (ready, info): (Sender<io::Result<()>>, _) = (ready.clone(), *info);
             let (character, device, gone) = (Arc::clone(&character), Arc::clone(device), Arc::clone(gone));
             let thread = std::thread::Builder::new().name("keyway-ublk".into()).spawn(move || {
+                let _alone = AbortOnPanic;
                 if let Err(e) = queue::serve(&character, number, &info, &device, ready) {
                     // With one queue dead its requests would wait for ever, ours among them. When all of this
                     // process is gone, the kernel lets another one take them over.
@@ -195,15 +196,11 @@ impl UblkVolume {
 
     /// Waits for udev, where that makes the nodes.
     fn wait_for_node(&self) -> Result<(), AttachError> {
-        let until = Instant::now() + NODE;
-        while !self.device.exists() {
-            if Instant::now() > until {
-                return Err(AttachError::Missing {
-                    what: self.device.display().to_string(),
-                    advice: Advice::RunUdev,
-                });
-            }
-            std::thread::sleep(Duration::from_millis(5));
+        if !wait_until(NODE, LOOK, || self.device.exists()) {
+            return Err(AttachError::Missing {
+                what: self.device.display().to_string(),
+                advice: Advice::RunUdev,
+            });
         }
         if self.info.unprivileged { wait_for_hand_over(&self.device) } else { Ok(()) }
     }
@@ -245,31 +242,17 @@ impl UblkVolume {
 
 /// Waits until udev has handed a node to this user.
 fn wait_for_hand_over(node: &Path) -> Result<(), AttachError> {
-    let until = Instant::now() + HAND_OVER;
-    while !is_ours(node) {
-        if Instant::now() > until {
-            return Err(UblkError::NotHandedOver { node: node.display().to_string() }.into());
-        }
-        std::thread::sleep(Duration::from_millis(5));
+    if wait_until(HAND_OVER, LOOK, || is_ours(node)) {
+        return Ok(());
     }
-    Ok(())
+    Err(UblkError::NotHandedOver { node: node.display().to_string() }.into())
 }
 
 /// Opens the side of the device that its server has; there is one at a time.
 fn open_character(id: u32) -> Result<File, AttachError> {
     let path = ublk_character(id);
-    let until = Instant::now() + NODE;
-    loop {
-        match OpenOptions::new().read(true).write(true).open(&path) {
-            Ok(file) => return Ok(file),
-            // udev has not made it yet, or looks at it.
-            Err(e)
-                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::ResourceBusy)
-                    && Instant::now() < until =>
-            {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(e) => return Err(AttachError::io(format!("open {path}"), e)),
-        }
-    }
+    // udev has not made it yet, or looks at it.
+    let udev = |e: &io::Error| matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::ResourceBusy);
+    retry(NODE, LOOK, udev, || OpenOptions::new().read(true).write(true).open(&path))
+        .map_err(|e| AttachError::io(format!("open {path}"), e))
 }

@@ -1,4 +1,4 @@
-//! What a server that was killed has left: a device that waits for another one, or one that nobody can serve.
+//! Devices whose server was killed: they wait for another one, or nobody can serve them.
 
 use super::control::{control, is_ours, number, outlives_its_server, tag};
 use crate::{AttachError, UblkError, loopdev};

@@ -1,7 +1,8 @@
 //! The device as the protocol's crate wants it: queues in, requests out to the threads.
 
-use super::front::{Front, Role, buffer};
-use super::under_way::{Taken, UnderWay};
+use super::in_flight::{InFlight, Taken};
+use super::virtio_device::{Chain, Role, VirtioDevice, buffer};
+use crate::on_panic::AbortOnPanic;
 use keyway_store::AlignedBuf;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use vhost::vhost_user::VhostUserProtocolFeatures;
 use vhost_user_backend::{VhostUserBackend, VringMutex, VringT};
-use virtio_queue::{DescriptorChain, QueueT};
+use virtio_queue::QueueT;
 use vm_memory::{GuestAddressSpace, GuestMemoryAtomic, GuestMemoryMmap};
 use vmm_sys_util::epoll::EventSet;
 use vmm_sys_util::event::{EventConsumer, EventFlag, EventNotifier, new_event_consumer_and_notifier};
@@ -38,12 +39,12 @@ struct Job {
     queue: usize,
     vring: VringMutex,
     memory: Arc<GuestMemoryMmap>,
-    chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+    chain: Chain,
 }
 
 /// What the threads of one connection share.
 struct Shared {
-    front: Arc<dyn Front>,
+    virtio: Arc<dyn VirtioDevice>,
     memory: Memory,
     event_index: AtomicBool,
     /// No more requests are taken: a guest that always has one more must not hold up the end.
@@ -54,7 +55,7 @@ struct Shared {
     away: Mutex<usize>,
     back: Condvar,
     /// Requests that can be ended.
-    under_way: UnderWay,
+    in_flight: InFlight,
     /// Queues that such requests have come by.
     seen: Box<[OnceLock<VringMutex>]>,
 }
@@ -93,18 +94,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Backend {
     /// A device whose guest's memory will be `memory`.
-    pub(super) fn new(front: Arc<dyn Front>, memory: Memory) -> io::Result<(Self, Helpers)> {
-        front.connected();
-        let queues = front.queues();
+    pub(super) fn new(virtio: Arc<dyn VirtioDevice>, memory: Memory) -> io::Result<(Self, Helpers)> {
+        virtio.connected();
+        let queues = virtio.queues();
         let shared = Arc::new(Shared {
-            front,
+            virtio,
             memory,
             event_index: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             pace: AtomicU64::new(0),
             away: Mutex::new(0),
             back: Condvar::new(),
-            under_way: UnderWay::default(),
+            in_flight: InFlight::default(),
             seen: (0..queues).map(|_| OnceLock::new()).collect(),
         });
         let (jobs, waiting) = sync_channel(HELPERS);
@@ -123,7 +124,7 @@ impl Backend {
     /// Takes and carries out what is in the queue; whether there was anything.
     fn drain(&self, queue: usize, vring: &VringMutex, buffer: &mut AlignedBuf) -> io::Result<bool> {
         let shared = &self.shared;
-        let role = shared.front.role(queue);
+        let role = shared.virtio.role(queue);
         let mut any = false;
         loop {
             if shared.ending.load(Ordering::Acquire) {
@@ -132,7 +133,7 @@ impl Backend {
             let memory = shared.memory.memory().into_inner();
             let pop = || vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
             let taken = if role == Role::Managed {
-                shared.under_way.take(pop).map(|(chain, taken)| (chain, Some(taken)))
+                shared.in_flight.take(pop).map(|(chain, taken)| (chain, Some(taken)))
             } else {
                 pop().map(|chain| (chain, None))
             };
@@ -147,7 +148,7 @@ impl Backend {
     /// Gives a request to a helper where the medium is slow; back when it is not, or all are busy.
     fn hand_over(&self, job: Job) -> Option<Job> {
         // One that ends others waits for them: it must not keep a helper from them.
-        let waits = self.shared.front.role(job.queue) == Role::Manages;
+        let waits = self.shared.virtio.role(job.queue) == Role::Manages;
         if waits || self.shared.pace.load(Ordering::Relaxed) < SLOW {
             return Some(job);
         }
@@ -167,7 +168,7 @@ impl Shared {
         let taken = job.taken;
         let answered = self.answer(job, buffer);
         if let Some(taken) = taken {
-            self.under_way.finish(taken);
+            self.in_flight.finish(taken);
         }
         answered
     }
@@ -175,15 +176,15 @@ impl Shared {
     fn answer(&self, job: Job, buffer: &mut AlignedBuf) -> io::Result<()> {
         let began = Instant::now();
         let head = job.chain.head_index();
-        if self.front.role(job.queue) == Role::Manages
-            && self.front.ends_others(job.queue, &job.memory, job.chain.clone())
+        if self.virtio.role(job.queue) == Role::Manages
+            && self.virtio.ends_others(job.queue, &job.memory, job.chain.clone())
         {
             self.end_others(buffer)?;
         }
-        let written = if job.taken.is_some_and(|taken| self.under_way.is_ended(taken)) {
-            self.front.end(job.queue, &job.memory, job.chain, buffer)
+        let written = if job.taken.is_some_and(|taken| self.in_flight.is_ended(taken)) {
+            self.virtio.end(job.queue, &job.memory, job.chain, buffer)
         } else {
-            self.front.serve(job.queue, &job.memory, job.chain, buffer)
+            self.virtio.serve(job.queue, &job.memory, job.chain, buffer)
         };
         let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         // Lost updates among threads do not matter.
@@ -196,7 +197,7 @@ impl Shared {
     /// nothing of it touches the medium or the guest's memory any more.
     fn end_others(&self, buffer: &mut AlignedBuf) -> io::Result<()> {
         let memory = self.memory.memory().into_inner();
-        let waiting = self.under_way.order_to_end(|| {
+        let waiting = self.in_flight.order_to_end(|| {
             let seen = self.seen.iter().enumerate().filter_map(|(queue, vring)| Some((queue, vring.get()?)));
             let chains = seen.flat_map(|(queue, vring)| {
                 let pop = || vring.get_mut().get_queue_mut().pop_descriptor_chain(Arc::clone(&memory));
@@ -207,10 +208,10 @@ impl Shared {
         });
         for (queue, vring, chain) in waiting {
             let head = chain.head_index();
-            let written = self.front.end(queue, &memory, chain, buffer);
+            let written = self.virtio.end(queue, &memory, chain, buffer);
             Self::used(vring, head, written)?;
         }
-        self.under_way.wait();
+        self.in_flight.wait();
         Ok(())
     }
 
@@ -223,6 +224,7 @@ impl Shared {
     }
 
     fn help(&self, waiting: &Mutex<Receiver<Job>>) {
+        let _alone = AbortOnPanic;
         let mut buffer = buffer();
         loop {
             // One waits on the channel, the others on the lock.
@@ -248,7 +250,7 @@ impl VhostUserBackend for Backend {
     type Vring = VringMutex;
 
     fn num_queues(&self) -> usize {
-        self.shared.front.queues()
+        self.shared.virtio.queues()
     }
 
     fn max_queue_size(&self) -> usize {
@@ -256,11 +258,11 @@ impl VhostUserBackend for Backend {
     }
 
     fn features(&self) -> u64 {
-        self.shared.front.features() | INDIRECT | EVENT_INDEX | PROTOCOL_FEATURES | VERSION_1
+        self.shared.virtio.features() | INDIRECT | EVENT_INDEX | PROTOCOL_FEATURES | VERSION_1
     }
 
     fn acked_features(&self, features: u64) {
-        self.shared.front.accepted(features);
+        self.shared.virtio.accepted(features);
     }
 
     fn protocol_features(&self) -> VhostUserProtocolFeatures {
@@ -275,7 +277,7 @@ impl VhostUserBackend for Backend {
     }
 
     fn get_config(&self, offset: u32, size: u32) -> Vec<u8> {
-        let space = self.shared.front.space();
+        let space = self.shared.virtio.space();
         let wanted = offset as usize..(offset as usize).saturating_add(size as usize);
         // A monitor of another version asks for more than there is: that reads as zeros.
         wanted.take(4096).map(|at| space.get(at).copied().unwrap_or(0)).collect()
@@ -313,11 +315,11 @@ impl VhostUserBackend for Backend {
             return Err(io::Error::other("a queue's event was closed"));
         }
         // There is a queue to a thread.
-        if !self.shared.front.takes(thread) {
+        if !self.shared.virtio.takes(thread) {
             return Ok(());
         }
         let vring = vrings.get(usize::from(event)).ok_or(io::ErrorKind::InvalidInput)?;
-        if self.shared.front.role(thread) == Role::Managed
+        if self.shared.virtio.role(thread) == Role::Managed
             && let Some(seen) = self.shared.seen.get(thread)
         {
             seen.get_or_init(|| vring.clone());
@@ -355,7 +357,7 @@ mod tests {
     /// Queues of 16 entries at the start of a guest's memory.
     const ENTRIES: u16 = 16;
 
-    fn device() -> Arc<dyn Front> {
+    fn device() -> Arc<dyn VirtioDevice> {
         let mapping = Mapping::Plain { store_offset: 0 };
         let layout = Layout::new(512, vec![Segment { start: 0, len: 4096, mapping }]).expect("whole");
         let store = Box::new(MemStore::from_vec(vec![0; 4096]));
@@ -370,7 +372,7 @@ mod tests {
         done: Mutex<Vec<&'static str>>,
     }
 
-    impl Front for Slow {
+    impl VirtioDevice for Slow {
         fn queues(&self) -> usize {
             2
         }
@@ -387,22 +389,11 @@ mod tests {
             if queue == 0 { Role::Manages } else { Role::Managed }
         }
 
-        fn ends_others(
-            &self,
-            _: usize,
-            _: &GuestMemoryMmap,
-            _: DescriptorChain<Arc<GuestMemoryMmap>>,
-        ) -> bool {
+        fn ends_others(&self, _: usize, _: &GuestMemoryMmap, _: Chain) -> bool {
             true
         }
 
-        fn serve(
-            &self,
-            queue: usize,
-            _: &GuestMemoryMmap,
-            _: DescriptorChain<Arc<GuestMemoryMmap>>,
-            _: &mut AlignedBuf,
-        ) -> u32 {
+        fn serve(&self, queue: usize, _: &GuestMemoryMmap, _: Chain, _: &mut AlignedBuf) -> u32 {
             if queue == 1 {
                 self.begun.send(()).expect("somebody counts");
                 lock(&self.go).recv().expect("let go");
@@ -411,13 +402,7 @@ mod tests {
             0
         }
 
-        fn end(
-            &self,
-            _: usize,
-            _: &GuestMemoryMmap,
-            _: DescriptorChain<Arc<GuestMemoryMmap>>,
-            _: &mut AlignedBuf,
-        ) -> u32 {
+        fn end(&self, _: usize, _: &GuestMemoryMmap, _: Chain, _: &mut AlignedBuf) -> u32 {
             lock(&self.done).push("ended");
             0
         }
@@ -448,9 +433,9 @@ mod tests {
             let requests = filled(&memory, 1 << 16, 32);
             let order = filled(&memory, 0, 1);
             let ((begun, counted), (let_go, go)) = (channel(), channel());
-            let front = Arc::new(Slow { begun, go: Mutex::new(go), done: Mutex::default() });
+            let virtio = Arc::new(Slow { begun, go: Mutex::new(go), done: Mutex::default() });
             let atomic = GuestMemoryAtomic::new(memory.clone());
-            let (backend, helpers) = Backend::new(front.clone(), atomic).expect("threads");
+            let (backend, helpers) = Backend::new(virtio.clone(), atomic).expect("threads");
             backend.shared.pace.store(pace, Ordering::Relaxed);
             let handle = |queue: usize, vring: &VringMutex| {
                 let (backend, vring) = (backend.clone(), vring.clone());
@@ -461,13 +446,13 @@ mod tests {
                 counted.recv_timeout(PATIENCE).expect("it begins");
             }
             let ordering = handle(0, &order);
-            wait_until("the order is given", || backend.shared.under_way.orders() == 1);
+            wait_until("the order is given", || backend.shared.in_flight.orders() == 1);
             assert!(!ordering.is_finished(), "what has begun is waited for");
             for _ in 0..32 {
                 let_go.send(()).expect("they wait");
             }
             assert!(ordering.join().expect("no panic") && serving.join().expect("no panic"));
-            let done = std::mem::take(&mut *lock(&front.done));
+            let done = std::mem::take(&mut *lock(&virtio.done));
             let count = |what| done.iter().filter(|d| **d == what).count();
             assert_eq!((count("served"), count("ended")), (at_once, 32 - at_once), "{done:?}");
             assert_eq!(done.last(), Some(&"order"));

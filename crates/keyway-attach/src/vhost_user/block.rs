@@ -1,12 +1,12 @@
 //! A volume as a virtio block device.
 
-use super::front::{Front, MOST_QUEUES};
+use super::virtio_device::{Chain, MOST_QUEUES, VirtioDevice};
 use super::{config, request};
+use crate::cpus::cpus;
 use keyway_engine::Device;
 use keyway_store::AlignedBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use virtio_queue::DescriptorChain;
 use vm_memory::GuestMemoryMmap;
 
 /// The block device of a volume.
@@ -20,12 +20,12 @@ pub(super) struct Block {
 
 impl Block {
     pub(super) fn new(device: Arc<Device>) -> Self {
-        let queues = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MOST_QUEUES);
+        let queues = cpus().clamp(1, MOST_QUEUES);
         Self { device, queues, flushes: AtomicBool::new(false) }
     }
 }
 
-impl Front for Block {
+impl VirtioDevice for Block {
     fn queues(&self) -> usize {
         self.queues
     }
@@ -46,13 +46,7 @@ impl Front for Block {
         self.flushes.store(features & config::FLUSH != 0, Ordering::Release);
     }
 
-    fn serve(
-        &self,
-        _: usize,
-        memory: &GuestMemoryMmap,
-        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
-        buffer: &mut AlignedBuf,
-    ) -> u32 {
+    fn serve(&self, _: usize, memory: &GuestMemoryMmap, chain: Chain, buffer: &mut AlignedBuf) -> u32 {
         let through = !self.flushes.load(Ordering::Acquire);
         request::serve(&self.device, through, memory, chain, buffer)
     }
@@ -62,7 +56,7 @@ impl Front for Block {
 mod tests {
     use super::*;
     use crate::vhost_user::backend::Backend;
-    use crate::vhost_user::front::buffer;
+    use crate::vhost_user::virtio_device::buffer;
     use keyway_engine::{Access, Layout, Mapping, Segment};
     use keyway_store::{FaultPlan, FaultStore, MemStore};
     use vhost_user_backend::VhostUserBackend;
@@ -74,7 +68,7 @@ mod tests {
     const SIZE: usize = 64 << 10;
 
     /// Has a guest send a request of that kind with `data`; its status.
-    fn ask(front: &dyn Front, kind: u32, sector: u64, data: &[u8]) -> u8 {
+    fn ask(virtio: &dyn VirtioDevice, kind: u32, sector: u64, data: &[u8]) -> u8 {
         let memory = Arc::new(GuestMemoryMmap::from_ranges(&[(GuestAddress(0), 1 << 20)]).expect("memory"));
         let head = [&kind.to_le_bytes()[..], &[0; 4], &sector.to_le_bytes()].concat();
         let (at_head, at_data, at_status) = (1 << 16, 1 << 17, 1 << 18);
@@ -91,7 +85,7 @@ mod tests {
         mock.build_desc_chain(&chain).expect("a chain");
         let mut queue: Queue = mock.create_queue().expect("a queue");
         let chain = queue.iter(Arc::clone(&memory)).expect("ready").next().expect("one request");
-        front.serve(0, &memory, chain, &mut buffer());
+        virtio.serve(0, &memory, chain, &mut buffer());
         memory.read_obj(GuestAddress(at_status)).expect("inside")
     }
 
@@ -106,30 +100,30 @@ mod tests {
         let segment = Segment { start: 0, len: SIZE as u64, mapping: Mapping::Plain { store_offset: 0 } };
         let layout = Layout::new(512, vec![segment]).expect("whole");
         let device = Device::new(Box::new(store), layout, Access::ReadWrite).expect("a device");
-        let front: Arc<dyn Front> = Arc::new(Block::new(Arc::new(device)));
+        let virtio: Arc<dyn VirtioDevice> = Arc::new(Block::new(Arc::new(device)));
         let on_medium = |sector: usize| medium.snapshot()[sector * 512];
 
         let memory = GuestMemoryAtomic::new(GuestMemoryMmap::new());
-        let (backend, helpers) = Backend::new(Arc::clone(&front), memory.clone()).expect("threads");
-        assert_eq!(ask(&*front, 1, 1, &[1; 512]), 0);
+        let (backend, helpers) = Backend::new(Arc::clone(&virtio), memory.clone()).expect("threads");
+        assert_eq!(ask(&*virtio, 1, 1, &[1; 512]), 0);
         assert_eq!(on_medium(1), 1, "it has not said yet that it can");
         backend.acked_features(VERSION_1);
-        assert_eq!(ask(&*front, 1, 2, &[2; 512]), 0);
+        assert_eq!(ask(&*virtio, 1, 2, &[2; 512]), 0);
         assert_eq!(on_medium(2), 2, "firmware can't");
         let zeroes = [&2u64.to_le_bytes()[..], &1u32.to_le_bytes(), &[0; 4]].concat();
-        assert_eq!(ask(&*front, 13, 0, &zeroes), 0);
+        assert_eq!(ask(&*virtio, 13, 0, &zeroes), 0);
         assert_eq!(on_medium(2), 0, "nor has it another way for zeros");
 
         backend.acked_features(VERSION_1 | VIRTIO_BLK_F_FLUSH);
-        assert_eq!(ask(&*front, 1, 3, &[3; 512]), 0);
+        assert_eq!(ask(&*virtio, 1, 3, &[3; 512]), 0);
         assert_eq!(on_medium(3), 0, "the system that it started can");
-        assert_eq!(ask(&*front, 4, 0, &[]), 0);
+        assert_eq!(ask(&*virtio, 4, 0, &[]), 0);
         assert_eq!(on_medium(3), 3);
         drop(backend);
         helpers.join();
 
-        let (backend, helpers) = Backend::new(Arc::clone(&front), memory).expect("threads");
-        assert_eq!(ask(&*front, 1, 4, &[4; 512]), 0);
+        let (backend, helpers) = Backend::new(Arc::clone(&virtio), memory).expect("threads");
+        assert_eq!(ask(&*virtio, 1, 4, &[4; 512]), 0);
         assert_eq!(on_medium(4), 4, "another machine has come");
         drop(backend);
         helpers.join();

@@ -1,4 +1,4 @@
-//! What the guest may know of the disk: features and the configuration space.
+//! Virtio features and the configuration space of the disk.
 //!
 //! Numbers: VIRTIO 1.2, sections 5.2.3 and 5.2.4 (`virtio_blk.h`).
 

@@ -13,11 +13,11 @@
 mod backend;
 mod block;
 mod config;
-mod front;
+mod in_flight;
 mod request;
 mod scsi;
 mod server;
-mod under_way;
+mod virtio_device;
 
 pub use crate::VhostError;
 pub use server::VhostServer;

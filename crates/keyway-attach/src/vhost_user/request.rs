@@ -1,12 +1,11 @@
 //! One request of the guest: read from its memory once, checked, carried out piece by piece.
 
 use super::config::SECTOR;
-use super::front::PIECE;
+use super::virtio_device::{Chain, PIECE};
 use keyway_engine::{Device, DeviceError};
 use keyway_store::AlignedBuf;
 use std::io::{self, Read, Write};
-use std::sync::Arc;
-use virtio_queue::{DescriptorChain, Reader, Writer};
+use virtio_queue::{Reader, Writer};
 use vm_memory::GuestMemoryMmap;
 
 /// What the device calls itself, as GET_ID wants it.
@@ -50,7 +49,7 @@ pub(super) fn serve(
     device: &Device,
     through: bool,
     memory: &GuestMemoryMmap,
-    chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+    chain: Chain,
     buffer: &mut AlignedBuf,
 ) -> u32 {
     let parts = (chain.clone().reader(memory), chain.writer(memory));
@@ -174,10 +173,11 @@ impl RequestProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vhost_user::front::buffer;
+    use crate::vhost_user::virtio_device::buffer;
     use keyway_engine::{Access, Layout, Mapping, Segment};
     use keyway_store::MemStore;
     use proptest::prelude::*;
+    use std::sync::Arc;
     use virtio_queue::desc::{RawDescriptor, split::Descriptor};
     use virtio_queue::mock::MockSplitQueue;
     use virtio_queue::{Queue, QueueOwnedT};

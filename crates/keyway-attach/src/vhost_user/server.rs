@@ -2,8 +2,8 @@
 
 use super::backend::Backend;
 use super::block::Block;
-use super::front::Front;
 use super::scsi::Scsi;
+use super::virtio_device::VirtioDevice;
 use crate::address::Listen;
 use crate::notice::{self, Notice};
 use crate::{Namespace, Stop, VhostError};
@@ -46,19 +46,16 @@ impl VhostServer {
     /// # Errors
     /// The system refuses threads, descriptors or the socket.
     pub fn run(&self, device: &Arc<Device>, stop: &Stop) -> Result<(), VhostError> {
-        self.serve(&(Arc::new(Block::new(device.clone())) as Arc<dyn Front>), stop)
+        self.serve(&(Arc::new(Block::new(device.clone())) as Arc<dyn VirtioDevice>), stop)
     }
 
     /// As [`VhostServer::run`], a disk behind a SCSI host adapter (`vhost-user-scsi`), which takes the commands of
     /// a drive that encrypts itself where `disk` does.
-    ///
-    /// # Errors
-    /// As [`VhostServer::run`].
     pub fn run_scsi(&self, disk: &Arc<dyn Namespace>, stop: &Stop) -> Result<(), VhostError> {
-        self.serve(&(Arc::new(Scsi::new(disk.clone())) as Arc<dyn Front>), stop)
+        self.serve(&(Arc::new(Scsi::new(disk.clone())) as Arc<dyn VirtioDevice>), stop)
     }
 
-    fn serve(&self, front: &Arc<dyn Front>, stop: &Stop) -> Result<(), VhostError> {
+    fn serve(&self, virtio: &Arc<dyn VirtioDevice>, stop: &Stop) -> Result<(), VhostError> {
         let fail = |source: io::Error| VhostError::System { at: self.path.clone(), source };
         let socket = self.listener.fd.try_clone().map_err(fail)?;
         let socket = UnixListener::from(socket);
@@ -68,18 +65,18 @@ impl VhostServer {
             if wait(&self.listener.fd, stop).map_err(fail)? {
                 return Ok(());
             }
-            self.one_machine(front, &mut connections, stop).map_err(fail)?;
+            self.one_machine(virtio, &mut connections, stop).map_err(fail)?;
         }
     }
 
     fn one_machine(
         &self,
-        front: &Arc<dyn Front>,
+        virtio: &Arc<dyn VirtioDevice>,
         connections: &mut Connections,
         stop: &Stop,
     ) -> io::Result<()> {
         let memory = GuestMemoryAtomic::new(GuestMemoryMmap::new());
-        let (backend, helpers) = Backend::new(Arc::clone(front), memory.clone())?;
+        let (backend, helpers) = Backend::new(Arc::clone(virtio), memory.clone())?;
         let mut daemon = VhostUserDaemon::new("keyway-vhost".into(), backend, memory).map_err(other)?;
         daemon.start(connections).map_err(other)?;
         let ended = Stop::new()?;

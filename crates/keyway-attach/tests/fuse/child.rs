@@ -1,7 +1,8 @@
 //! A process of its own for what has to be killed or asked: this very program, started again.
 
+use crate::planted::Planted;
 use crate::rig::device;
-use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan, NbdAddress};
+use keyway_attach::session::{self, AttachPlan, Attachment, MountPlan, NbdAddress, Sandbox};
 use keyway_attach::{AttachError, LocalUsers};
 use keyway_engine::Access;
 use keyway_error::{Explain, Fault};
@@ -49,6 +50,43 @@ fn run() {
     std::process::exit(0);
 }
 
+/// Whether a process that serves a medium with an exploit in it is in its sandbox; all others are.
+#[derive(Clone, Copy)]
+pub(crate) enum Confined {
+    Yes,
+    No,
+}
+
+impl Confined {
+    /// The way to serve it.
+    pub(crate) const fn planted(self) -> &'static str {
+        match self {
+            Self::Yes => "planted",
+            Self::No => "planted-free",
+        }
+    }
+}
+
+/// The warden of such a process: this program once more.
+fn sandbox() -> Sandbox {
+    let arguments = ["--ignored", "--exact", "child::warden", "--nocapture", "--test-threads=1"];
+    Sandbox {
+        program: std::env::current_exe().expect("a path"),
+        name: "keyway-warden".into(),
+        arguments: arguments.map(Into::into).to_vec(),
+        required: false,
+    }
+}
+
+#[test]
+#[ignore = "the process that takes down what another one made"]
+fn warden() {
+    if std::env::var_os(VARIABLE).is_some() {
+        session::warden().expect("somebody asks");
+        std::process::exit(0);
+    }
+}
+
 fn print(value: &impl serde::Serialize) {
     println!("{}", serde_json::to_string(value).expect("plain data"));
 }
@@ -60,7 +98,7 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
         cache: way == "cached",
         volume: file.to_owned(),
         attachment: match way {
-            "fuse" => Attachment::Fuse { loop_device: false },
+            "fuse" | "planted" | "planted-free" => Attachment::Fuse { loop_device: false },
             "loop" | "cached" => Attachment::Fuse { loop_device: true },
             "nbd" => Attachment::Nbd(NbdAddress::Session),
             "vhost-user" => Attachment::VhostUser(None),
@@ -68,6 +106,7 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
         },
         mount: mount_point.map(|at| MountPlan { at, filesystem: None }),
         reasons: Vec::new(),
+        sandbox: (way != Confined::No.planted()).then(sandbox),
         details: serde_json::Value::Null,
     };
     let busy = |e: StoreError| {
@@ -75,5 +114,9 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
         AttachError::AlreadyOpen { volume: file.display().to_string() }
     };
     let store = FileStore::open(file, OpenMode::ReadWrite, Caching::Direct).map_err(busy)?;
-    session::run(device(store, Access::ReadWrite), plan, print)
+    let device = match file.parent() {
+        Some(folder) if way.starts_with("planted") => device(Planted::new(store, folder), Access::ReadWrite),
+        _ => device(store, Access::ReadWrite),
+    };
+    session::run(device, plan, print)
 }

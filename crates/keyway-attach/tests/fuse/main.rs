@@ -4,6 +4,7 @@
 mod child;
 mod durable;
 mod file;
+mod planted;
 mod random;
 mod rig;
 mod session;

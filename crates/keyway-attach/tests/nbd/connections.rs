@@ -5,7 +5,7 @@ use crate::rig::{Rig, device_on};
 use keyway_attach::Stop;
 use keyway_attach::nbd::{Listen, NbdError, Options, Server};
 use keyway_engine::Access;
-use keyway_store::{MemStore, Store, StoreError};
+use keyway_store::{MemStore, Store, StoreError, pass_on};
 use keyway_testkit::{PATIENCE, Rng};
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
@@ -22,6 +22,8 @@ struct Meeting {
 }
 
 impl Store for Meeting {
+    pass_on! { [inner] write_at flush discard size sector_bytes is_read_only }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         let mut there = self.there.lock().unwrap();
         *there += 1;
@@ -29,24 +31,6 @@ impl Store for Meeting {
         let waited = self.complete.wait_timeout_while(there, PATIENCE, |n| *n < self.wanted).unwrap();
         assert!(!waited.1.timed_out(), "{} reads never met", self.wanted);
         self.inner.read_at(buf, offset)
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        self.inner.write_at(buf, offset)
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        self.inner.flush()
-    }
-    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
-        self.inner.discard(offset, len)
-    }
-    fn size(&self) -> u64 {
-        self.inner.size()
-    }
-    fn sector_bytes(&self) -> u32 {
-        self.inner.sector_bytes()
-    }
-    fn is_read_only(&self) -> bool {
-        self.inner.is_read_only()
     }
 }
 

@@ -42,6 +42,10 @@ fn more_idle_clients_than_there_were_places_leave_one_for_the_owner() {
     }
     // There is an end to it; those who are there stay.
     idle.extend((0..31).map(|_| rig.client()));
+    // A place is taken behind the handshake's last message: who is answered has one.
+    for client in &mut idle {
+        assert_eq!(client.read(0, 512), [0; 512]);
+    }
     let mut refused = rig.client();
     refused.expect_end();
     for client in &mut idle {

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, NQN, capsule, connect, entry, ic_req};
 use crate::namespace::Memory;
-use keyway_attach::nvme_tcp::{Breach, ConnectionError, Options, serve_connection};
+use keyway_attach::nvme_tcp::{ConnectionError, Options, Violation, serve_connection};
 use keyway_testkit::PATIENCE;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ fn serve(bytes: &[u8]) -> (ConnectionError, usize) {
     (ended.expect_err("every connection ends"), out.len())
 }
 
-fn breach(bytes: &[u8]) -> Breach {
+fn violation(bytes: &[u8]) -> Violation {
     match serve(bytes).0 {
-        ConnectionError::Host(breach) => breach,
+        ConnectionError::Host(violation) => violation,
         ConnectionError::Wire(e) => panic!("{e}"),
     }
 }
 
 #[test]
 fn what_a_host_must_not_do() {
-    assert_eq!(breach(&[5, 0, 24, 0, 24, 0, 0, 0]), Breach::PduType(5));
-    assert_eq!(breach(&capsule(&[0; 64], &[])), Breach::PduType(4));
-    assert_eq!(breach(&[0, 0, 127, 0, 128, 0, 0, 0]), Breach::PduLength(128));
+    assert_eq!(violation(&[5, 0, 24, 0, 24, 0, 0, 0]), Violation::PduType(5));
+    assert_eq!(violation(&capsule(&[0; 64], &[])), Violation::PduType(4));
+    assert_eq!(violation(&[0, 0, 127, 0, 128, 0, 0, 0]), Violation::PduLength(128));
     let mut format = ic_req();
     format[8] = 1;
-    assert_eq!(breach(&format), Breach::Format(1));
+    assert_eq!(violation(&format), Violation::Format(1));
     let data = |cid: u8, offset: u8, len: u32| {
         let mut pdu = vec![6, 0, 24, 24];
         pdu.extend_from_slice(&(24 + len).to_le_bytes());
@@ -40,13 +40,16 @@ fn what_a_host_must_not_do() {
     };
     let start = [ic_req(), connect(0, 0xffff, NQN)].concat();
     let write = capsule(&entry(1, 1, 8192, false, &[(48, &[15])]), &[]);
-    assert_eq!(breach(&[start.clone(), data(0, 0, 4)].concat()), Breach::Identifier(0));
-    assert_eq!(breach(&[start.clone(), write.clone(), write.clone()].concat()), Breach::Identifier(0));
-    assert_eq!(breach(&[start.clone(), write.clone(), data(0, 4, 4)].concat()), Breach::DataOffset(4));
-    assert_eq!(breach(&[start.clone(), write.clone(), data(0, 0, 8196)].concat()), Breach::DataOffset(0));
+    assert_eq!(violation(&[start.clone(), data(0, 0, 4)].concat()), Violation::Identifier(0));
+    assert_eq!(violation(&[start.clone(), write.clone(), write.clone()].concat()), Violation::Identifier(0));
+    assert_eq!(violation(&[start.clone(), write.clone(), data(0, 4, 4)].concat()), Violation::DataOffset(4));
     assert_eq!(
-        breach(&[start, vec![4, 0, 72, 72, 0xff, 0xff, 0xff, 0x7f], vec![0; 64]].concat()),
-        Breach::PduLength(0x7fff_ffff - 72)
+        violation(&[start.clone(), write.clone(), data(0, 0, 8196)].concat()),
+        Violation::DataOffset(0)
+    );
+    assert_eq!(
+        violation(&[start, vec![4, 0, 72, 72, 0xff, 0xff, 0xff, 0x7f], vec![0; 64]].concat()),
+        Violation::PduLength(0x7fff_ffff - 72)
     );
 }
 

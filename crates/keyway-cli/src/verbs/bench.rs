@@ -1,12 +1,9 @@
 //! `bench`: how fast this machine ciphers and derives keys.
 
 use super::lab;
-use crate::failure::Failure;
-use crate::output::{Output, tables};
-use crate::size;
-use crate::words;
-use keyway::lab::bench::{self, Buffers, Document, Plan, Subject, Threads};
-use std::path::PathBuf;
+use crate::output::tables;
+use crate::verbs::*;
+use keyway::lab::bench::{self, BenchDocument, BenchPlan, BenchSubject, Buffers, Threads};
 use std::time::Duration;
 
 /// Measure ciphers and key derivations on this machine
@@ -16,14 +13,11 @@ use std::time::Duration;
 /// kernel is measured with 1M on one core, and the one that would be chosen also with 4K, with 64K
 /// and on all cores.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway bench --html speed.html
-  $ keyway bench --cipher aes --cipher aes-cbc-128 --kernel all --buffer 4K,1M --threads 1,all --json")]
 pub(crate) struct Args {
     /// Only this cipher: VeraCrypt's ciphers and cascades, outermost first, or BitLocker's
     /// aes-xts-128, aes-cbc-128-elephant and so on. Repeatable
-    #[arg(long, value_name = "CIPHER", value_parser = words::parsed::<Subject>)]
-    cipher: Vec<Subject>,
+    #[arg(long, value_name = "CIPHER", value_parser = parsed::<BenchSubject>)]
+    cipher: Vec<BenchSubject>,
     /// Only this kernel: portable, sse, avx2, avx512, neon, or all. Repeatable
     #[arg(long, value_name = "KERNEL")]
     kernel: Vec<String>,
@@ -45,12 +39,11 @@ pub(crate) struct Args {
     html: Option<PathBuf>,
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let kernels = bench::kernels(&args.kernel)?;
     let time = Duration::from_millis(u64::from(args.time));
-    let plan = Plan::of(&args.buffer, &args.threads, args.kernel.is_empty(), time)?;
-    let subjects = if args.cipher.is_empty() { Subject::all() } else { args.cipher.clone() };
+    let plan = BenchPlan::of(&args.buffer, &args.threads, args.kernel.is_empty(), time)?;
+    let subjects = if args.cipher.is_empty() { BenchSubject::all() } else { args.cipher.clone() };
     let document = bench::measure(&subjects, &kernels, &plan, !args.no_kdf, lab::command())?;
     if let Some(path) = &args.html {
         std::fs::write(path, bench::html(&document)).map_err(|e| Failure::io("write", path, &e))?;
@@ -58,7 +51,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     out.result(&document, || told(&document))
 }
 
-fn told(document: &Document) -> String {
+fn told(document: &BenchDocument) -> String {
     let machine = &document.machine;
     let mut text = tables(bench::tables(document));
     text.push_str(&format!(

@@ -1,20 +1,12 @@
 //! `cat`: decrypted bytes to standard output.
 
-use crate::failure::Failure;
-use crate::given::VolumeArgs;
-use crate::output::{Output, STANDARD_OUTPUT, raw_stdout};
-use crate::searching::SearchBar;
-use crate::size;
-use keyway::medium::must_exist;
-use keyway::{Access, Caching};
-use std::path::Path;
+use crate::failure::STANDARD_OUTPUT;
+use crate::output::raw_stdout;
+use crate::verbs::*;
+use keyway::Caching;
 
 /// Write a volume's decrypted bytes to standard output
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway cat secret.hc | sha256sum
-  $ keyway cat /dev/sdb1 --offset 1M --length 64K --password-file pw.txt > piece.bin
-  $ keyway cat bitlocker.img --recovery-password 'BitLocker Recovery Key.TXT' > plain.img")]
 pub(crate) struct Args {
     /// First byte
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "0")]
@@ -23,14 +15,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     length: Option<u64>,
     #[command(flatten)]
+    confined: SandboxArgs,
+    #[command(flatten)]
     target: VolumeArgs,
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    must_exist(&args.target.volume)?;
-    let bar = SearchBar::new();
-    let open = args.target.locked(&bar)?.open(Access::ReadOnly, Caching::Buffered)?;
+    let volume = args.confined.around(args.target.locked()?);
+    volume.must_be_free(Access::ReadOnly)?;
+    let open = volume.open(Access::ReadOnly, Caching::Buffered)?;
     out.warnings(&open.warnings);
     Ok(open.copy_out(args.offset, args.length, raw_stdout()?, Path::new(STANDARD_OUTPUT))?)
 }

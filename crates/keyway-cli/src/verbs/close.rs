@@ -1,22 +1,14 @@
 //! `close`: flush, unmount, detach, wipe the keys.
 
-use crate::dry_run::DryRunArgs;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::shown::shown;
-use keyway::session::{self, AttachError, ClosedVolume, Silence, SilentProcess};
-use serde_json::json;
+use crate::verbs::*;
+use keyway::session::{self, Silence, SilentProcess};
 
 /// Flush, unmount and detach a volume, and wipe its keys
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway close secret.hc
-  $ sudo keyway close /mnt/secret
-  $ keyway close --all")]
 pub(crate) struct Args {
     /// The volume, its loop device, its file, or the folder it is mounted on
     #[arg(value_name = "VOLUME|DEVICE|MOUNTPOINT", required_unless_present = "all")]
-    which: Option<String>,
+    which: Option<PathBuf>,
     /// Close everything this user has open
     #[arg(long, conflicts_with = "which")]
     all: bool,
@@ -30,32 +22,17 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         let plan = json!({"close": session::plan_close(args.which.as_deref())?});
         return args.dry.go_on(&plan, None, out).map(drop);
     }
-    let names = match &args.which {
-        Some(name) => vec![name.clone()],
-        None => session::list()?.into_iter().map(|state| state.id).collect(),
-    };
-    let (mut closed, mut failures, mut declined) = (Vec::new(), Vec::new(), Vec::new());
+    let mut failures = Vec::new();
     let destroy = |volume: &str| {
         let asked = out.confirm(&format!(
             "{volume} was deleted while it was open. What is in it can be read and copied until it is closed, and by \
              nobody afterwards."
         ));
-        asked.map_err(|failure| declined.push(failure)).is_ok()
+        asked.map_err(|failure| failures.push(failure)).is_ok()
     };
-    for (_, done) in session::close_each(names, &|silent| out.note(&waiting(silent)), destroy) {
-        match done {
-            Ok(done) => closed.push(ClosedVolume::new(done.state, done.killed)),
-            // Told by whoever was asked.
-            Err(AttachError::Deleted { .. }) => {}
-            // Somebody else has closed it.
-            Err(AttachError::NotOpen(_)) if args.all => {}
-            Err(e) => failures.push(Failure::from(e)),
-        }
-    }
-    failures.splice(0..0, declined);
-    if args.all {
-        closed.extend(session::clean_stale()?.into_iter().map(|state| ClosedVolume::new(state, true)));
-    }
+    let done = session::close_each(args.which.as_deref(), &|silent| out.note(&waiting(silent)), destroy)?;
+    failures.extend(done.failed.into_iter().map(Failure::from));
+    let closed = done.closed;
     if let Some(last) = failures.pop() {
         for closed in &closed {
             out.warn(&format!("{} was closed, but not everything was", closed.volume.display()));

@@ -1,26 +1,14 @@
 //! `create`: a new container, a device formatted as one, or a hidden volume inside another.
 
 use crate::asking::Terminal;
-use crate::dry_run::DryRunArgs;
-use crate::failure::Failure;
-use crate::new_protectors::{BitLockerArgs, NewFormatArg, key_rows};
-use crate::output::{Output, bytes, pairs};
+use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, key_rows};
 use crate::progress::Later;
-use crate::secrets_in::{HiddenArgs, SecretArgs};
-use crate::shown::shown;
-use crate::size;
-use crate::words::parsed;
-use keyway::create::{CreateRequest, Created, CreatedDetails, FileSystem, HashName, Loss, Stage};
-use keyway_error::Kind;
-use std::path::PathBuf;
+use crate::unlock_args::{HiddenArgs, SecretArgs};
+use crate::verbs::*;
+use keyway::create::{CreateLoss, CreateRequest, Created, CreatedDetails, FileSystem, HashName};
 
 /// Make a new volume in a file or on a device, or a hidden one inside another
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway create secret.hc --size 10G --filesystem exfat
-  $ sudo keyway create /dev/sdb1 --cipher aes-twofish-serpent --hash whirlpool --filesystem ext4
-  $ keyway create stick.img --size 8G --format bitlocker --filesystem ntfs
-  $ keyway create secret.hc --hidden 2G --password-file outer.txt --hidden-password-file hidden.txt --yes")]
 pub(crate) struct Args {
     /// A file that does not exist yet, or a block device; with --hidden also an existing volume
     path: PathBuf,
@@ -31,8 +19,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     hidden: Option<u64>,
     /// The format; what is made inside BitLocker is NTFS, exFAT or FAT
-    #[arg(long, value_enum, default_value = "veracrypt")]
-    format: NewFormatArg,
+    #[arg(long, value_parser = choice(NEW_FORMATS), default_value = "veracrypt")]
+    format: Family,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes). BitLocker: aes-xts-128 (default), aes-xts-256, aes-cbc-128, aes-cbc-256
     #[arg(long, value_name = "CIPHER")]
     cipher: Option<String>,
@@ -81,8 +69,9 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     })?;
     let (path, hidden) = (args.path.display(), bytes(args.hidden.unwrap_or_default()));
     let question = match plan.loses {
-        Some(Loss::Device) => Some(format!("Everything on {path} will be lost.")),
-        Some(Loss::OuterEnd) => Some(format!(
+        Some(CreateLoss::Device) => Some(format!("Everything on {path} will be lost.")),
+        Some(CreateLoss::File) => Some(format!("{path} will be replaced; everything in it will be lost.")),
+        Some(CreateLoss::OuterEnd) => Some(format!(
             "The last {hidden} of {path} will be overwritten; files of the outer volume that lie there are lost."
         )),
         _ => None,
@@ -91,7 +80,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         return Ok(());
     }
     let label = |stage| match (stage, args.filesystem.0) {
-        (Stage::FileSystem, Some(fs)) => format!("making {fs}"),
+        (keyway::Stage::MakingFileSystem, Some(fs)) => format!("making {fs}"),
         _ => "filling".to_owned(),
     };
     let made = plan.run(&Terminal, &Later::new(label))?;
@@ -103,10 +92,10 @@ impl Args {
     fn request(&self) -> CreateRequest {
         let mut request = CreateRequest::new(&self.path);
         (request.bytes, request.hidden_bytes, request.replace) = (self.size, self.hidden, self.force);
-        (request.format, request.quick) = (self.format.family(), self.quick);
+        (request.format, request.quick) = (self.format, self.quick);
         (request.cipher, request.hash) = (self.cipher.clone(), self.hash);
         (request.filesystem, request.label) = (self.filesystem.0, self.label.clone());
-        (request.secret, request.hidden_secret) = (self.secret.source().named(), self.inner.source().named());
+        (request.secret, request.hidden_secret) = (self.secret.source(), self.inner.source());
         (request.to_go, request.protectors) = (self.bitlocker.to_go, self.bitlocker.protectors());
         request
     }
@@ -135,9 +124,7 @@ fn words(made: &Created) -> String {
             rows.extend(id.map(|id| ("  recovery password's identifier", id.to_string())));
             let digits = recovery_password.as_ref().map(|password| password.to_text());
             let digits = digits.as_ref().map(|digits| String::from_utf8_lossy(digits));
-            let text = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-            let (file, key) = (text(recovery_file), text(startup_key));
-            rows.extend(key_rows(digits.as_deref(), file.as_deref(), key.as_deref()));
+            rows.extend(key_rows(digits.as_deref(), recovery_file.as_deref(), startup_key.as_deref()));
             "A new BitLocker volume"
         }
         CreatedDetails::VeraCrypt { pim, hidden, .. } => {

@@ -2,20 +2,14 @@
 
 use super::drive;
 use crate::conversion::HowArgs;
-use crate::failure::Failure;
-use crate::given::VolumeArgs;
-use crate::output::Output;
-use keyway::conversion::{Goal, Request};
+use crate::verbs::*;
+use keyway::conversion::{ConversionRequest, Goal};
 
 /// Decrypt a volume in place: what is in it lies open on the device afterwards
 ///
 /// The volume must not be open. Losing power, or Ctrl-C, at any moment loses nothing: `keyway resume`
 /// goes on. A hidden volume is lost. A BitLocker volume can be paused and used in between.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ sudo keyway decrypt /dev/sdb1
-  $ keyway decrypt secret.hc --password-file pw.txt --yes
-  $ sudo keyway decrypt --hardware /dev/nvme0n1 --password-file owner.txt")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: VolumeArgs,
@@ -25,14 +19,13 @@ pub(crate) struct Args {
     hardware: drive::HardwareArgs,
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.target.volume;
     if args.hardware.wanted() {
-        return drive::decrypt(path, &args.hardware, &args.target.source(), (args.how.dry, out));
+        return drive::decrypt(path, &args.hardware, args.target.source(), (args.how.dry, out));
     }
-    let mut request = Request::new(path, Goal::Decrypt);
-    request.arguments = args.target.which().arguments();
-    request.sources = args.target.keys.sources(&args.target.source())?;
+    let mut request = ConversionRequest::new(path, Goal::Decrypt);
+    request.arguments = args.target.arguments();
+    request.sources = args.target.sources()?;
     args.how.carry_out(request, out)
 }

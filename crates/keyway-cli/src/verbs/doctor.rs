@@ -1,32 +1,25 @@
 //! `doctor`: what this machine can do, what would be chosen, and why.
 
 use crate::attach_words::because;
-use crate::failure::Failure;
-use crate::output::{Output, bytes, pairs};
+use crate::verbs::*;
+use crate::words::sentences;
 use keyway::create::FileSystem;
-use keyway::session::CANDIDATES;
 use keyway::{Capabilities, Capability};
-use serde::Serialize;
 
 /// Tell what this machine can do, what would be chosen, and why
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway doctor
-  $ sudo keyway doctor --json")]
 pub(crate) struct Args {}
 
 #[derive(Serialize)]
 struct Document {
     #[serde(flatten)]
     here: Capabilities,
-    because: &'static str,
+    because: String,
 }
 
-/// Runs the verb.
 pub(crate) fn run(_: &Args, out: Output) -> Result<(), Failure> {
     let here = Capabilities::look();
-    let chosen = CANDIDATES.iter().find(|candidate| candidate.name == here.attachment);
-    let document = Document { here, because: chosen.map_or("", because) };
+    let document = Document { because: because(here.attachment), here };
     out.result(&document, || words(&document))
 }
 
@@ -35,10 +28,13 @@ fn words(Document { here: d, because }: &Document) -> String {
     let or_none = |words: String| if words.is_empty() { "none".to_owned() } else { words };
     let part = |part: &Capability| match &part.reason {
         None => "yes".to_owned(),
-        Some(why) => format!("no: {why}"),
+        Some(why) if part.advice.is_empty() => format!("no: {why}"),
+        Some(why) => format!("no: {why}; {}", sentences(&part.advice)),
     };
     let missing = FileSystem::ALL.iter().filter(|f| !d.filesystems.contains(&f.name()));
     let missing: Vec<_> = missing.map(|f| format!("{} (package {})", f.name(), f.package())).collect();
+    let locked = d.memlock_bytes.map_or_else(|| "no limit".to_owned(), |n| format!("up to {}", bytes(n)));
+    let udev = "yes, where udev hands the devices over; without root they end with their server";
     let mut rows = vec![
         ("user", if d.root { "root" } else { "not root" }.to_owned()),
         ("processor", format!("{}, {} core(s)", d.processor, d.cores)),
@@ -46,10 +42,7 @@ fn words(Document { here: d, because }: &Document) -> String {
         ("cipher kernels", format!("{}; {} would be chosen, the fastest", d.kernels.join(", "), d.kernel)),
         ("memory", format!("{}, {} of it to be had", known(d.memory_bytes), known(d.memory_available_bytes))),
         ("Argon2id", part(&d.argon2id)),
-        (
-            "locked memory",
-            d.memlock_bytes.map_or_else(|| "no limit".to_owned(), |n| format!("up to {}", bytes(n))),
-        ),
+        ("locked memory", locked),
         ("FUSE", part(&d.fuse)),
         ("fusermount3", if d.fusermount3 { "yes" } else { "no: install the package fuse3" }.to_owned()),
         ("loop device", part(&d.loop_device)),
@@ -57,14 +50,8 @@ fn words(Document { here: d, because }: &Document) -> String {
         ("NBD server", part(&d.nbd)),
         ("vhost-user", part(&d.vhost_user)),
         ("NVMe/TCP", part(&d.nvme_tcp)),
-        (
-            "ublk",
-            match d.ublk.usable && !d.root {
-                true => "yes, where udev hands the devices over; without root they end with their server"
-                    .to_owned(),
-                false => part(&d.ublk),
-            },
-        ),
+        ("ublk", if d.ublk.usable && !d.root { udev.to_owned() } else { part(&d.ublk) }),
+        ("sandbox", part(&d.sandbox)),
         ("file systems", or_none(d.filesystems.join(" "))),
     ];
     if !missing.is_empty() {

@@ -2,15 +2,11 @@
 
 use super::drive;
 use crate::conversion::HowArgs;
-use crate::failure::Failure;
-use crate::given::KeyArgs;
-use crate::new_protectors::{BitLockerArgs, NewFormatArg};
-use crate::output::Output;
-use crate::secrets_in::{NewArgs, SecretArgs};
-use crate::words::parsed;
-use keyway::conversion::{FreeSpace, Goal, NewVolume, Request};
+use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS};
+use crate::unlock_args::{NewArgs, SecretArgs};
+use crate::verbs::*;
+use keyway::conversion::{ConversionRequest, FreeSpace, Goal, NewVolume};
 use keyway_volume::HashName;
-use std::path::PathBuf;
 
 /// Encrypt a file system in place, with everything in it; or give a volume another cipher, new keys, another format
 ///
@@ -19,21 +15,12 @@ use std::path::PathBuf;
 /// or Ctrl-C, at any moment loses nothing: `keyway resume` goes on. Making the file system smaller is
 /// its own tool's work, which is not safe against that.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ sudo keyway encrypt /dev/sdb1
-  $ keyway encrypt disk.img --cipher aes-twofish-serpent --password-file pw.txt --yes
-  $ sudo keyway encrypt /dev/sdb1 --used-space-only --free-space trim
-  $ keyway encrypt secret.hc --reencrypt --cipher serpent
-  $ sudo keyway encrypt /dev/sdb1 --reencrypt --cipher aes-xts-256 --recovery-password key.txt
-  $ keyway encrypt secret.hc --reencrypt --format bitlocker --recovery-file key.txt
-  $ sudo keyway encrypt /dev/sdb1 --format bitlocker --used-space-only --recovery-file key.txt
-  $ sudo keyway encrypt --hardware /dev/nvme0n1 --recovery-sheet /media/stick/sheet.txt")]
 pub(crate) struct Args {
     /// The block device, or a file with a file system in it
     device: PathBuf,
     /// The format (default veracrypt; with --reencrypt it stays what it is)
-    #[arg(long, value_enum)]
-    format: Option<NewFormatArg>,
+    #[arg(long, value_parser = choice(NEW_FORMATS))]
+    format: Option<Family>,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
     #[arg(long, value_name = "CIPHER")]
     cipher: Option<String>,
@@ -50,8 +37,8 @@ pub(crate) struct Args {
     #[arg(long)]
     used_space_only: bool,
     /// What becomes of free space then: it is left with what was deleted in it, filled with noise, or trimmed
-    #[arg(long, value_enum, value_name = "HOW", requires = "used_space_only", default_value = "leave")]
-    free_space: FreeSpaceArg,
+    #[arg(long, value_name = "HOW", requires = "used_space_only", default_value = "leave", value_parser = choice(FREE_SPACE))]
+    free_space: FreeSpace,
     #[command(flatten)]
     how: HowArgs,
     #[command(flatten)]
@@ -68,18 +55,12 @@ pub(crate) struct Args {
     owner: drive::OwnerArgs,
 }
 
-/// What becomes of free space.
-#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-enum FreeSpaceArg {
-    /// Left as it is: what was deleted stays readable
-    Leave,
-    /// Overwritten with noise
-    Fill,
-    /// Given back to the drive, or to the file system that a file is on
-    Trim,
-}
+const FREE_SPACE: [(&str, FreeSpace, &str); 3] = [
+    ("leave", FreeSpace::Leave, "Left as it is: what was deleted stays readable"),
+    ("fill", FreeSpace::Fill, "Overwritten with noise"),
+    ("trim", FreeSpace::Trim, "Given back to the drive, or to the file system that a file is on"),
+];
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.device;
     if args.hardware.wanted() {
@@ -90,7 +71,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
                 "with --hardware leave out --cipher, --hash, --reencrypt, --grow and the --new-… options",
             ));
         }
-        return drive::encrypt(path, &args.hardware, &args.owner, &args.secret.source(), (args.how.dry, out));
+        return drive::encrypt(path, &args.hardware, &args.owner, args.secret.source(), (args.how.dry, out));
     }
     if args.owner.is_given() {
         return Err(Failure::usage(
@@ -98,28 +79,14 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "add --hardware, or leave out --recovery-sheet, --admin-password-… and --leave-unlocked",
         ));
     }
-    let new = args.new_volume();
+    let mut new = NewVolume::default();
+    new.format = args.format;
+    (new.cipher, new.hash) = (args.cipher.clone(), args.hash);
+    (new.grow, new.used_space_only, new.free_space) = (args.grow, args.used_space_only, args.free_space);
+    (new.protectors, new.to_go) = (args.bitlocker.protectors(), args.bitlocker.to_go);
     let goal = if args.reencrypt { Goal::Reencrypt(new) } else { Goal::Encrypt(new) };
-    let mut request = Request::new(path, goal);
-    request.sources = args.keys.sources(&args.secret.source())?;
-    request.new = args.new.source().named();
+    let mut request = ConversionRequest::new(path, goal);
+    request.sources = args.keys.sources(args.secret.source())?;
+    request.new = args.new.source();
     args.how.carry_out(request, out)
-}
-
-impl Args {
-    /// What the volume is to be like.
-    fn new_volume(&self) -> NewVolume {
-        let mut new = NewVolume::default();
-        new.format = self.format.map(NewFormatArg::family);
-        new.cipher.clone_from(&self.cipher);
-        new.hash = self.hash;
-        (new.grow, new.used_space_only) = (self.grow, self.used_space_only);
-        new.free_space = match self.free_space {
-            FreeSpaceArg::Leave => FreeSpace::Leave,
-            FreeSpaceArg::Fill => FreeSpace::Fill,
-            FreeSpaceArg::Trim => FreeSpace::Trim,
-        };
-        (new.protectors, new.to_go) = (self.bitlocker.protectors(), self.bitlocker.to_go);
-        new
-    }
 }

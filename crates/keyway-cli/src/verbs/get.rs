@@ -1,29 +1,19 @@
 //! `get`: files out of a volume, with no mount and no root.
 
-use crate::failure::{Exit, Failure};
-use crate::given::VolumeArgs;
-use crate::output::{Output, STANDARD_OUTPUT, bytes, raw_stdout};
-use crate::searching::SearchBar;
-use crate::shown::shown;
-use keyway::Access;
+use crate::failure::STANDARD_OUTPUT;
+use crate::output::raw_stdout;
+use crate::verbs::*;
 use keyway::files::parse;
 use keyway::inside::Destination;
-use keyway::medium::must_exist;
-use keyway_error::Kind;
-use serde_json::json;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 
 /// Copy a file or a folder out of a volume, with no mount and no root
 ///
 /// What is copied is for its owner alone. Nothing is overwritten, links are left out, and no name in the
 /// volume leads out of the folder that is made.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway get secret.hc /photos
-  $ keyway get secret.hc /notes.txt - | less
-  $ keyway get /dev/sdb1 /Users/ann/Documents backup --recovery-password paper.txt")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    confined: SandboxArgs,
     #[command(flatten)]
     target: VolumeArgs,
     /// The file or folder in it
@@ -33,16 +23,15 @@ pub(crate) struct Args {
     to: PathBuf,
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    must_exist(&args.target.volume)?;
     let path = parse(&args.path)?;
     let to = match args.to.to_str() {
         Some("-") => None,
         _ => Some(Destination::find(&args.to, path.last().map(OsString::as_os_str))?),
     };
-    let bar = SearchBar::new();
-    let mut inside = args.target.locked(&bar)?.open_files(Access::ReadOnly)?;
+    let mut volume = args.confined.around(args.target.locked()?);
+    volume.sandbox = volume.sandbox.map(|sandbox| sandbox.copying_to(to.as_ref().map(Destination::folder)));
+    let mut inside = volume.open_files(Access::ReadOnly)?;
     out.warnings(&inside.warnings);
     let Some(to) = to else {
         return Ok(inside.read(&path, raw_stdout()?, Path::new(STANDARD_OUTPUT))?);

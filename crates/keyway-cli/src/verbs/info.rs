@@ -2,24 +2,16 @@
 
 use super::drive;
 use crate::conversion::{self, JournalArgs};
-use crate::failure::Failure;
-use crate::given::{Family, VolumeArgs};
-use crate::output::{Output, bytes, pairs};
-use crate::searching::SearchBar;
-use crate::shown::shown;
+use crate::told;
+use crate::verbs::*;
+use keyway::conversion::describe;
 use keyway::detect::{What, detect};
 use keyway::medium::{look_again, must_exist};
-use keyway::{Access, Caching, LockedVolume};
+use keyway::{Caching, LockedVolume};
 use keyway_volume::VolumeError;
-use serde_json::Value;
-use std::path::Path;
 
 /// Tell everything a volume's header says; without a secret, what can be seen from outside
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway info secret.hc
-  $ keyway info secret.hc --password-file pw.txt --json
-  $ keyway info /dev/sdb1 --ask")]
 pub(crate) struct Args {
     /// Ask for the password on the terminal
     #[arg(long)]
@@ -30,16 +22,14 @@ pub(crate) struct Args {
     target: VolumeArgs,
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.target.volume;
     must_exist(path)?;
-    if let Some(document) = look_again(|| conversion::half_converted(path, args.journal.path()))? {
-        return out.result(&document, || conversion::describe_in_words(path, &document));
+    if let Some(found) = look_again(|| describe(path, args.journal.path()))? {
+        return out.result(&conversion::document(path, &found), || conversion::words(path, &found));
     }
-    let bar = SearchBar::new();
-    let volume = args.target.locked(&bar)?;
-    if !args.target.names_a_secret() && !args.ask {
+    let volume = args.target.locked()?;
+    if !volume.sources.is_given() && !args.ask {
         return look_again(|| match volume.family()? {
             Family::VeraCrypt if keyway::drive::is_drive(path) => drive::show(path, out),
             Family::BitLocker | Family::VeraCrypt => outside(&volume, out),
@@ -76,41 +66,6 @@ fn outside(volume: &LockedVolume<'_>, out: Output) -> Result<(), Failure> {
     }
 }
 
-/// Every field of the document, a line each.
 fn words(path: &Path, document: &Value) -> String {
-    let mut rows = Vec::new();
-    for (key, value) in document.as_object().into_iter().flatten() {
-        let label = format!("  {}", key.replace('_', " "));
-        let text = match value {
-            Value::Null => continue,
-            Value::Array(list) if list.is_empty() || key == "warnings" => continue,
-            Value::Array(list) if list.iter().all(Value::is_object) => {
-                for (i, item) in list.iter().enumerate() {
-                    rows.push((if i == 0 { label.clone() } else { String::new() }, one_line(item)));
-                }
-                continue;
-            }
-            Value::String(text) => text.clone(),
-            Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
-            Value::Number(n) if key.ends_with("_bytes") => match n.as_u64() {
-                Some(n) if n >= 10_000 => format!("{n} ({})", bytes(n)),
-                _ => n.to_string(),
-            },
-            Value::Object(_) => one_line(value),
-            other => other.to_string(),
-        };
-        rows.push((label, text));
-    }
-    format!("{}\n{}", shown(path), pairs(&rows))
-}
-
-/// The texts and numbers in an object.
-fn one_line(object: &Value) -> String {
-    let fields = object.as_object().into_iter().flat_map(|fields| fields.values());
-    let words = fields.filter_map(|value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(n) => Some(n.to_string()),
-        _ => None,
-    });
-    words.collect::<Vec<_>>().join("  ")
+    format!("{}\n{}", shown(path), pairs(&told::described(document)))
 }

@@ -1,6 +1,25 @@
 //! One file per verb: its words, and how what it did is told.
 
-use std::path::Path;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+// What nearly every verb speaks of.
+pub(crate) use crate::dry_run::{DryRunArgs, TargetArgs};
+pub(crate) use crate::failure::{Exit, Failure};
+pub(crate) use crate::output::{Output, bytes, pairs, table};
+pub(crate) use crate::progress::SearchBar;
+pub(crate) use crate::shown::shown;
+pub(crate) use crate::size;
+pub(crate) use crate::told::{facts, said};
+pub(crate) use crate::unlock_args::{KeyArgs, SandboxArgs, VolumeArgs};
+pub(crate) use crate::words::parsed;
+pub(crate) use keyway::Access;
+pub(crate) use keyway::unlock::Family;
+pub(crate) use keyway_attach::path_text::value as in_json;
+pub(crate) use keyway_error::Kind;
+pub(crate) use serde::Serialize;
+pub(crate) use serde_json::{Value, json};
+pub(crate) use std::ffi::OsString;
+pub(crate) use std::path::{Path, PathBuf};
 
 #[cfg(feature = "lab")]
 pub(crate) mod bench;
@@ -34,4 +53,15 @@ pub(crate) mod ublk_owner;
 /// A volume's short name, for prompts.
 pub(crate) fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
+}
+
+/// One of these words, each for a value, with what it means.
+pub(crate) fn choice<T: Clone + Send + Sync + 'static, const N: usize>(
+    all: [(&'static str, T, &'static str); N],
+) -> impl TypedValueParser<Value = T> {
+    let words = all.each_ref().map(|(word, _, what)| PossibleValue::new(*word).help(*what));
+    PossibleValuesParser::new(words).try_map(move |given| {
+        let known = all.iter().find(|(word, ..)| *word == given);
+        known.map(|(_, value, _)| value.clone()).ok_or("there is no such word")
+    })
 }

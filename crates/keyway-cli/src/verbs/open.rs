@@ -1,29 +1,20 @@
 //! `open`: unlock a volume and attach it.
 
-use crate::attach_words::{AttachArg, warn_of_a_socket};
-use crate::dry_run::DryRunArgs;
-use crate::failure::Failure;
-use crate::given::VolumeArgs;
-use crate::output::Output;
-use crate::searching::SearchBar;
-use crate::secrets_in::ProtectArgs;
+use crate::attach_words::{WAYS, warn_of_a_socket};
 use crate::session_words::{self, told_of};
-use keyway::session::{AttachRequest, SessionPlan, SessionSecrets};
-use std::path::{Path, PathBuf};
+use crate::unlock_args::ProtectArgs;
+use crate::verbs::*;
+use keyway::session::{AttachBy, AttachRequest, SessionPlan, SessionSecrets};
 
 /// Unlock a volume and attach it: as a file, as root also as a block device, mounted where asked
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ sudo keyway open secret.hc /mnt/secret
-  $ keyway open secret.hc --attach nbd --read-only --password-file pw.txt --json
-  $ keyway open outer.hc --protect-hidden --protect-password-fd 3 3< hidden-pw.txt")]
 pub(crate) struct Args {
     /// Mount the file system inside on this folder (needs root)
     #[arg(index = 2)]
     mountpoint: Option<PathBuf>,
     /// How the volume reaches you
-    #[arg(long, value_enum, default_value = "auto")]
-    attach: AttachArg,
+    #[arg(long, value_parser = choice(WAYS), default_value = "auto")]
+    attach: AttachBy,
     /// Refuse every write
     #[arg(long)]
     read_only: bool,
@@ -41,25 +32,24 @@ pub(crate) struct Args {
     #[arg(long)]
     foreground: bool,
     #[command(flatten)]
-    dry: DryRunArgs,
+    confined: SandboxArgs,
     #[command(flatten)]
-    target: VolumeArgs,
+    on: TargetArgs,
     #[command(flatten)]
     protect: ProtectArgs,
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let bar = SearchBar::new();
-    let mut volume = args.target.locked(&bar)?;
+    let mut volume = args.on.target.locked()?;
     volume.protect = args.protect.wanted(args.protect_hidden);
-    let mut request = AttachRequest::new(&volume.path, volume.arguments.clone(), args.attach.into());
+    let mut request = AttachRequest::new(&volume.path, volume.arguments.clone(), args.attach.clone());
     request.mount.clone_from(&args.mountpoint);
     (request.read_only, request.discards, request.cache) = (args.read_only, args.allow_discards, args.cache);
     request.protect_hidden = volume.protect.is_some();
+    request.require_sandbox = args.confined.require_sandbox;
     let plan = request.plan()?;
     warn_of_a_socket(&plan.way, out);
-    if !args.dry.go_on(&plan, None, out)? {
+    if !args.on.dry.go_on(&plan, None, out)? {
         return Ok(());
     }
     let (key, protect) = volume.keys()?;
@@ -77,15 +67,23 @@ pub(crate) fn serve(
 ) -> Result<(), Failure> {
     if foreground {
         let mut told = Ok(());
-        plan.serve(secrets, SearchBar::new(), |session| told = told_of(session, true, out))?;
+        let plan = plan.clone().served_by(&session_words::serving());
+        plan.serve(secrets, SearchBar::new(), |session| {
+            told = told_of(session, true, out).map_err(|failure| {
+                let volume = shown(&session.state.volume);
+                out.warn(&format!("{}; {volume} is open all the same, until Ctrl-C", failure.message));
+                failure.hint(format!("{volume} was open, and is closed now"))
+            });
+        })?;
         return told;
     }
     let session = session_words::start(plan, &secrets)?;
     drop(secrets);
-    told_of(&session, false, out)
-}
-
-/// An existing folder, by a path that holds anywhere.
-pub(crate) fn folder(path: &Path) -> Result<PathBuf, Failure> {
-    Ok(keyway::session::mount_point(path)?)
+    told_of(&session, false, out).map_err(|failure| {
+        let volume = shown(&session.state.volume);
+        failure.hint(match session.close() {
+            Ok(_) => format!("{volume} was closed again: open it where it can say how it is attached"),
+            Err(_) => format!("{volume} is open all the same; close it: keyway close {volume}"),
+        })
+    })
 }

@@ -2,25 +2,13 @@
 
 use super::open;
 use crate::address::{address, socket_address};
-use crate::dry_run::DryRunArgs;
-use crate::failure::Failure;
-use crate::given::VolumeArgs;
 use crate::nvme_auth::AuthArgs;
-use crate::output::Output;
-use crate::searching::SearchBar;
+use crate::verbs::*;
 use keyway::session::{AttachBy, AttachRequest, Attachment, LocalUsers, NbdAddress, SessionSecrets};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 /// Serve a volume to virtual machines or NBD clients until it is closed or Ctrl-C comes
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway serve secret.hc --nbd unix:/run/user/1000/secret.sock
-  $ keyway serve /dev/sdb1 --nbd tcp:127.0.0.1:10809 --read-only --password-file pw.txt
-  $ keyway serve secret.hc --nbd tcp:0.0.0.0:10809 --tls-certificates /etc/pki/keyway
-  $ keyway serve secret.hc --vhost-user /run/user/1000/disk.sock
-  $ keyway serve secret.hc --nvme-tcp 127.0.0.1:4420
-  $ keyway serve secret.hc --nvme-tcp 192.0.2.1:4420 --nvme-secret hosts.txt")]
 #[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user", "nvme_tcp"])]
 pub(crate) struct Args {
     /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT; with --tls-certificates any address
@@ -49,11 +37,11 @@ pub(crate) struct Args {
     #[arg(long)]
     background: bool,
     #[command(flatten)]
-    dry: DryRunArgs,
-    #[command(flatten)]
     hosts: AuthArgs,
     #[command(flatten)]
-    target: VolumeArgs,
+    confined: SandboxArgs,
+    #[command(flatten)]
+    on: TargetArgs,
 }
 
 impl Args {
@@ -72,7 +60,6 @@ impl Args {
     }
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     // Clap asks for no option that another one rules out.
     if (args.hosts.is_given() && args.nvme_tcp.is_none())
@@ -83,13 +70,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             "leave it out, or serve the volume the other way",
         ));
     }
-    let bar = SearchBar::new();
-    let volume = args.target.locked(&bar)?;
+    let volume = args.on.target.locked()?;
     let by = AttachBy::To(args.attachment());
     let mut request = AttachRequest::new(&volume.path, volume.arguments.clone(), by);
     (request.read_only, request.discards) = (args.read_only, args.allow_discards);
     request.users = if args.any_local_user { LocalUsers::Any } else { LocalUsers::Own };
-    request.hosts_prove = args.hosts.is_given();
+    (request.hosts_prove, request.require_sandbox) = (args.hosts.is_given(), args.confined.require_sandbox);
     let plan = request.plan()?;
     if args.nvme_tcp.is_some_and(|at| !at.ip().is_loopback()) {
         out.warn(
@@ -97,10 +83,10 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
              that you trust",
         );
     }
-    if !args.dry.go_on(&plan, None, out)? {
+    if !args.on.dry.go_on(&plan, None, out)? {
         return Ok(());
     }
-    if args.hosts.is_stdin() && args.target.source().uses_stdin() {
+    if args.hosts.is_stdin() && args.on.target.source().uses_stdin() {
         return Err(Failure::usage(
             "two secrets can't both come from standard input",
             "give one of them with --password-fd N or in a file",

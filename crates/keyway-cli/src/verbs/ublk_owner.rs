@@ -1,8 +1,6 @@
 //! `ublk-owner` (hidden): to whom udev shall hand the nodes of a ublk device that was made without root.
 
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use serde::Serialize;
+use crate::verbs::*;
 
 /// Print user and group of who made a ublk device without root; for a udev rule's PROGRAM
 #[derive(clap::Args, Debug)]

@@ -66,7 +66,7 @@ fn every_command_in_the_documents_is_one() {
 
 #[test]
 fn every_example_in_the_help_is_a_command() {
-    fn look(command: &clap::Command) -> usize {
+    fn look(command: &Command) -> usize {
         // Not as it is shown, which breaks lines where the terminal ends.
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let inner: usize = command.get_subcommands().map(look).sum();
@@ -82,5 +82,14 @@ fn every_verb_shows_two_examples() {
         let help = verb.clone().render_long_help().to_string();
         let examples = help.lines().filter(|l| l.trim_start().starts_with("$ ")).count();
         assert!(examples >= 2, "{} has {examples} examples:\n{help}", verb.get_name());
+    }
+}
+
+#[test]
+fn examples_are_of_verbs() {
+    for block in EXAMPLES.split("\n\n\n").skip(1) {
+        let path = block.trim_start_matches('[').split(']').next().expect("a name");
+        let verb = path.split(' ').try_fold(Cli::command(), |at, name| at.find_subcommand(name).cloned());
+        assert!(verb.is_some_and(|verb| verb.get_after_help().is_some()), "[{path}]");
     }
 }

@@ -1,7 +1,7 @@
 //! A plan as a table.
 
 use super::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[derive(Serialize)]
 struct Plan {

@@ -3,7 +3,7 @@
 
 use super::{Failure, samples};
 use keyway_error::{Advice, Kind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ fn page() -> String {
     }
     page.push_str("\n## Advice\n\nSizes are in bytes, times in seconds.\n\n| `kind` | Parameters | Meaning |\n|---|---|---|\n");
     for (word, parameters, meaning) in Advice::ALL {
-        let _ = writeln!(page, "| {word} | {} | {} |", parameters.join(", "), meaning.trim_start());
+        let _ = writeln!(page, "| {word} | {} | {} |", parameters.join(", "), meaning);
     }
     page
 }
@@ -74,6 +74,46 @@ fn tests(folder: &Path, whole: bool, said: &mut String) {
             said.push_str(from.and_then(|from| text.get(from..)).unwrap_or_default());
         }
     }
+}
+
+/// Adds the sources of a folder.
+fn sources(folder: &Path, text: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && !path.ends_with("absent") {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            text.push(std::fs::read_to_string(&path).expect("text"));
+        }
+    }
+}
+
+/// Each row of each error's table has a sample: where several tables have a row of one name, as many samples.
+#[test]
+fn each_row_of_a_table_is_among_the_samples() {
+    let (mut crates, mut samples) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(root().join("crates")).expect("the crates") {
+        sources(&entry.expect("a crate").path().join("src"), &mut crates);
+    }
+    sources(&root().join("crates/keyway-cli/tests/inner/samples"), &mut samples);
+    let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
+    let word = |text: &str| text.split(|c: char| !c.is_alphanumeric()).next().map_or(0, str::len);
+    for text in &crates {
+        for table in text.split("\nexplain! {").skip(1).filter_map(|rest| rest.split("\n} }").next()) {
+            let patterns = table.lines().filter_map(|line| line.strip_prefix("    Self::"));
+            let names = patterns.flat_map(|line| line.split(" => ").next().unwrap_or(line).split("| Self::"));
+            let names: BTreeSet<&str> = names.map(|name| &name[..word(name)]).collect();
+            names.into_iter().for_each(|name| *rows.entry(name).or_default() += 1);
+        }
+    }
+    assert!(rows.len() > 300, "the tables were not found: {rows:?}");
+    let samples = samples.concat();
+    let number = |name: &str| {
+        let named = |after: &&str| after.get(..word(after)) == Some(name);
+        samples.split("::").skip(1).filter(named).count()
+    };
+    let missing: Vec<_> = rows.iter().filter(|(name, tables)| number(name) < **tables).collect();
+    assert!(missing.is_empty(), "no samples of {missing:?}");
 }
 
 /// A test produces a kind where it names the word or the variant, or where it is among the samples.

@@ -1,4 +1,7 @@
-//! Wrong usage is told in one line.
+//! Wrong usage is told in one line; what is made of the command line's words.
+
+#[path = "manual.rs"]
+mod manual;
 
 #[test]
 fn wrong_usage_names_what_is_missing() {

@@ -18,7 +18,7 @@ use ledger::{Ledger, SECTOR};
 use nbd::Pki;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -64,8 +64,8 @@ fn what_was_flushed_is_there_whatever_happens() {
         now.map_or(1, |now| now.as_nanos() as u64)
     });
     eprintln!("KEYWAY_SEED={seed}");
-    let watchdog = Watchdog::start();
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
+    let watchdog = Watchdog::start(keyway.folder().to_string_lossy().into_owned());
     let volume = keyway.volume("9M");
     let disk = FailingDisk::on(volume.path(), &keyway.path("disk"));
     let mut random = Rng::new(seed);
@@ -375,13 +375,19 @@ fn nothing_is_left(keyway: &Keyway) {
 
 /// A process that was started with our folder in its environment.
 fn process_of(folder: &str) -> Option<String> {
+    processes_of(folder).next().map(|process| describe(&process))
+}
+
+/// The folders in /proc of the processes that were started with our folder in their environment.
+fn processes_of(folder: &str) -> impl Iterator<Item = PathBuf> {
     let own = std::process::id().to_string();
     let processes = std::fs::read_dir("/proc").expect("Linux").flatten();
-    processes.filter(|process| process.file_name() != own.as_str()).find_map(|process| {
-        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
-        let is_ours = environment.windows(folder.len()).any(|part| part == folder.as_bytes());
-        is_ours.then(|| describe(&process.path()))
-    })
+    processes.filter(move |process| process.file_name() != own.as_str()).map(|process| process.path()).filter(
+        |process| {
+            let environment = std::fs::read(process.join("environ")).unwrap_or_default();
+            environment.windows(folder.len()).any(|part| part == folder.as_bytes())
+        },
+    )
 }
 
 fn describe(process: &Path) -> String {
@@ -389,13 +395,14 @@ fn describe(process: &Path) -> String {
     format!("{}: {}", process.display(), words.replace('\0', " "))
 }
 
-/// Ends everything when nothing happens for too long: a test that hangs tells nobody what it found.
+/// Ends everything when nothing happens for too long: a test that hangs tells nobody what it found. What it waits for in
+/// the kernel only comes, or fails, when the server is gone: until then this process can't end either.
 struct Watchdog {
     state: Arc<Mutex<(Instant, String)>>,
 }
 
 impl Watchdog {
-    fn start() -> Self {
+    fn start(folder: String) -> Self {
         let state = Arc::new(Mutex::new((Instant::now(), "making a volume".to_owned())));
         let watched = Arc::clone(&state);
         std::thread::spawn(move || {
@@ -407,7 +414,15 @@ impl Watchdog {
                 }
                 let (since, doing) = watched.lock().expect("nobody panicked").clone();
                 if since.elapsed().as_secs() > PATIENCE {
-                    eprintln!("it hangs since {PATIENCE} s: {doing}");
+                    // Not by `eprintln!`, which the harness keeps to itself until a test has ended.
+                    let _ = writeln!(io::stderr(), "it hangs since {PATIENCE} s: {doing}");
+                    for process in processes_of(&folder) {
+                        let _ = writeln!(io::stderr(), "killed: {}", describe(&process));
+                        let pid = process.file_name().and_then(|name| name.to_str()?.parse().ok());
+                        if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
+                            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+                        }
+                    }
                     std::process::abort();
                 }
             }

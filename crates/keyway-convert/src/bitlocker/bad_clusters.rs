@@ -16,7 +16,7 @@
 //!   4092    4  CRC-32 of the 4092 bytes before
 //! ```
 
-use super::marker::{Marker, PAGE, page};
+use super::marker::{BitLockerMarker, PAGE, page};
 use super::metadata_space::{Pages, map};
 use crate::ConvertError;
 use crate::step::{Small, Step};
@@ -36,7 +36,7 @@ const CRC_AT: usize = PAGE as usize - 4;
 pub(super) type Kept = Arc<OnceLock<ConvertError>>;
 
 /// The two steps, of a decryption that has nothing left to decrypt.
-pub(super) fn steps(mark: &Marker, kept: &Kept) -> Vec<Step> {
+pub(super) fn steps(mark: &BitLockerMarker, kept: &Kept) -> Vec<Step> {
     // There is always room for the sheet, but a marker may say anything.
     if mark.boot.end - mark.boot.start < 2 * PAGE {
         return vec![Step::Small(vec![]), Step::Small(vec![])];
@@ -49,13 +49,13 @@ pub(super) fn steps(mark: &Marker, kept: &Kept) -> Vec<Step> {
 }
 
 /// Where the pages wait: kept off in one piece with the first sectors.
-fn spare(mark: &Marker) -> Range<u64> {
+fn spare(mark: &BitLockerMarker) -> Range<u64> {
     mark.boot.end..mark.boot.end.saturating_add(SPARE_BYTES)
 }
 
 /// Works the pages out, and writes them and their sheet. What can't be given back is lost to the file system, and
 /// nothing else is.
-fn work_out(store: &dyn Store, mark: &Marker, kept: &Kept) -> Result<(), ConvertError> {
+fn work_out(store: &dyn Store, mark: &BitLockerMarker, kept: &Kept) -> Result<(), ConvertError> {
     let pages = pages(store, mark).unwrap_or_else(|e| {
         // Only the first reason is told.
         let _ = kept.set(e);
@@ -77,7 +77,7 @@ fn work_out(store: &dyn Store, mark: &Marker, kept: &Kept) -> Result<(), Convert
 }
 
 /// The file system's pages that change, as they shall be; none where nothing was kept from it.
-fn pages(store: &dyn Store, mark: &Marker) -> Result<Pages, ConvertError> {
+fn pages(store: &dyn Store, mark: &BitLockerMarker) -> Result<Pages, ConvertError> {
     let len = mark.boot.end - mark.boot.start;
     let mut first = AlignedBuf::zeroed(usize::try_from(len).unwrap_or_default());
     store.read_at(&mut first, mark.boot.start)?;
@@ -109,7 +109,7 @@ fn pages(store: &dyn Store, mark: &Marker) -> Result<Pages, ConvertError> {
 }
 
 /// Copies the pages to where their sheet says.
-fn copy(store: &dyn Store, mark: &Marker) -> Result<(), ConvertError> {
+fn copy(store: &dyn Store, mark: &BitLockerMarker) -> Result<(), ConvertError> {
     let sheet = page(store, PAGE)?;
     let targets = parse(&sheet, mark).ok_or(ConvertError::ImpossibleRecord)?;
     let mut pages = Vec::with_capacity(targets.len());
@@ -128,7 +128,7 @@ fn copy(store: &dyn Store, mark: &Marker) -> Result<(), ConvertError> {
 }
 
 /// Where the pages go, and their checksums.
-fn parse(sheet: &[u8], mark: &Marker) -> Option<Vec<(u64, u64)>> {
+fn parse(sheet: &[u8], mark: &BitLockerMarker) -> Option<Vec<(u64, u64)>> {
     let (body, crc) = sheet.split_at_checked(CRC_AT)?;
     let (head, entries) = body.split_at_checked(ENTRIES)?;
     let number = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));

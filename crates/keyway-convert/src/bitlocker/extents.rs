@@ -1,11 +1,10 @@
 //! Which stretches of a medium a run converts, and where on it the journal has room.
 
-use super::marker::{MOST_RANGES, Marker, PAGE};
+use super::marker::{BitLockerMarker, MOST_RANGES, PAGE};
 use super::metadata_space::map;
 use crate::ConvertError;
-use crate::inside::Inside;
 use crate::journal::{SLOTS, SlotTable, segment_bytes};
-use keyway_engine::Access;
+use keyway_engine::{Access, Device};
 use keyway_fs::allocation::Allocation;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, BOOT_BYTES, Converting};
@@ -30,11 +29,11 @@ pub(super) fn on_medium(volume: &Converting, map: Option<&Allocation>, behind: R
         let found = inside.or((first + all <= behind.end).then_some(first));
         if let Some(first) = found.filter(|at| *at >= BOOT_BYTES) {
             let place = SlotTable::in_a_row(records, first, segment);
-            return place.with_heads(Marker::heads_of_four(volume.copies()));
+            return place.with_heads(BitLockerMarker::heads_of_four(volume.copies()));
         }
         segment = half(segment);
     }
-    Marker::small_journal(volume.copies())
+    BitLockerMarker::small_journal(volume.copies())
 }
 
 /// Half of a segment, in whole pages.
@@ -97,7 +96,7 @@ pub(super) fn open_map(
     store: &Arc<dyn Store>,
     volume: &Converting,
 ) -> Result<Option<Allocation>, ConvertError> {
-    map(&Inside::new(store, volume.layout().clone(), Access::ReadOnly)?)
+    map(&Device::new(Box::new(store.clone()), volume.layout().clone(), Access::ReadOnly)?)
 }
 
 #[cfg(test)]

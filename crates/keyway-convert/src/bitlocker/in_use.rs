@@ -3,11 +3,11 @@
 //! It is used from the first stretch on, and what lies where is told by the volume's layout of before and the
 //! stretches since ([`Live`]). Three things differ from a run that nobody watches. Free space is none of the journal's.
 //! Where it is left out, somebody may write there all the same: so it counts as converted from the beginning on
-//! ([`Plan::for_use`]), and is read as the noise that it will be. And a decryption's last steps, which put the
-//! file system's first sectors back in their place, wait until nobody uses it any more ([`Plan::close`]).
+//! ([`BitLockerPlan::for_use`]), and is read as the noise that it will be. And a decryption's last steps, which put the
+//! file system's first sectors back in their place, wait until nobody uses it any more ([`BitLockerPlan::close`]).
 
-use super::marker::Marker;
-use super::plan::Plan;
+use super::marker::BitLockerMarker;
+use super::plan::BitLockerPlan;
 use crate::free_space::FreeSpace;
 use crate::marker::{ConversionKind, JournalLocation};
 use crate::mover::Checkpoint;
@@ -18,11 +18,11 @@ use keyway_store::Store;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-impl Plan {
+impl BitLockerPlan {
     /// The part of the run that goes on while the volume is in use.
     ///
     /// # Errors
-    /// [`Plan::can_be_used`] says no.
+    /// [`BitLockerPlan::can_be_used`] says no.
     pub fn conversion_in_use<'a>(
         &self,
         store: &'a dyn Store,
@@ -39,7 +39,7 @@ impl Plan {
     /// until it goes on.
     ///
     /// # Errors
-    /// [`Plan::can_be_used`] says no.
+    /// [`BitLockerPlan::can_be_used`] says no.
     pub fn for_use(mut self) -> Result<Self, ConvertError> {
         if !self.is_begun() && self.mark.free == FreeSpace::Leave {
             self.mark.free_is_new = !self.left_out().is_empty();
@@ -60,7 +60,7 @@ impl Plan {
     pub fn can_be_used(&self) -> Result<(), ConvertError> {
         let mark = &self.mark;
         if mark.journal == JournalLocation::OnMedium
-            && mark.place.slots != Marker::small_journal(mark.copies).slots
+            && mark.place.slots != BitLockerMarker::small_journal(mark.copies).slots
         {
             return Err(ConvertError::Unsupported(
                 "this conversion's journal lies in free space that somebody might use",
@@ -85,7 +85,7 @@ impl Plan {
         self.begin_or_go_on(conversion, &|_: u64, _: u64| ControlFlow::Break(()))
     }
 
-    /// The volume's content, after [`Plan::begin_in_use`]; `store` is the one that is converted.
+    /// The volume's content, after [`BitLockerPlan::begin_in_use`]; `store` is the one that is converted.
     ///
     /// # Errors
     /// See [`ConvertError`].
@@ -101,7 +101,7 @@ impl Plan {
     }
 
     /// Nobody uses it any more: what had to wait for that is done, and what was paused is made whole, as by
-    /// [`Plan::run`]. `stopped` is how [`Conversion::run_in_use`] ended.
+    /// [`BitLockerPlan::run`]. `stopped` is how [`Conversion::run_in_use`] ended.
     ///
     /// # Errors
     /// See [`ConvertError`].

@@ -94,7 +94,7 @@ const HEAD: u64 = HEAD_BYTES as u64;
 
 /// What a resumed conversion needs to know, the work excepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marker {
+pub struct BitLockerMarker {
     /// Which conversion this is: random.
     pub id: [u8; 16],
     /// What is done.
@@ -134,14 +134,14 @@ pub struct Work {
 }
 
 /// A conversion that was found.
-pub struct Found {
+pub struct FoundBitLocker {
     /// What its marker says.
-    pub mark: Marker,
+    pub mark: BitLockerMarker,
     /// Whether the marker is in front, or was begun to be put there or taken away: nobody else's is there.
     pub in_front: bool,
 }
 
-impl Marker {
+impl BitLockerMarker {
     fn third(&self) -> u64 {
         let [_, _, third] = self.copies;
         third
@@ -348,7 +348,7 @@ impl Work {
     ///
     /// # Errors
     /// The medium failed; `None` where it is damaged.
-    pub(super) fn read(store: &dyn Store, mark: &Marker) -> Result<Option<Self>, StoreError> {
+    pub(super) fn read(store: &dyn Store, mark: &BitLockerMarker) -> Result<Option<Self>, StoreError> {
         let mut bytes = AlignedBuf::zeroed(WORK_BYTES);
         store.read_at(&mut bytes, mark.work().start)?;
         Ok(Self::parse(&bytes, mark))
@@ -360,7 +360,7 @@ impl Work {
         self.ranges.iter().all(|range| whole(range.start) && whole(range.end))
     }
 
-    fn parse(bytes: &[u8], mark: &Marker) -> Option<Self> {
+    fn parse(bytes: &[u8], mark: &BitLockerMarker) -> Option<Self> {
         let (body, crc) = bytes.split_at_checked(WORK_BYTES - 4)?;
         (crc32fast::hash(body).to_le_bytes() == *crc && body.starts_with(&WORK)).then_some(())?;
         (body.get(16..WORK_HEADER)? == mark.id).then_some(())?;
@@ -391,14 +391,14 @@ impl Work {
 ///
 /// # Errors
 /// The medium failed.
-pub fn find(store: &dyn Store) -> Result<Option<Found>, StoreError> {
+pub fn find(store: &dyn Store) -> Result<Option<FoundBitLocker>, StoreError> {
     let size = store.size();
     if size < 4 * PAGE {
         return Ok(None);
     }
     let front = page(store, 0)?;
-    if let Some(mark) = Marker::parse(&front, size) {
-        return Ok(Some(Found { mark, in_front: true }));
+    if let Some(mark) = BitLockerMarker::parse(&front, size) {
+        return Ok(Some(FoundBitLocker { mark, in_front: true }));
     }
     let pointer = front.get(POINTER_AT as usize..POINTER_AT as usize + POINTER_BYTES).unwrap_or_default();
     let (body, crc) = pointer.split_at(32.min(pointer.len()));
@@ -410,16 +410,21 @@ pub fn find(store: &dyn Store) -> Result<Option<Found>, StoreError> {
         return Ok(None);
     }
     let second = page(store, at)?;
-    let Some(mark) = Marker::parse(&second, size).filter(|mark| mark.pointer() == pointer) else {
+    let Some(mark) = BitLockerMarker::parse(&second, size).filter(|mark| mark.pointer() == pointer) else {
         return Ok(None);
     };
     let in_front = is_in_front(store, &mark, &front, &second)?;
-    Ok(Some(Found { mark, in_front }))
+    Ok(Some(FoundBitLocker { mark, in_front }))
 }
 
 /// Whether the first page is the marker, in part: its identifier is there, or each byte is the marker's or
 /// that of the page that was, or is to be, in its place.
-fn is_in_front(store: &dyn Store, mark: &Marker, front: &[u8], marker: &[u8]) -> Result<bool, StoreError> {
+fn is_in_front(
+    store: &dyn Store,
+    mark: &BitLockerMarker,
+    front: &[u8],
+    marker: &[u8],
+) -> Result<bool, StoreError> {
     if has_touched(&mark.id, front) {
         return Ok(true);
     }

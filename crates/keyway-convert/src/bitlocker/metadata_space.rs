@@ -4,12 +4,12 @@ use super::marker::PAGE;
 use crate::ConvertError;
 use keyway_fs::allocation::{Allocation, AllocationError};
 use keyway_store::Store;
-use keyway_volume::bitlocker::{BOOT_BYTES, Places, SPARE_BYTES};
+use keyway_volume::bitlocker::{BOOT_BYTES, MetadataLocations, SPARE_BYTES};
 use keyway_volume::overlay::Overlay;
 
 /// How far a file system without clusters to spare may reach on a medium of that size.
-pub fn room(store_bytes: u64) -> u64 {
-    Places::at_the_end(store_bytes, BOOT_BYTES).start
+pub fn content_capacity(store_bytes: u64) -> u64 {
+    MetadataLocations::at_the_end(store_bytes, BOOT_BYTES).start
 }
 
 /// Whether the file system on a medium has clusters to spare for the metadata. Nothing is written.
@@ -35,8 +35,11 @@ pub(super) fn is_too_full(error: &ConvertError) -> bool {
 pub(super) type Pages = Vec<(u64, Vec<u8>)>;
 
 /// Places among free clusters, and the pages of the file system that keep it off them.
-pub(super) fn within(store: &dyn Store, map: &mut Allocation) -> Result<(Places, Pages), ConvertError> {
-    let places = Places::inside(map, store.size(), BOOT_BYTES)?;
+pub(super) fn within(
+    store: &dyn Store,
+    map: &mut Allocation,
+) -> Result<(MetadataLocations, Pages), ConvertError> {
+    let places = MetadataLocations::inside(map, store.size(), BOOT_BYTES)?;
     let patched = Overlay::new(store, vec![]);
     map.mark(&patched)?;
     let pages = patched.pages()?;

@@ -38,8 +38,8 @@ mod recovery;
 mod relocate;
 mod steps;
 
-pub use marker::{Found, Marker, Work, find};
-pub use metadata_space::{has_room_within, map, room};
-pub use plan::{Plan, Wish};
-pub use recovery::{MediumState, Next, Proof, clean, how_far, look, next, prove, seen};
+pub use marker::{BitLockerMarker, FoundBitLocker, Work, find};
+pub use metadata_space::{content_capacity, has_room_within, map};
+pub use plan::{BitLockerPlan, EncryptionRequest};
+pub use recovery::{BitLockerMedium, Next, Proof, clean, how_far, look, next, prove, seen};
 pub use relocate::{mend, place_below, relocate_below};

@@ -2,8 +2,8 @@
 
 use super::bad_clusters::Kept;
 use super::extents::{on_medium, open_map, used_of};
-use super::marker::{MOST_RANGES, Marker, PAGE, POINTER_AT, POINTER_BYTES, Work, page};
-use super::metadata_space::{is_too_full, map, room, within};
+use super::marker::{BitLockerMarker, MOST_RANGES, PAGE, POINTER_AT, POINTER_BYTES, Work, page};
+use super::metadata_space::{content_capacity, is_too_full, map, within};
 use super::steps::{Beginnings, Ciphers};
 use crate::free_space::FreeSpace;
 use crate::journal::{Journal, SlotTable, segment_bytes};
@@ -15,16 +15,16 @@ use crate::{Conversion, ConvertError, Stopped};
 use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::bitlocker::{
-    self, BOOT_BYTES, Block, ConversionReached, Converting, InPlace, Method, Places, State, UnlockRequest,
-    unlock_behind,
+    self, BOOT_BYTES, Block, ConversionReached, Converting, EncryptionState, InPlace, MetadataLocations,
+    Method, UnlockRequest, unlock_behind,
 };
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A run that has been planned.
-pub struct Plan {
-    pub(super) mark: Marker,
+pub struct BitLockerPlan {
+    pub(super) mark: BitLockerMarker,
     pub(super) work: Work,
     pub(super) volume: Converting,
     pub(super) beginnings: Beginnings,
@@ -37,7 +37,7 @@ pub struct Plan {
 }
 
 /// What a file system shall become, and how.
-pub struct Wish<'a> {
+pub struct EncryptionRequest<'a> {
     /// The volume.
     pub volume: InPlace<'a>,
     /// Bytes that the file system reaches to; what is behind it is free.
@@ -48,21 +48,21 @@ pub struct Wish<'a> {
     pub in_use: bool,
 }
 
-impl Plan {
+impl BitLockerPlan {
     /// Plans the encryption of a file system. Nothing is written.
     ///
     /// # Errors
     /// There is no room for the metadata; the file system is damaged; the wishes can't be granted.
-    pub fn encryption(store: &dyn Store, wish: &Wish<'_>) -> Result<Self, ConvertError> {
+    pub fn encryption(store: &dyn Store, wanted: &EncryptionRequest<'_>) -> Result<Self, ConvertError> {
         let size = store.size();
         let mut map = map(store)?;
-        if wish.volume.used_space_only && map.is_none() {
+        if wanted.volume.used_space_only && map.is_none() {
             return Err(ConvertError::Unsupported(
                 "the map of this file system can't be read here, so its free space can't be told",
                 Some(Advice::ConvertAllSpace),
             ));
         }
-        let behind = wish.file_system_bytes <= room(size);
+        let behind = wanted.file_system_bytes <= content_capacity(size);
         let (places, patched) =
             match map.as_mut().filter(|map| map.can_reserve()).map(|map| within(store, map)) {
                 Some(Ok(found)) => found,
@@ -72,24 +72,28 @@ impl Plan {
                         // As it lies on the medium: what was tried has taken clusters.
                         map = super::metadata_space::map(store)?;
                     }
-                    (Places::at_the_end(size, BOOT_BYTES), vec![])
+                    (MetadataLocations::at_the_end(size, BOOT_BYTES), vec![])
                 }
-                _ => return Err(ConvertError::NoRoom { missing: wish.file_system_bytes - room(size) }),
+                _ => {
+                    return Err(ConvertError::NoRoom {
+                        missing: wanted.file_system_bytes - content_capacity(size),
+                    });
+                }
             };
-        let volume = Converting::fresh(size, store.sector_bytes(), places, &wish.volume)?;
+        let volume = Converting::fresh(size, store.sector_bytes(), places, &wanted.volume)?;
         let boot = volume.first_sectors();
         let moved = |at: u64| if at < BOOT_BYTES { boot.start + at } else { at };
         let (targets, pages) = patched.into_iter().map(|(at, page)| (moved(at), page)).unzip();
-        let place = match &wish.journal {
+        let place = match &wanted.journal {
             Some(_) => in_a_file(size, &volume),
-            None if wish.in_use => Marker::small_journal(volume.copies()),
-            None => on_medium(&volume, map.as_ref(), wish.file_system_bytes.max(BOOT_BYTES)..places.start),
+            None if wanted.in_use => BitLockerMarker::small_journal(volume.copies()),
+            None => on_medium(&volume, map.as_ref(), wanted.file_system_bytes.max(BOOT_BYTES)..places.start),
         };
         let mut ranges = volume.data(false);
-        if let Some(map) = map.filter(|_| wish.volume.used_space_only) {
+        if let Some(map) = map.filter(|_| wanted.volume.used_space_only) {
             ranges = used_of(&ranges, &map, size, &boot);
         }
-        if wish.journal.is_none() {
+        if wanted.journal.is_none() {
             for segment in place.segments() {
                 ranges = without(&ranges, std::slice::from_ref(&segment));
             }
@@ -100,11 +104,11 @@ impl Plan {
         let sector = volume.new_first_sector();
         first_page.iter_mut().zip(sector).for_each(|(to, from)| *to = from);
         let head = volume.metadata(ConversionReached::Encrypting(BOOT_BYTES))?.to_vec();
-        let mark = Marker {
+        let mark = BitLockerMarker {
             id: random_id()?,
             kind: ConversionKind::Encryption,
             fresh: true,
-            journal: place_of(wish.journal.clone()),
+            journal: place_of(wanted.journal.clone()),
             size,
             copies: volume.copies(),
             boot,
@@ -175,7 +179,7 @@ impl Plan {
         journal: Option<PathBuf>,
     ) -> Result<Self, ConvertError> {
         let mut volume = Converting::of(unlocked)?;
-        if volume.block().state != State::Encrypted || !volume.data(false).is_empty() {
+        if volume.block().state != EncryptionState::Encrypted || !volume.data(false).is_empty() {
             return Err(ConvertError::Unsupported(
                 "only a volume that is encrypted throughout can be re-encrypted",
                 Some(Advice::FinishConversion),
@@ -191,12 +195,12 @@ impl Plan {
         let key = volume.new_data_key(method)?;
         volume.give_data_key(&key)?;
         let mark = whole_volume(store.as_ref(), &volume, ConversionKind::Reencryption, journal)?;
-        Self::of_mark(store, Marker { new_key: Some(key), ..mark }, volume, ranges)
+        Self::of_mark(store, BitLockerMarker { new_key: Some(key), ..mark }, volume, ranges)
     }
 
     pub(super) fn of_mark(
         store: &Arc<dyn Store>,
-        mark: Marker,
+        mark: BitLockerMarker,
         volume: Converting,
         ranges: Vec<Range<u64>>,
     ) -> Result<Self, ConvertError> {
@@ -222,7 +226,7 @@ impl Plan {
     /// The secret is wrong, the marks are damaged, or the medium failed.
     pub fn resume(
         store: &dyn Store,
-        mark: Marker,
+        mark: BitLockerMarker,
         request: &UnlockRequest<'_>,
     ) -> Result<Self, ConvertError> {
         let first_page = page(store, mark.park())?;
@@ -271,7 +275,7 @@ impl Plan {
     }
 
     /// What the marker says.
-    pub fn mark(&self) -> &Marker {
+    pub fn mark(&self) -> &BitLockerMarker {
         &self.mark
     }
 
@@ -313,7 +317,14 @@ impl Plan {
         };
         let journal = Journal::new(journal.unwrap_or(store), store, self.mark.place.clone(), self.mark.id)
             .of_volume(Some(key));
-        Ok(Conversion { store, journal, steps, marking: Marker::marking(&self.work) })
+        Ok(Conversion {
+            store,
+            journal,
+            steps,
+            marking: BitLockerMarker::marking(&self.work),
+            front: None,
+            lost: None,
+        })
     }
 
     pub(super) fn ciphers(&self) -> Ciphers {
@@ -418,12 +429,12 @@ fn whole_volume(
     volume: &Converting,
     kind: ConversionKind,
     journal: Option<PathBuf>,
-) -> Result<Marker, ConvertError> {
+) -> Result<BitLockerMarker, ConvertError> {
     let place = match &journal {
         Some(_) => in_a_file(store.size(), volume),
         None => on_medium(volume, None, 0..0),
     };
-    Ok(Marker {
+    Ok(BitLockerMarker {
         id: random_id()?,
         kind,
         fresh: false,
@@ -442,7 +453,7 @@ fn whole_volume(
 
 /// A journal in a file; its heads are where the records would be on the medium.
 fn in_a_file(size: u64, volume: &Converting) -> SlotTable {
-    SlotTable::in_a_file(segment_bytes(size)).with_heads(Marker::heads_of_file(volume.copies()))
+    SlotTable::in_a_file(segment_bytes(size)).with_heads(BitLockerMarker::heads_of_file(volume.copies()))
 }
 
 fn place_of(file: Option<PathBuf>) -> JournalLocation {

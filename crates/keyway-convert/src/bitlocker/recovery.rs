@@ -1,9 +1,9 @@
 //! Runs that are found on a medium: what is left of them, how far they are, and how to go on.
 
 use super::bad_clusters::Kept;
-use super::marker::{Found, Marker, POINTER_AT, POINTER_BYTES, Work, find, page};
+use super::marker::{BitLockerMarker, FoundBitLocker, POINTER_AT, POINTER_BYTES, Work, find, page};
 use super::metadata_space::map;
-use super::plan::Plan;
+use super::plan::BitLockerPlan;
 use super::steps::{Beginnings, Ciphers};
 use crate::journal::Journal;
 use crate::marker::ConversionKind;
@@ -12,7 +12,8 @@ use crate::{Conversion, ConvertError};
 use keyway_fs::allocation::AllocationError;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::bitlocker::{
-    self, BitLockerError, Converting, REGION_BYTES, Seen, State, UnlockRequest, look_behind, unlock_behind,
+    self, BitLockerError, Converting, EncryptionState, Locked, REGION_BYTES, UnlockRequest, look_behind,
+    unlock_behind,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ const LOADER_AT: usize = 120;
 
 /// What a run that was found without its marker in front has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MediumState {
+pub enum BitLockerMedium {
     /// The file system as it was: the run had not begun.
     FileSystem,
     /// A whole volume, which may be paused.
@@ -48,7 +49,7 @@ pub enum Proof {
 ///
 /// # Errors
 /// There should be a volume, and it is damaged; the medium failed.
-pub fn seen(store: &dyn Store, found: &Found) -> Result<Option<Seen>, ConvertError> {
+pub fn seen(store: &dyn Store, found: &FoundBitLocker) -> Result<Option<Locked>, ConvertError> {
     let mark = &found.mark;
     let behind = found.in_front || !bitlocker::is_volume(store)?;
     let seen = match behind {
@@ -66,7 +67,7 @@ pub fn seen(store: &dyn Store, found: &Found) -> Result<Option<Seen>, ConvertErr
 /// Whether there may be no metadata where no volume is in front: it is not made yet, or two of its copies are wiped
 /// already, which the last step does before it comes to what else opens the volume; or the decrypted file system, whose
 /// clusters they are again, may have given them to files.
-fn has_nothing(store: &dyn Store, mark: &Marker) -> Result<bool, ConvertError> {
+fn has_nothing(store: &dyn Store, mark: &BitLockerMarker) -> Result<bool, ConvertError> {
     if mark.kind == ConversionKind::Encryption {
         return Ok(mark.fresh);
     }
@@ -89,7 +90,11 @@ fn has_nothing(store: &dyn Store, mark: &Marker) -> Result<bool, ConvertError> {
 ///
 /// # Errors
 /// They do not; the marks can't be true; the medium failed.
-pub fn prove(store: &dyn Store, found: &Found, request: &UnlockRequest<'_>) -> Result<Proof, ConvertError> {
+pub fn prove(
+    store: &dyn Store,
+    found: &FoundBitLocker,
+    request: &UnlockRequest<'_>,
+) -> Result<Proof, ConvertError> {
     if seen(store, found)?.is_none() {
         return Ok(Proof::NothingToOpen);
     }
@@ -113,29 +118,29 @@ pub fn prove(store: &dyn Store, found: &Found, request: &UnlockRequest<'_>) -> R
 ///
 /// # Errors
 /// The medium failed.
-pub fn clean(store: &dyn Store, mark: &Marker, _: Proof) -> Result<MediumState, ConvertError> {
+pub fn clean(store: &dyn Store, mark: &BitLockerMarker, _: Proof) -> Result<BitLockerMedium, ConvertError> {
     if bitlocker::is_volume(store)? {
         let seen = bitlocker::look(store)?;
         carry_out(store, mark.leave())?;
         let block = seen.metadata.block();
         let begun = match mark.kind {
             ConversionKind::Encryption => true,
-            ConversionKind::Decryption => block.state != State::Encrypted,
+            ConversionKind::Decryption => block.state != EncryptionState::Encrypted,
             ConversionKind::Reencryption => mark.is_given_to(block),
         };
-        return Ok(if begun { MediumState::Volume } else { MediumState::Untouched });
+        return Ok(if begun { BitLockerMedium::Volume } else { BitLockerMedium::Untouched });
     }
     if mark.kind == ConversionKind::Decryption {
         carry_out(store, forget_nobodys(store, mark)?)?;
-        return Ok(MediumState::Decrypted);
+        return Ok(BitLockerMedium::Decrypted);
     }
     carry_out(store, mark.never_begun())?;
-    Ok(MediumState::FileSystem)
+    Ok(BitLockerMedium::FileSystem)
 }
 
-/// As [`Marker::forget`], on a file system that somebody may have mounted since it was there: it has the clusters that lie
+/// As [`BitLockerMarker::forget`], on a file system that somebody may have mounted since it was there: it has the clusters that lie
 /// where the traces are, and what it has given to a file stays as it is.
-fn forget_nobodys(store: &dyn Store, mark: &Marker) -> Result<Vec<Small>, ConvertError> {
+fn forget_nobodys(store: &dyn Store, mark: &BitLockerMarker) -> Result<Vec<Small>, ConvertError> {
     let mut front = page(store, 0)?;
     let is_same = is_same_loader(&front, &page(store, mark.boot.start)?);
     let map = match map(store) {
@@ -177,9 +182,9 @@ fn is_same_loader(one: &[u8], other: &[u8]) -> bool {
 /// What there is to do on a medium with a conversion of a BitLocker volume.
 pub enum Next {
     /// A run, begun or not.
-    Run(Box<Plan>),
+    Run(Box<BitLockerPlan>),
     /// Nothing: this is what was left.
-    Nothing(MediumState),
+    Nothing(BitLockerMedium),
 }
 
 /// Finds out how a conversion goes on: cleans up what an interrupted run has left, and plans what comes
@@ -194,28 +199,28 @@ pub fn next(
 ) -> Result<Next, ConvertError> {
     if let Some(found) = find(store)? {
         if found.in_front {
-            return Ok(Next::Run(Box::new(Plan::resume(store, found.mark, request)?)));
+            return Ok(Next::Run(Box::new(BitLockerPlan::resume(store, found.mark, request)?)));
         }
         match clean(store, &found.mark, prove(store, &found, request)?)? {
-            MediumState::Volume => {}
+            BitLockerMedium::Volume => {}
             other => return Ok(Next::Nothing(other)),
         }
     }
     let unlocked = bitlocker::unlock(store, request)?;
     let block = unlocked.opened.metadata.block();
     let kind = match (block.state, block.next_state) {
-        (State::Converting, State::Decrypted) => ConversionKind::Decryption,
-        (State::Converting, _) => ConversionKind::Encryption,
-        _ => return Ok(Next::Nothing(MediumState::Volume)),
+        (EncryptionState::Converting, EncryptionState::Decrypted) => ConversionKind::Decryption,
+        (EncryptionState::Converting, _) => ConversionKind::Encryption,
+        _ => return Ok(Next::Nothing(BitLockerMedium::Volume)),
     };
-    Ok(Next::Run(Box::new(Plan::of_volume(store, unlocked, kind, journal)?)))
+    Ok(Next::Run(Box::new(BitLockerPlan::of_volume(store, unlocked, kind, journal)?)))
 }
 
 /// What can be said without a secret of the volume that is converted, wherever its first sector is.
 ///
 /// # Errors
 /// There is no volume, or it is damaged; the medium failed.
-pub fn look(store: &dyn Store) -> Result<Seen, ConvertError> {
+pub fn look(store: &dyn Store) -> Result<Locked, ConvertError> {
     Ok(match find(store)?.filter(|found| found.in_front) {
         Some(found) => look_behind(store, &page(store, found.mark.park())?)?,
         None => bitlocker::look(store)?,
@@ -227,7 +232,7 @@ pub fn look(store: &dyn Store) -> Result<Seen, ConvertError> {
 /// # Errors
 /// The journal is damaged, or the medium failed.
 pub fn how_far(
-    found: &Found,
+    found: &FoundBitLocker,
     store: &dyn Store,
     journal: Option<&dyn Store>,
 ) -> Result<(u64, u64), ConvertError> {
@@ -235,6 +240,13 @@ pub fn how_far(
     let work = Work::read(store, mark)?.ok_or(ConvertError::NoJournal)?;
     let steps = mark.steps(&work, &Beginnings::default(), &Ciphers::default(), None, &Kept::default());
     let journal = Journal::new(journal.unwrap_or(store), store, mark.place.clone(), mark.id);
-    let conversion = Conversion { store, journal, steps, marking: Marker::marking(&work) };
+    let conversion = Conversion {
+        store,
+        journal,
+        steps,
+        marking: BitLockerMarker::marking(&work),
+        front: None,
+        lost: None,
+    };
     Ok((conversion.done()?, conversion.total()))
 }

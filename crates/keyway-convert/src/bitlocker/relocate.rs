@@ -7,11 +7,10 @@
 
 use super::metadata_space::map;
 use crate::ConvertError;
-use crate::inside::Inside;
-use keyway_engine::Access;
+use keyway_engine::{Access, Device};
 use keyway_fs::allocation::{Allocation, AllocationError};
 use keyway_store::Store;
-use keyway_volume::bitlocker::{Places, Resizable, SPARE_BYTES};
+use keyway_volume::bitlocker::{MetadataLocations, Resizable, SPARE_BYTES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,18 +18,26 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// There is no room, or the file system has no clusters that can be kept from it, or was not left in order.
-pub fn place_below(store: &Arc<dyn Store>, volume: &Resizable, end: u64) -> Result<Places, ConvertError> {
+pub fn place_below(
+    store: &Arc<dyn Store>,
+    volume: &Resizable,
+    end: u64,
+) -> Result<MetadataLocations, ConvertError> {
     Ok(found(store, volume, end)?.1)
 }
 
-fn found(store: &Arc<dyn Store>, volume: &Resizable, end: u64) -> Result<(Allocation, Places), ConvertError> {
+fn found(
+    store: &Arc<dyn Store>,
+    volume: &Resizable,
+    end: u64,
+) -> Result<(Allocation, MetadataLocations), ConvertError> {
     let map = map(&inside(store, volume, Access::ReadOnly)?)?;
     let mut map = map.filter(Allocation::can_reserve).ok_or(ConvertError::Unsupported(
         "the metadata lies behind the new end, in a file system that can't be kept off another place for it",
         None,
     ))?;
     map.keep_below(end);
-    let places = Places::inside(&mut map, end, volume.boot_bytes())?;
+    let places = MetadataLocations::inside(&mut map, end, volume.boot_bytes())?;
     let fits = places.copies.iter().chain([&places.boot_backup]).all(|at| *at < end);
     if fits { Ok((map, places)) } else { Err(AllocationError::NoRoom.into()) }
 }
@@ -69,6 +76,6 @@ pub fn mend(store: &Arc<dyn Store>, volume: &Resizable) -> Result<bool, ConvertE
     Ok(mended)
 }
 
-fn inside(store: &Arc<dyn Store>, volume: &Resizable, access: Access) -> Result<Inside, ConvertError> {
-    Inside::new(store, volume.layout(store.size())?, access)
+fn inside(store: &Arc<dyn Store>, volume: &Resizable, access: Access) -> Result<Device, ConvertError> {
+    Ok(Device::new(Box::new(store.clone()), volume.layout(store.size())?, access)?)
 }

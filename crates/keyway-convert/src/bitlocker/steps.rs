@@ -1,7 +1,7 @@
 //! The steps of a run, in order; see the module above.
 
 use super::bad_clusters::{self, Kept};
-use super::marker::{Marker, PAGE, POINTER_AT, POINTER_BYTES, Work};
+use super::marker::{BitLockerMarker, PAGE, POINTER_AT, POINTER_BYTES, Work};
 use crate::free_space::FreeSpace;
 use crate::marker::{ConversionKind, JournalLocation};
 use crate::step::{Keyed, Move, Side, Small, Step, Wipe, carry_out};
@@ -32,7 +32,7 @@ pub(super) struct Beginnings {
     pub(super) pages: Vec<Vec<u8>>,
 }
 
-impl Marker {
+impl BitLockerMarker {
     /// The step that ends what can't be paused: the marker is in front, and the file system is kept off the
     /// metadata.
     pub(super) fn marking(work: &Work) -> u32 {

@@ -18,6 +18,7 @@
 use crate::journal::{RECORD_BYTES, SLOTS, SlotTable, is_segment};
 use crate::marker::{MARKER_BYTES, frame, has_touched, tail, unframe};
 use crate::veracrypt::end_group;
+use keyway_error::enum_table;
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -34,18 +35,24 @@ pub(super) const HEADS_BYTES: u64 = (SLOTS * RECORD_BYTES) as u64;
 /// Bytes of the sheet at the beginning of the file: whole pages.
 pub(super) const SHEET_BYTES: usize = 11 * MARKER_BYTES;
 
-/// From which format to which.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// From VeraCrypt to BitLocker.
-    ToBitLocker,
-    /// From BitLocker to VeraCrypt.
-    ToVeraCrypt,
+enum_table! {
+    /// From which format to which.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Direction {
+        /// From VeraCrypt to BitLocker.
+        ToBitLocker(1, ["veracrypt", "bitlocker"]),
+        /// From BitLocker to VeraCrypt.
+        ToVeraCrypt(2, ["bitlocker", "veracrypt"]),
+    }
+    /// The byte in a marker.
+    code: u8,
+    /// The old format and the new one, as the command line calls them.
+    pub formats: [&'static str; 2],
 }
 
 /// What the marker says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marker {
+pub struct CrossFormatMarker {
     /// Which conversion this is: random.
     pub id: [u8; 16],
     /// From which format to which.
@@ -61,14 +68,14 @@ pub struct Marker {
 }
 
 /// A conversion that was found.
-pub struct Found {
+pub struct FoundCrossFormat {
     /// What its marker says.
-    pub mark: Marker,
+    pub mark: CrossFormatMarker,
     /// Whether it is in front, whole or in part.
     pub in_front: bool,
 }
 
-impl Marker {
+impl CrossFormatMarker {
     /// Where the journal is in its file.
     pub fn place(&self) -> SlotTable {
         let records = SHEET_BYTES as u64;
@@ -126,27 +133,8 @@ impl Marker {
 }
 
 impl Direction {
-    const fn code(self) -> u8 {
-        match self {
-            Self::ToBitLocker => 1,
-            Self::ToVeraCrypt => 2,
-        }
-    }
-
-    const fn from_code(code: u8) -> Option<Self> {
-        match code {
-            1 => Some(Self::ToBitLocker),
-            2 => Some(Self::ToVeraCrypt),
-            _ => None,
-        }
-    }
-
-    /// The old format and the new one, as the command line calls them.
-    pub const fn formats(self) -> [&'static str; 2] {
-        match self {
-            Self::ToBitLocker => ["veracrypt", "bitlocker"],
-            Self::ToVeraCrypt => ["bitlocker", "veracrypt"],
-        }
+    fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|direction| direction.code() == code)
     }
 }
 
@@ -154,18 +142,18 @@ impl Direction {
 ///
 /// # Errors
 /// The medium failed.
-pub fn find(store: &dyn Store) -> Result<Option<Found>, StoreError> {
+pub fn find(store: &dyn Store) -> Result<Option<FoundCrossFormat>, StoreError> {
     let size = store.size();
     if size < 4 * MARKER_BYTES as u64 {
         return Ok(None);
     }
     let front = page(store, 0)?;
-    if let Some(mark) = Marker::parse(&front, size) {
-        return Ok(Some(Found { mark, in_front: true }));
+    if let Some(mark) = CrossFormatMarker::parse(&front, size) {
+        return Ok(Some(FoundCrossFormat { mark, in_front: true }));
     }
-    let Some(mark) = Marker::parse(&page(store, tail(size))?, size) else { return Ok(None) };
+    let Some(mark) = CrossFormatMarker::parse(&page(store, tail(size))?, size) else { return Ok(None) };
     let in_front = has_touched(&mark.id, &front);
-    Ok(Some(Found { mark, in_front }))
+    Ok(Some(FoundCrossFormat { mark, in_front }))
 }
 
 /// A page of the medium.
@@ -180,13 +168,13 @@ mod tests {
     use super::*;
     use keyway_store::MemStore;
 
-    fn parsed(page: &[u8]) -> Marker {
-        Marker::parse(page, 1 << 20).expect("whole")
+    fn parsed(page: &[u8]) -> CrossFormatMarker {
+        CrossFormatMarker::parse(page, 1 << 20).expect("whole")
     }
 
     #[test]
     fn a_marker_is_found_whole_torn_or_at_the_end_and_no_byte_of_it_may_differ() {
-        let mark = Marker {
+        let mark = CrossFormatMarker {
             id: [7; 16],
             direction: Direction::ToBitLocker,
             size: 1 << 20,
@@ -195,16 +183,16 @@ mod tests {
             heads: (1 << 20) - (64 << 10),
         };
         let page = mark.to_bytes();
-        assert_eq!(Marker::parse(&page, 1 << 20), Some(mark));
-        assert_eq!(Marker::parse(&page, 1 << 21), None);
+        assert_eq!(CrossFormatMarker::parse(&page, 1 << 20), Some(mark));
+        assert_eq!(CrossFormatMarker::parse(&page, 1 << 21), None);
         for at in 0..MARKER_BYTES {
             let mut bad = page.clone();
             bad[at] ^= 4;
-            assert!(Marker::parse(&bad, 1 << 20).is_none(), "byte {at}");
+            assert!(CrossFormatMarker::parse(&bad, 1 << 20).is_none(), "byte {at}");
         }
         for heads in [1, 4096, (1 << 20) - 4096, 1 << 20, u64::MAX - 4096, u64::MAX - 1, u64::MAX] {
-            let elsewhere = Marker { heads, ..parsed(&page) };
-            assert!(Marker::parse(&elsewhere.to_bytes(), 1 << 20).is_none(), "heads at {heads}");
+            let elsewhere = CrossFormatMarker { heads, ..parsed(&page) };
+            assert!(CrossFormatMarker::parse(&elsewhere.to_bytes(), 1 << 20).is_none(), "heads at {heads}");
         }
         let found = |front: &[u8], end: &[u8]| {
             let mut bytes = vec![1; 1 << 20];

@@ -20,5 +20,5 @@ mod plan;
 mod sheet;
 mod steps;
 
-pub use marker::{Direction, Found, Marker, find};
-pub use plan::{BothSecrets, MediumState, Plan, how_far, look, room, settle};
+pub use marker::{CrossFormatMarker, Direction, FoundCrossFormat, find};
+pub use plan::{BothSecrets, CrossFormatMedium, CrossFormatPlan, content_capacity, how_far, look, settle};

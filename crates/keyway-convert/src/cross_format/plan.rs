@@ -1,11 +1,11 @@
 //! A conversion from one format to the other that has been planned, or was found.
 
-use super::marker::{Direction, Marker, page};
+use super::marker::{CrossFormatMarker, Direction, page};
 use super::sheet::{MOST_FIRST_SECTORS, PAGE, REGION, Sheet, joined};
-use super::steps::{Keys, MARKING};
+use super::steps::{CrossFormatKeys, MARKING};
 use crate::journal::{Journal, segment_bytes};
 use crate::marker::{is_torn, random_id, tail};
-use crate::mover::Progress;
+use crate::mover::{Front, Progress};
 use crate::veracrypt::{end_group, header_of, key_of, noise, none, open_header, whole_volume};
 use crate::{Conversion, ConvertError, Stopped};
 use keyway_engine::{Layout, Mapping};
@@ -13,7 +13,8 @@ use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{
-    self, Block, ConversionReached, Converting, InPlace, Places, Seen, State, UnlockRequest,
+    self, Block, ConversionReached, Converting, EncryptionState, InPlace, Locked, MetadataLocations,
+    UnlockRequest,
 };
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume};
 use std::ops::Range;
@@ -28,10 +29,10 @@ pub struct BothSecrets<'a> {
 }
 
 /// A conversion that has been planned, or was found.
-pub struct Plan {
-    mark: Marker,
+pub struct CrossFormatPlan {
+    mark: CrossFormatMarker,
     sheet: Sheet,
-    keys: Keys,
+    keys: CrossFormatKeys,
     /// Of a new BitLocker volume: its metadata.
     block: Option<Block>,
     /// It was found, and has not to be begun.
@@ -40,7 +41,7 @@ pub struct Plan {
 
 /// What is left of a conversion whose marker is not in front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MediumState {
+pub enum CrossFormatMedium {
     /// Half of one, though the marker is hard to see: it goes on as any other.
     HalfConverted,
     /// The volume as it was: the conversion had not begun, and nothing is left of it.
@@ -50,11 +51,11 @@ pub enum MediumState {
 }
 
 /// How many bytes of content a VeraCrypt volume on a medium of that size has.
-pub fn room(store_bytes: u64) -> u64 {
+pub fn content_capacity(store_bytes: u64) -> u64 {
     store_bytes.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES)
 }
 
-impl Plan {
+impl CrossFormatPlan {
     /// Plans that the VeraCrypt volume that opened becomes a BitLocker volume. Nothing is written.
     ///
     /// # Errors
@@ -67,7 +68,7 @@ impl Plan {
     ) -> Result<Self, ConvertError> {
         let size = store.size();
         let content = whole_volume(opened, size)?;
-        let places = Places::in_place_of_headers(content);
+        let places = MetadataLocations::in_place_of_headers(content);
         let volume = Converting::fresh(size, opened.info.sector_bytes, places, new)?;
         let mut first_page = noise(PAGE)?;
         first_page.iter_mut().zip(volume.new_first_sector()).for_each(|(to, from)| *to = from);
@@ -81,8 +82,10 @@ impl Plan {
             first_page,
             head: volume.metadata(ConversionReached::Encrypted)?.to_vec(),
         };
-        let keys =
-            Keys { veracrypt: Some(key_of(&opened.layout)?), bitlocker: Some(volume.cipher().clone()) };
+        let keys = CrossFormatKeys {
+            veracrypt: Some(key_of(&opened.layout)?),
+            bitlocker: Some(volume.cipher().clone()),
+        };
         Self::new(Direction::ToBitLocker, sheet, keys, file, Some(volume.block().clone()))
     }
 
@@ -100,12 +103,12 @@ impl Plan {
         file: PathBuf,
     ) -> Result<Self, ConvertError> {
         let size = store.size();
-        let room = room(size);
+        let room = content_capacity(size);
         if content > room {
             return Err(ConvertError::NoRoom { missing: content - room });
         }
         let volume = Converting::of(unlocked)?;
-        if volume.block().state != State::Encrypted {
+        if volume.block().state != EncryptionState::Encrypted {
             return Err(ConvertError::Unsupported(
                 "only a volume that is encrypted throughout can get another format",
                 Some(Advice::FinishConversion),
@@ -140,15 +143,17 @@ impl Plan {
         if !lies_as_expected(volume.layout(), &sheet) {
             return Err(ConvertError::Unsupported(SHAPE, None));
         }
-        let keys =
-            Keys { veracrypt: Some(key_of(&headers.layout)?), bitlocker: Some(volume.cipher().clone()) };
+        let keys = CrossFormatKeys {
+            veracrypt: Some(key_of(&headers.layout)?),
+            bitlocker: Some(volume.cipher().clone()),
+        };
         Self::new(Direction::ToVeraCrypt, sheet, keys, file, None)
     }
 
     fn new(
         direction: Direction,
         sheet: Sheet,
-        keys: Keys,
+        keys: CrossFormatKeys,
         file: PathBuf,
         block: Option<Block>,
     ) -> Result<Self, ConvertError> {
@@ -157,8 +162,14 @@ impl Plan {
             "BitLocker's metadata fills the end of the medium, where the conversion needs four pages",
             Some(Advice::GrowFile),
         ))?;
-        let mark =
-            Marker { id: random_id()?, direction, size, segment_bytes: segment_bytes(size), file, heads };
+        let mark = CrossFormatMarker {
+            id: random_id()?,
+            direction,
+            size,
+            segment_bytes: segment_bytes(size),
+            file,
+            heads,
+        };
         if !mark.has_room() {
             return Err(ConvertError::Unsupported("the path of the journal's file is too long", None));
         }
@@ -175,7 +186,7 @@ impl Plan {
     pub fn resume(
         store: &dyn Store,
         file: &dyn Store,
-        mark: Marker,
+        mark: CrossFormatMarker,
         secrets: &BothSecrets<'_>,
     ) -> Result<Self, ConvertError> {
         let sheet = Sheet::read(file, &mark)?;
@@ -184,8 +195,8 @@ impl Plan {
             return Err(ConvertError::ImpossibleRecord);
         }
         let [header, _] = &sheet.headers;
-        let veracrypt = open_header(header, secrets.veracrypt, sheet.size, volume.sector_bytes())?;
-        let keys = Keys { veracrypt: Some(veracrypt), bitlocker: Some(volume.cipher().clone()) };
+        let veracrypt = open_header(header, secrets.veracrypt, sheet.size)?;
+        let keys = CrossFormatKeys { veracrypt: Some(veracrypt), bitlocker: Some(volume.cipher().clone()) };
         if !keys.divide(&sheet) {
             return Err(ConvertError::ImpossibleRecord);
         }
@@ -193,7 +204,7 @@ impl Plan {
     }
 
     /// What the marker says.
-    pub fn mark(&self) -> &Marker {
+    pub fn mark(&self) -> &CrossFormatMarker {
         &self.mark
     }
 
@@ -242,7 +253,7 @@ impl Plan {
 
 const SHAPE: &str = "its sectors, first sectors or metadata have sizes or places that are not supported";
 
-impl Keys {
+impl CrossFormatKeys {
     /// Whether everything that is moved is whole units of both ciphers.
     fn divide(&self, sheet: &Sheet) -> bool {
         let units = [
@@ -284,22 +295,31 @@ fn lies_as_expected(layout: &Layout, sheet: &Sheet) -> bool {
 fn conversion<'a>(
     store: &'a dyn Store,
     file: &'a dyn Store,
-    mark: &Marker,
+    mark: &CrossFormatMarker,
     sheet: &Sheet,
-    keys: &Keys,
+    keys: &CrossFormatKeys,
 ) -> Result<Conversion<'a>, ConvertError> {
     let key = keys.veracrypt.as_ref().map(|key| &*key.cipher);
     let journal = Journal::new(file, store, mark.place(), mark.id).of_volume(key);
-    Ok(Conversion { store, journal, steps: sheet.steps(mark, keys)?, marking: MARKING })
+    let front = match mark.direction {
+        Direction::ToBitLocker => sheet.first_page.get(..HEADER_BYTES),
+        Direction::ToVeraCrypt => sheet.headers.first().map(|header| header.bytes().as_slice()),
+    };
+    let front = front.map(|bytes| Front::After(bytes.to_vec()));
+    Ok(Conversion { store, journal, steps: sheet.steps(mark, keys)?, marking: MARKING, front, lost: None })
 }
 
 /// How far a conversion is that was found: bytes of work done, and in all. Needs no secret.
 ///
 /// # Errors
 /// The file is damaged, or a medium failed.
-pub fn how_far(mark: &Marker, store: &dyn Store, file: &dyn Store) -> Result<(u64, u64), ConvertError> {
+pub fn how_far(
+    mark: &CrossFormatMarker,
+    store: &dyn Store,
+    file: &dyn Store,
+) -> Result<(u64, u64), ConvertError> {
     let sheet = Sheet::read(file, mark)?;
-    let conversion = conversion(store, file, mark, &sheet, &Keys::default())?;
+    let conversion = conversion(store, file, mark, &sheet, &CrossFormatKeys::default())?;
     Ok((conversion.done()?, conversion.total()))
 }
 
@@ -307,7 +327,7 @@ pub fn how_far(mark: &Marker, store: &dyn Store, file: &dyn Store) -> Result<(u6
 ///
 /// # Errors
 /// The file is damaged, or a medium failed.
-pub fn look(mark: &Marker, store: &dyn Store, file: &dyn Store) -> Result<Seen, ConvertError> {
+pub fn look(mark: &CrossFormatMarker, store: &dyn Store, file: &dyn Store) -> Result<Locked, ConvertError> {
     Ok(bitlocker::look(&Sheet::read(file, mark)?.over(store))?)
 }
 
@@ -316,17 +336,21 @@ pub fn look(mark: &Marker, store: &dyn Store, file: &dyn Store) -> Result<Seen, 
 ///
 /// # Errors
 /// Somebody wrote over the beginning of what is half converted; the file is damaged; a medium failed.
-pub fn settle(store: &dyn Store, file: &dyn Store, mark: &Marker) -> Result<MediumState, ConvertError> {
+pub fn settle(
+    store: &dyn Store,
+    file: &dyn Store,
+    mark: &CrossFormatMarker,
+) -> Result<CrossFormatMedium, ConvertError> {
     let sheet = Sheet::read(file, mark)?;
-    let conversion = conversion(store, file, mark, &sheet, &Keys::default())?;
+    let conversion = conversion(store, file, mark, &sheet, &CrossFormatKeys::default())?;
     let step = conversion.journal.read()?.ok_or(ConvertError::NoJournal)?.newest.step;
-    if step == MARKING {
+    if step == MARKING && !conversion.is_through()? {
         let before = match mark.direction {
             Direction::ToBitLocker => sheet.headers.first().map(|header| header.bytes().as_slice()),
             Direction::ToVeraCrypt => sheet.first_page.get(..HEADER_BYTES),
         };
         if is_torn(&mark.id, &page(store, 0)?, before.unwrap_or_default()) {
-            return Ok(MediumState::HalfConverted);
+            return Ok(CrossFormatMedium::HalfConverted);
         }
         // What is in the region of a copy of the metadata was zeros there.
         let heads = mark.heads();
@@ -336,11 +360,11 @@ pub fn settle(store: &dyn Store, file: &dyn Store, mark: &Marker) -> Result<Medi
         }
         store.write_at(&page, heads.start)?;
         wipe_tail(store)?;
-        return Ok(MediumState::Untouched);
+        return Ok(CrossFormatMedium::Untouched);
     }
     // What is left to be done needs no key, also where the new first page is torn.
     conversion.run(false, &())?;
-    Ok(MediumState::Done)
+    Ok(CrossFormatMedium::Done)
 }
 
 fn wipe_tail(store: &dyn Store) -> Result<(), ConvertError> {

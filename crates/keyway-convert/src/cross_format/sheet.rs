@@ -19,7 +19,7 @@
 //!
 //! It is written once, before the marker, and does not change.
 
-use super::marker::{Direction, HEADS_BYTES, Marker, SHEET_BYTES};
+use super::marker::{CrossFormatMarker, Direction, HEADS_BYTES, SHEET_BYTES};
 use crate::ConvertError;
 use crate::marker::{MARKER_BYTES, tail};
 use crate::veracrypt::end_group;
@@ -87,7 +87,7 @@ impl Sheet {
     ///
     /// # Errors
     /// It is not this conversion's, or the medium failed.
-    pub(super) fn read(file: &dyn Store, mark: &Marker) -> Result<Self, ConvertError> {
+    pub(super) fn read(file: &dyn Store, mark: &CrossFormatMarker) -> Result<Self, ConvertError> {
         if file.size() < mark.place().file_bytes() {
             return Err(ConvertError::NoJournal);
         }
@@ -96,7 +96,7 @@ impl Sheet {
         Self::parse(&bytes, mark).ok_or(ConvertError::NoJournal)
     }
 
-    fn parse(bytes: &[u8], mark: &Marker) -> Option<Self> {
+    fn parse(bytes: &[u8], mark: &CrossFormatMarker) -> Option<Self> {
         let (body, crc) = bytes.split_at_checked(CRC_AT)?;
         (crc32fast::hash(body).to_le_bytes() == *crc).then_some(())?;
         (body.get(..16)? == MAGIC && body.get(16..32)? == mark.id).then_some(())?;
@@ -202,9 +202,9 @@ mod tests {
     use super::*;
     use keyway_store::MemStore;
 
-    fn sheet() -> (Marker, Sheet) {
+    fn sheet() -> (CrossFormatMarker, Sheet) {
         let (size, header) = (1 << 20, |n| SealedHeader::from_bytes([n; HEADER_BYTES]));
-        let mark = Marker {
+        let mark = CrossFormatMarker {
             id: [7; 16],
             direction: Direction::ToVeraCrypt,
             size,

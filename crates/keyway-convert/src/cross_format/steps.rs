@@ -1,6 +1,6 @@
 //! The steps of a conversion from one format to the other, in order; see the module above.
 
-use super::marker::{Direction, Marker};
+use super::marker::{CrossFormatMarker, Direction};
 use super::sheet::{PAGE, Sheet};
 use crate::ConvertError;
 use crate::marker::tail;
@@ -17,12 +17,12 @@ pub(super) const MARKING: u32 = 0;
 
 /// The ciphers of both volumes; of the VeraCrypt one from the first byte of its content on.
 #[derive(Clone, Default)]
-pub(super) struct Keys {
+pub(super) struct CrossFormatKeys {
     pub(super) veracrypt: Option<Keyed>,
     pub(super) bitlocker: Option<Arc<SectorCipher>>,
 }
 
-impl Keys {
+impl CrossFormatKeys {
     /// Content from that byte on, in the BitLocker volume; it lies at `place`.
     fn bitlocker(&self, place: u64) -> Side {
         let key = self.bitlocker.as_ref().map(|cipher| Keyed {
@@ -41,14 +41,22 @@ impl Keys {
 
 impl Sheet {
     /// All steps. Without keys they can only be counted.
-    pub(super) fn steps(&self, mark: &Marker, keys: &Keys) -> Result<Vec<Step>, ConvertError> {
+    pub(super) fn steps(
+        &self,
+        mark: &CrossFormatMarker,
+        keys: &CrossFormatKeys,
+    ) -> Result<Vec<Step>, ConvertError> {
         match mark.direction {
             Direction::ToBitLocker => self.to_bitlocker(mark, keys),
             Direction::ToVeraCrypt => self.to_veracrypt(mark, keys),
         }
     }
 
-    fn to_bitlocker(&self, mark: &Marker, keys: &Keys) -> Result<Vec<Step>, ConvertError> {
+    fn to_bitlocker(
+        &self,
+        mark: &CrossFormatMarker,
+        keys: &CrossFormatKeys,
+    ) -> Result<Vec<Step>, ConvertError> {
         let (size, first, heads) = (self.size, self.boot_bytes(), heads(mark));
         let mut volume: Vec<_> = self.copies.iter().map(|at| (*at, self.region())).collect();
         volume.push((0, self.first_page.clone()));
@@ -68,7 +76,11 @@ impl Sheet {
         ])
     }
 
-    fn to_veracrypt(&self, mark: &Marker, keys: &Keys) -> Result<Vec<Step>, ConvertError> {
+    fn to_veracrypt(
+        &self,
+        mark: &CrossFormatMarker,
+        keys: &CrossFormatKeys,
+    ) -> Result<Vec<Step>, ConvertError> {
         let (size, first, heads) = (self.size, self.boot_bytes(), heads(mark));
         let parked = || keys.veracrypt(0, Some(self.park));
         let mut steps = vec![
@@ -117,6 +129,6 @@ impl Sheet {
 }
 
 /// The heads of the journal's records, which stay until the last step.
-fn heads(mark: &Marker) -> Vec<Range<u64>> {
+fn heads(mark: &CrossFormatMarker) -> Vec<Range<u64>> {
     Some(mark.heads()).filter(|heads| !heads.is_empty()).into_iter().collect()
 }

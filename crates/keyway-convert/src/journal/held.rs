@@ -75,7 +75,7 @@ pub(crate) fn checksum_at(store: &dyn Store, at: u64, len: u64) -> Result<Sums, 
 
 /// All that can be read of the pages of a journal.
 #[derive(Default)]
-struct Pages {
+struct JournalPages {
     /// Of slots and of heads, in order of their numbers, no two alike.
     all: Vec<Page>,
     /// Which number is where, and whether that is a head's place.
@@ -83,7 +83,7 @@ struct Pages {
     /// The highest numbers of a slot's page and of a head.
     slot: Option<u64>,
     head: Option<u64>,
-    /// Pages that can't be read: of slots, of heads.
+    /// JournalPages that can't be read: of slots, of heads.
     unread: [Vec<u64>; 2],
     failed: Option<StoreError>,
 }
@@ -200,8 +200,8 @@ impl Journal<'_> {
         if checksum(&kept) == sums { Ok(kept) } else { Err(ConvertError::RecordLost { at: record.target }) }
     }
 
-    fn pages(&self) -> Result<Pages, ConvertError> {
-        let mut pages = Pages::default();
+    fn pages(&self) -> Result<JournalPages, ConvertError> {
+        let mut pages = JournalPages::default();
         let slots = self.place.slots.iter().map(|slot| (slot.record, false));
         let heads = self.place.heads.iter().map(|head| (*head, true));
         for (at, is_head) in slots.chain(heads) {

@@ -13,7 +13,7 @@ pub(super) const PAGE: u64 = MARKER_BYTES as u64;
 pub(super) const HEAD: u64 = HEADERS_BYTES;
 
 /// How large a file system may be that is to be encrypted on a medium of that size.
-pub fn room(store_bytes: u64, on_medium: bool) -> u64 {
+pub fn content_capacity(store_bytes: u64, on_medium: bool) -> u64 {
     let journal = if on_medium { SLOTS as u64 * segment_bytes(store_bytes) } else { 0 };
     (store_bytes.saturating_sub(BACKUP_GROUP_BYTES + HEADERS_BYTES + HEAD + journal)) / PAGE * PAGE
 }

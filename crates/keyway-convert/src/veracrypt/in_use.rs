@@ -15,8 +15,8 @@
 //! In between they are parked in another 128 KiB, in front of the parked first 128 KiB. Of stretches that are less than
 //! that apart one is made.
 
-use super::areas::{HEAD, room};
-use super::plan::Plan;
+use super::areas::{HEAD, content_capacity};
+use super::plan::VeraCryptPlan;
 use crate::free_space::FreeSpace;
 use crate::mover::Checkpoint;
 use crate::step::{Step, moving};
@@ -29,11 +29,11 @@ use std::sync::Arc;
 
 /// How large a file system may be whose used space alone is to be encrypted on a medium of that size while the volume is
 /// in use.
-pub fn room_in_use(store_bytes: u64, on_medium: bool) -> u64 {
-    room(store_bytes, on_medium).saturating_sub(HEAD)
+pub fn capacity_in_use(store_bytes: u64, on_medium: bool) -> u64 {
+    content_capacity(store_bytes, on_medium).saturating_sub(HEAD)
 }
 
-impl Plan {
+impl VeraCryptPlan {
     /// The same encryption for a volume that is to be in use meanwhile. Where used space alone is moved, what is free
     /// counts as moved from the beginning on. Nothing is written.
     ///
@@ -54,7 +54,7 @@ impl Plan {
     /// The part of the conversion that goes on while the volume is in use: all of it.
     ///
     /// # Errors
-    /// [`Plan::can_be_used`] says no.
+    /// [`VeraCryptPlan::can_be_used`] says no.
     pub fn conversion_in_use<'a>(
         &self,
         store: &'a dyn Store,
@@ -89,7 +89,7 @@ impl Plan {
     /// The volume's content where [`Conversion::run`] was paused; `store` is the one that is converted.
     ///
     /// # Errors
-    /// See [`ConvertError`]; [`Plan::can_be_used`] says no.
+    /// See [`ConvertError`]; [`VeraCryptPlan::can_be_used`] says no.
     pub fn live(
         &self,
         conversion: &Conversion<'_>,
@@ -165,8 +165,8 @@ mod tests {
     }
 
     /// Where the content is: each byte once, and no two in one place.
-    fn places(live: &Live, plan: &Plan) -> Vec<(Range<u64>, Range<u64>)> {
-        let (mut places, mut behind) = (live.places(), 0);
+    fn places(live: &Live, plan: &VeraCryptPlan) -> Vec<(Range<u64>, Range<u64>)> {
+        let (mut places, mut behind) = (live.mapped_ranges(), 0);
         for (content, place) in &places {
             assert_eq!(content.start, behind, "each byte of the content is somewhere");
             behind = content.end;
@@ -191,7 +191,7 @@ mod tests {
         let cipher = "aes".parse().expect("a cipher");
         let wish = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
         let store = Arc::new(MemStore::new(8 << 20));
-        let moved = room_in_use(store.size(), true);
+        let moved = capacity_in_use(store.size(), true);
         let planned = super::super::encryption(&*store, moved, &wish, None).expect("planned");
         let (mut moments, mut stretches_moved) = (0, 0);
         for _ in 0..60 {
@@ -265,7 +265,7 @@ mod tests {
             let plan = super::super::encryption(&store, moved, &wish, None).expect("planned");
             plan.of_used(vec![0..PAGE, 2 * PAGE..3 * PAGE], free).expect("possible")
         };
-        let (most, more) = (room_in_use(store.size(), true), room(store.size(), true));
+        let (most, more) = (capacity_in_use(store.size(), true), content_capacity(store.size(), true));
         assert!(plan(most, FreeSpace::Leave).for_use().is_ok());
         assert!(plan(most, FreeSpace::Leave).can_be_used().is_err(), "it was not made for that");
         let too_large = plan(more, FreeSpace::Leave).for_use();

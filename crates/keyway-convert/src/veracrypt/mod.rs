@@ -41,12 +41,12 @@ mod resume;
 mod steps;
 mod used_space;
 
-pub use areas::room;
+pub use areas::content_capacity;
 pub(crate) use areas::{end_group, header_page, noise, none};
-pub use in_use::room_in_use;
+pub use in_use::capacity_in_use;
 pub(crate) use opened::{header_of, key_of, whole_volume};
-pub use plan::{Keys, Plan};
+pub use plan::{OldAndNewKeys, VeraCryptPlan};
 pub use planning::{decryption, encryption, reencryption};
 pub(crate) use resume::open_header;
 pub use resume::{ResumeSecrets, how_far};
-pub use used_space::{MOST_STRETCHES, used_stretches};
+pub use used_space::used_stretches;

@@ -1,6 +1,6 @@
 //! A conversion of a VeraCrypt volume that has been planned.
 
-use crate::marker::Marker;
+use crate::marker::VeraCryptMarker;
 use crate::mover::Progress;
 use crate::step::Keyed;
 use crate::{Conversion, ConvertError, Stopped};
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// The ciphers of a conversion: before and after; `None` is plain.
 #[derive(Clone)]
-pub struct Keys {
+pub struct OldAndNewKeys {
     /// Of the data area as it was, from its first byte on.
     pub old: Option<Keyed>,
     /// Of the data area as it shall be, from its first byte on.
@@ -16,18 +16,18 @@ pub struct Keys {
 }
 
 /// A conversion that has been planned: what its marker says, and its keys.
-pub struct Plan {
+pub struct VeraCryptPlan {
     /// What is on the medium while it goes on.
-    pub marker: Marker,
+    pub marker: VeraCryptMarker,
     /// The ciphers.
-    pub keys: Keys,
+    pub keys: OldAndNewKeys,
     /// What is moved where not everything is; `None` where everything is, or the list is not whole.
     pub(super) stretches: Option<Vec<Range<u64>>>,
     /// For one that was found: whether its marker is in front.
     pub(super) found: Option<bool>,
 }
 
-impl Plan {
+impl VeraCryptPlan {
     /// The same with a journal that keeps every segment whole ([`Redundancy`](crate::Redundancy)).
     pub fn kept_whole(mut self) -> Self {
         self.marker.place.whole = true;

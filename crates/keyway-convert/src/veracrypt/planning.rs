@@ -1,10 +1,13 @@
 //! Plans each conversion, and makes of a plan what is carried out.
 
-use super::areas::{HEAD, PAGE, end_group, first_head, first_record, in_a_file, none, room, two_slots};
+use super::areas::{
+    HEAD, PAGE, content_capacity, end_group, first_head, first_record, in_a_file, none, two_slots,
+};
 use super::opened::{header_of, key_of, whole_volume};
-use super::plan::{Keys, Plan};
+use super::plan::{OldAndNewKeys, VeraCryptPlan};
 use crate::journal::{SLOTS, SlotTable, segment_bytes};
-use crate::marker::{ConversionKind, JournalLocation, MARKER_BYTES, Marker, random_id, tail};
+use crate::marker::{ConversionKind, JournalLocation, MARKER_BYTES, VeraCryptMarker, random_id, tail};
+use crate::mover::Front;
 use crate::{Conversion, ConvertError, Journal};
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::{NewVolume, Unlocked, fresh_headers};
@@ -24,9 +27,9 @@ pub fn encryption(
     moved: u64,
     new: &NewVolume<'_>,
     file: Option<PathBuf>,
-) -> Result<Plan, ConvertError> {
+) -> Result<VeraCryptPlan, ConvertError> {
     let size = store.size();
-    let room = room(size, file.is_none());
+    let room = content_capacity(size, file.is_none());
     if moved > room {
         return Err(ConvertError::NoRoom { missing: moved - room });
     }
@@ -46,8 +49,8 @@ pub fn encryption(
         let place = SlotTable::in_a_row(first_record(size), first, segment_bytes);
         (place.with_heads(first_head(size)), first - HEAD)
     };
-    let keys = Keys { old: None, new: Some(key_of(&headers.layout)?) };
-    let marker = Marker {
+    let keys = OldAndNewKeys { old: None, new: Some(key_of(&headers.layout)?) };
+    let marker = VeraCryptMarker {
         id: random_id()?,
         kind: ConversionKind::Encryption,
         journal: journal_place(file),
@@ -60,14 +63,18 @@ pub fn encryption(
         old: none(),
         new: headers.sealed,
     };
-    Ok(Plan { marker, keys, stretches: None, found: None })
+    Ok(VeraCryptPlan { marker, keys, stretches: None, found: None })
 }
 
 /// Plans the decryption of the volume that opened.
 ///
 /// # Errors
 /// A volume of a kind whose conversion is not offered.
-pub fn decryption(store: &dyn Store, opened: &Unlocked, file: Option<PathBuf>) -> Result<Plan, ConvertError> {
+pub fn decryption(
+    store: &dyn Store,
+    opened: &Unlocked,
+    file: Option<PathBuf>,
+) -> Result<VeraCryptPlan, ConvertError> {
     let size = store.size();
     let moved = whole_volume(opened, size)?;
     let end = end_group(size);
@@ -79,7 +86,7 @@ pub fn decryption(store: &dyn Store, opened: &Unlocked, file: Option<PathBuf>) -
             two_slots(size, [first, first + segment_bytes], segment_bytes)
         }
     };
-    let marker = Marker {
+    let marker = VeraCryptMarker {
         id: random_id()?,
         kind: ConversionKind::Decryption,
         journal: journal_place(file),
@@ -92,8 +99,8 @@ pub fn decryption(store: &dyn Store, opened: &Unlocked, file: Option<PathBuf>) -
         old: header_of(store, opened)?,
         new: [none(), none()],
     };
-    let keys = Keys { old: Some(key_of(&opened.layout)?), new: None };
-    Ok(Plan { marker, keys, stretches: None, found: None })
+    let keys = OldAndNewKeys { old: Some(key_of(&opened.layout)?), new: None };
+    Ok(VeraCryptPlan { marker, keys, stretches: None, found: None })
 }
 
 /// Plans the re-encryption of the volume that opened.
@@ -105,7 +112,7 @@ pub fn reencryption(
     opened: &Unlocked,
     new: &NewVolume<'_>,
     file: Option<PathBuf>,
-) -> Result<Plan, ConvertError> {
+) -> Result<VeraCryptPlan, ConvertError> {
     let size = store.size();
     let moved = whole_volume(opened, size)?;
     let headers = fresh_headers(new, size, opened.info.sector_bytes)?;
@@ -122,7 +129,7 @@ pub fn reencryption(
             two_slots(size, [PAGE, second], first_record(size) - second)
         }
     };
-    let marker = Marker {
+    let marker = VeraCryptMarker {
         id: random_id()?,
         kind: ConversionKind::Reencryption,
         journal: journal_place(file),
@@ -135,11 +142,11 @@ pub fn reencryption(
         old: header_of(store, opened)?,
         new: headers.sealed,
     };
-    let keys = Keys { old: Some(key_of(&opened.layout)?), new: Some(key_of(&headers.layout)?) };
-    Ok(Plan { marker, keys, stretches: None, found: None })
+    let keys = OldAndNewKeys { old: Some(key_of(&opened.layout)?), new: Some(key_of(&headers.layout)?) };
+    Ok(VeraCryptPlan { marker, keys, stretches: None, found: None })
 }
 
-impl Plan {
+impl VeraCryptPlan {
     /// The conversion; `journal` is the file's store where the journal is in a file.
     ///
     /// # Errors
@@ -161,7 +168,12 @@ impl Plan {
         if self.marker.used.is_some() && self.stretches.is_none() && journal.read()?.is_some() {
             return Err(ConvertError::NoJournal);
         }
-        Ok(Conversion { store, journal, steps, marking })
+        let [new, _] = &self.marker.new;
+        let front = Some(match self.marker.kind {
+            ConversionKind::Decryption => Front::Before(self.marker.old.bytes().to_vec()),
+            _ => Front::After(new.bytes().to_vec()),
+        });
+        Ok(Conversion { store, journal, steps, marking, front, lost: None })
     }
 
     /// Begins: the journal's first record and what else is needed to go on, then the second marker. Once that is on the medium, the

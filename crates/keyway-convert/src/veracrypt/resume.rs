@@ -1,12 +1,12 @@
 //! Conversions that were begun before: the headers in their markers open again, and how far they are.
 
 use super::opened::key_of;
-use super::plan::{Keys, Plan};
+use super::plan::{OldAndNewKeys, VeraCryptPlan};
 use super::used_space::read_list;
 use crate::ConvertError;
-use crate::marker::{ConversionKind, Found};
+use crate::marker::{ConversionKind, FoundVeraCrypt};
 use crate::step::Keyed;
-use keyway_store::{Store, StoreError};
+use keyway_store::{ReadOnlyStore, Store};
 use keyway_volume::Secrets;
 use keyway_volume::veracrypt::{SealedHeader, UnlockRequest, unlock};
 
@@ -18,7 +18,7 @@ pub struct ResumeSecrets<'a> {
     pub new: Option<&'a Secrets>,
 }
 
-impl Plan {
+impl VeraCryptPlan {
     /// The plan of a conversion that was found: the secrets open the headers that its marker keeps. `journal` is
     /// the file's store where the journal is in a file. Nothing is written but, where the encryption of used
     /// space has not begun, what the file system uses now.
@@ -26,7 +26,7 @@ impl Plan {
     /// # Errors
     /// A secret is wrong, or the medium has another size; the file system's map can't be read any more.
     pub fn resume(
-        found: Found,
+        found: FoundVeraCrypt,
         store: &dyn Store,
         journal: Option<&dyn Store>,
         secrets: &ResumeSecrets<'_>,
@@ -35,14 +35,16 @@ impl Plan {
         if size != found.size {
             return Err(ConvertError::Size { expected: found.size, present: size });
         }
-        let open = |header, secrets| open_header(header, secrets, size, store.sector_bytes());
+        let open = |header, secrets| open_header(header, secrets, size);
         let [primary, _] = &found.new;
         let new = secrets.new.unwrap_or(secrets.old);
         let keys = match found.kind {
-            ConversionKind::Encryption => Keys { old: None, new: Some(open(primary, secrets.old)?) },
-            ConversionKind::Decryption => Keys { old: Some(open(&found.old, secrets.old)?), new: None },
+            ConversionKind::Encryption => OldAndNewKeys { old: None, new: Some(open(primary, secrets.old)?) },
+            ConversionKind::Decryption => {
+                OldAndNewKeys { old: Some(open(&found.old, secrets.old)?), new: None }
+            }
             ConversionKind::Reencryption => {
-                Keys { old: Some(open(&found.old, secrets.old)?), new: Some(open(primary, new)?) }
+                OldAndNewKeys { old: Some(open(&found.old, secrets.old)?), new: Some(open(primary, new)?) }
             }
         };
         let stretches = read_list(store, &found)?;
@@ -60,13 +62,13 @@ impl Plan {
 /// # Errors
 /// The journal is damaged, or the medium failed.
 pub fn how_far(
-    found: &Found,
+    found: &FoundVeraCrypt,
     store: &dyn Store,
     journal: Option<&dyn Store>,
 ) -> Result<(u64, u64), ConvertError> {
     let stretches = read_list(store, &found.marker)?;
-    let keys = Keys { old: None, new: None };
-    let plan = Plan { marker: found.marker.clone(), keys, stretches, found: Some(found.in_front) };
+    let keys = OldAndNewKeys { old: None, new: None };
+    let plan = VeraCryptPlan { marker: found.marker.clone(), keys, stretches, found: Some(found.in_front) };
     let conversion = plan.conversion(store, journal)?;
     Ok((conversion.done()?, conversion.total()))
 }
@@ -76,45 +78,14 @@ pub(crate) fn open_header(
     header: &SealedHeader,
     secrets: &Secrets,
     size: u64,
-    sector_bytes: u32,
 ) -> Result<Keyed, ConvertError> {
-    let sealed = HeaderAlone { header: header.clone(), size, sector_bytes };
-    key_of(&unlock(&sealed, &UnlockRequest::new(secrets))?.layout)
-}
-
-/// A store of a volume's size that holds nothing but its primary header.
-struct HeaderAlone {
-    header: SealedHeader,
-    size: u64,
-    sector_bytes: u32,
-}
-
-impl Store for HeaderAlone {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        buf.fill(0);
+    let header = header.clone();
+    // A store of the volume's size that holds nothing but that header.
+    let sealed = ReadOnlyStore::new("a header alone", size, move |buf: &mut [u8], offset| {
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
-        for (to, from) in buf.iter_mut().zip(self.header.bytes().iter().skip(skip)) {
-            *to = *from;
-        }
+        buf.fill(0);
+        buf.iter_mut().zip(header.bytes().iter().skip(skip)).for_each(|(to, from)| *to = *from);
         Ok(())
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let reason = std::io::ErrorKind::ReadOnlyFilesystem.into();
-        Err(StoreError::new(keyway_store::Operation::Write, "a header alone", offset, buf.len(), reason))
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn discard(&self, _offset: u64, _len: u64) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        self.size
-    }
-    fn sector_bytes(&self) -> u32 {
-        self.sector_bytes
-    }
-    fn is_read_only(&self) -> bool {
-        true
-    }
+    });
+    key_of(&unlock(&sealed, &UnlockRequest::new(secrets))?.layout)
 }

@@ -1,7 +1,7 @@
 //! The steps of each conversion, in order.
 
 use super::areas::{HEAD, PAGE, end_group, first_record, header_page, list_at, noise};
-use super::plan::Plan;
+use super::plan::VeraCryptPlan;
 use super::used_space::Rest;
 use crate::ConvertError;
 use crate::marker::{ConversionKind, tail};
@@ -9,7 +9,7 @@ use crate::step::{Keyed, Step, moving, wiping};
 use keyway_volume::veracrypt::HEADERS_BYTES;
 use std::ops::Range;
 
-impl Plan {
+impl VeraCryptPlan {
     pub(super) fn encrypt(&self) -> Result<Vec<Step>, ConvertError> {
         let m = &self.marker;
         let moved_to = HEADERS_BYTES;

@@ -12,10 +12,10 @@
 //! ```
 
 use super::areas::{HEAD, LIST_BYTES, PAGE, end_group, list_at};
-use super::plan::Plan;
+use super::plan::VeraCryptPlan;
 use crate::ConvertError;
 use crate::free_space::FreeSpace;
-use crate::marker::Marker;
+use crate::marker::VeraCryptMarker;
 use crate::ranges::{far_apart, without};
 use keyway_error::Advice;
 use keyway_fs::allocation::{Allocation, AllocationError};
@@ -28,7 +28,7 @@ const COUNT_AT: usize = 8;
 const HEADER: usize = 32;
 
 /// Stretches that it has room for.
-pub const MOST_STRETCHES: usize = (LIST_BYTES as usize - HEADER - 4) / 16;
+pub(crate) const MOST_STRETCHES: usize = (LIST_BYTES as usize - HEADER - 4) / 16;
 
 /// Free bytes between two used ones that are moved with them: that takes no longer than the flushes with which
 /// a stretch of its own begins. More where there would be too many stretches.
@@ -80,7 +80,7 @@ pub(super) struct Rest {
     pub(super) trimmed: Vec<Range<u64>>,
 }
 
-impl Plan {
+impl VeraCryptPlan {
     /// The same encryption, of these stretches of the file system alone: whole pages of it, in order, no more than
     /// [`MOST_STRETCHES`]. Nothing is written.
     ///
@@ -201,7 +201,10 @@ fn to_bytes(stretches: &[Range<u64>], id: &[u8; 16]) -> Vec<u8> {
 }
 
 /// The list of the conversion with that marker; `None` where it has none, or it is not whole.
-pub(super) fn read_list(store: &dyn Store, marker: &Marker) -> Result<Option<Vec<Range<u64>>>, StoreError> {
+pub(super) fn read_list(
+    store: &dyn Store,
+    marker: &VeraCryptMarker,
+) -> Result<Option<Vec<Range<u64>>>, StoreError> {
     if marker.used.is_none() {
         return Ok(None);
     }
@@ -210,7 +213,7 @@ pub(super) fn read_list(store: &dyn Store, marker: &Marker) -> Result<Option<Vec
     Ok(parse(&bytes, marker))
 }
 
-fn parse(bytes: &[u8], marker: &Marker) -> Option<Vec<Range<u64>>> {
+fn parse(bytes: &[u8], marker: &VeraCryptMarker) -> Option<Vec<Range<u64>>> {
     let (body, crc) = bytes.split_at_checked(LIST_BYTES as usize - 4)?;
     (crc32fast::hash(body).to_le_bytes() == *crc && body.starts_with(&MAGIC)).then_some(())?;
     (body.get(16..HEADER)? == marker.id).then_some(())?;

@@ -1,7 +1,7 @@
 //! Conversions of BitLocker volumes: what they begin with, and what is right in the end.
 
 use keyway_convert::FreeSpace;
-use keyway_convert::bitlocker::{MediumState, Next, Plan, Wish, find, next};
+use keyway_convert::bitlocker::{BitLockerMedium, BitLockerPlan, EncryptionRequest, Next, find, next};
 use keyway_convert::{ConversionKind, ConvertError, MARKER_BYTES, Progress, Stopped};
 use keyway_engine::{Access, Device};
 use keyway_fs::allocation::Allocation;
@@ -76,7 +76,7 @@ pub(crate) fn content(store: &Arc<dyn Store>, bytes: &[u8]) -> Vec<u8> {
 /// A random file system of nobody's that leaves room at the end, or a FAT that does not.
 pub(crate) fn file_system(fat: bool) -> Option<(Vec<u8>, u64)> {
     if !fat {
-        let room = keyway_convert::bitlocker::room(1 << 20);
+        let room = keyway_convert::bitlocker::content_capacity(1 << 20);
         return Some((Rng::new(1).bytes(1 << 20), room - (96 << 10)));
     }
     let mkfs = require_tool("mkfs.fat")?;
@@ -214,14 +214,20 @@ impl Case {
         assert!((2..=8).contains(&differ.count()));
     }
 
-    pub(crate) fn plan(&self, store: &Arc<dyn Store>) -> Result<Plan, ConvertError> {
+    pub(crate) fn plan(&self, store: &Arc<dyn Store>) -> Result<BitLockerPlan, ConvertError> {
         if self.kind != ConversionKind::Encryption {
             let unlocked = unlock(store, &UnlockRequest::new(&key(&self.key)))?;
             return match self.kind {
                 ConversionKind::Decryption => {
-                    self.for_use(Plan::of_volume(store, unlocked, ConversionKind::Decryption, None)?)
+                    self.for_use(BitLockerPlan::of_volume(store, unlocked, ConversionKind::Decryption, None)?)
                 }
-                _ => self.for_use(Plan::reencryption(store, unlocked, NEW_METHOD, self.used_only, None)?),
+                _ => self.for_use(BitLockerPlan::reencryption(
+                    store,
+                    unlocked,
+                    NEW_METHOD,
+                    self.used_only,
+                    None,
+                )?),
             };
         }
         let protectors =
@@ -232,13 +238,17 @@ impl Case {
             used_space_only: self.used_only,
             description: "a test",
         };
-        let wish =
-            Wish { volume, file_system_bytes: self.file_system_bytes, journal: None, in_use: self.in_use };
+        let wanted = EncryptionRequest {
+            volume,
+            file_system_bytes: self.file_system_bytes,
+            journal: None,
+            in_use: self.in_use,
+        };
         // Nothing is written: what it looks at may as well be a copy.
         let mut copy = vec![0; store.size() as usize];
         store.read_at(&mut copy, 0)?;
         let copy = MemStore::from_vec(copy).with_sector_bytes(self.sector_bytes);
-        self.for_use(Plan::encryption(&copy, &wish)?.of_free(self.free)?)
+        self.for_use(BitLockerPlan::encryption(&copy, &wanted)?.of_free(self.free)?)
     }
 
     pub(crate) fn kept_whole(self) -> Self {
@@ -269,7 +279,7 @@ impl Case {
         left
     }
 
-    fn for_use(&self, plan: Plan) -> Result<Plan, ConvertError> {
+    fn for_use(&self, plan: BitLockerPlan) -> Result<BitLockerPlan, ConvertError> {
         let plan = if self.whole { plan.kept_whole() } else { plan };
         if self.in_use { plan.for_use() } else { Ok(plan) }
     }
@@ -279,7 +289,12 @@ impl Case {
         if stopped == Stopped::Paused { self.resume(store) } else { Ok(stopped) }
     }
 
-    pub(crate) fn run(&self, plan: &Plan, store: &dyn Store, pause: bool) -> Result<Stopped, ConvertError> {
+    pub(crate) fn run(
+        &self,
+        plan: &BitLockerPlan,
+        store: &dyn Store,
+        pause: bool,
+    ) -> Result<Stopped, ConvertError> {
         let segments = AtomicU64::new(0);
         // Used space only has few; before the marker is in front nothing is paused.
         let last = if self.used_only { 0 } else { 8 };
@@ -303,15 +318,15 @@ impl Case {
         }
         match next(store, &request, None)? {
             Next::Run(plan) => self.run(&plan, store, false),
-            Next::Nothing(MediumState::FileSystem | MediumState::Untouched) => {
+            Next::Nothing(BitLockerMedium::FileSystem | BitLockerMedium::Untouched) => {
                 self.run(&self.plan(store)?, store, false)
             }
-            Next::Nothing(MediumState::Decrypted) => Ok(Stopped::Done),
+            Next::Nothing(BitLockerMedium::Decrypted) => Ok(Stopped::Done),
             // Cut before anything of it was on the medium.
-            Next::Nothing(MediumState::Volume) if !self.has_come_to_its_end(store) => {
+            Next::Nothing(BitLockerMedium::Volume) if !self.has_come_to_its_end(store) => {
                 self.run(&self.plan(store)?, store, false)
             }
-            Next::Nothing(MediumState::Volume) => Ok(Stopped::Done),
+            Next::Nothing(BitLockerMedium::Volume) => Ok(Stopped::Done),
         }
     }
 

@@ -2,9 +2,10 @@
 
 use super::{Damage, Medium, Part};
 use keyway_convert::FreeSpace;
-use keyway_convert::veracrypt::{self, Plan};
+use keyway_convert::veracrypt::{self, VeraCryptPlan};
 use keyway_convert::{
-    ConversionKind, ConvertError, Journal, JournalLocation, Marker, Slot, SlotTable, Stopped, find,
+    ConversionKind, ConvertError, Journal, JournalLocation, LostSectors, Slot, SlotTable, Stopped,
+    VeraCryptMarker, find,
 };
 use keyway_engine::{Access, Device};
 use keyway_secret::SecretBytes;
@@ -41,7 +42,7 @@ pub(crate) fn opened(store: &dyn Store, password: &str) -> Unlocked {
 /// A conversion, what it begins with, and what its content is.
 pub(crate) struct Case {
     pub(crate) name: String,
-    pub(crate) plan: Plan,
+    pub(crate) plan: VeraCryptPlan,
     /// The parts of the content that count: those in use.
     pub(crate) used: Vec<Range<usize>>,
     pub(crate) image: Vec<u8>,
@@ -95,13 +96,13 @@ impl Case {
         let behind_a_gap = vec![0..4, 70..72, 104..106, 140..250];
         let cases = [near_the_front, behind_a_gap].into_iter().zip(1..).map(|(pages, n)| {
             let size = 2 * SIZE;
-            let moved = veracrypt::room_in_use(size as u64, true);
+            let moved = veracrypt::capacity_in_use(size as u64, true);
             assert_eq!(moved, 320 << 12);
             let (image, new) = (Rng::new(n).bytes(size), secrets(NEW));
             let store = Arc::new(MemStore::from_vec(image.clone()));
             let plan = veracrypt::encryption(&store, moved, &wish(&new, "aes"), None).expect("planned");
             let used: Vec<_> = pages.into_iter().map(|pages| pages.start << 12..pages.end << 12).collect();
-            let plan = plan.of_used(used.clone(), FreeSpace::Leave).and_then(Plan::for_use);
+            let plan = plan.of_used(used.clone(), FreeSpace::Leave).and_then(VeraCryptPlan::for_use);
             let mut plan = plan.expect("possible");
             plan.marker.place.segment_bytes = 48 << 10;
             let mut plain = vec![0; moved as usize];
@@ -125,7 +126,7 @@ impl Case {
 
     /// What a loss of power does to sectors that are being moved by nobody but the conversion.
     pub(crate) fn damage(&self) -> Damage {
-        let Marker { kind, place, moved, .. } = &self.plan.marker;
+        let VeraCryptMarker { kind, place, moved, .. } = &self.plan.marker;
         let area = match kind {
             // What is moved first, and last, lies with the marker.
             ConversionKind::Encryption => 2 * HEADERS_BYTES..HEADERS_BYTES + moved,
@@ -215,7 +216,7 @@ impl Case {
     }
 
     fn encryption(file: Option<PathBuf>, size: usize, spare: u64) -> Self {
-        let moved = veracrypt::room(size as u64, true) - spare;
+        let moved = veracrypt::content_capacity(size as u64, true) - spare;
         let image = Rng::new(1).bytes(size);
         let plain = image[..moved as usize].to_vec();
         let (store, new) = (MemStore::from_vec(image.clone()), secrets(NEW));
@@ -223,12 +224,15 @@ impl Case {
         Self::of(plan, image, plain)
     }
 
-    fn of(plan: Plan, image: Vec<u8>, plain: Vec<u8>) -> Self {
+    fn of(plan: VeraCryptPlan, image: Vec<u8>, plain: Vec<u8>) -> Self {
         let used = std::iter::once(0..plain.len()).collect();
         Self { name: String::new(), plan, used, image, plain }
     }
 
-    fn of_a_volume(size: usize, plan: impl Fn(&dyn Store, &Unlocked) -> Result<Plan, ConvertError>) -> Self {
+    fn of_a_volume(
+        size: usize,
+        plan: impl Fn(&dyn Store, &Unlocked) -> Result<VeraCryptPlan, ConvertError>,
+    ) -> Self {
         let store = Arc::new(MemStore::from_vec(Rng::new(2).bytes(size)));
         create(&store, &wish(&secrets(OLD), "aes"), &()).expect("created");
         let unlocked = opened(&store, OLD);
@@ -242,14 +246,33 @@ impl Case {
 
     /// From the beginning to wherever it ends.
     pub(crate) fn begin(&self, medium: &dyn Medium) -> Result<Stopped, ConvertError> {
+        self.begin_giving_up(medium, None)
+    }
+
+    /// The same; what can't be read becomes zeros.
+    pub(crate) fn begin_giving_up(
+        &self,
+        medium: &dyn Medium,
+        lost: Option<&dyn LostSectors>,
+    ) -> Result<Stopped, ConvertError> {
         let (store, file) = self.parts(medium);
-        let conversion = self.plan.conversion(&store, file.as_ref().map(|file| file as &dyn Store))?;
+        let mut conversion = self.plan.conversion(&store, file.as_ref().map(|file| file as &dyn Store))?;
+        conversion.lost = lost;
         self.plan.begin(&conversion)?;
         conversion.run(false, &())
     }
 
     /// Goes on with what is found; `None` where nothing is.
     pub(crate) fn resume(&self, medium: &dyn Medium) -> Option<Result<Stopped, ConvertError>> {
+        self.resume_giving_up(medium, None)
+    }
+
+    /// The same; what can't be read becomes zeros.
+    pub(crate) fn resume_giving_up(
+        &self,
+        medium: &dyn Medium,
+        lost: Option<&dyn LostSectors>,
+    ) -> Option<Result<Stopped, ConvertError>> {
         let (store, file) = self.parts(medium);
         let journal = file.as_ref().map(|file| file as &dyn Store);
         let found = match find(&store) {
@@ -266,7 +289,8 @@ impl Case {
                 return Some(Err(e));
             }
         }
-        let conversion = self.plan.conversion(&store, journal).expect("random");
+        let mut conversion = self.plan.conversion(&store, journal).expect("random");
+        conversion.lost = lost;
         Some(conversion.run(found.in_front, &()))
     }
 
@@ -300,13 +324,13 @@ impl Case {
 
     /// Nothing of the conversion is left around the content.
     pub(crate) fn is_clean(&self, medium: &[u8]) -> Result<(), String> {
-        let Marker { kind, new, .. } = &self.plan.marker;
+        let VeraCryptMarker { kind, new, .. } = &self.plan.marker;
         let check = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         if *kind == ConversionKind::Decryption {
             let (_, rest) = medium[..self.size() as usize].split_at(self.plain.len());
             let (rest, last) = rest.split_at(rest.len() - 4096);
             check(rest.iter().all(|byte| *byte == 0), "something is left behind the content")?;
-            return check(Marker::parse(last).is_none(), "the conversion is still found");
+            return check(VeraCryptMarker::parse(last).is_none(), "the conversion is still found");
         }
         for (place, header) in [HeaderPlace::Primary, HeaderPlace::BackupPrimary].into_iter().zip(new) {
             let at = place.offset(self.size()).expect("large enough") as usize;

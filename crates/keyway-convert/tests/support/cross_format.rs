@@ -3,10 +3,12 @@
 use super::bitlocker::{Case as BitLocker, key, opened as bitlocker_opened, startup_key};
 use super::case::{NEW, OLD, opened as veracrypt_opened, secrets, wish};
 use super::{Medium, Part};
-use keyway_convert::cross_format::{BothSecrets, Direction, MediumState, Plan, find, how_far, settle};
+use keyway_convert::cross_format::{
+    BothSecrets, CrossFormatMedium, CrossFormatPlan, Direction, find, how_far, settle,
+};
 use keyway_convert::{ConvertError, Progress, Stopped};
 use keyway_engine::{Access, Device, Layout};
-use keyway_store::{MemStore, Store, StoreError};
+use keyway_store::{MemStore, Store, StoreError, pass_on};
 use keyway_testkit::Rng;
 use keyway_volume::bitlocker::{InPlace, Method, NewProtectors, StartupKey, UnlockRequest};
 use keyway_volume::veracrypt::create;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 /// A conversion, and what it begins and ends with.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    pub(crate) plan: Plan,
+    pub(crate) plan: CrossFormatPlan,
     /// The medium, and behind it the journal's file.
     pub(crate) image: Vec<u8>,
     pub(crate) size: usize,
@@ -53,7 +55,8 @@ impl Case {
         let key = StartupKey::random().expect("random").to_bytes().to_vec();
         let protectors = NewProtectors { startup_key: Some(startup_key(&key)), ..NewProtectors::default() };
         let new = InPlace { protectors: &protectors, method, used_space_only: false, description: "a test" };
-        let plan = Plan::to_bitlocker(&store, &unlocked, &new, "the journal".into()).expect("planned");
+        let plan =
+            CrossFormatPlan::to_bitlocker(&store, &unlocked, &new, "the journal".into()).expect("planned");
         Self::of(name, plan, store.snapshot(), plain, key)
     }
 
@@ -65,11 +68,17 @@ impl Case {
         plain.truncate(content as usize);
         let new = secrets(NEW);
         let wish = wish(&new, "serpent");
-        let plan = Plan::to_veracrypt(&store, unlocked, content, &wish, "the journal".into());
+        let plan = CrossFormatPlan::to_veracrypt(&store, unlocked, content, &wish, "the journal".into());
         Self::of(name, plan.expect("planned"), image, plain, key)
     }
 
-    fn of(name: &'static str, plan: Plan, mut image: Vec<u8>, plain: Vec<u8>, key: Vec<u8>) -> Self {
+    fn of(
+        name: &'static str,
+        plan: CrossFormatPlan,
+        mut image: Vec<u8>,
+        plain: Vec<u8>,
+        key: Vec<u8>,
+    ) -> Self {
         let size = image.len();
         image.resize(size + plan.mark().place().file_bytes() as usize, 0);
         let sectors = plain.chunks(512).filter_map(|sector| sector.first_chunk().copied());
@@ -128,8 +137,8 @@ impl Case {
         assert_eq!(&found.mark, self.plan.mark());
         if !found.in_front {
             match settle(&store, &file, &found.mark) {
-                Ok(MediumState::HalfConverted) => {}
-                Ok(MediumState::Untouched | MediumState::Done) => return Some(Ok(Stopped::Done)),
+                Ok(CrossFormatMedium::HalfConverted) => {}
+                Ok(CrossFormatMedium::Untouched | CrossFormatMedium::Done) => return Some(Ok(Stopped::Done)),
                 Err(e) => return Some(Err(e)),
             }
         }
@@ -145,7 +154,7 @@ impl Case {
         let found = find(&store)?.expect("there");
         let (own, key) = (secrets(password(self.direction())), key(&self.key));
         let both = BothSecrets { veracrypt: &own, bitlocker: &UnlockRequest::new(&key) };
-        let plan = Plan::resume(&store, &file, found.mark, &both)?;
+        let plan = CrossFormatPlan::resume(&store, &file, found.mark, &both)?;
         plan.run(&plan.conversion(&store, &file)?, &())
     }
 
@@ -199,26 +208,10 @@ pub(crate) struct Eavesdropper<'a> {
 impl Medium for Eavesdropper<'_> {}
 
 impl Store for Eavesdropper<'_> {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
-        self.below.read_at(buf, offset)
-    }
+    pass_on! { [below] read_at flush discard size sector_bytes is_read_only }
+
     fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
         self.case.is_secret(buf).unwrap_or_else(|open| panic!("written at {offset}: {open}"));
         self.below.write_at(buf, offset)
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        self.below.flush()
-    }
-    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
-        self.below.discard(offset, len)
-    }
-    fn size(&self) -> u64 {
-        self.below.size()
-    }
-    fn sector_bytes(&self) -> u32 {
-        512
-    }
-    fn is_read_only(&self) -> bool {
-        false
     }
 }

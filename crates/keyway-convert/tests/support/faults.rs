@@ -131,7 +131,9 @@ pub(crate) fn after_any_fault(
             Fault::Flipped => medium[within(&mut rng)] ^= 1 << rng.below(8),
             Fault::OldPage => {
                 let at = within(&mut rng) / 4096 * 4096;
-                medium[at..at + 4096].copy_from_slice(&before[at..at + 4096]);
+                // A file need not end with a page.
+                let page = at..(at + 4096).min(medium.len());
+                medium[page.clone()].copy_from_slice(&before[page]);
             }
             Fault::OldJournal if in_a_file => medium[journal.file..].copy_from_slice(&before[journal.file..]),
             Fault::OldMedium if in_a_file => medium[..journal.file].copy_from_slice(&before[..journal.file]),
@@ -141,7 +143,7 @@ pub(crate) fn after_any_fault(
         // One in three times the power fails again.
         let again = (rng.below(3) == 0).then(|| rng.below(24));
         let (mut result, mut after) = resumed(case, medium.clone(), bad, again, Loss::Some(turn));
-        if matches!(result, Some(Err(ConvertError::Store(_)))) {
+        if matches!(result, Some(Err(ConvertError::Store(_) | ConvertError::Unreadable { .. }))) {
             // What was cut, or could not be read, is gone on with, without another fault.
             medium = after.clone();
             (result, after) = resumed(case, medium.clone(), None, None, Loss::All);

@@ -1,6 +1,6 @@
 //! Why a file system's map can't be used.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_store::StoreError;
 
 /// Why a file system's map can't be used.
@@ -28,21 +28,13 @@ pub enum AllocationError {
     NoRoom,
 }
 
-impl Explain for AllocationError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Store(error) => error.explain(),
-            Self::Unknown => (K::Filesystem, F::Contents).into(),
-            Self::Damaged(_) => (K::Filesystem, F::Contents, A::RunChecker).into(),
-            Self::Dirty(_) => (K::Filesystem, F::State).into(),
-            Self::Unsupported(_) => (K::Filesystem, F::Machine).into(),
-            Self::NoRoom => (K::Filesystem, F::Request, A::MakeRoomOrLarger).into(),
-        }
-    }
-}
+explain! { AllocationError, through Store {
+    Self::Unknown => [Filesystem Contents],
+    Self::Damaged(_) => [Filesystem Contents, RunChecker],
+    Self::Dirty(_) => [Filesystem State],
+    Self::Unsupported(_) => [Filesystem Machine],
+    Self::NoRoom => [Filesystem Request, MakeRoomOrLarger],
+} }
 
 /// A field that can't be true.
 pub(super) const fn damaged<T>(what: &'static str) -> Result<T, AllocationError> {

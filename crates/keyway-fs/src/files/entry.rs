@@ -1,32 +1,25 @@
 //! What a folder holds, and what each file system can do to tell it.
 
 use super::error::FilesError;
+use keyway_error::enum_table;
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-/// What an entry of a folder is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A file.
-    File,
-    /// A folder.
-    Folder,
-    /// A symbolic link, a junction, or another of Windows' reparse points.
-    Link,
-    /// A device, socket or pipe.
-    Other,
-}
-
-impl EntryKind {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Folder => "folder",
-            Self::Link => "link",
-            Self::Other => "other",
-        }
+enum_table! {
+    /// What an entry of a folder is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EntryKind {
+        /// A file.
+        File("file"),
+        /// A folder.
+        Folder("folder"),
+        /// A symbolic link, a junction, or another of Windows' reparse points.
+        Link("link"),
+        /// A device, socket or pipe.
+        Other("other"),
     }
+    /// The word for it.
+    pub word: &'static str,
 }
 
 /// Where a file system finds an entry again.

@@ -1,6 +1,6 @@
 //! Why files inside a volume could not be reached, sorted by whose fault it is.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
+use keyway_error::{explain, explain_io};
 use keyway_store::StoreError;
 use std::ffi::OsString;
 use std::io;
@@ -81,34 +81,24 @@ pub enum FilesError {
     },
 }
 
-impl Explain for FilesError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Store(error) => error.explain(),
-            Self::Host { path, source, .. } => explain_io(source).about(path),
-            Self::NoFileSystem => (K::NoFilesystem, F::Contents, A::OpenAsDevice).into(),
-            Self::Unreadable(_) => (K::Unsupported, F::Machine, A::Mount).into(),
-            Self::CanNotWrite(_) => (K::Unsupported, F::Machine, A::MountInstead).into(),
-            Self::Unsupported(_) => (K::Unsupported, F::Machine, A::MountVolume).into(),
-            Self::Unclean => (K::Unclean, F::State, A::CheckFat).into(),
-            Self::Damaged(_) => (K::DamagedFilesystem, F::Contents, A::CheckFileSystem).into(),
-            Self::Endless(_) => (K::DamagedFilesystem, F::Contents, A::CheckWithTools).into(),
-            Self::NotFound(_) => (K::NotFound, F::State, A::ListFolder).into(),
-            Self::NotAFolder(_) => (K::NotSuitable, F::State, A::NameFolder).into(),
-            Self::IsAFolder(_) => (K::NotSuitable, F::State, A::NameFileOrNewFolder).into(),
-            Self::IsALink(_) => (K::NotSuitable, F::State, A::NameTarget).into(),
-            Self::NotAFile(_) => (K::NotSuitable, F::State, A::OnlyFilesAndFolders).into(),
-            Self::NotAPath(_) => (K::Usage, F::Request, A::WriteAsPath).into(),
-            Self::BadName(_) => (K::Usage, F::Request, A::PutUnderOtherName).into(),
-            Self::Exists(_) => (K::Exists, F::State, A::OtherNameOrForce).into(),
-            Self::InTheWay(path) => Meaning::new(K::Exists, F::State).advise(A::MoveAway).about(path),
-            Self::NoRoom { .. } => (K::NoSpace, F::State, A::RemoveSomething).into(),
-        }
-    }
-}
+explain! { FilesError, through Store {
+    Self::Host { path, source, .. } => { explain_io(source).about(path) },
+    Self::NoFileSystem => [NoFilesystem Contents, OpenAsDevice],
+    Self::Unreadable(_) | Self::CanNotWrite(_) | Self::Unsupported(_) => [Unsupported Machine, MountVolume],
+    Self::Unclean => [Unclean State, CheckFat],
+    Self::Damaged(_) => [DamagedFilesystem Contents, CheckFileSystem],
+    Self::Endless(_) => [DamagedFilesystem Contents, CheckWithTools],
+    Self::NotFound(_) => [NotFound State, ListFolder],
+    Self::NotAFolder(_) => [NotSuitable State, NameFolder],
+    Self::IsAFolder(_) => [NotSuitable State, NameFileOrNewFolder],
+    Self::IsALink(_) => [NotSuitable State, NameTarget],
+    Self::NotAFile(_) => [NotSuitable State, OnlyFilesAndFolders],
+    Self::NotAPath(_) => [Usage Request, WriteAsPath],
+    Self::BadName(_) => [Usage Request, PutUnderOtherName],
+    Self::Exists(_) => [Exists State, OtherNameOrForce],
+    Self::InTheWay(path) => [Exists State, ChooseAnotherName; path],
+    Self::NoRoom { .. } => [NoSpace State, RemoveSomething],
+} }
 
 impl FilesError {
     /// An error that came through a library's reader: the store's own where it is one.

@@ -26,5 +26,5 @@ pub use crate::calendar::utc;
 pub use entry::{Contents, Entry, EntryKind, Problem};
 pub use error::FilesError;
 pub use get::{Got, Taken};
-pub use names::{is_safe, parse};
+pub use names::parse;
 pub use volume::Files;

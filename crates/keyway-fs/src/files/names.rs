@@ -22,7 +22,7 @@ pub fn parse(path: &OsStr) -> Result<Vec<OsString>, FilesError> {
 
 /// Whether a name from a medium may become a name in a folder here: one name, not a path, and none
 /// that means another folder.
-pub fn is_safe(name: &OsStr) -> bool {
+pub(crate) fn is_safe(name: &OsStr) -> bool {
     let bytes = name.as_bytes();
     !matches!(bytes, b"" | b"." | b"..")
         && bytes.len() <= NAME_MAX

@@ -7,7 +7,7 @@ mod run;
 #[cfg(target_os = "linux")]
 pub use run::{copy_into, format_into, image};
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{enum_table, explain};
 use keyway_store::StoreError;
 use std::fmt;
 use std::io;
@@ -24,66 +24,55 @@ pub fn silent(_done: u64, _total: u64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// A file system that can be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileSystem {
-    /// Linux's usual one.
-    Ext4,
-    /// For large files on Windows, macOS and Linux.
-    ExFat,
-    /// Windows'.
-    Ntfs,
-    /// FAT12, FAT16 or FAT32 as the size asks; everything reads it.
-    Fat,
-    /// Btrfs.
-    Btrfs,
-    /// XFS.
-    Xfs,
+enum_table! {
+    /// A file system that can be made.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum FileSystem {
+        /// Linux's usual one.
+        Ext4("ext4", "mkfs.ext4", "e2fsprogs", 16),
+        /// For large files on Windows, macOS and Linux.
+        ExFat("exfat", "mkfs.exfat", "exfatprogs", 11),
+        /// Windows'.
+        Ntfs("ntfs", "mkfs.ntfs", "ntfs-3g", 128),
+        /// FAT12, FAT16 or FAT32 as the size asks; everything reads it.
+        Fat("fat", "mkfs.fat", "dosfstools", 11),
+        /// Btrfs.
+        Btrfs("btrfs", "mkfs.btrfs", "btrfs-progs", 255),
+        /// XFS.
+        Xfs("xfs", "mkfs.xfs", "xfsprogs", 12),
+    }
+    /// The name in commands and JSON.
+    pub name: &'static str,
+    /// The program that makes it.
+    pub program: &'static str,
+    /// Debian's package that has the program.
+    pub package: &'static str,
+    /// The most that a label may have, as the program counts it.
+    pub longest_label: usize,
 }
 
 impl FileSystem {
-    /// All of them.
-    pub const ALL: [Self; 6] = [Self::Ext4, Self::ExFat, Self::Ntfs, Self::Fat, Self::Btrfs, Self::Xfs];
-
-    /// The name in commands and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ext4 => "ext4",
-            Self::ExFat => "exfat",
-            Self::Ntfs => "ntfs",
-            Self::Fat => "fat",
-            Self::Btrfs => "btrfs",
-            Self::Xfs => "xfs",
-        }
-    }
-
-    /// The program that makes it.
-    pub const fn program(self) -> &'static str {
-        match self {
-            Self::Ext4 => "mkfs.ext4",
-            Self::ExFat => "mkfs.exfat",
-            Self::Ntfs => "mkfs.ntfs",
-            Self::Fat => "mkfs.fat",
-            Self::Btrfs => "mkfs.btrfs",
-            Self::Xfs => "mkfs.xfs",
-        }
-    }
-
-    /// Debian's package that has the program.
-    pub const fn package(self) -> &'static str {
-        match self {
-            Self::Ext4 => "e2fsprogs",
-            Self::ExFat => "exfatprogs",
-            Self::Ntfs => "ntfs-3g",
-            Self::Fat => "dosfstools",
-            Self::Btrfs => "btrfs-progs",
-            Self::Xfs => "xfsprogs",
-        }
-    }
-
     /// Where the program is on this machine, if it is.
     pub fn find_program(self) -> Option<PathBuf> {
         search_path().map(|folder| folder.join(self.program())).find(|path| path.is_file())
+    }
+
+    /// Whether it can have that label. `mkfs.ext4` would cut off the rest without a word.
+    ///
+    /// # Errors
+    /// [`MkfsError::LabelTooLong`].
+    pub fn check_label(self, label: &str) -> Result<(), MkfsError> {
+        let (has, unit) = match self {
+            Self::ExFat | Self::Ntfs => (label.encode_utf16().count(), "characters"),
+            Self::Fat => (label.chars().count(), "characters"),
+            _ if label.is_ascii() => (label.len(), "characters"),
+            _ => (label.len(), "bytes"),
+        };
+        if has <= self.longest_label() {
+            Ok(())
+        } else {
+            Err(MkfsError::LabelTooLong { fs: self, has, unit })
+        }
     }
 }
 
@@ -111,6 +100,16 @@ pub enum MkfsError {
     /// This machine lacks the program.
     #[error("{} is not on this machine", .0.program())]
     Missing(FileSystem),
+    /// A label that the file system has no room for.
+    #[error("{fs} takes a label of at most {} {unit}, and this one has {has}", .fs.longest_label())]
+    LabelTooLong {
+        /// The file system asked for.
+        fs: FileSystem,
+        /// What the label has.
+        has: usize,
+        /// Of what.
+        unit: &'static str,
+    },
     /// The program can't be told the volume's sector size.
     #[error("{fs} can't be made with sectors of {sector_bytes} bytes here")]
     SectorSize {
@@ -145,24 +144,15 @@ pub enum MkfsError {
     Stopped,
 }
 
-impl Explain for MkfsError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Unknown(_) => (K::Filesystem, F::Request, A::TakeFileSystem).into(),
-            Self::Missing(fs) => {
-                (K::Missing, F::Machine, A::InstallPackage { package: fs.package().to_owned() }).into()
-            }
-            Self::SectorSize { .. } => (K::Filesystem, F::Request, A::TakeFileSystemOfSectors).into(),
-            Self::Refused { .. } => (K::Filesystem, F::State, A::OtherFileSystemOrLarger).into(),
-            Self::Run { .. } => (K::Filesystem, F::State).into(),
-            Self::Store(error) => error.explain(),
-            Self::Stopped => (K::Filesystem, F::Stopped, A::NoFileSystemMade).into(),
-        }
-    }
-}
+explain! { MkfsError, through Store {
+    Self::Unknown(_) => [Filesystem Request, TakeFileSystem],
+    Self::Missing(fs) => [Missing Machine, InstallPackage { package: fs.package().to_owned() }],
+    Self::LabelTooLong { .. } => [Usage Request],
+    Self::SectorSize { .. } => [Filesystem Request, TakeFileSystemOfSectors],
+    Self::Refused { .. } => [Filesystem State, OtherFileSystemOrLarger],
+    Self::Run { .. } => [Filesystem State],
+    Self::Stopped => [Filesystem Stopped, NoFileSystemMade],
+} }
 
 /// `PATH`, and the folders where the programs are that many users do not have in theirs.
 fn search_path() -> impl Iterator<Item = PathBuf> {

@@ -80,7 +80,7 @@ pub fn copy_into(
 
 fn command(program: &Path, fs: FileSystem, size: u64, sector_bytes: u32, label: Option<&str>) -> Command {
     let mut command = Command::new(program);
-    command.env_clear().env("LC_ALL", "C").env("UNIX_IO_NOZEROOUT", "1").stdout(Stdio::null());
+    command.env_clear().env("LC_ALL", "C.UTF-8").env("UNIX_IO_NOZEROOUT", "1").stdout(Stdio::null());
     command.env("PATH", std::env::join_paths(search_path()).unwrap_or_default()).stderr(Stdio::piped());
     let sector = sector_bytes.to_string();
     let label_flag = match fs {

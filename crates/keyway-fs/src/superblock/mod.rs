@@ -2,7 +2,7 @@
 //!
 //! - [`Superblock::read`] looks at a [`Store`], which an open volume is as well, [`Superblock::on`] at a file or block
 //!   device.
-//! - [`FileSystem`] is one whose size is known, for what makes it smaller or larger.
+//! - [`FoundFileSystem`] is one whose size is known, for what makes it smaller or larger.
 
 mod kind;
 mod parse;
@@ -36,7 +36,7 @@ pub struct Superblock {
 
 /// A file system on a medium that has room for all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileSystem {
+pub struct FoundFileSystem {
     /// Which.
     pub kind: FileSystemKind,
     /// How far it reaches, in bytes from the beginning.
@@ -77,8 +77,8 @@ impl Superblock {
     }
 
     /// The file system, where its size is known.
-    pub fn file_system(&self) -> Option<FileSystem> {
-        self.bytes.map(|bytes| FileSystem { kind: self.kind, bytes })
+    pub fn file_system(&self) -> Option<FoundFileSystem> {
+        self.bytes.map(|bytes| FoundFileSystem { kind: self.kind, bytes })
     }
 
     /// What is further behind is only read where the first page says nothing.
@@ -105,7 +105,7 @@ impl Superblock {
     }
 }
 
-impl FileSystem {
+impl FoundFileSystem {
     /// Finds the file system on a medium; `None` where there is none whose size is known.
     ///
     /// # Errors

@@ -39,9 +39,6 @@ pub fn argon2id(
 /// Several are filled side by side: while one waits for its memory, the others compute, and two
 /// take little longer than one. Each needs memory of its own, so beyond the first no more of them
 /// are begun at once than fit into half of what is free; the others follow.
-///
-/// # Errors
-/// As for [`argon2id`].
 pub fn argon2id_many(
     cost: Argon2idCost,
     password: &[u8],

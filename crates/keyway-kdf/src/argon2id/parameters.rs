@@ -1,6 +1,6 @@
-//! What a derivation with Argon2id costs, and what of that is not allowed.
+//! The parameters of Argon2id, and which are refused.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 
 /// The number of Argon2id among the variants (RFC 9106, section 3.1).
 pub(super) const TYPE: u32 = 2;
@@ -30,14 +30,10 @@ pub enum KdfError {
     Parameters(Argon2idParameter),
 }
 
-impl Explain for KdfError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::OutOfMemory { .. } => (Kind::Failed, Fault::State, Advice::CloseProgramsLiftLimit).into(),
-            Self::Parameters(_) => Meaning::of(Fault::State),
-        }
-    }
-}
+explain! { KdfError {
+    Self::OutOfMemory { .. } => [Failed State, CloseProgramsLiftLimit],
+    Self::Parameters(_) => [State],
+} }
 
 /// A parameter of Argon2id with limits (RFC 9106, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

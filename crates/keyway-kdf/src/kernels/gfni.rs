@@ -6,6 +6,7 @@
 //! whatever the field. Nothing depends on secret data but register contents: no look-ups in
 //! memory, no branches.
 
+use super::byte_slices::{eight, transposed};
 use super::rows::{Rows, Words};
 use super::streebog::{PI, StreebogRows, linear};
 use super::whirlpool::{SBOX, WhirlpoolRows, multiply};
@@ -86,21 +87,6 @@ const fn transposed(words: &Words) -> Words {
         i += 1;
     }
     columns
-}
-
-/// An array of eight, written out: a closure would stay a call, because closures do not inherit
-/// the processor features of the function they end up in.
-macro_rules! eight {
-    ($j:ident => $value:expr) => {
-        [
-            eight!(0, $j => $value), eight!(1, $j => $value), eight!(2, $j => $value), eight!(3, $j => $value),
-            eight!(4, $j => $value), eight!(5, $j => $value), eight!(6, $j => $value), eight!(7, $j => $value),
-        ]
-    };
-    ($number:literal, $j:ident => $value:expr) => {{
-        let $j: usize = $number;
-        $value
-    }};
 }
 
 macro_rules! rows {
@@ -218,47 +204,10 @@ unsafe fn map(bytes: __m512i, matrix: i64) -> __m512i {
 unsafe fn transpose(a: Eight) -> Eight {
     // SAFETY: the caller vouches for the instructions.
     unsafe {
-        // The bytes of the even lanes (first four) and of the odd lanes: pairs, fours, eights.
-        let b = [
-            _mm512_unpacklo_epi8(a[0], a[1]),
-            _mm512_unpacklo_epi8(a[2], a[3]),
-            _mm512_unpacklo_epi8(a[4], a[5]),
-            _mm512_unpacklo_epi8(a[6], a[7]),
-            _mm512_unpackhi_epi8(a[0], a[1]),
-            _mm512_unpackhi_epi8(a[2], a[3]),
-            _mm512_unpackhi_epi8(a[4], a[5]),
-            _mm512_unpackhi_epi8(a[6], a[7]),
-        ];
-        let c = [
-            _mm512_unpacklo_epi16(b[0], b[1]),
-            _mm512_unpacklo_epi16(b[2], b[3]),
-            _mm512_unpackhi_epi16(b[0], b[1]),
-            _mm512_unpackhi_epi16(b[2], b[3]),
-            _mm512_unpacklo_epi16(b[4], b[5]),
-            _mm512_unpacklo_epi16(b[6], b[7]),
-            _mm512_unpackhi_epi16(b[4], b[5]),
-            _mm512_unpackhi_epi16(b[6], b[7]),
-        ];
-        let d = [
-            _mm512_unpacklo_epi32(c[0], c[1]),
-            _mm512_unpackhi_epi32(c[0], c[1]),
-            _mm512_unpacklo_epi32(c[2], c[3]),
-            _mm512_unpackhi_epi32(c[2], c[3]),
-            _mm512_unpacklo_epi32(c[4], c[5]),
-            _mm512_unpackhi_epi32(c[4], c[5]),
-            _mm512_unpacklo_epi32(c[6], c[7]),
-            _mm512_unpackhi_epi32(c[6], c[7]),
-        ];
-        [
-            _mm512_unpacklo_epi64(d[0], d[4]),
-            _mm512_unpackhi_epi64(d[0], d[4]),
-            _mm512_unpacklo_epi64(d[1], d[5]),
-            _mm512_unpackhi_epi64(d[1], d[5]),
-            _mm512_unpacklo_epi64(d[2], d[6]),
-            _mm512_unpackhi_epi64(d[2], d[6]),
-            _mm512_unpacklo_epi64(d[3], d[7]),
-            _mm512_unpackhi_epi64(d[3], d[7]),
-        ]
+        transposed!(a, [
+            _mm512_unpacklo_epi8 _mm512_unpackhi_epi8, _mm512_unpacklo_epi16 _mm512_unpackhi_epi16,
+            _mm512_unpacklo_epi32 _mm512_unpackhi_epi32, _mm512_unpacklo_epi64 _mm512_unpackhi_epi64
+        ])
     }
 }
 

@@ -1,4 +1,4 @@
-//! What goes into a step and what comes out of it: the key's block and the chains.
+//! Input and output of a step: the key's block and the chains.
 
 use zeroize::Zeroize;
 

@@ -1,4 +1,4 @@
-//! Which code computes BitLocker's stretch on this processor.
+//! Picks the code for BitLocker's stretch on this processor.
 
 #[cfg(target_arch = "x86_64")]
 use super::sha_ni;

@@ -14,6 +14,8 @@
 
 pub(crate) mod argon2;
 mod blake2s;
+#[cfg(target_arch = "x86_64")]
+mod byte_slices;
 mod chain;
 mod fips180;
 #[cfg(target_arch = "x86_64")]
@@ -29,6 +31,8 @@ pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub(crate) mod memory;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod quads;
 mod ripemd160;
 mod rows;
 mod scalar;
@@ -38,8 +42,12 @@ mod sha512;
 mod sha_ni;
 mod step;
 mod streebog;
+#[cfg(target_arch = "x86_64")]
+mod streebog_avx2;
 pub(crate) mod stretch;
 mod whirlpool;
+#[cfg(target_arch = "x86_64")]
+mod whirlpool_avx2;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -47,7 +55,6 @@ pub(crate) use lane::{KeyBlock, Lane};
 
 use crate::prf::Prf;
 use std::fmt;
-use std::str::FromStr;
 use step::{Step, steps};
 
 /// A family of implementations, by the instructions they need.
@@ -56,7 +63,7 @@ pub enum Kernel {
     /// Plain code for any processor (which for SHA-1, SHA-256 and, on aarch64, SHA-512 still uses the
     /// SHA instructions where the processor has them).
     Portable,
-    /// 256-bit vectors.
+    /// 256-bit vectors; four chains of Whirlpool or Streebog.
     Avx2,
     /// 512-bit vectors; Whirlpool and Streebog need GFNI and VBMI as well.
     Avx512,
@@ -89,18 +96,6 @@ impl Kernel {
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// The name is of no kernel.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no such key-derivation kernel; there are portable, avx2 and avx512")]
-pub struct UnknownKernel;
-
-impl FromStr for Kernel {
-    type Err = UnknownKernel;
-    fn from_str(name: &str) -> Result<Self, UnknownKernel> {
-        Self::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or(UnknownKernel)
     }
 }
 

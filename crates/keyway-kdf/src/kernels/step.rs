@@ -1,4 +1,4 @@
-//! A function that goes on by some links in several chains at once.
+//! A step: a function that continues several chains by some links.
 
 use super::lane::{KeyBlock, Lane};
 

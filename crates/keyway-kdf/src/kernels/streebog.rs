@@ -79,7 +79,7 @@ pub(crate) trait StreebogRows: Rows {
     fn lps_both(self, other: Self) -> (Self, Self) {
         (self.lps(), other.lps())
     }
-    /// The sum modulo 2^512.
+    /// The sum modulo 2^512 with words that are not arranged.
     fn add(self, words: &Words) -> Self;
 }
 
@@ -87,10 +87,15 @@ pub(crate) trait StreebogRows: Rows {
 pub(crate) struct Streebog;
 
 /// The state after the key block, as far as the next block's processing does not depend on that block.
+/// All but the checksum is arranged for the rows, as are the constants.
 #[derive(Clone, Copy)]
 pub(crate) struct Keyed {
     /// The keys of the next block's encryption, the last one combined with `h` for the feed-forward.
     keys: [Words; 13],
+    constants: [Words; 12],
+    /// The counter after two blocks.
+    two_blocks: Words,
+    padding: Words,
     /// The checksum so far and the padding block's share.
     sigma: Words,
 }
@@ -109,7 +114,7 @@ impl<R: StreebogRows> RowsHash<R> for Streebog {
     fn keyed(block: &Words) -> Keyed {
         // The hash begins with zeros (section 4.3, 512-bit digest).
         let zero = OneState([0; 8]);
-        let h = g(zero, zero, OneState(*block));
+        let h = g(zero, zero, OneState(*block), &C);
         let mut key = h.xor_words(&bits(1)).lps();
         let mut keys = [key.0; 13];
         for (next, c) in keys[1..].iter_mut().zip(&C) {
@@ -117,7 +122,13 @@ impl<R: StreebogRows> RowsHash<R> for Streebog {
             *next = key.0;
         }
         keys[12] = key.xor(h).0;
-        Keyed { keys, sigma: OneState(*block).add(&PADDING).0 }
+        Keyed {
+            keys: keys.map(|key| R::arrange(&key)),
+            constants: C.map(|constant| R::arrange(&constant)),
+            two_blocks: R::arrange(&bits(2)),
+            padding: R::arrange(&PADDING),
+            sigma: OneState(*block).add(&PADDING).0,
+        }
     }
 
     #[inline(always)]
@@ -127,18 +138,18 @@ impl<R: StreebogRows> RowsHash<R> for Streebog {
             state = state.xor_words(key).lps();
         }
         let h = state.xor_words(&keyed.keys[12]).xor(digest);
-        let h = g(h, h.xor_words(&bits(2)), h.fill(&PADDING));
-        let h = g(h, h, h.fill(&bits(2)));
-        g(h, h, digest.add(&keyed.sigma))
+        let h = g(h, h.xor_words(&keyed.two_blocks), h.fill(&keyed.padding), &keyed.constants);
+        let h = g(h, h, h.fill(&keyed.two_blocks), &keyed.constants);
+        g(h, h, digest.add(&keyed.sigma), &keyed.constants)
     }
 }
 
 /// The compression function (section 8) of `h`, `h ^ N` and a block.
 #[inline(always)]
-fn g<R: StreebogRows>(h: R, h_xor_n: R, block: R) -> R {
+fn g<R: StreebogRows>(h: R, h_xor_n: R, block: R, constants: &[Words; 12]) -> R {
     let mut key = h_xor_n.lps();
     let mut state = block;
-    for c in &C {
+    for c in constants {
         (state, key) = state.xor(key).lps_both(key.xor_words(c));
     }
     state.xor3(key, h).xor(block)

@@ -7,22 +7,27 @@ use super::rows::{OneState, Rows, RowsHash, Words, byte};
 /// Rounds of the block cipher inside.
 const ROUNDS: usize = 10;
 
-/// The substitution box, made from the specification's two 4-bit boxes E and R.
-pub(super) const SBOX: [u8; 256] = {
-    const E: [u8; 16] = [1, 0xb, 9, 0xc, 0xd, 6, 0xf, 3, 0xe, 8, 7, 4, 0xa, 2, 5, 0];
-    const R: [u8; 16] = [7, 0xc, 0xb, 0xd, 0xe, 4, 9, 0xf, 6, 3, 8, 0xa, 2, 5, 1, 0];
+/// The 4-bit boxes that the substitution box is made of: E, its inverse, and R.
+pub(super) const BOX_E: [u8; 16] = [1, 0xb, 9, 0xc, 0xd, 6, 0xf, 3, 0xe, 8, 7, 4, 0xa, 2, 5, 0];
+pub(super) const BOX_E_INVERSE: [u8; 16] = {
     let mut inverse = [0; 16];
     let mut i = 0;
     while i < 16 {
-        inverse[E[i] as usize] = i as u8;
+        inverse[BOX_E[i] as usize] = i as u8;
         i += 1;
     }
+    inverse
+};
+pub(super) const BOX_R: [u8; 16] = [7, 0xc, 0xb, 0xd, 0xe, 4, 9, 0xf, 6, 3, 8, 0xa, 2, 5, 1, 0];
+
+/// The substitution box.
+pub(super) const SBOX: [u8; 256] = {
     let mut sbox = [0; 256];
     let mut x = 0;
     while x < 256 {
-        let (high, low) = (E[x >> 4], inverse[x & 15]);
-        let middle = R[(high ^ low) as usize];
-        sbox[x] = E[(high ^ middle) as usize] << 4 | inverse[(low ^ middle) as usize];
+        let (high, low) = (BOX_E[x >> 4], BOX_E_INVERSE[x & 15]);
+        let middle = BOX_R[(high ^ low) as usize];
+        sbox[x] = BOX_E[(high ^ middle) as usize] << 4 | BOX_E_INVERSE[(low ^ middle) as usize];
         x += 1;
     }
     sbox

@@ -10,7 +10,9 @@ use super::sha256::Sha256;
 use super::sha512::Sha512;
 use super::step::{Step, steps};
 use super::streebog::Streebog;
+use super::streebog_avx2::ByAlpha;
 use super::whirlpool::Whirlpool;
+use super::whirlpool_avx2;
 use super::{chain, portable, rows, scalar, sha_ni};
 use crate::prf::Prf;
 
@@ -45,8 +47,8 @@ lane_steps! { "avx512f,avx512bw,avx512vl,avx512dq",
 }
 
 macro_rules! row_steps {
-    ($($name:ident: $hash:ty, $rows:ty;)*) => { $(
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni")]
+    ($features:literal, $($name:ident: $hash:ty, $rows:ty;)*) => { $(
+        #[target_feature(enable = $features)]
         unsafe fn $name(key: &KeyBlock, lanes: &mut [Lane], iterations: u32) {
             // SAFETY: this function has the features that the rows need.
             unsafe { rows::advance::<$rows, $hash>(key, lanes, iterations) }
@@ -54,9 +56,14 @@ macro_rules! row_steps {
     )* };
 }
 
-row_steps! {
+row_steps! { "avx2",
+    whirlpool_4: Whirlpool, whirlpool_avx2::ByColumn;
+    streebog_4: Streebog, ByAlpha;
+}
+
+row_steps! { "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni",
     whirlpool_8: Whirlpool, ByColumn;
-    streebog_4: Streebog, ByPair;
+    streebog_4_pairs: Streebog, ByPair;
     streebog_8: Streebog, ByWord;
 }
 
@@ -64,7 +71,7 @@ row_steps! {
 // the same however few of its lanes are filled. Twins are there where measuring found them faster:
 // the chains of additions and rotations of BLAKE2s are short enough to fill the units alone. The SHA
 // instructions take two chains at a time, and four pairs of them before sixteen lanes are faster; AVX2's
-// eight never are.
+// eight never are. Plain Whirlpool and Streebog look tables up in memory: vectors without do one chain too, if slower.
 
 pub(super) fn avx2_steps(prf: Prf) -> &'static [Step] {
     if !std::arch::is_x86_feature_detected!("avx2") {
@@ -76,7 +83,9 @@ pub(super) fn avx2_steps(prf: Prf) -> &'static [Step] {
         Prf::Sha256 => steps![1 portable::sha256, 8 sha256_8, 16 sha256_8x2],
         Prf::Blake2s => steps![1 scalar::blake2s, 8 blake2s_8],
         Prf::Ripemd160 => steps![1 scalar::ripemd160, 8 ripemd160_8, 16 ripemd160_8x2],
-        Prf::Whirlpool | Prf::Streebog | Prf::Sha1 => &[],
+        Prf::Whirlpool => steps![4 whirlpool_4],
+        Prf::Streebog => steps![4 streebog_4],
+        Prf::Sha1 => &[],
     }
 }
 
@@ -95,7 +104,7 @@ pub(super) fn avx512_steps(prf: Prf) -> &'static [Step] {
         Prf::Blake2s => steps![1 scalar::blake2s, 16 blake2s_16],
         Prf::Ripemd160 => steps![1 scalar::ripemd160, 16 ripemd160_16, 32 ripemd160_16x2],
         Prf::Whirlpool if gfni::available() => steps![8 whirlpool_8],
-        Prf::Streebog if gfni::available() => steps![4 streebog_4, 8 streebog_8],
+        Prf::Streebog if gfni::available() => steps![4 streebog_4_pairs, 8 streebog_8],
         Prf::Whirlpool | Prf::Streebog | Prf::Sha1 => &[],
     }
 }

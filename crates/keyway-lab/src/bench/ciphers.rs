@@ -2,7 +2,7 @@
 
 use super::clock;
 use super::race::{Setting, Work, race, rounded};
-use super::subject::Subject;
+use super::subject::BenchSubject;
 use keyway_cipher::{CipherError, Kernel, SectorCipher};
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ impl CipherRow {
 
 /// Measures a cipher in each of the kernels that have something of their own for it, side by side.
 pub(super) fn rows(
-    subject: Subject,
+    subject: BenchSubject,
     kernels: &[Kernel],
     setting: Setting,
 ) -> Result<Vec<CipherRow>, CipherError> {

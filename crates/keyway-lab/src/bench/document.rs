@@ -12,9 +12,9 @@ use serde::Serialize;
 
 /// Everything that was measured.
 #[derive(Serialize)]
-pub struct Document {
+pub struct BenchDocument {
     /// Where, when and how.
-    pub machine: Machine,
+    pub machine: BenchMachine,
     /// What each kernel does with each cipher.
     pub ciphers: Vec<CipherRow>,
     /// What key derivations cost; empty where they were left out.
@@ -27,7 +27,7 @@ pub struct Document {
 
 /// Where, when and how.
 #[derive(Serialize)]
-pub struct Machine {
+pub struct BenchMachine {
     /// What the processor calls itself.
     pub processor: String,
     /// The features that the kernels use.
@@ -50,7 +50,7 @@ pub struct Machine {
     pub clock_known_by: Option<&'static str>,
 }
 
-impl Machine {
+impl BenchMachine {
     /// This one, now; `command` is what was asked for, in the front's words.
     pub fn here(command: String) -> Self {
         let (processor, features) = machine::processor();
@@ -94,7 +94,7 @@ impl MemoryRow {
 /// Buffer and threads.
 pub type Point = (u64, u16);
 
-impl Document {
+impl BenchDocument {
     /// The settings of the ciphers, in the order measured.
     pub fn points(&self) -> Vec<Point> {
         unique(self.ciphers.iter().map(CipherRow::point))

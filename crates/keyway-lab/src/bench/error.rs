@@ -1,7 +1,7 @@
 //! Why nothing could be measured.
 
 use keyway_cipher::CipherError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 
 /// Why nothing could be measured.
 #[derive(Debug, thiserror::Error)]
@@ -35,14 +35,8 @@ pub enum BenchError {
     Cipher(#[from] CipherError),
 }
 
-impl Explain for BenchError {
-    fn explain(&self) -> Meaning {
-        let usage = |step| (Kind::Usage, Fault::Request, step).into();
-        match self {
-            Self::Cipher(error) => error.explain(),
-            Self::NoKernel => usage(Advice::LeaveKernelOut),
-            Self::NoSuchKernel { present, .. } => usage(Advice::TakeKernel { kernels: present.clone() }),
-            Self::Memory { .. } => usage(Advice::SmallerBuffers),
-        }
-    }
-}
+explain! { BenchError, through Cipher {
+    Self::NoKernel => [Usage Request, LeaveKernelOut],
+    Self::NoSuchKernel { present, .. } => [Usage Request, TakeKernel { kernels: present.clone() }],
+    Self::Memory { .. } => [Usage Request, SmallerBuffers],
+} }

@@ -1,4 +1,4 @@
-//! How fast this machine ciphers and derives keys: what [`Plan`] says is measured, told in a [`Document`].
+//! How fast this machine ciphers and derives keys: what [`BenchPlan`] says is measured, told in a [`BenchDocument`].
 //!
 //! Kernels take turns on the same buffers (`race`), and the median turn counts.
 
@@ -15,14 +15,14 @@ mod subject;
 mod tables;
 
 pub use ciphers::CipherRow;
-pub use document::{Document, Machine, MemoryRow, Point, point_words};
+pub use document::{BenchDocument, BenchMachine, MemoryRow, Point, point_words};
 pub use error::BenchError;
 pub use kdfs::KdfRow;
 pub use memory::memcpy;
-pub use plan::{Buffers, Plan, Threads};
+pub use plan::{BenchPlan, Buffers, Threads};
 pub use race::Setting;
 pub use report::html;
-pub use subject::Subject;
+pub use subject::BenchSubject;
 pub use tables::tables;
 
 use keyway_cipher::{CipherError, Kernel};
@@ -52,12 +52,12 @@ pub fn kernels(names: &[String]) -> Result<Vec<Kernel>, BenchError> {
 /// # Errors
 /// None of the kernels serves any of the subjects.
 pub fn measure(
-    subjects: &[Subject],
+    subjects: &[BenchSubject],
     kernels: &[Kernel],
-    plan: &Plan,
+    plan: &BenchPlan,
     key_derivations: bool,
     command: String,
-) -> Result<Document, BenchError> {
+) -> Result<BenchDocument, BenchError> {
     let mut ciphers = Vec::new();
     for &subject in subjects {
         for &setting in &plan.all_kernels {
@@ -70,8 +70,8 @@ pub fn measure(
     if ciphers.is_empty() {
         return Err(BenchError::NoKernel);
     }
-    Ok(Document {
-        machine: Machine::here(command),
+    Ok(BenchDocument {
+        machine: BenchMachine::here(command),
         ciphers,
         kdfs: if key_derivations { kdfs::rows() } else { Vec::new() },
         memcpy_mb_s: plan.all_kernels.first().map_or(0.0, |&setting| rounded(copying(setting))),
@@ -83,7 +83,11 @@ pub fn measure(
 ///
 /// # Errors
 /// The cipher can't be made.
-pub fn chosen_row(subject: Subject, buffer: usize, time: Duration) -> Result<Option<CipherRow>, CipherError> {
+pub fn chosen_row(
+    subject: BenchSubject,
+    buffer: usize,
+    time: Duration,
+) -> Result<Option<CipherRow>, CipherError> {
     let setting = Setting { buffer, threads: 1, time };
     Ok(ciphers::rows(subject, &[subject.chosen()?], setting)?.into_iter().next())
 }

@@ -34,14 +34,14 @@ pub enum Threads {
 
 /// What is measured.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct BenchPlan {
     /// With every kernel that was asked for.
     pub all_kernels: Vec<Setting>,
     /// With the kernel that would be chosen.
     pub chosen_kernel: Vec<Setting>,
 }
 
-impl Plan {
+impl BenchPlan {
     /// What was asked for; a few settings more for the chosen kernel where nothing was.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_measured_with_every_kernel() {
         let asked = [Buffers::One(512), Buffers::All, Buffers::One(4096)];
-        let plan = Plan::of(&asked, &[Threads::Some(1), Threads::Some(3)], true, TIME).expect("fits");
+        let plan = BenchPlan::of(&asked, &[Threads::Some(1), Threads::Some(3)], true, TIME).expect("fits");
         assert_eq!(plan.all_kernels.len(), 2 * (1 + 5));
         assert_eq!(plan.all_kernels[0], Setting { buffer: 512, threads: 1, time: TIME });
         assert_eq!(plan.chosen_kernel, []);
@@ -151,10 +151,10 @@ mod tests {
 
     #[test]
     fn the_chosen_kernel_shows_more_where_nothing_is_asked() {
-        let plan = Plan::of(&[], &[], true, TIME).expect("fits");
+        let plan = BenchPlan::of(&[], &[], true, TIME).expect("fits");
         assert_eq!(plan.all_kernels, [Setting { buffer: 1 << 20, threads: 1, time: TIME }]);
         assert_eq!(plan.chosen_kernel.len(), 2 + usize::from(cores() > 1));
-        let named = Plan::of(&[], &[], false, TIME).expect("fits");
+        let named = BenchPlan::of(&[], &[], false, TIME).expect("fits");
         assert_eq!(named.chosen_kernel, []);
         let memory = plan.memory_settings();
         assert!(plan.all_kernels.iter().chain(&plan.chosen_kernel).all(|s| memory.contains(s)));
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn more_than_the_memory_is_refused() {
-        let refused = Plan::of(&[Buffers::One(1 << 30)], &[Threads::Some(1024)], true, TIME);
+        let refused = BenchPlan::of(&[Buffers::One(1 << 30)], &[Threads::Some(1024)], true, TIME);
         assert!(matches!(refused, Err(BenchError::Memory { buffer: 0x4000_0000, threads: 1024 })));
     }
 }

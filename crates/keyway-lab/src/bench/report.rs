@@ -1,12 +1,12 @@
 //! What was measured as one HTML page that needs nothing else: bar charts, then every figure.
 
 use super::ciphers::CipherRow;
-use super::document::{Document, MemoryRow, Point, point_words};
+use super::document::{BenchDocument, MemoryRow, Point, point_words};
 use keyway_store::size::words as bytes;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The page.
-pub fn html(document: &Document) -> String {
+pub fn html(document: &BenchDocument) -> String {
     let machine = &document.machine;
     let page = html! {
         (DOCTYPE)
@@ -60,7 +60,7 @@ pub fn html(document: &Document) -> String {
 /// Bars that belong together: a label, and a value of each series where there is one.
 type Group = (String, Vec<Option<f64>>);
 
-fn by_kernel(document: &Document, point: Point) -> Markup {
+fn by_kernel(document: &BenchDocument, point: Point) -> Markup {
     let kernels = document.kernels_at(point);
     let group = |name: &str| -> Group {
         let value = |kernel: &&str| document.row(name, kernel, point).map(CipherRow::mb_s);
@@ -71,7 +71,7 @@ fn by_kernel(document: &Document, point: Point) -> Markup {
     chart(&series, &groups, document.memory_at(point))
 }
 
-fn by_point(document: &Document) -> Markup {
+fn by_point(document: &BenchDocument) -> Markup {
     let points = document.points();
     let group = |name: &str| -> Group {
         let value = |&point: &Point| document.best_row(name, point).map(CipherRow::mb_s);
@@ -82,11 +82,11 @@ fn by_point(document: &Document) -> Markup {
     chart(&series, &groups, None)
 }
 
-fn kdf_groups(document: &Document) -> Vec<Group> {
+fn kdf_groups(document: &BenchDocument) -> Vec<Group> {
     document.kdfs.iter().map(|row| (row.kdf.clone(), vec![Some(row.ms)])).collect()
 }
 
-fn memory_groups(document: &Document) -> Vec<Group> {
+fn memory_groups(document: &BenchDocument) -> Vec<Group> {
     let group = |row: &MemoryRow| (point_words((row.buffer_bytes, row.threads)), vec![Some(row.memcpy_mb_s)]);
     document.memory.iter().map(group).collect()
 }
@@ -153,7 +153,7 @@ fn number(value: f64) -> String {
     if value < 100.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
-fn figures(document: &Document) -> Markup {
+fn figures(document: &BenchDocument) -> Markup {
     let cycles = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.2}"));
     html! {
         table {
@@ -215,11 +215,11 @@ code { overflow-wrap: anywhere; }
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::Machine;
+    use super::super::document::BenchMachine;
     use super::super::kdfs::KdfRow;
     use super::*;
 
-    fn document() -> Document {
+    fn document() -> BenchDocument {
         let row = |cipher: &str, kernel, threads, buffer_bytes, speed, chosen| CipherRow {
             cipher: cipher.to_owned(),
             kernel,
@@ -240,9 +240,9 @@ mod tests {
             measured_iterations: None,
             memory_kib: None,
         };
-        let mut machine = Machine::here(String::new());
+        let mut machine = BenchMachine::here(String::new());
         machine.processor = "A <fast> & \"odd\" one".to_owned();
-        Document {
+        BenchDocument {
             machine,
             ciphers: vec![
                 row("aes", "portable", 1, 1 << 20, 123.4, false),

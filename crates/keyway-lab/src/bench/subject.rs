@@ -9,14 +9,14 @@ use std::str::FromStr;
 
 /// A cipher or cascade in its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum BenchSubject {
     /// In XTS mode, as VeraCrypt has it.
     Xts(Chain),
     /// One of BitLocker's.
     BitLocker(Method),
 }
 
-impl Subject {
+impl BenchSubject {
     /// VeraCrypt's ciphers and cascades, then BitLocker's methods.
     pub fn all() -> Vec<Self> {
         let suites = Suite::all(Format::VeraCrypt);
@@ -78,7 +78,7 @@ impl Subject {
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for BenchSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Xts(chain) => chain.fmt(f),
@@ -87,7 +87,7 @@ impl fmt::Display for Subject {
     }
 }
 
-impl FromStr for Subject {
+impl FromStr for BenchSubject {
     type Err = CipherError;
 
     fn from_str(name: &str) -> Result<Self, CipherError> {
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn all_have_a_name_and_a_cipher() {
-        let all = Subject::all();
+        let all = BenchSubject::all();
         assert_eq!(all.len(), 15 + 6);
         for subject in all {
             assert_eq!(subject.to_string().parse(), Ok(subject));
             let chosen = subject.chosen().expect("a kernel");
             assert!(subject.cipher(chosen).is_ok_and(|cipher| cipher.is_some()), "{subject}");
         }
-        assert!("rot13".parse::<Subject>().is_err());
+        assert!("rot13".parse::<BenchSubject>().is_err());
     }
 }

@@ -1,11 +1,11 @@
 //! What was measured, as tables.
 
 use super::ciphers::CipherRow;
-use super::document::{Document, Point, point_words};
+use super::document::{BenchDocument, Point, point_words};
 use crate::table::Table;
 
 /// The ciphers kernel by kernel, the chosen kernel by buffers and threads, copying memory, key derivations.
-pub fn tables(document: &Document) -> Vec<Table> {
+pub fn tables(document: &BenchDocument) -> Vec<Table> {
     let compared = document.points_of_comparison();
     let mut all: Vec<Table> = compared.into_iter().map(|point| comparison(document, point)).collect();
     if document.points().len() > 1 {
@@ -26,7 +26,7 @@ pub fn tables(document: &Document) -> Vec<Table> {
 }
 
 /// The kernel that would be chosen, a column for each setting.
-fn chosen(document: &Document) -> Table {
+fn chosen(document: &BenchDocument) -> Table {
     let points = document.points();
     let headings: Vec<String> = points.iter().map(|&point| point_words(point)).collect();
     let mut header = vec!["cipher"];
@@ -43,7 +43,7 @@ fn chosen(document: &Document) -> Table {
 }
 
 /// A line for each cipher, a column for each kernel.
-fn comparison(document: &Document, point: Point) -> Table {
+fn comparison(document: &BenchDocument, point: Point) -> Table {
     let kernels = document.kernels_at(point);
     let with_cycles =
         document.ciphers.iter().any(|row| row.point() == point && row.cycles_per_byte().is_some());

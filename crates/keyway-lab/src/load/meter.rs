@@ -3,19 +3,19 @@
 use rustix::time::{ClockId, clock_gettime};
 
 /// Processor time and energy since a moment.
-pub struct Meter {
+pub(crate) struct Meter {
     cpu: f64,
     energy: Option<f64>,
 }
 
 impl Meter {
     /// From now on.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { cpu: cpu_seconds(), energy: package_joules() }
     }
 
     /// Processor seconds of this process, and joules of the package where the machine tells them.
-    pub fn spent(&self) -> (f64, Option<f64>) {
+    pub(crate) fn spent(&self) -> (f64, Option<f64>) {
         let joules = self.energy.zip(package_joules()).map(|(from, to)| to - from);
         // The counter wraps; a turn in which it did has no figure.
         (cpu_seconds() - self.cpu, joules.filter(|j| *j >= 0.0))

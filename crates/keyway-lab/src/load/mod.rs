@@ -19,7 +19,7 @@ mod workers;
 
 pub(crate) use fill::{PIECE, fill, write_noise};
 pub(crate) use lane::{Lane, sectors};
-pub use meter::Meter;
+pub(crate) use meter::Meter;
 pub(crate) use offsets::Rng;
 pub use turn::Turn;
 

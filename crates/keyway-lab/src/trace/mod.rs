@@ -17,5 +17,5 @@ pub use encrypted::{encrypted, layout};
 pub use keyway_model::trace::{Trace, TraceRecord};
 pub use read::{parse, read};
 pub use replay::{Replay, Replayed, Think};
-pub use shipped::{Mix, mix, mixes, named, names};
+pub use shipped::{TraceMix, mix, mixes, named, names};
 pub use threads::ThreadQueue;

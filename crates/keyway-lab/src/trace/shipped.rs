@@ -21,7 +21,7 @@ const MIXES: [&str; 1] = [include_str!("../../traces/pcmark-like.toml")];
 /// Traces one after the other.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mix {
+pub struct TraceMix {
     /// Its name.
     pub name: String,
     /// What it stands for, and how the parts were chosen.
@@ -47,7 +47,7 @@ pub fn names() -> Vec<String> {
 }
 
 /// The shipped mixes.
-pub fn mixes() -> Vec<Mix> {
+pub fn mixes() -> Vec<TraceMix> {
     MIXES.iter().filter_map(|text| toml::from_str(text).ok()).collect()
 }
 
@@ -61,7 +61,7 @@ pub fn named(name: &str) -> Option<Trace> {
 
 /// A mix's parts as one trace, each beginning when the one before is done. `None` if a part is not
 /// shipped.
-pub fn mix(mix: &Mix) -> Option<Trace> {
+pub fn mix(mix: &TraceMix) -> Option<Trace> {
     let mut whole = Trace::default();
     let mut end = 0;
     for part in &mix.parts {
@@ -106,7 +106,7 @@ mod tests {
         let count: usize =
             mixed.parts.iter().map(|p| named(&p.trace).unwrap().records.len() * p.times as usize).sum();
         assert_eq!(whole.records.len(), count);
-        let unknown = Mix { parts: vec![Part { trace: "x".into(), times: 1 }], ..mixed };
+        let unknown = TraceMix { parts: vec![Part { trace: "x".into(), times: 1 }], ..mixed };
         assert!(mix(&unknown).is_none());
     }
 }

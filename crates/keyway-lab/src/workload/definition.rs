@@ -2,12 +2,11 @@
 
 use crate::cell::Cell;
 use crate::result::Metric;
-use keyway_convert::LARGEST_SEGMENT;
 use serde::{Deserialize, Serialize};
 
-/// What an encryption in place needs beside the bytes that it encrypts: headers, and a journal of two
-/// segments.
-pub(crate) const IN_PLACE_ROOM: u64 = 2 * LARGEST_SEGMENT + (16 << 20);
+/// What an encryption in place may take beside the bytes that it encrypts: for headers, and for a journal of two segments
+/// of 8 MiB.
+pub const BESIDE_IN_PLACE: u64 = 32 << 20;
 
 /// A test: what is done, for how long, and whose test it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -193,7 +192,7 @@ impl Workload {
         match &self.kind {
             Procedure::Requests(requests) => Some(requests.span_bytes),
             Procedure::Timed(Timed { operation: Operation::InPlace, bytes, .. }) => {
-                Some(bytes.saturating_add(IN_PLACE_ROOM))
+                Some(bytes.saturating_add(BESIDE_IN_PLACE))
             }
             Procedure::Timed(timed) => Some(timed.bytes),
             _ => None,

@@ -5,11 +5,10 @@ mod parse;
 mod shipped;
 mod size;
 
-pub(crate) use definition::IN_PLACE_ROOM;
 pub use definition::{
-    Condition, CopyFile, Data, FileGroup, Operation, Positions, Procedure, Requests, Timed, Traces, Tree,
-    Turns, Workload,
+    BESIDE_IN_PLACE, Condition, CopyFile, Data, FileGroup, Operation, Positions, Procedure, Requests, Timed,
+    Traces, Tree, Turns, Workload,
 };
 pub use parse::parse;
 pub use shipped::{find, shipped};
-pub use size::{parse_bytes, short_bytes};
+pub(crate) use size::{parse_bytes, short_bytes};

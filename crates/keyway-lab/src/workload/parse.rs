@@ -132,12 +132,12 @@ struct RawTraces {
 }
 
 /// Where we are, for errors.
-struct Place<'a> {
+struct WorkloadText<'a> {
     file: &'a str,
     text: &'a str,
 }
 
-impl Place<'_> {
+impl WorkloadText<'_> {
     fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> LabError {
         self.at(at.span().start, what)
     }
@@ -175,7 +175,7 @@ impl Place<'_> {
 /// # Errors
 /// [`LabError::Workload`] with the line and what is wrong there.
 pub fn parse(file: &str, text: &str) -> Result<Workload, LabError> {
-    let place = Place { file, text };
+    let place = WorkloadText { file, text };
     let raw: RawWorkload = toml::from_str(text).map_err(|e| {
         place.at(e.span().map_or(0, |s| s.start), e.message().lines().collect::<Vec<_>>().join(" "))
     })?;
@@ -234,7 +234,7 @@ pub fn parse(file: &str, text: &str) -> Result<Workload, LabError> {
     Ok(Workload { name: name.into_inner(), title, source, deviations, turns, kind })
 }
 
-fn turns(place: &Place<'_>, raw: &Spanned<RawTurns>) -> Result<Turns, LabError> {
+fn turns(place: &WorkloadText<'_>, raw: &Spanned<RawTurns>) -> Result<Turns, LabError> {
     let raw = raw.get_ref();
     let seconds = |n: &Option<Spanned<f64>>, what| n.as_ref().map_or(Ok(0.0), |n| place.seconds(n, what));
     let slices = match &raw.slices {
@@ -253,7 +253,7 @@ fn turns(place: &Place<'_>, raw: &Spanned<RawTurns>) -> Result<Turns, LabError> 
     })
 }
 
-fn requests(place: &Place<'_>, raw: &RawRequests) -> Result<Requests, LabError> {
+fn requests(place: &WorkloadText<'_>, raw: &RawRequests) -> Result<Requests, LabError> {
     let span_bytes = place.bytes(&raw.span, LARGEST_SPAN)?;
     let (mut cells, mut metrics) = (Vec::new(), Vec::new());
     for test in &raw.test {
@@ -300,7 +300,7 @@ fn requests(place: &Place<'_>, raw: &RawRequests) -> Result<Requests, LabError> 
     Ok(Requests { span_bytes, data: raw.data, verify: raw.verify, cells, metrics })
 }
 
-fn positions(place: &Place<'_>, raw: &RawPositions) -> Result<Positions, LabError> {
+fn positions(place: &WorkloadText<'_>, raw: &RawPositions) -> Result<Positions, LabError> {
     Ok(Positions {
         samples: place.count(&raw.samples, "samples", 1_000_000)?,
         sample_bytes: place.bytes(&raw.sample, LARGEST_BLOCK)?,
@@ -310,7 +310,7 @@ fn positions(place: &Place<'_>, raw: &RawPositions) -> Result<Positions, LabErro
     })
 }
 
-fn condition(place: &Place<'_>, raw: &RawCondition) -> Result<Condition, LabError> {
+fn condition(place: &WorkloadText<'_>, raw: &RawCondition) -> Result<Condition, LabError> {
     Ok(Condition {
         block_bytes: place.bytes(&raw.block, LARGEST_BLOCK)?,
         queue_depth: place.count(&raw.queue, "a queue", MOST_IN_FLIGHT)?,
@@ -319,7 +319,7 @@ fn condition(place: &Place<'_>, raw: &RawCondition) -> Result<Condition, LabErro
     })
 }
 
-fn tree(place: &Place<'_>, raw: &RawTree) -> Result<Tree, LabError> {
+fn tree(place: &WorkloadText<'_>, raw: &RawTree) -> Result<Tree, LabError> {
     let group = |group: &Spanned<RawFiles>| {
         let raw = group.get_ref();
         let bytes = place.bytes(&raw.bytes, LARGEST_SPAN)?;

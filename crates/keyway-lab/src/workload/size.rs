@@ -7,7 +7,7 @@ use keyway_store::size;
 ///
 /// # Errors
 /// One sentence that says what a size looks like.
-pub fn parse_bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size; write one such as 4KiB, 1MiB, 5GB");
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (_, unit) = text.split_at(digits);
@@ -20,7 +20,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 }
 
 /// The short form in a cell's name: `512`, `4K`, `1M`.
-pub fn short_bytes(bytes: u64) -> String {
+pub(crate) fn short_bytes(bytes: u64) -> String {
     let units = [(30, "G"), (20, "M"), (10, "K")];
     match units.iter().find(|(shift, _)| bytes >> shift > 0 && bytes.trailing_zeros() >= *shift) {
         Some((shift, letter)) => format!("{}{letter}", bytes >> shift),

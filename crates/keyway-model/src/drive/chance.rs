@@ -1,4 +1,4 @@
-//! Service times as a drive scatters them, the same ones in every run.
+//! Random service times, the same ones in every run.
 
 use keyway_store::SplitMix64;
 

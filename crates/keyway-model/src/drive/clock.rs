@@ -12,13 +12,13 @@ const SPIN: u64 = 80_000;
 
 /// Nanoseconds since the drive was made, and how to wait for a moment.
 pub struct Clock {
-    kind: Kind,
+    kind: TimeSource,
     /// Threads that look at the clock right now.
     spinning: AtomicUsize,
     cores: usize,
 }
 
-enum Kind {
+enum TimeSource {
     Real(Instant),
     Virtual(AtomicU64),
 }
@@ -26,30 +26,30 @@ enum Kind {
 impl Clock {
     /// The machine's clock: waits take as long as they say.
     pub fn real() -> Self {
-        Self::new(Kind::Real(Instant::now()))
+        Self::new(TimeSource::Real(Instant::now()))
     }
 
     /// Simulated time: a wait sets the clock forward and returns at once. For one thread; a
     /// simulation of seconds takes milliseconds, and comes out the same every time.
     pub fn simulated() -> Self {
-        Self::new(Kind::Virtual(AtomicU64::new(0)))
+        Self::new(TimeSource::Virtual(AtomicU64::new(0)))
     }
 
-    fn new(kind: Kind) -> Self {
+    fn new(kind: TimeSource) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
         Self { kind, spinning: AtomicUsize::new(0), cores }
     }
 
     /// Whether waits are real.
-    pub fn is_real(&self) -> bool {
-        matches!(self.kind, Kind::Real(_))
+    pub(crate) fn is_real(&self) -> bool {
+        matches!(self.kind, TimeSource::Real(_))
     }
 
     /// Nanoseconds since the drive was made.
     pub fn now(&self) -> u64 {
         match &self.kind {
-            Kind::Real(start) => start.elapsed().as_nanos() as u64,
-            Kind::Virtual(now) => now.load(Ordering::Relaxed),
+            TimeSource::Real(start) => start.elapsed().as_nanos() as u64,
+            TimeSource::Virtual(now) => now.load(Ordering::Relaxed),
         }
     }
 
@@ -57,10 +57,10 @@ impl Clock {
     /// the clock; where more threads do so than there are cores, they give way to each other.
     pub(super) fn wait(&self, due: u64, lateness: &Lateness) {
         match &self.kind {
-            Kind::Virtual(now) => {
+            TimeSource::Virtual(now) => {
                 now.fetch_max(due, Ordering::Relaxed);
             }
-            Kind::Real(_) => {
+            TimeSource::Real(_) => {
                 let mut now = self.now();
                 if now >= due {
                     return;

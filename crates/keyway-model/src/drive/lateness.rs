@@ -1,9 +1,13 @@
 //! How well this machine kept a modelled drive's time: the lateness of every wait.
 
+use keyway_store::LogBuckets;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Four buckets to the octave, up to 2^40 ns (18 minutes).
+/// Four buckets to the octave, up to 2^42 ns (73 minutes).
+type Buckets = LogBuckets<2>;
 const BUCKETS: usize = 160;
+/// The bucket of 4 ns, with which the count begins.
+const FIRST: u32 = Buckets::index(Buckets::STEPS);
 
 /// Lateness of waits, as it adds up.
 pub(super) struct Lateness {
@@ -97,18 +101,13 @@ impl Lateness {
     }
 }
 
-/// Four buckets to the octave: the two bits below the highest one.
 fn bucket(ns: u64) -> usize {
-    let ns = ns.max(4);
-    let octave = ns.ilog2();
-    let quarter = (ns >> (octave - 2)) & 3;
-    ((octave - 2) as usize * 4 + quarter as usize).min(BUCKETS - 1)
+    ((Buckets::index(ns.max(Buckets::STEPS)) - FIRST) as usize).min(BUCKETS - 1)
 }
 
 /// The first value past a bucket, in ns.
 fn upper_end(bucket: usize) -> f64 {
-    let (octave, quarter) = (bucket / 4 + 2, bucket % 4);
-    2f64.powi(octave as i32) * (1.25 + 0.25 * quarter as f64)
+    Buckets::bounds(bucket as u32 + FIRST).1 as f64
 }
 
 #[cfg(test)]

@@ -96,6 +96,9 @@ impl ModelDrive {
 }
 
 impl Store for ModelDrive {
+    // A discard takes no time.
+    keyway_store::pass_on! { [drive.store] discard size sector_bytes is_read_only }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         let due = self.due(Action::Read, offset, buf.len());
         let done = self.drive.store.read_at(buf, offset);
@@ -115,22 +118,5 @@ impl Store for ModelDrive {
         let done = self.drive.store.flush();
         self.wait(due);
         done
-    }
-
-    /// Takes no time.
-    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
-        self.drive.store.discard(offset, len)
-    }
-
-    fn size(&self) -> u64 {
-        self.drive.store.size()
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.drive.store.sector_bytes()
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.drive.store.is_read_only()
     }
 }

@@ -1,4 +1,4 @@
-//! A store whose bytes go nowhere, for measuring.
+//! A store that keeps nothing, for measuring.
 
 use keyway_store::{Operation, Store, StoreError};
 

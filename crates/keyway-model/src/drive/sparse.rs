@@ -1,4 +1,4 @@
-//! A large store of which only what was written takes memory.
+//! A large store in memory that keeps only what was written.
 
 use keyway_store::{Operation, Store, StoreError};
 use std::collections::HashMap;

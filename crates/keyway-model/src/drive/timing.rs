@@ -1,4 +1,4 @@
-//! What a mechanism answers: when a request that arrives now will be done.
+//! The timing of a mechanism: when a request that arrives now will be done.
 
 use keyway_store::Action;
 

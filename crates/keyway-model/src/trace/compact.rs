@@ -1,4 +1,4 @@
-//! A trace as a file.
+//! The file format of a trace.
 //!
 //! | bytes | what |
 //! |---|---|

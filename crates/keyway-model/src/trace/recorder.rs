@@ -1,4 +1,4 @@
-//! Takes down requests as they happen, from any number of threads.
+//! Records requests as they happen, from any number of threads.
 
 use super::compact::MOST_RECORDS;
 use super::requests::{Trace, TraceRecord};

@@ -65,57 +65,48 @@ mod code {
 }
 
 impl Feature {
+    /// The descriptor's code, and the specification's name for it.
+    const fn row(&self) -> (u16, &'static str) {
+        match self {
+            Self::TPer(_) => (code::TPER, "TPer"),
+            Self::Locking(_) => (code::LOCKING, "Locking"),
+            Self::Geometry(_) => (code::GEOMETRY, "Geometry"),
+            Self::Enterprise(_) => (code::ENTERPRISE, "Enterprise"),
+            Self::OpalV1(_) => (code::OPAL_V1, "Opal 1.0"),
+            Self::SingleUser(_) => (code::SINGLE_USER, "Single User Mode"),
+            Self::DataStore(_) => (code::DATA_STORE, "DataStore tables"),
+            Self::OpalV2(_) => (code::OPAL_V2, "Opal 2.0"),
+            Self::Opalite(_) => (code::OPALITE, "Opalite"),
+            Self::PyriteV1(_) => (code::PYRITE_V1, "Pyrite 1.0"),
+            Self::PyriteV2(_) => (code::PYRITE_V2, "Pyrite 2.0"),
+            Self::Ruby(_) => (code::RUBY, "Ruby"),
+            Self::BlockSid(_) => (code::BLOCK_SID, "Block SID Authentication"),
+            Self::NamespaceLocking(_) => (code::NAMESPACE_LOCKING, "Configurable Namespace Locking"),
+            Self::DataRemoval(_) => (code::DATA_REMOVAL, "Supported Data Removal Mechanism"),
+            Self::Other(other) => {
+                let name = match other.code {
+                    0x0004 => "Secure Messaging",
+                    0x0005 => "SIIS",
+                    0x0305 => "Key Per I/O",
+                    0x0401 => "Locking LBA Ranges Control",
+                    0x0405 => "Namespace Geometry",
+                    0x0407 => "Shadow MBR for Multiple Namespaces",
+                    0xc000.. => "the maker's own",
+                    _ => "unknown",
+                };
+                (other.code, name)
+            }
+        }
+    }
+
     /// The specification's name for it.
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::TPer(_) => "TPer",
-            Self::Locking(_) => "Locking",
-            Self::Geometry(_) => "Geometry",
-            Self::Enterprise(_) => "Enterprise",
-            Self::OpalV1(_) => "Opal 1.0",
-            Self::SingleUser(_) => "Single User Mode",
-            Self::DataStore(_) => "DataStore tables",
-            Self::OpalV2(_) => "Opal 2.0",
-            Self::Opalite(_) => "Opalite",
-            Self::PyriteV1(_) => "Pyrite 1.0",
-            Self::PyriteV2(_) => "Pyrite 2.0",
-            Self::Ruby(_) => "Ruby",
-            Self::BlockSid(_) => "Block SID Authentication",
-            Self::NamespaceLocking(_) => "Configurable Namespace Locking",
-            Self::DataRemoval(_) => "Supported Data Removal Mechanism",
-            Self::Other(other) => match other.code {
-                0x0004 => "Secure Messaging",
-                0x0005 => "SIIS",
-                0x0305 => "Key Per I/O",
-                0x0401 => "Locking LBA Ranges Control",
-                0x0405 => "Namespace Geometry",
-                0x0407 => "Shadow MBR for Multiple Namespaces",
-                0xc000.. => "the maker's own",
-                _ => "unknown",
-            },
-        }
+        self.row().1
     }
 
     /// The descriptor's code.
     pub const fn code(&self) -> u16 {
-        match self {
-            Self::TPer(_) => code::TPER,
-            Self::Locking(_) => code::LOCKING,
-            Self::Geometry(_) => code::GEOMETRY,
-            Self::Enterprise(_) => code::ENTERPRISE,
-            Self::OpalV1(_) => code::OPAL_V1,
-            Self::SingleUser(_) => code::SINGLE_USER,
-            Self::DataStore(_) => code::DATA_STORE,
-            Self::OpalV2(_) => code::OPAL_V2,
-            Self::Opalite(_) => code::OPALITE,
-            Self::PyriteV1(_) => code::PYRITE_V1,
-            Self::PyriteV2(_) => code::PYRITE_V2,
-            Self::Ruby(_) => code::RUBY,
-            Self::BlockSid(_) => code::BLOCK_SID,
-            Self::NamespaceLocking(_) => code::NAMESPACE_LOCKING,
-            Self::DataRemoval(_) => code::DATA_REMOVAL,
-            Self::Other(other) => other.code,
-        }
+        self.row().0
     }
 
     pub(super) fn parse(code: u16, version: u8, body: &[u8]) -> Self {
@@ -225,14 +216,9 @@ impl Feature {
         let mut body = Body::default();
         match self {
             Self::TPer(t) => {
-                let flags = bits(&[
-                    (t.sync, 0),
-                    (t.async_protocol, 1),
-                    (t.ack_nak, 2),
-                    (t.buffer_management, 3),
-                    (t.streaming, 4),
-                    (t.com_id_management, 6),
-                ]);
+                let low =
+                    bits(&[(t.sync, 0), (t.async_protocol, 1), (t.ack_nak, 2), (t.buffer_management, 3)]);
+                let flags = low | bits(&[(t.streaming, 4), (t.com_id_management, 6)]);
                 body.len(12).put(0, &[flags]);
             }
             Self::Locking(l) => {

@@ -1,7 +1,7 @@
 //! One drive's channel: discovery, properties, and the exchange of packets with a drive that may be
 //! slow, mistaken or hostile.
 
-use super::error::{Did, HostError, Misbehaved, Refused, Unfit};
+use super::error::{HostError, Misbehaved, Operation, Refused, Unfit};
 use crate::comid::{self, PROTOCOL_COMID, PROTOCOL_TCG, Request, Response};
 use crate::discovery::Discovery;
 use crate::enterprise;
@@ -87,9 +87,6 @@ impl Host {
     }
 
     /// Asks again: locking, unlocking and the others change the answer.
-    ///
-    /// # Errors
-    /// As [`Host::open`].
     pub fn rediscover(&mut self) -> Result<&Discovery, HostError> {
         self.discovery = discover(&mut *self.transport)?;
         Ok(&self.discovery)
@@ -280,7 +277,11 @@ impl Host {
             _ => return Err(HostError::Misbehaved(Misbehaved::Form("Properties"))),
         };
         if status != Status::Success {
-            return Err(HostError::Refused(Refused { did: Did::Properties, authority: None, status }));
+            return Err(HostError::Refused(Refused {
+                operation: Operation::Properties,
+                authority: None,
+                status,
+            }));
         }
         let theirs = values.first().and_then(Value::list).unwrap_or_default();
         let property = |name| enterprise::find(theirs, name).and_then(Value::uint);

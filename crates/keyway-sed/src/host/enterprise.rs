@@ -4,7 +4,7 @@
 //! what that is; what one keeps to itself is left out.
 
 use super::connection::Host;
-use super::error::{Did, HostError, Misbehaved};
+use super::error::{HostError, Misbehaved, Operation};
 use super::ranges::{POWER_CYCLE, Range};
 use super::session::{Reply, Session};
 use crate::enterprise::{END_COLUMN, START_COLUMN, column, find, named};
@@ -105,7 +105,7 @@ impl Session<'_> {
     /// Columns of a row by their names, from the first to the last.
     fn get_named(&mut self, row: Uid, first: u64, last: u64) -> Result<Row, HostError> {
         let name = |number| column(row, number).unwrap_or_default().as_bytes();
-        let reply = self.call(Did::Get, row, method::ENTERPRISE_GET, |to| {
+        let reply = self.call(Operation::Get, row, method::ENTERPRISE_GET, |to| {
             to.list(|to| {
                 named(to, START_COLUMN, |to| {
                     to.bytes(name(first));

@@ -3,6 +3,7 @@
 use crate::password::PasswordError;
 use crate::transport::TransportError;
 use crate::{CodecError, Status, Uid};
+use keyway_error::enum_table;
 use std::time::Duration;
 
 /// Why the drive did not do what it was asked.
@@ -12,7 +13,7 @@ pub enum HostError {
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// The drive answered, and says no.
-    #[error("the drive answered {} to {}", .0.status, .0.did.words())]
+    #[error("the drive answered {} to {}", .0.status, .0.operation.words())]
     Refused(Refused),
     /// The drive does not keep to the protocol.
     #[error("the drive does not keep to the protocol: {0}")]
@@ -72,60 +73,44 @@ impl HostError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
     /// What was asked.
-    pub did: Did,
+    pub operation: Operation,
     /// The authority that the session was started with, or tried to be.
     pub authority: Option<Uid>,
     /// The drive's answer.
     pub status: Status,
 }
 
-/// What a drive was asked to do: what its refusal means depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Did {
-    /// Exchange properties.
-    Properties,
-    /// Start a session, or prove an authority in one: where wrong secrets show.
-    Authenticate,
-    /// Read.
-    Get,
-    /// Write.
-    Set,
-    /// Change a range's place.
-    SetRange,
-    /// Make a new media key.
-    GenKey,
-    /// Activate the Locking SP.
-    Activate,
-    /// Activate it anew, with other ranges that are users' alone.
-    Reactivate,
-    /// Take the drive back to its factory state.
-    Revert,
-    /// Take the Locking SP back to its factory state.
-    RevertSp,
-    /// Erase in single user mode.
-    Erase,
-    /// Anything else.
-    Other,
-}
-
-impl Did {
-    /// In words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Properties => "the exchange of properties",
-            Self::Authenticate => "the attempt to authenticate",
-            Self::Get => "the attempt to read a setting",
-            Self::Set => "the attempt to change a setting",
-            Self::SetRange => "the attempt to set up a range",
-            Self::GenKey => "the request for a new media key",
-            Self::Activate => "the activation of locking",
-            Self::Reactivate => "the request to give ranges to users",
-            Self::Revert => "the request to revert the drive",
-            Self::RevertSp => "the request to revert locking",
-            Self::Erase => "the request to erase a range",
-            Self::Other => "the request",
-        }
+enum_table! {
+    /// What a drive was asked to do: what its refusal means depends on it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Operation {
+        /// Exchange properties.
+        Properties("the exchange of properties"),
+        /// Start a session, or prove an authority in one: where wrong secrets show.
+        Authenticate("the attempt to authenticate"),
+        /// Read.
+        Get("the attempt to read a setting"),
+        /// Write.
+        Set("the attempt to change a setting"),
+        /// Change a range's place.
+        SetRange("the attempt to set up a range"),
+        /// Make a new media key.
+        GenKey("the request for a new media key"),
+        /// Activate the Locking SP.
+        Activate("the activation of locking"),
+        /// Activate it anew, with other ranges that are users' alone.
+        Reactivate("the request to give ranges to users"),
+        /// Take the drive back to its factory state.
+        Revert("the request to revert the drive"),
+        /// Take the Locking SP back to its factory state.
+        RevertSp("the request to revert locking"),
+        /// Erase in single user mode.
+        Erase("the request to erase a range"),
+        /// Anything else.
+        Other("the request"),
     }
+    /// In words.
+    pub words: &'static str,
 }
 
 /// What no drive should do.

@@ -20,5 +20,5 @@ pub mod single_user;
 pub mod users;
 
 pub use connection::{Host, Limits};
-pub use error::{Did, HostError, Misbehaved, Refused, Unfit};
+pub use error::{HostError, Misbehaved, Operation, Refused, Unfit};
 pub use session::{Columns, Credential, Reply, Session};

@@ -1,7 +1,7 @@
 //! What a drive's owner does: take ownership, activate locking, give PINs, take everything back.
 
 use super::connection::{Expect, Host};
-use super::error::{Did, HostError, Misbehaved};
+use super::error::{HostError, Misbehaved, Operation};
 use super::session::{Credential, Session};
 use super::single_user::write_selection;
 use crate::Uid;
@@ -45,17 +45,11 @@ pub(crate) const fn pin_of(whose: Uid) -> Uid {
 
 impl Host {
     /// A session with the Admin SP.
-    ///
-    /// # Errors
-    /// As [`Session::start`].
     pub fn admin(&mut self, credential: Option<Credential<'_>>) -> Result<Session<'_>, HostError> {
         Session::start(self, sp::ADMIN, credential)
     }
 
     /// A session with the Locking SP.
-    ///
-    /// # Errors
-    /// As [`Session::start`].
     pub fn locking(&mut self, credential: Option<Credential<'_>>) -> Result<Session<'_>, HostError> {
         Session::start(self, sp::LOCKING, credential)
     }
@@ -105,7 +99,7 @@ impl Host {
     /// Makes `pin` the owner's PIN in place of the factory's.
     ///
     /// # Errors
-    /// [`HostError::Refused`] with [`Did::Authenticate`] where the drive has an owner already, or
+    /// [`HostError::Refused`] with [`Operation::Authenticate`] where the drive has an owner already, or
     /// firmware has blocked the owner's authority.
     pub fn take_ownership(&mut self, pin: &[u8]) -> Result<(), HostError> {
         let msid = self.msid()?;
@@ -121,7 +115,7 @@ impl Host {
     /// [`HostError::Refused`] where the owner's PIN is wrong or it is in use already.
     pub fn activate(&mut self, sid_pin: &[u8], single_user: &[u16]) -> Result<(), HostError> {
         let mut session = self.admin(Some(Credential { authority: authority::SID, pin: sid_pin }))?;
-        session.call(Did::Activate, sp::LOCKING, method::ACTIVATE, |to| {
+        session.call(Operation::Activate, sp::LOCKING, method::ACTIVATE, |to| {
             write_selection(to, single_user);
         })?;
         session.end()
@@ -134,7 +128,7 @@ impl Host {
     /// [`HostError::Refused`] where the proof is wrong.
     pub fn revert(&mut self, credential: Credential<'_>) -> Result<(), HostError> {
         let mut session = self.admin(Some(credential))?;
-        session.call_for(Did::Revert, sp::ADMIN, method::REVERT, Expect::Slow, |_| {})?;
+        session.call_for(Operation::Revert, sp::ADMIN, method::REVERT, Expect::Slow, |_| {})?;
         session.forget();
         self.rediscover()?;
         Ok(())
@@ -147,7 +141,7 @@ impl Host {
     /// [`HostError::Refused`] where the proof is wrong, or data are to be kept in a locked range.
     pub fn revert_locking(&mut self, credential: Credential<'_>, keep_data: bool) -> Result<(), HostError> {
         let mut session = self.locking(Some(credential))?;
-        session.call_for(Did::RevertSp, Uid::THIS_SP, method::REVERT_SP, Expect::Slow, |to| {
+        session.call_for(Operation::RevertSp, Uid::THIS_SP, method::REVERT_SP, Expect::Slow, |to| {
             if keep_data {
                 to.named(parameter::KEEP_GLOBAL_RANGE_KEY, |to| {
                     to.boolean(true);
@@ -193,7 +187,7 @@ impl Session<'_> {
     pub fn random(&mut self, len: usize) -> Result<SecretBytes, HostError> {
         let mut all = SecretBytes::zeroed(len);
         for part in all.chunks_mut(RANDOM_AT_ONCE) {
-            let reply = self.call(Did::Other, Uid::THIS_SP, method::RANDOM, |to| {
+            let reply = self.call(Operation::Other, Uid::THIS_SP, method::RANDOM, |to| {
                 to.uint(part.len() as u64);
             })?;
             let results = reply.results()?;

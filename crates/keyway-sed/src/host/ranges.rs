@@ -1,7 +1,7 @@
 //! Locking ranges: where they are, whether they are locked, and their end by a new key.
 
 use super::connection::Expect;
-use super::error::{Did, HostError, Unfit};
+use super::error::{HostError, Operation, Unfit};
 use super::session::Session;
 use crate::Uid;
 use crate::uid::column::{locking as col, locking_info};
@@ -136,9 +136,6 @@ impl RangeLimits {
 
 impl Session<'_> {
     /// What ranges there can be.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn range_limits(&mut self) -> Result<RangeLimits, HostError> {
         let row = self.get(locking::INFO, locking_info::MAX_RANGES..=locking_info::LOWEST_ALIGNED_LBA)?;
         // Opal 1.0 tells nothing of alignment.
@@ -153,9 +150,6 @@ impl Session<'_> {
     }
 
     /// A range.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn range(&mut self, number: u16) -> Result<Range, HostError> {
         let row = self.get(locking::range(number), col::RANGE_START..=col::LOCK_ON_RESET)?;
         Ok(Range {
@@ -175,7 +169,7 @@ impl Session<'_> {
     /// # Errors
     /// [`HostError::Refused`] where it overlaps another, is not aligned or is the global one.
     pub fn place_range(&mut self, number: u16, start: u64, blocks: u64) -> Result<(), HostError> {
-        self.set_as(Did::SetRange, locking::range(number), |to| {
+        self.set_as(Operation::SetRange, locking::range(number), |to| {
             to.named(col::RANGE_START, |to| {
                 to.uint(start);
             });
@@ -186,11 +180,8 @@ impl Session<'_> {
     }
 
     /// Whether a range can be locked at all; where it can, a power cycle does.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn enable_locking(&mut self, number: u16, enable: bool) -> Result<(), HostError> {
-        self.set_as(Did::SetRange, locking::range(number), |to| {
+        self.set_as(Operation::SetRange, locking::range(number), |to| {
             for column in [col::READ_LOCK_ENABLED, col::WRITE_LOCK_ENABLED] {
                 to.named(column, |to| {
                     to.boolean(enable);
@@ -236,9 +227,6 @@ impl Session<'_> {
     }
 
     /// The range's media key.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn media_key(&mut self, number: u16) -> Result<Uid, HostError> {
         self.get(locking::range(number), col::ACTIVE_KEY..=col::ACTIVE_KEY)?.uid(col::ACTIVE_KEY)
     }
@@ -252,7 +240,7 @@ impl Session<'_> {
         if key == Uid::NULL {
             return Err(HostError::Unsupported("media key for this range: it locks without encrypting"));
         }
-        self.call_for(Did::GenKey, key, method::GEN_KEY, Expect::Slow, |_| {})?;
+        self.call_for(Operation::GenKey, key, method::GEN_KEY, Expect::Slow, |_| {})?;
         Ok(())
     }
 
@@ -260,8 +248,8 @@ impl Session<'_> {
     ///
     /// # Errors
     /// [`HostError::Refused`] where this authority may not.
-    pub fn erase_single_user(&mut self, number: u16) -> Result<(), HostError> {
-        self.call_for(Did::Erase, locking::range(number), method::ERASE, Expect::Slow, |_| {})?;
+    pub(crate) fn erase_single_user(&mut self, number: u16) -> Result<(), HostError> {
+        self.call_for(Operation::Erase, locking::range(number), method::ERASE, Expect::Slow, |_| {})?;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! A session: a conversation with one security provider of a drive, as one of its authorities.
 
 use super::connection::{Expect, Host, Limits};
-use super::error::{Did, HostError, Misbehaved, Refused};
+use super::error::{HostError, Misbehaved, Operation, Refused};
 use crate::message::{Message, write_call};
 use crate::token::{Encoder, Token, Value};
 use crate::uid::{Uid, method, parameter};
@@ -50,7 +50,7 @@ impl<'h> Session<'h> {
     /// Starts a session with the security provider, as anybody or with a proof.
     ///
     /// # Errors
-    /// [`HostError::Refused`] with [`Did::Authenticate`] where the drive does not accept the proof.
+    /// [`HostError::Refused`] with [`Operation::Authenticate`] where the drive does not accept the proof.
     pub fn start(host: &'h mut Host, sp: Uid, credential: Option<Credential<'_>>) -> Result<Self, HostError> {
         let hsn = host.next_session_number();
         let mut payload = Encoder::new();
@@ -67,8 +67,8 @@ impl<'h> Session<'h> {
             }
         });
         let authority = credential.map(|c| c.authority);
-        let did = if credential.is_some() { Did::Authenticate } else { Did::Other };
-        let refuse = |status| HostError::Refused(Refused { did, authority, status });
+        let operation = if credential.is_some() { Operation::Authenticate } else { Operation::Other };
+        let refuse = |status| HostError::Refused(Refused { operation, authority, status });
         let answer = host.exchange(0, 0, payload.as_bytes(), Expect::Usual)?;
         let form = HostError::Misbehaved(Misbehaved::Form("StartSession"));
         match Message::parse(&answer)? {
@@ -107,18 +107,18 @@ impl<'h> Session<'h> {
     /// [`HostError::Refused`] where the drive says no.
     pub fn call(
         &mut self,
-        did: Did,
+        operation: Operation,
         invoking: Uid,
         method: Uid,
         arguments: impl FnOnce(&mut Encoder),
     ) -> Result<Reply, HostError> {
-        self.call_for(did, invoking, method, Expect::Usual, arguments)
+        self.call_for(operation, invoking, method, Expect::Usual, arguments)
     }
 
     /// [`Session::call`] with room for a long answer, or time for a slow one.
     pub(super) fn call_for(
         &mut self,
-        did: Did,
+        operation: Operation,
         invoking: Uid,
         method: Uid,
         expect: Expect,
@@ -144,7 +144,7 @@ impl<'h> Session<'h> {
         };
         match status {
             Status::Success => Ok(Reply { payload: answer }),
-            status => Err(HostError::Refused(Refused { did, authority: self.authority, status })),
+            status => Err(HostError::Refused(Refused { operation, authority: self.authority, status })),
         }
     }
 
@@ -155,9 +155,9 @@ impl<'h> Session<'h> {
     pub fn authenticate(&mut self, credential: Credential<'_>) -> Result<(), HostError> {
         let refuse = |status| {
             let authority = Some(credential.authority);
-            HostError::Refused(Refused { did: Did::Authenticate, authority, status })
+            HostError::Refused(Refused { operation: Operation::Authenticate, authority, status })
         };
-        let reply = self.call(Did::Authenticate, Uid::THIS_SP, method::AUTHENTICATE, |to| {
+        let reply = self.call(Operation::Authenticate, Uid::THIS_SP, method::AUTHENTICATE, |to| {
             to.uid(credential.authority).named(parameter::PROOF, |to| {
                 to.bytes(credential.pin);
             });
@@ -174,11 +174,8 @@ impl<'h> Session<'h> {
     }
 
     /// Columns of a table's row, from the first to the last.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn get(&mut self, row: Uid, columns: std::ops::RangeInclusive<u64>) -> Result<Columns, HostError> {
-        let reply = self.call(Did::Get, row, method::GET, |to| {
+        let reply = self.call(Operation::Get, row, method::GET, |to| {
             to.list(|to| {
                 to.named(parameter::START_COLUMN, |to| {
                     to.uint(*columns.start());
@@ -192,21 +189,18 @@ impl<'h> Session<'h> {
     }
 
     /// Sets columns of a table's row.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn set(&mut self, row: Uid, values: impl FnOnce(&mut Encoder)) -> Result<(), HostError> {
-        self.set_as(Did::Set, row, values)
+        self.set_as(Operation::Set, row, values)
     }
 
     /// [`Session::set`] under another name for what it did.
     pub(super) fn set_as(
         &mut self,
-        did: Did,
+        operation: Operation,
         row: Uid,
         values: impl FnOnce(&mut Encoder),
     ) -> Result<(), HostError> {
-        self.call(did, row, method::SET, |to| {
+        self.call(operation, row, method::SET, |to| {
             to.named(parameter::VALUES, |to| {
                 to.list(values);
             });
@@ -217,7 +211,7 @@ impl<'h> Session<'h> {
     /// Fills `into` with bytes of a byte table.
     pub(super) fn get_bytes(&mut self, table: Uid, offset: u64, into: &mut [u8]) -> Result<(), HostError> {
         let last = offset.saturating_add(into.len() as u64).saturating_sub(1);
-        let reply = self.call_for(Did::Get, table, method::GET, Expect::Bulk, |to| {
+        let reply = self.call_for(Operation::Get, table, method::GET, Expect::Bulk, |to| {
             to.list(|to| {
                 to.named(parameter::START_ROW, |to| {
                     to.uint(offset);
@@ -238,7 +232,7 @@ impl<'h> Session<'h> {
 
     /// Writes bytes of a byte table.
     pub(super) fn set_bytes(&mut self, table: Uid, offset: u64, bytes: &[u8]) -> Result<(), HostError> {
-        self.call(Did::Set, table, method::SET, |to| {
+        self.call(Operation::Set, table, method::SET, |to| {
             to.named(parameter::WHERE, |to| {
                 to.uint(offset);
             });
@@ -326,46 +320,31 @@ impl Columns {
     ///
     /// # Errors
     /// Where the drive sent something else.
-    pub fn maybe_uint(&self, column: u64) -> Result<Option<u64>, HostError> {
+    pub(crate) fn maybe_uint(&self, column: u64) -> Result<Option<u64>, HostError> {
         self.maybe(column, |value| value.uint())
     }
 
     /// True or false.
-    ///
-    /// # Errors
-    /// As [`Columns::uint`].
     pub fn boolean(&self, column: u64) -> Result<bool, HostError> {
         self.with(column, |value| value.boolean())
     }
 
     /// Bytes.
-    ///
-    /// # Errors
-    /// As [`Columns::uint`].
     pub fn bytes(&self, column: u64) -> Result<SecretBytes, HostError> {
         self.with(column, |value| value.bytes().map(SecretBytes::copy_of))
     }
 
     /// A name of a row.
-    ///
-    /// # Errors
-    /// As [`Columns::uint`].
     pub fn uid(&self, column: u64) -> Result<Uid, HostError> {
         self.with(column, |value| value.uid())
     }
 
     /// A list of integers.
-    ///
-    /// # Errors
-    /// As [`Columns::uint`].
-    pub fn uints(&self, column: u64) -> Result<Vec<u64>, HostError> {
+    pub(crate) fn uints(&self, column: u64) -> Result<Vec<u64>, HostError> {
         self.with(column, |value| value.list()?.iter().map(Value::uint).collect())
     }
 
     /// The authorities in an access rule's expression.
-    ///
-    /// # Errors
-    /// As [`Columns::uint`].
     pub fn authorities(&self, column: u64) -> Result<Vec<Uid>, HostError> {
         self.with(column, |value| {
             let parts = value.list()?.iter().filter_map(Value::named);

@@ -48,18 +48,12 @@ impl ByteTable {
 
 impl Session<'_> {
     /// The state of the MBR shadow.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn shadow(&mut self) -> Result<Shadow, HostError> {
         let row = self.get(locking::MBR_CONTROL, col::ENABLE..=col::DONE)?;
         Ok(Shadow { enabled: row.boolean(col::ENABLE)?, done: row.boolean(col::DONE)? })
     }
 
     /// Shows the MBR shadow after power cycles, or not.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn enable_shadow(&mut self, enable: bool) -> Result<(), HostError> {
         self.set(locking::MBR_CONTROL, |to| {
             to.named(col::ENABLE, |to| {
@@ -69,9 +63,6 @@ impl Session<'_> {
     }
 
     /// Says that the shadow has done its work, or not yet.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn shadow_done(&mut self, done: bool) -> Result<(), HostError> {
         self.set(locking::MBR_CONTROL, |to| {
             to.named(col::DONE, |to| {
@@ -81,9 +72,6 @@ impl Session<'_> {
     }
 
     /// Bytes that a table has.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn table_bytes(&mut self, which: ByteTable) -> Result<u64, HostError> {
         // The row of the Table table that describes a table has the table's number.
         let row = Uid::row(table::TABLE.table_number(), which.uid().table_number());
@@ -122,9 +110,6 @@ impl Session<'_> {
     }
 
     /// Writes bytes of a table, if it has room for all of them. `progress` hears how many are written, and may stop it.
-    ///
-    /// # Errors
-    /// As [`Session::read_table`].
     pub fn write_table(
         &mut self,
         which: ByteTable,

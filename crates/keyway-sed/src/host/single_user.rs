@@ -3,7 +3,7 @@
 //! Single User Mode 1.00. An administrator can erase such a range and not unlock it.
 
 use super::connection::{Expect, Host};
-use super::error::{Did, HostError};
+use super::error::{HostError, Operation};
 use super::ranges::Lock;
 use super::session::{Credential, Session};
 use crate::Uid;
@@ -58,7 +58,7 @@ impl Host {
                 _ => {}
             }
         }
-        session.call_for(Did::Reactivate, Uid::THIS_SP, method::REACTIVATE, Expect::Slow, |to| {
+        session.call_for(Operation::Reactivate, Uid::THIS_SP, method::REACTIVATE, Expect::Slow, |to| {
             write_selection(to, ranges);
         })?;
         // The session goes with it; a drive that leaves it open is told.

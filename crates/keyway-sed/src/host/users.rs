@@ -20,18 +20,12 @@ pub struct User {
 
 impl Session<'_> {
     /// A user.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn user(&mut self, number: u16) -> Result<User, HostError> {
         let row = self.get(authority::user(number), col::ENABLED..=col::ENABLED)?;
         Ok(User { number, enabled: row.boolean(col::ENABLED)? })
     }
 
     /// Lets an authority of the Locking SP be used, or not.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn enable_authority(&mut self, whose: Uid, enabled: bool) -> Result<(), HostError> {
         self.set(whose, |to| {
             to.named(col::ENABLED, |to| {
@@ -41,9 +35,6 @@ impl Session<'_> {
     }
 
     /// Who may lock and unlock a range for reading and for writing, administrators included.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn unlockers(&mut self, range: u16) -> Result<Vec<Uid>, HostError> {
         let mut both = self.admitted(locking::ace_set_read_locked(range))?;
         let writers = self.admitted(locking::ace_set_write_locked(range))?;
@@ -52,27 +43,18 @@ impl Session<'_> {
     }
 
     /// Lets a user lock and unlock a range, beside those who may already.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn allow_unlock(&mut self, range: u16, user: u16) -> Result<(), HostError> {
         self.admit(locking::ace_set_read_locked(range), authority::user(user))?;
         self.admit(locking::ace_set_write_locked(range), authority::user(user))
     }
 
     /// Takes that right from a user.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn forbid_unlock(&mut self, range: u16, user: u16) -> Result<(), HostError> {
         self.dismiss(locking::ace_set_read_locked(range), authority::user(user))?;
         self.dismiss(locking::ace_set_write_locked(range), authority::user(user))
     }
 
     /// Lets a user say that the MBR shadow has done its work, which unlocking needs where there is one.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
     pub fn allow_shadow_done(&mut self, user: u16) -> Result<(), HostError> {
         self.admit(locking::ACE_MBR_CONTROL_DONE, authority::user(user))
     }

@@ -1,4 +1,4 @@
-//! What tokens are written with.
+//! Writes tokens.
 
 use super::tokens::Token;
 use super::value::Value;

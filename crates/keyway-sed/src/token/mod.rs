@@ -15,5 +15,5 @@ mod tokens;
 mod value;
 
 pub use encoder::Encoder;
-pub use tokens::{MAX_DEPTH, MAX_VALUES, Token, Tokens};
+pub use tokens::{MAX_DEPTH, Token, Tokens};
 pub use value::{Budget, Value};

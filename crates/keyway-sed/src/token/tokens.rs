@@ -1,4 +1,4 @@
-//! Tokens out of bytes.
+//! Reads tokens.
 
 use crate::CodecError;
 
@@ -8,7 +8,7 @@ pub const MAX_DEPTH: usize = 16;
 
 /// Values in one message. A buffer of the largest size has room for more, but nothing that is
 /// defined does: a `Next` over the largest table has a few hundred.
-pub const MAX_VALUES: usize = 8192;
+pub(crate) const MAX_VALUES: usize = 8192;
 
 /// One token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,9 +88,6 @@ impl<'a> Tokens<'a> {
     }
 
     /// What the next token will be.
-    ///
-    /// # Errors
-    /// As [`Tokens::take`].
     pub fn peek(&self) -> Result<Option<Token<'a>>, CodecError> {
         self.clone().take()
     }

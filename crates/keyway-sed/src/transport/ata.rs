@@ -57,12 +57,12 @@ pub const fn identify() -> Registers {
 }
 
 /// TRUSTED RECEIVE of `len` bytes, a multiple of 512 up to [`MAX_TRANSFER`]; `None` otherwise.
-pub fn trusted_receive(protocol: u8, specific: u16, len: usize) -> Option<Registers> {
+pub(crate) fn trusted_receive(protocol: u8, specific: u16, len: usize) -> Option<Registers> {
     trusted(TRUSTED_RECEIVE, true, protocol, specific, len)
 }
 
 /// TRUSTED SEND of `len` bytes, a multiple of 512 up to [`MAX_TRANSFER`]; `None` otherwise.
-pub fn trusted_send(protocol: u8, specific: u16, len: usize) -> Option<Registers> {
+pub(crate) fn trusted_send(protocol: u8, specific: u16, len: usize) -> Option<Registers> {
     trusted(TRUSTED_SEND, false, protocol, specific, len)
 }
 
@@ -114,7 +114,7 @@ impl Registers {
 
 /// Whether IDENTIFY DEVICE data say that trusted commands are there (ACS-3, word 48: bits 15:14 are
 /// 01, bit 0 is the feature set).
-pub fn has_trusted(identify: &[u8]) -> bool {
+pub(crate) fn has_trusted(identify: &[u8]) -> bool {
     identify.get(96..98).is_some_and(|word| word[1] & 0xC0 == 0x40 && word[0] & 1 != 0)
 }
 

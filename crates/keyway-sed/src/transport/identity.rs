@@ -63,14 +63,14 @@ impl Identity {
 
     /// From an NVMe controller's Identify data (NVMe base specification 2.0, figure 275: serial
     /// number in bytes 4 to 23, model to 63, firmware to 71).
-    pub fn from_nvme(page: &[u8]) -> Option<Self> {
+    pub(crate) fn from_nvme(page: &[u8]) -> Option<Self> {
         let serial = page.get(4..24)?.try_into().ok()?;
         Some(Self::of(Interface::Nvme, page.get(24..64)?, serial, page.get(64..72)?))
     }
 
     /// From an ATA drive's IDENTIFY DEVICE data (ACS-3: serial number in words 10 to 19,
     /// firmware in 23 to 26, model in 27 to 46, the first character of a word in its upper half).
-    pub fn from_ata(page: &[u8]) -> Option<Self> {
+    pub(crate) fn from_ata(page: &[u8]) -> Option<Self> {
         let swapped = |words: std::ops::Range<usize>| -> Option<Vec<u8>> {
             let bytes = page.get(words.start.checked_mul(2)?..words.end.checked_mul(2)?)?;
             Some(bytes.chunks_exact(2).flat_map(|pair| pair.iter().rev().copied()).collect())
@@ -81,7 +81,7 @@ impl Identity {
 
     /// From a SCSI device's standard INQUIRY data (SPC-4, 6.6.2: vendor in bytes 8 to 15, product to
     /// 31, revision to 35) and its unit serial number page (7.8.15).
-    pub fn from_scsi(inquiry: &[u8], serial_page: &[u8]) -> Option<Self> {
+    pub(crate) fn from_scsi(inquiry: &[u8], serial_page: &[u8]) -> Option<Self> {
         let len = usize::from(u16::from_be_bytes([*serial_page.get(2)?, *serial_page.get(3)?]));
         let number = serial_page.get(4..)?;
         let number = number.get(..len.min(number.len())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! From a device file to the way to its security commands.
+//! Opens a device file's way to the security commands.
 
 use super::nvme::NvmeTransport;
 use super::security::{SecurityTransport, TransportError};

@@ -8,19 +8,19 @@ const SECURITY_PROTOCOL_OUT: u8 = 0xB5;
 /// INQUIRY.
 const INQUIRY: u8 = 0x12;
 /// The vital product data page with the unit's serial number.
-pub const SERIAL_PAGE: u8 = 0x80;
+pub(crate) const SERIAL_PAGE: u8 = 0x80;
 /// Sense key: the command is not understood.
-pub const ILLEGAL_REQUEST: u8 = 5;
+pub(crate) const ILLEGAL_REQUEST: u8 = 5;
 /// Sense key: something happened to the device that it had to tell first; the command was not looked at.
-pub const UNIT_ATTENTION: u8 = 6;
+pub(crate) const UNIT_ATTENTION: u8 = 6;
 
 /// SECURITY PROTOCOL IN, its length in bytes (INC_512 is 0), as the kernel's own sd driver sends it.
-pub fn security_in(protocol: u8, specific: u16, len: u32) -> [u8; 12] {
+pub(crate) fn security_in(protocol: u8, specific: u16, len: u32) -> [u8; 12] {
     security(SECURITY_PROTOCOL_IN, protocol, specific, len)
 }
 
 /// SECURITY PROTOCOL OUT, its length in bytes.
-pub fn security_out(protocol: u8, specific: u16, len: u32) -> [u8; 12] {
+pub(crate) fn security_out(protocol: u8, specific: u16, len: u32) -> [u8; 12] {
     security(SECURITY_PROTOCOL_OUT, protocol, specific, len)
 }
 

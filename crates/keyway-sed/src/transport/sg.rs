@@ -102,11 +102,6 @@ impl<P: ScsiPort> SgTransport<P> {
             None => NoSecurity::Drive,
         }))
     }
-
-    /// The commands that were found.
-    pub const fn command_set(&self) -> CommandSet {
-        self.command_set
-    }
 }
 
 /// Runs a command, and again where the device had to tell first that something had happened to it, a reset or a loss of
@@ -241,19 +236,19 @@ mod tests {
     fn the_way_is_found() {
         let scsi = SgTransport::open(Port { vendor: b"SEAGATE ", scsi_security: true, ..Port::default() });
         let scsi = scsi.expect("a SAS drive");
-        assert_eq!((scsi.command_set(), scsi.identity().serial.as_str()), (CommandSet::Scsi, "SER1"));
+        assert_eq!((scsi.command_set, scsi.identity().serial.as_str()), (CommandSet::Scsi, "SER1"));
         let ata = Port { vendor: ATA_VENDOR, ata: true, trusted: true, sixteen: true, ..Port::default() };
         let translated =
             SgTransport::open(Port { scsi_security: true, vendor: ATA_VENDOR, ata: true, ..Port::default() });
-        assert_eq!(translated.expect("libata translates").command_set(), CommandSet::Scsi);
+        assert_eq!(translated.expect("libata translates").command_set, CommandSet::Scsi);
         let mut passed = SgTransport::open(Port { passes_trusted: true, ..ata }).expect("a bridge passes");
-        assert_eq!(passed.command_set(), CommandSet::Ata(Form::Sixteen));
+        assert_eq!(passed.command_set, CommandSet::Ata(Form::Sixteen));
         passed.send(1, 0x07FE, &[0; 1024]).expect("sent");
         assert_eq!(passed.port.ran.last().map(|cdb| (cdb[14], cdb[6])), Some((0x5E, 2)));
         let twelve =
             Port { vendor: b"JMicron ", ata: true, trusted: true, passes_trusted: true, ..Port::default() };
         assert_eq!(
-            SgTransport::open(twelve).expect("a small bridge").command_set(),
+            SgTransport::open(twelve).expect("a small bridge").command_set,
             CommandSet::Ata(Form::Twelve)
         );
     }

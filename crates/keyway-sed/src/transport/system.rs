@@ -1,4 +1,4 @@
-//! What the system says of a command that did not reach the drive.
+//! System errors of a command that did not reach the drive.
 
 use super::security::TransportError;
 use rustix::io::Errno;

@@ -272,9 +272,6 @@ impl UblkControl {
     }
 
     /// Describes a device that was not started yet.
-    ///
-    /// # Errors
-    /// The kernel's reason.
     pub fn describe(&mut self, device: &UblkDevice, parameters: &UblkParameters) -> io::Result<()> {
         let shift =
             parameters.sector_bytes.checked_ilog2().filter(|_| parameters.sector_bytes.is_power_of_two());
@@ -301,9 +298,6 @@ impl UblkControl {
     }
 
     /// Shows the device to everybody; it must be served by now. `/dev/ublkbN` appears.
-    ///
-    /// # Errors
-    /// The kernel's reason.
     pub fn start(&mut self, device: &UblkDevice) -> io::Result<()> {
         self.send(START_DEV, device.into(), &mut [], std::process::id().into())
     }
@@ -317,26 +311,17 @@ impl UblkControl {
     }
 
     /// All queues are served again: waiting requests come.
-    ///
-    /// # Errors
-    /// The kernel's reason.
     pub fn end_recovery(&mut self, device: &UblkDevice) -> io::Result<()> {
         self.send(END_USER_RECOVERY, device.into(), &mut [], std::process::id().into())
     }
 
     /// Takes the device from everybody. Requests that are with its server are waited for; those that nobody
     /// serves fail.
-    ///
-    /// # Errors
-    /// The kernel's reason.
     pub fn stop(&mut self, device: &UblkDevice) -> io::Result<()> {
         self.send(STOP_DEV, device.into(), &mut [], 0)
     }
 
     /// Deletes a device, and waits until its server has closed `/dev/ublkcN`.
-    ///
-    /// # Errors
-    /// The kernel's reason.
     pub fn delete(&mut self, device: &UblkDevice) -> io::Result<()> {
         self.send(DEL_DEV, device.into(), &mut [], 0)
     }

@@ -6,15 +6,15 @@
 
 use super::{READ_WRITE, command};
 use io_uring::{IoUring, opcode, squeue};
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use std::ffi::c_void;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::ptr::null_mut;
+use std::ptr::{NonNull, null_mut};
 
-use crate::Direction;
 use crate::served_ring::{self, FILE, KERNEL};
+use crate::{Direction, IoMemory};
 
 /// Bytes of `struct ublksrv_io_cmd`.
 const IO_CMD: usize = 16;
@@ -91,7 +91,7 @@ enum Owner {
     Transfer,
 }
 
-/// Memory that is unmapped at the end, unless it must stay.
+/// Memory that is unmapped at the end.
 struct Mapped {
     start: *mut c_void,
     len: usize,
@@ -99,9 +99,6 @@ struct Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        if self.len == 0 {
-            return;
-        }
         // SAFETY: mapped with this length by whoever made the value, and unmapped only here.
         let _ = unsafe { munmap(self.start, self.len) };
     }
@@ -111,7 +108,9 @@ impl Drop for Mapped {
 pub struct UblkQueue {
     // Dropped before the memory.
     ring: IoUring,
-    buffers: Mapped,
+    /// There until the end.
+    buffers: Option<IoMemory>,
+    first_buffer: NonNull<u8>,
     descriptors: Mapped,
     buffer_bytes: usize,
     queue: u16,
@@ -146,11 +145,7 @@ impl UblkQueue {
         }?;
         let descriptors = Mapped { start, len };
         let len = tags.checked_mul(buffer_bytes).filter(|len| *len > 0).ok_or(io::ErrorKind::InvalidInput)?;
-        // SAFETY: as above.
-        let start = unsafe {
-            mmap_anonymous(null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
-        }?;
-        let buffers = Mapped { start, len };
+        let buffers = IoMemory::apart(len)?;
         // A place for each tag, which has one command or one transfer at a time: it is never full.
         let ring = IoUring::builder()
             .dontfork()
@@ -162,7 +157,8 @@ impl UblkQueue {
         let owners = vec![Owner::Thread; tags];
         let mut served = Self {
             ring,
-            buffers,
+            first_buffer: buffers.start(),
+            buffers: Some(buffers),
             descriptors,
             buffer_bytes,
             queue,
@@ -233,13 +229,12 @@ impl UblkQueue {
             return None;
         }
         let at = self.buffer_at(tag);
-        // SAFETY: inside the mapping, initialised by the kernel with zeros, not lent to anybody, and borrowed from
-        // `self` alone.
+        // SAFETY: inside the memory, initialised with zeros, not lent to anybody, and borrowed from `self` alone.
         Some(unsafe { std::slice::from_raw_parts_mut(at, self.buffer_bytes) })
     }
 
     fn buffer_at(&self, tag: u16) -> *mut u8 {
-        self.buffers.start.cast::<u8>().wrapping_add(usize::from(tag) * self.buffer_bytes)
+        self.first_buffer.as_ptr().wrapping_add(usize::from(tag) * self.buffer_bytes)
     }
 
     /// Answers a request with how many bytes were read or written, or with minus an errno, and offers the tag
@@ -343,8 +338,8 @@ impl Drop for UblkQueue {
         }
         if self.ended < self.owners.len() {
             // The driver may still have a request for a tag, and writes its bytes inside a system call of this
-            // thread's.
-            self.buffers.len = 0;
+            // thread's: they stay.
+            std::mem::forget(self.buffers.take());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Drives of other kinds: the SSCs, drives that can be bought, and firmware that misbehaves.
 
 use crate::rig::*;
+use keyway_error::{Advice, Explain};
 use keyway_sed::discovery::{Discovery, Feature};
 use keyway_sed::host::{Credential, Host as RealHost, HostError};
 use keyway_sed::uid::{authority, locking, sp};
@@ -197,7 +198,8 @@ fn faults_have_words_and_stay_over_power_cycles() {
         assert_eq!(word.parse::<Fault>().unwrap().to_string(), word);
     }
     for word in ["", "stall=", "stall=x", "slow"] {
-        assert!(word.parse::<Fault>().unwrap_err().to_string().contains("there are stall"));
+        let advice = word.parse::<Fault>().unwrap_err().advice();
+        assert!(matches!(&advice[..], [Advice::TakeFault { faults }] if faults.starts_with("stall, ")));
     }
     let (drive, _) = made(Profile::Of(SscKind::Opal2));
     drive.inject(&[Fault::BlockedSid]);

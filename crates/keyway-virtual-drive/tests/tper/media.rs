@@ -101,3 +101,15 @@ fn an_engine_in_the_model_leaves_the_blocks_alone_and_locks_all_the_same() {
     made.drive.read_at(&mut raw, 4096 * 5).unwrap();
     assert_eq!(raw, text, "a power cycle has not brought the cipher back");
 }
+
+/// A drive that encrypts by itself is ready at once because nothing of what is on it is moved.
+#[test]
+fn setting_a_drive_up_that_encrypts_by_itself_touches_no_data() {
+    let before: Vec<u8> = (0..4 << 20).map(|n: u32| (n.wrapping_mul(0x9e37_79b1) >> 24) as u8).collect();
+    let blocks = Arc::new(MemStore::from_vec(before.clone()));
+    let model = DriveModel::named("crucial-m500").expect("shipped");
+    modelled::set_up(model, Clock::simulated(), Engine::InTheModel, blocks.clone()).expect("it is set up");
+    let mut after = vec![0; before.len()];
+    blocks.read_at(&mut after, 0).expect("memory");
+    assert!(before == after);
+}

@@ -27,15 +27,16 @@ use super::reader::Reader;
 use super::rewrite::{RewriteError, write_copies};
 use super::search;
 use super::unlock::{OpenedKeys, UnlockRequest, unlock};
+use crate::ReadBack;
 use crate::overlay::Overlay;
 use crate::veracrypt::CreateError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
+use keyway_error::{explain, explain_io};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// What a backup file starts with.
-pub const BACKUP_SIGNATURE: [u8; 8] = *b"KEYWAYBL";
+pub(crate) const BACKUP_SIGNATURE: [u8; 8] = *b"KEYWAYBL";
 
 const VERSION: u32 = 1;
 const TABLE_BYTES: usize = 32;
@@ -112,26 +113,14 @@ pub enum BackupError {
     FirstSector(StoreError),
 }
 
-impl Explain for BackupError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Open(error) => error.explain(),
-            Self::Make(error) => error.explain(),
-            Self::File { path, source } => explain_io(source).about(path),
-            Self::NotABackup { path, .. } => {
-                Meaning::new(K::NotABackup, F::Contents).advise(A::NameMetadataBackup).about(path)
-            }
-            Self::OtherVolume { .. } | Self::OtherSize { .. } => (K::OtherVolume, F::State, A::Force).into(),
-            Self::Remains { .. } => (K::Ambiguous, F::State, A::CopyReadOnly).into(),
-            Self::OtherKey => (K::OtherKey, F::State, A::Force).into(),
-            Self::Write(error) => error.explain(),
-            Self::FirstSector(_) => (K::PartlyWritten, F::Medium, A::TryOnAnotherDrive).into(),
-        }
-    }
-}
+explain! { BackupError, through Open | Make | Write {
+    Self::File { path, source } => { explain_io(source).about(path) },
+    Self::NotABackup { path, .. } => [NotABackup Contents, NameMetadataBackup; path],
+    Self::OtherVolume { .. } | Self::OtherSize { .. } => [OtherVolume State, Force],
+    Self::Remains { .. } => [Ambiguous State, CopyReadOnly],
+    Self::OtherKey => [OtherKey State, Force],
+    Self::FirstSector(_) => [PartlyWritten Medium, TryOnAnotherDrive],
+} }
 
 /// Why a file is no backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -201,7 +190,7 @@ impl HeaderBackup {
 
         let bytes = self.to_bytes();
         let target = Target::new_file(path, bytes.len() as u64, Existing::Refuse, Space::Reserved)?;
-        target.store().write_at(&bytes, 0).map_err(CreateError::from)?;
+        ReadBack::new(target.store()).put(&bytes, 0).map_err(CreateError::from)?;
         target.keep()?;
         Ok(bytes.len() as u64)
     }
@@ -246,9 +235,6 @@ impl HeaderBackup {
 
     /// Restores it, if `request` opens the volume with it: the secret is that of the time of the
     /// backup. With `force` also where the volume is another one now, or has another size.
-    ///
-    /// # Errors
-    /// See [`BackupError`].
     pub fn restore(
         &self,
         store: &dyn Store,
@@ -329,6 +315,8 @@ impl OpenedKeys {
 /// # Errors
 /// The medium failed; the error comes after every copy was tried.
 pub fn erase(store: &dyn Store, metadata: &Metadata) -> Result<(), StoreError> {
+    // Where it is lost, the keys are still there.
+    let store = ReadBack::new(store);
     let mut result = Ok(());
     let said = metadata.boot.copies.into_iter();
     let places: std::collections::BTreeSet<u64> =
@@ -349,8 +337,12 @@ pub fn erase(store: &dyn Store, metadata: &Metadata) -> Result<(), StoreError> {
     result.and(store.flush())
 }
 
+/// Where it is not there already: a write that changes nothing can only do harm.
 fn write_first(store: &dyn Store, sector: &[u8]) -> Result<(), BackupError> {
     let mut first = AlignedBuf::zeroed(sector.len());
+    if store.read_at(&mut first, 0).is_ok() && first[..] == *sector {
+        return Ok(());
+    }
     first.copy_from_slice(sector);
-    store.write_at(&first, 0).and_then(|()| store.flush()).map_err(BackupError::FirstSector)
+    ReadBack::new(store).put(&first, 0).map_err(BackupError::FirstSector)
 }

@@ -33,7 +33,7 @@
 //! Source: libbde's format description, dissect.fve's account of states and validation; that the
 //! validation's first field counts to the end of the 64 KiB holds for all volumes that were seen.
 
-use super::codes::{Method, State, algorithm, role};
+use super::codes::{EncryptionState, Method, algorithm, role};
 use super::entry::{Entries, Entry, EntryTooLong, Nonce, Sealed, Value};
 use super::filetime::FileTime;
 use super::guid::Guid;
@@ -55,10 +55,10 @@ pub const HEAD_BYTES: usize = 32 << 10;
 pub const SIGNATURE: [u8; 8] = *b"-FVE-FS-";
 
 /// Bytes of the first table above.
-pub const BLOCK_HEADER_BYTES: usize = 64;
+pub(crate) const BLOCK_HEADER_BYTES: usize = 64;
 
 /// Bytes of the data set's own header.
-pub const DATASET_HEADER_BYTES: usize = 48;
+pub(crate) const DATASET_HEADER_BYTES: usize = 48;
 
 /// The version of all blocks since Windows 7. Those of Windows Vista (1) seal no hash, so whoever has
 /// no key could pass a block off as one of them.
@@ -76,9 +76,9 @@ pub struct Block {
     /// The version: [`VERSION`].
     pub version: u16,
     /// What the volume is.
-    pub state: State,
+    pub state: EncryptionState,
     /// What it is on its way to.
-    pub next_state: State,
+    pub next_state: EncryptionState,
     /// Bytes that are encrypted, from the start of the volume; the offset of the conversion log
     /// where there is one.
     pub encrypted_bytes: u64,
@@ -196,8 +196,8 @@ impl Block {
         let fields = || {
             Some(Self {
                 version,
-                state: State::from_code(r.u16()?),
-                next_state: State::from_code(r.u16()?),
+                state: EncryptionState::from_code(r.u16()?),
+                next_state: EncryptionState::from_code(r.u16()?),
                 encrypted_bytes: r.u64()?,
                 log_bytes: r.u32()?,
                 boot_sectors: r.u32()?,
@@ -299,11 +299,11 @@ impl Block {
     }
 
     /// The entry that says where the volume's first sectors lie.
-    pub fn boot_backup_entry(&self) -> Option<&super::entry::BootBackup> {
-        self.dataset.entries.with_role(role::BOOT_BACKUP).find_map(|value| match value {
-            Value::BootBackup(backup) => Some(backup),
-            _ => None,
-        })
+    pub(crate) fn boot_backup_entry(&self) -> Option<&super::entry::BootBackup> {
+        self.dataset
+            .entries
+            .with_role(role::BOOT_BACKUP)
+            .find_map(|value| if let Value::BootBackup(backup) = value { Some(backup) } else { None })
     }
 }
 

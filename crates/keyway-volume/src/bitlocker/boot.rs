@@ -33,7 +33,7 @@ pub const BOOT_SECTOR_BYTES: usize = 512;
 pub const OEM: [u8; 8] = *b"-FVE-FS-";
 
 /// What the boot sector of a To Go drive has at byte 3.
-pub const OEM_TO_GO: [u8; 8] = *b"MSWIN4.1";
+pub(crate) const OEM_TO_GO: [u8; 8] = *b"MSWIN4.1";
 
 /// Marks the three offsets of the metadata: 4967d63b-2e29-4ad8-8399-f6a339e3d001.
 pub const INFORMATION: Guid = Guid(*b"\x3b\xd6\x67\x49\x29\x2e\xd8\x4a\x83\x99\xf6\xa3\x39\xe3\xd0\x01");
@@ -46,7 +46,7 @@ pub const INFORMATION_EOW: Guid = Guid(*b"\x3b\x4d\xa8\x92\x80\xdd\x0e\x4d\x9e\x
 pub const GUID_AT: usize = 160;
 
 /// Where a To Go drive has it.
-pub const GUID_AT_TO_GO: usize = 424;
+pub(crate) const GUID_AT_TO_GO: usize = 424;
 
 /// What Windows Vista's begins with; those of others jump further.
 const VISTA_JUMP: [u8; 3] = [0xeb, 0x52, 0x90];
@@ -103,7 +103,7 @@ pub enum BootFault {
 
 impl BootSector {
     /// Whether this could be a BitLocker volume's first sector, damaged or not.
-    pub fn is_candidate(bytes: &[u8]) -> bool {
+    pub(crate) fn is_candidate(bytes: &[u8]) -> bool {
         bytes.get(3..11) == Some(&OEM)
             || has_windows_loader(bytes)
             || find(bytes, &INFORMATION.0).is_some()

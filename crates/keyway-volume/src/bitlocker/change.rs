@@ -14,7 +14,7 @@ use super::rewrite::RewriteError;
 use super::seal::SecretKey;
 use super::startup_key::StartupKey;
 use super::unlock::OpenedKeys;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
 
@@ -81,24 +81,15 @@ pub enum ChangeError {
     },
 }
 
-impl Explain for ChangeError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Make(error) => error.explain(),
-            Self::Write(error) => error.explain(),
-            Self::NoSuchProtector(_) => (K::NoSuchProtector, F::Request, A::ListProtectors).into(),
-            Self::HasOne(_) => (K::Exists, F::Request, A::ChangeThatOne).into(),
-            Self::LastProtector(_) => (K::LastProtector, F::Request, A::AddAnotherOrErase).into(),
-            Self::LastSecret(_) => (K::LastProtector, F::Request, A::AddAnother).into(),
-            Self::NotSuspended => (K::NotSuspended, F::State).into(),
-            Self::NothingToResume => (K::LastProtector, F::State, A::AddProtector).into(),
-            Self::OtherKind { .. } => Meaning::of(F::Request),
-        }
-    }
-}
+explain! { ChangeError, through Make | Write {
+    Self::NoSuchProtector(_) => [NoSuchProtector Request, ListProtectors],
+    Self::HasOne(_) => [Exists Request, ChangeThatOne],
+    Self::LastProtector(_) => [LastProtector Request, AddAnotherOrErase],
+    Self::LastSecret(_) => [LastProtector Request, AddAnother],
+    Self::NotSuspended => [NotSuspended State],
+    Self::NothingToResume => [LastProtector State, AddProtector],
+    Self::OtherKind { .. } => [Request],
+} }
 
 impl NewProtector<'_> {
     /// What it asks for.
@@ -157,9 +148,6 @@ impl OpenedKeys {
     /// Adds a protector with the identifier `id`, which should be random; a startup key's has the
     /// key's own. Windows knows one password and one clear key per volume, and any number of the
     /// others.
-    ///
-    /// # Errors
-    /// See [`ChangeError`].
     pub fn add_protector(
         &mut self,
         store: &dyn Store,
@@ -251,9 +239,6 @@ impl OpenedKeys {
 
     /// Gives a protector another secret of the same kind, in one step. It keeps its place and, but
     /// for a startup key (whose file carries it), its identifier.
-    ///
-    /// # Errors
-    /// See [`ChangeError`].
     pub fn replace_protector(
         &mut self,
         store: &dyn Store,
@@ -280,18 +265,12 @@ impl OpenedKeys {
     }
 
     /// Suspends protection: the volume opens without a secret until [`OpenedKeys::resume`].
-    ///
-    /// # Errors
-    /// See [`ChangeError`].
     pub fn suspend(&mut self, store: &dyn Store) -> Result<Guid, ChangeError> {
         let id = Guid::random().map_err(ProtectError::from)?;
         self.add_protector(store, id, &NewProtector::ClearKey)
     }
 
     /// Ends that.
-    ///
-    /// # Errors
-    /// See [`ChangeError`].
     pub fn resume(&mut self, store: &dyn Store) -> Result<(), ChangeError> {
         self.may_resume()?;
         let mut block = self.metadata.block().clone();

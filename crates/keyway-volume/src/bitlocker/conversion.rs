@@ -10,24 +10,24 @@
 //! ("encrypted volume size").
 
 use super::block::{Block, HEAD_BYTES, REGION_BYTES, VALIDATION_TIME};
-use super::codes::{Method, State};
+use super::codes::{EncryptionState, Method};
 use super::create_boot::boot_sector;
 use super::create_error::CreateError;
 use super::create_metadata::{Keys, NewProtectors, Shape, new_block, used_space_only};
-use super::create_place::{BOOT_BYTES, Places};
 use super::data_key::cipher;
 use super::entry::EntryTooLong;
 use super::error::BitLockerError;
 use super::filetime::FileTime;
 use super::info::ReadOnly;
 use super::map::Map;
+use super::metadata_locations::{BOOT_BYTES, MetadataLocations};
 use super::rekey::NewDataKey;
 use super::seal::SecretKey;
-use super::unlock::{Seen, UnlockRequest, Unlocked, look, unlock};
+use super::unlock::{Locked, UnlockRequest, Unlocked, look, unlock};
 use crate::overlay::Overlay;
 use keyway_cipher::SectorCipher;
 use keyway_engine::{Layout, Mapping};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,18 +82,11 @@ pub enum NotConvertible {
     Shape,
 }
 
-impl Explain for NotConvertible {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Windows(why) => (K::Unsupported, F::Machine, why.advice()).into(),
-            Self::Bitmaps => (K::Unsupported, F::Machine, A::LetWindowsFinishFirst).into(),
-            Self::Shape => (K::Unsupported, F::Machine).into(),
-        }
-    }
-}
+explain! { NotConvertible {
+    Self::Windows(why) => [Unsupported Machine, (why.advice())],
+    Self::Bitmaps => [Unsupported Machine, LetWindowsFinish],
+    Self::Shape => [Unsupported Machine],
+} }
 
 impl Converting {
     /// A volume of `size` bytes in which nothing is encrypted yet, with new keys. Nothing is written.
@@ -103,7 +96,7 @@ impl Converting {
     pub fn fresh(
         size: u64,
         sector_bytes: u32,
-        places: Places,
+        places: MetadataLocations,
         new: &InPlace<'_>,
     ) -> Result<Self, CreateError> {
         if matches!(new.method, Method::Cbc128Elephant | Method::Cbc256Elephant) {
@@ -195,9 +188,6 @@ impl Converting {
     }
 
     /// The first [`HEAD_BYTES`] of each copy of the metadata; with the new data key, where it gets one.
-    ///
-    /// # Errors
-    /// It is too long for that.
     pub fn metadata(&self, reached: ConversionReached) -> Result<AlignedBuf, EntryTooLong> {
         let mut block = self.rekeyed.as_ref().map_or(&self.block, |(block, _)| block).clone();
         put_state(&mut block, reached, self.volume_bytes);
@@ -253,11 +243,6 @@ impl Converting {
         self.volume_bytes
     }
 
-    /// Whether it is on its way to "decrypted".
-    pub fn is_decrypting(&self) -> bool {
-        self.block.next_state == State::Decrypted
-    }
-
     /// Whether free space was left out of its encryption.
     pub fn is_used_space_only(&self) -> bool {
         used_space_only(&self.block)
@@ -281,9 +266,9 @@ impl Converting {
 
 fn put_state(block: &mut Block, reached: ConversionReached, size: u64) {
     (block.state, block.next_state, block.encrypted_bytes) = match reached {
-        ConversionReached::Encrypting(to) => (State::Converting, State::Encrypted, to),
-        ConversionReached::Decrypting(to) => (State::Converting, State::Decrypted, to),
-        ConversionReached::Encrypted => (State::Encrypted, State::Encrypted, size),
+        ConversionReached::Encrypting(to) => (EncryptionState::Converting, EncryptionState::Encrypted, to),
+        ConversionReached::Decrypting(to) => (EncryptionState::Converting, EncryptionState::Decrypted, to),
+        ConversionReached::Encrypted => (EncryptionState::Encrypted, EncryptionState::Encrypted, size),
     };
 }
 
@@ -299,17 +284,11 @@ pub enum ConvertingError {
 }
 
 /// Looks at a volume whose first sector is elsewhere.
-///
-/// # Errors
-/// As [`look`].
-pub fn look_behind(store: &dyn Store, first_page: &[u8]) -> Result<Seen, BitLockerError> {
+pub fn look_behind(store: &dyn Store, first_page: &[u8]) -> Result<Locked, BitLockerError> {
     look(&Overlay::new(store, vec![(0, first_page.to_vec())]))
 }
 
 /// Opens a volume whose first sector is elsewhere, because a conversion's own mark stands in its place.
-///
-/// # Errors
-/// As [`unlock`].
 pub fn unlock_behind(
     store: &dyn Store,
     first_page: &[u8],

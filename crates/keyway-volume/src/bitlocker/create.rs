@@ -35,12 +35,12 @@ use super::create_decoy::Decoy;
 use super::create_error::CreateError;
 use super::create_file_system::NewFileSystem;
 use super::create_metadata::{Keys, NewProtectors, Shape, new_block};
-use super::create_place::{BOOT_BYTES, Places};
 use super::data_key::cipher;
 use super::error::BitLockerError;
 use super::map::Map;
+use super::metadata_locations::{BOOT_BYTES, MetadataLocations};
 use crate::veracrypt::random::Noise;
-use crate::{Progress, Stage};
+use crate::{Progress, ReadBack, Stage};
 use keyway_engine::{Access, Device, Layout};
 use keyway_fs::mkfs::FileSystem;
 use keyway_store::{AlignedBuf, Store};
@@ -142,7 +142,9 @@ pub fn create(
         .filesystem
         .map(|(fs, label)| NewFileSystem::make(fs, label, (size, sector_bytes), boot_bytes, &formatting))
         .transpose()?;
-    let places = inside.as_ref().map_or_else(|| Places::at_the_end(size, boot_bytes), NewFileSystem::places);
+    let places = inside
+        .as_ref()
+        .map_or_else(|| MetadataLocations::at_the_end(size, boot_bytes), NewFileSystem::places);
 
     let keys = Keys::random(new.method)?;
     let shape = Shape {
@@ -160,7 +162,10 @@ pub fn create(
         cipher(new.method, &keys.data, sector_bytes).ok_or(BitLockerError::DamagedKey("data key"))??;
     let layout = Map::new(&block, None, sector_bytes, size)?.layout(&Arc::new(cipher))?;
 
-    wipe(store.as_ref(), sector_bytes)?;
+    // Metadata and first sector: each is seen to be there before the next one is written.
+    let kept = ReadBack::new(store.as_ref());
+    // Takes away what says that there is something here: an old volume's boot sector.
+    kept.put(&AlignedBuf::zeroed(sector_bytes as usize), 0)?;
     if new.fill == Fill::Full {
         fill(store.as_ref(), u64::from(sector_bytes)..size, progress)?;
     }
@@ -170,11 +175,11 @@ pub fn create(
     }
     let region = block.region()?;
     for at in block.copies {
-        put(store.as_ref(), &region, at)?;
+        kept.put(&region, at)?;
     }
     let boot = match &decoy {
         Some(decoy) => {
-            put(store.as_ref(), &decoy.after_boot_sector(), u64::from(sector_bytes))?;
+            kept.put(&decoy.after_boot_sector(), u64::from(sector_bytes))?;
             decoy.boot_sector(&block.copies)
         }
         None => boot_sector(sector_bytes, &block.copies, None),
@@ -183,7 +188,7 @@ pub fn create(
     for (slot, byte) in first.iter_mut().zip(boot) {
         *slot = byte;
     }
-    put(store.as_ref(), &first, 0)?;
+    kept.put(&first, 0)?;
     let usable_bytes = if inside.is_some() { size } else { places.start };
     Ok(Created { notes: notes(new, usable_bytes), block, layout, usable_bytes })
 }
@@ -221,12 +226,6 @@ fn notes(new: &NewVolume<'_>, usable_bytes: u64) -> Vec<Note> {
     .collect()
 }
 
-/// Takes away what says that there is something here: an old volume's boot sector.
-fn wipe(store: &dyn Store, sector_bytes: u32) -> Result<(), CreateError> {
-    store.write_at(&AlignedBuf::zeroed(sector_bytes as usize), 0)?;
-    Ok(store.flush()?)
-}
-
 /// Writes noise, which can't be told from encrypted data.
 fn fill(store: &dyn Store, range: Range<u64>, progress: &dyn Progress) -> Result<(), CreateError> {
     let mut noise = Noise::new()?;
@@ -244,13 +243,4 @@ fn fill(store: &dyn Store, range: Range<u64>, progress: &dyn Progress) -> Result
     // Too late to stop for the sake of the fill.
     let _ = progress.at(Stage::Fill, range.end, range.end);
     Ok(store.flush()?)
-}
-
-/// Writes, and reads back what was written.
-fn put(store: &dyn Store, bytes: &[u8], at: u64) -> Result<(), CreateError> {
-    store.write_at(bytes, at)?;
-    store.flush()?;
-    let mut read = AlignedBuf::zeroed(bytes.len());
-    store.read_at(&mut read, at)?;
-    if read[..] == *bytes { Ok(()) } else { Err(CreateError::ReadBack) }
 }

@@ -6,7 +6,7 @@ use super::protect::ProtectError;
 use crate::veracrypt::RandomError;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{Fault, explain};
 use keyway_fs::allocation::AllocationError;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_store::StoreError;
@@ -42,9 +42,6 @@ pub enum CreateError {
     /// A protector can't be made of what was given.
     #[error(transparent)]
     Protector(#[from] ProtectError),
-    /// What was written reads back differently.
-    #[error("what was written reads back differently")]
-    ReadBack,
     /// Random bytes can't be had.
     #[error(transparent)]
     Random(#[from] RandomError),
@@ -80,40 +77,22 @@ impl From<getrandom::Error> for CreateError {
     }
 }
 
-impl Explain for CreateError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::TooSmall { least, .. } => {
-                (K::Usage, F::Request, A::LeastBitLocker { bytes: *least }).into()
-            }
-            Self::NotWholeSectors { size, sector_bytes } => {
-                let sector = u64::from(*sector_bytes).max(1);
-                (K::Usage, F::Request, A::TakeSize { bytes: size / sector * sector }).into()
-            }
-            Self::MethodNotOffered(_) => (K::Usage, F::Request, A::TakeOfferedMethod).into(),
-            Self::FileSystemNotOffered(_) => (K::Filesystem, F::Request, A::TakeWindowsFileSystem).into(),
-            Self::NoProtector => (K::Usage, F::Request, A::GiveProtector).into(),
-            Self::Protector(error) => error.explain(),
-            Self::ReadBack => (K::Failed, F::Medium, A::DistrustMedium).into(),
-            Self::Random(_) | Self::TooLong(_) => Meaning::of(F::Ours),
-            // Of a new volume nothing but its room is the user's.
-            Self::Allocation(error @ (AllocationError::NoRoom | AllocationError::Store(_))) => {
-                error.explain()
-            }
-            Self::Allocation(error) => {
-                let mut meaning = error.explain();
-                meaning.fault = F::State;
-                meaning
-            }
-            Self::FileSystem(error) => error.explain(),
-            Self::Volume(error) => error.explain(),
-            Self::Layout(error) => error.explain(),
-            Self::Cipher(error) => error.explain(),
-            Self::Store(error) => error.explain(),
-            Self::Stopped => (K::Interrupted, F::Stopped, A::NoVolumeMade).into(),
-        }
-    }
-}
+explain! { CreateError, through Protector | FileSystem | Volume | Layout | Cipher | Store {
+    Self::TooSmall { least, .. } => [Usage Request, LeastBitLocker { bytes: *least }],
+    Self::NotWholeSectors { size, sector_bytes } =>
+        [Usage Request, TakeSize { bytes: size - size % u64::from(*sector_bytes).max(1) }],
+    Self::MethodNotOffered(_) => [Usage Request, TakeOfferedMethod],
+    Self::FileSystemNotOffered(_) => [Filesystem Request, TakeWindowsFileSystem],
+    Self::NoProtector => [Usage Request, GiveProtector],
+    Self::Random(_) | Self::TooLong(_) => [Ours],
+    // Of a new volume nothing but its room is the user's.
+    Self::Allocation(error @ (AllocationError::NoRoom | AllocationError::Store(_))) => {
+        error.explain()
+    },
+    Self::Allocation(error) => {
+        let mut meaning = error.explain();
+        meaning.fault = Fault::State;
+        meaning
+    },
+    Self::Stopped => [Interrupted Stopped, NoVolumeMade],
+} }

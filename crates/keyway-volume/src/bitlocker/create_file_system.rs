@@ -1,21 +1,21 @@
 //! The file system of a new volume: made in memory before anything is written, with room in it for the metadata.
 
 use super::create_error::CreateError;
-use super::create_place::Places;
+use super::metadata_locations::MetadataLocations;
 use keyway_engine::Device;
 use keyway_fs::mkfs::{FileSystem, MkfsError, Progress};
 
 /// A file system that goes into a new volume.
 pub(super) struct NewFileSystem {
     fs: FileSystem,
-    places: Places,
+    places: MetadataLocations,
     #[cfg(target_os = "linux")]
     image: std::fs::File,
 }
 
 impl NewFileSystem {
     /// Where the metadata goes.
-    pub(super) fn places(&self) -> Places {
+    pub(super) fn places(&self) -> MetadataLocations {
         self.places
     }
 }
@@ -40,7 +40,7 @@ impl NewFileSystem {
         let path = format!("/proc/self/fd/{}", image.as_raw_fd());
         let store = FileStore::open(path.as_ref(), OpenMode::ReadWrite, Caching::Buffered)?;
         let mut map = Allocation::read(&store)?;
-        let places = Places::inside(&mut map, size, boot_bytes)?;
+        let places = MetadataLocations::inside(&mut map, size, boot_bytes)?;
         map.mark(&store)?;
         Ok(Self { fs, places, image })
     }

@@ -11,12 +11,12 @@
 //! entries were opened to see the numbers inside.
 
 use super::block::{Block, Dataset, VALIDATION_TIME, Validation};
-use super::codes::{Method, State, role};
+use super::codes::{EncryptionState, Method, role};
 use super::create_error::CreateError;
-use super::create_place::Places;
 use super::entry::{BootBackup, Entries, Entry, Value};
 use super::filetime::FileTime;
 use super::guid::Guid;
+use super::metadata_locations::MetadataLocations;
 use super::protect::ProtectorMaker;
 use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
@@ -96,7 +96,7 @@ pub(super) struct Shape<'a> {
     pub(super) size: u64,
     pub(super) sector_bytes: u32,
     pub(super) boot_bytes: u64,
-    pub(super) places: Places,
+    pub(super) places: MetadataLocations,
     pub(super) method: Method,
     pub(super) used_space_only: bool,
     pub(super) to_go: bool,
@@ -123,8 +123,8 @@ pub(super) fn new_block(
     let boot_sectors = shape.boot_bytes / u64::from(shape.sector_bytes);
     let mut block = Block {
         version: 2,
-        state: State::Encrypted,
-        next_state: State::Encrypted,
+        state: EncryptionState::Encrypted,
+        next_state: EncryptionState::Encrypted,
         encrypted_bytes: shape.size,
         log_bytes: 0,
         boot_sectors: u32::try_from(boot_sectors).unwrap_or(u32::MAX),

@@ -1,4 +1,4 @@
-//! The data key becomes a sector cipher.
+//! Makes the sector cipher of a data key.
 
 use super::codes::Method;
 use super::seal::SecretKey;

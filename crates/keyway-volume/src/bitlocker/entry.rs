@@ -31,7 +31,7 @@ use super::guid::Guid;
 use super::reader::Reader;
 
 /// Bytes before an entry's value.
-pub const ENTRY_HEADER_BYTES: usize = 8;
+pub(crate) const ENTRY_HEADER_BYTES: usize = 8;
 
 /// Entries nest no deeper than this before they are kept as raw bytes; Windows' go three levels.
 const DEEPEST: usize = 8;
@@ -226,24 +226,20 @@ impl Entries {
     }
 
     /// The entries' values with that role.
-    pub fn with_role(&self, role: u16) -> impl Iterator<Item = &Value> {
+    pub(crate) fn with_role(&self, role: u16) -> impl Iterator<Item = &Value> {
         self.list.iter().filter(move |entry| entry.role == role).map(|entry| &entry.value)
     }
 
     /// The protectors.
     pub fn protectors(&self) -> impl Iterator<Item = &Protector> {
-        self.with_role(role::PROTECTOR).filter_map(|value| match value {
-            Value::Protector(protector) => Some(protector),
-            _ => None,
-        })
+        self.with_role(role::PROTECTOR)
+            .filter_map(|value| if let Value::Protector(protector) = value { Some(protector) } else { None })
     }
 
     /// The first sealed part with that role.
     pub fn sealed(&self, role: u16) -> Option<&Sealed> {
-        self.with_role(role).find_map(|value| match value {
-            Value::Sealed(sealed) => Some(sealed),
-            _ => None,
-        })
+        self.with_role(role)
+            .find_map(|value| if let Value::Sealed(sealed) = value { Some(sealed) } else { None })
     }
 
     /// The first text with that role, as far as it is text.
@@ -259,18 +255,14 @@ impl Entries {
 
     /// The first salt among the parts.
     pub fn stretch_key(&self) -> Option<&StretchKey> {
-        self.with_role(role::PROPERTY).find_map(|value| match value {
-            Value::StretchKey(stretch) => Some(stretch),
-            _ => None,
-        })
+        self.with_role(role::PROPERTY)
+            .find_map(|value| if let Value::StretchKey(stretch) = value { Some(stretch) } else { None })
     }
 
     /// The first key in the open among the parts.
     pub fn key(&self) -> Option<&Key> {
-        self.with_role(role::PROPERTY).find_map(|value| match value {
-            Value::Key(key) => Some(key),
-            _ => None,
-        })
+        self.with_role(role::PROPERTY)
+            .find_map(|value| if let Value::Key(key) = value { Some(key) } else { None })
     }
 }
 

@@ -8,7 +8,7 @@ use super::recovery::RecoveryFault;
 use super::startup_key::StartupKeyFault;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_store::StoreError;
 use std::fmt;
 use std::path::PathBuf;
@@ -111,49 +111,29 @@ pub enum BitLockerError {
     Cipher(#[from] CipherError),
 }
 
-impl Explain for BitLockerError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::NotBitLocker(BootFault::Nowhere) => (K::NotAVolume, F::Contents, A::NameVolume).into(),
-            Self::NotBitLocker(_) => (K::NotAVolume, F::Contents, A::NameVolumeOrSearch).into(),
-            Self::BootSector(_) => (K::Damaged, F::Contents, A::RepairFirstSector).into(),
-            Self::HalfConverted => (K::Converting, F::Contents, A::CopyAllThenRestoreFirstPage).into(),
-            Self::NoMetadata(_) => (K::Damaged, F::Contents, A::RestoreCopies).into(),
-            Self::Impossible(_) => (K::Damaged, F::Contents, A::RestoreIt).into(),
-            Self::Tampered => (K::Tampered, F::Contents, A::RestoreIt).into(),
-            Self::DamagedKey(_) => (K::Damaged, F::Contents, A::RestoreMetadata).into(),
-            Self::Unsupported(why) => {
-                let step = match why {
-                    Unsupported::Vista => A::ConvertInWindowsOrRepair,
-                    Unsupported::Method(_) => A::NewerRelease,
-                    Unsupported::Pieces => A::LetWindowsFinish,
-                };
-                (K::Unsupported, F::Contents, step).into()
-            }
-            Self::NoSuchProtector { .. } => (K::NoSuchProtector, F::Secret, A::GiveAnySecret).into(),
-            Self::NoSecret(_) => (K::NoSecret, F::Request, A::GiveAnySecret).into(),
-            Self::WrongPassword => (K::WrongSecret, F::Secret, A::CheckPassword).into(),
-            Self::WrongRecoveryPassword(_) => (K::WrongRecoveryPassword, F::Secret, A::FindPaper).into(),
-            Self::MistypedRecoveryPassword(_) => {
-                (K::MistypedRecoveryPassword, F::Secret, A::CompareWithPaper).into()
-            }
-            Self::OtherStartupKey { .. } => (K::OtherStartupKey, F::Secret, A::NameStartupKeyOfThat).into(),
-            Self::WrongStartupKey(_) => (K::WrongStartupKey, F::Secret, A::MayBeDamaged).into(),
-            Self::WrongMasterKey => (K::WrongSecret, F::Secret).into(),
-            Self::NotAStartupKey { path, .. } => {
-                Meaning::new(K::StartupKey, F::Secret).advise(A::NameStartupKey).about(path)
-            }
-            Self::NotUtf8 => (K::Usage, F::Request, A::UseUnicode).into(),
-            Self::Stopped => (K::Interrupted, F::Stopped).into(),
-            Self::Store(error) => error.explain(),
-            Self::Layout(error) => error.explain(),
-            Self::Cipher(_) => Meaning::of(F::Ours),
-        }
-    }
-}
+explain! { BitLockerError, through Store | Layout {
+    Self::NotBitLocker(BootFault::Nowhere) => [NotAVolume Contents, NameVolume],
+    Self::NotBitLocker(_) => [NotAVolume Contents, NameVolumeOrSearch],
+    Self::BootSector(_) => [Damaged Contents, RepairFirstSector],
+    Self::HalfConverted => [Converting Contents, CopyAllThenRestoreFirstPage],
+    Self::NoMetadata(_) | Self::Impossible(_) | Self::DamagedKey(_) => [Damaged Contents, RestoreMetadata],
+    Self::Tampered => [Tampered Contents, RestoreMetadata],
+    Self::Unsupported(Unsupported::Vista) => [Unsupported Contents, ConvertInWindowsOrRepair],
+    Self::Unsupported(Unsupported::Method(_)) => [Unsupported Contents, NewerRelease],
+    Self::Unsupported(Unsupported::Pieces) => [Unsupported Contents, LetWindowsFinish],
+    Self::NoSuchProtector { .. } => [NoSuchProtector Secret, GiveAnySecret],
+    Self::NoSecret(_) => [NoSecret Request, GiveAnySecret],
+    Self::WrongPassword => [WrongSecret Secret, CheckPassword],
+    Self::WrongRecoveryPassword(_) => [WrongRecoveryPassword Secret, FindPaper],
+    Self::MistypedRecoveryPassword(_) => [MistypedRecoveryPassword Secret, CompareWithPaper],
+    Self::OtherStartupKey { .. } => [OtherStartupKey Secret, NameStartupKeyOfThat],
+    Self::WrongStartupKey(_) => [WrongStartupKey Secret, MayBeDamaged],
+    Self::WrongMasterKey => [WrongSecret Secret],
+    Self::NotAStartupKey { path, .. } => [StartupKey Secret, NameStartupKey; path],
+    Self::NotUtf8 => [Usage Request, UseUnicode],
+    Self::Stopped => [Interrupted Stopped],
+    Self::Cipher(_) => [Ours],
+} }
 
 /// What is wrong with one copy of the metadata.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

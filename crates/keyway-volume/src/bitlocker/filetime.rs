@@ -22,7 +22,7 @@ impl FileTime {
     }
 
     /// Seconds since 1970, where that is not before.
-    pub fn unix_seconds(self) -> Option<u64> {
+    pub(crate) fn unix_seconds(self) -> Option<u64> {
         self.0.checked_sub(UNIX).map(|steps| steps / SECOND)
     }
 }

@@ -1,5 +1,4 @@
-//! What a volume's first sector must be, as far as the rest of the volume tells: to say whether it is damaged, and to
-//! write it anew.
+//! Tells whether a volume's first sector is damaged, and makes it anew.
 //!
 //! The places of the metadata and the size of a sector are known from the metadata; the rest is the same in all volumes
 //! that Windows made, but for the geometry of the drive, the hidden sectors and the size of a cluster, which no reader
@@ -11,8 +10,8 @@ use super::block::Block;
 use super::boot::{BOOT_SECTOR_BYTES, BootKind, GUID_AT, GUID_AT_TO_GO, OEM, OEM_TO_GO};
 use super::create_boot::{boot_sector, to_go_boot_sector};
 use super::create_decoy::{BACKUP_SECTOR, Decoy};
-use super::create_place::BOOT_BYTES;
 use super::eow;
+use super::metadata_locations::BOOT_BYTES;
 use super::windows_loader::has_windows_loader;
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! GUIDs as Windows stores them: the first three fields little-endian, the last two as they are
 //! written.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -15,9 +15,6 @@ const TEXT_ORDER: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 1
 
 impl Guid {
     /// A new random one (version 4, as `UuidCreate` makes them).
-    ///
-    /// # Errors
-    /// The system has no random numbers to give.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
@@ -51,11 +48,7 @@ impl fmt::Debug for Guid {
 #[error("{0:?} is not a GUID")]
 pub struct NotAGuid(String);
 
-impl Explain for NotAGuid {
-    fn explain(&self) -> Meaning {
-        (Kind::Usage, Fault::Request, Advice::WriteGuid).into()
-    }
-}
+explain!(NotAGuid => [Usage Request, WriteGuid]);
 
 impl FromStr for Guid {
     type Err = NotAGuid;

@@ -1,7 +1,7 @@
 //! What a BitLocker volume's metadata says, for people and scripts. Nearly all of it needs no secret.
 
 use super::boot::{BootFault, BootKind};
-use super::codes::{Method, Protection, State, role};
+use super::codes::{EncryptionState, Method, Protection, role};
 use super::create_metadata::used_space_only;
 use super::entry::{Protector, Value};
 use super::error::CopyFault;
@@ -9,7 +9,7 @@ use super::filetime::FileTime;
 use super::guid::Guid;
 use super::map::Map;
 use super::metadata::{CopyState, Metadata};
-use keyway_error::Advice;
+use keyway_error::{Advice, enum_table};
 use serde::{Serialize, Serializer};
 
 /// What the metadata says.
@@ -57,32 +57,23 @@ pub struct BitLockerInfo {
     pub opened_by: Option<Guid>,
 }
 
-/// How far a volume is encrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conversion {
-    /// All of it.
-    FullyEncrypted,
-    /// None of it.
-    FullyDecrypted,
-    /// More and more.
-    Encrypting,
-    /// Less and less.
-    Decrypting,
-    /// A part, and that does not change by itself.
-    EncryptionPaused,
-}
-
-impl Conversion {
-    /// The words of `manage-bde -status`.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::FullyEncrypted => "Fully Encrypted",
-            Self::FullyDecrypted => "Fully Decrypted",
-            Self::Encrypting => "Encryption in Progress",
-            Self::Decrypting => "Decryption in Progress",
-            Self::EncryptionPaused => "Encryption Paused",
-        }
+enum_table! {
+    /// How far a volume is encrypted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Conversion {
+        /// All of it.
+        FullyEncrypted("Fully Encrypted"),
+        /// None of it.
+        FullyDecrypted("Fully Decrypted"),
+        /// More and more.
+        Encrypting("Encryption in Progress"),
+        /// Less and less.
+        Decrypting("Decryption in Progress"),
+        /// A part, and that does not change by itself.
+        EncryptionPaused("Encryption Paused"),
     }
+    /// The words of `manage-bde -status`.
+    pub words: &'static str,
 }
 
 impl Serialize for Conversion {
@@ -207,8 +198,7 @@ impl ReadOnly {
     pub(crate) const fn advice(self) -> Advice {
         match self {
             Self::FirstSector => Advice::SeeThenRepair,
-            Self::EncryptOnWrite => Advice::LetWindowsFinishThenWrite,
-            Self::ConversionLog => Advice::LetWindowsFinishItThenWrite,
+            Self::EncryptOnWrite | Self::ConversionLog => Advice::LetWindowsFinishThenWrite,
         }
     }
 }
@@ -250,12 +240,12 @@ impl BitLockerInfo {
     }
 }
 
-fn conversion(state: State, next: State, encrypted: u64, total: u64) -> Conversion {
+fn conversion(state: EncryptionState, next: EncryptionState, encrypted: u64, total: u64) -> Conversion {
     match (state, next) {
-        (State::Decrypted, _) => Conversion::FullyDecrypted,
-        (State::Paused, _) => Conversion::EncryptionPaused,
-        (State::Encrypted, _) if encrypted == total => Conversion::FullyEncrypted,
-        (_, State::Decrypted) => Conversion::Decrypting,
+        (EncryptionState::Decrypted, _) => Conversion::FullyDecrypted,
+        (EncryptionState::Paused, _) => Conversion::EncryptionPaused,
+        (EncryptionState::Encrypted, _) if encrypted == total => Conversion::FullyEncrypted,
+        (_, EncryptionState::Decrypted) => Conversion::Decrypting,
         _ if encrypted == total => Conversion::FullyEncrypted,
         _ => Conversion::Encrypting,
     }

@@ -9,7 +9,7 @@
 //! Source: dissect.fve's account of Windows' driver.
 
 use super::block::{Block, REGION_BYTES};
-use super::codes::State;
+use super::codes::EncryptionState;
 use super::eow::EncryptOnWrite;
 use super::error::{BitLockerError, Impossible, Unsupported};
 use keyway_cipher::SectorCipher;
@@ -67,14 +67,14 @@ impl Map {
             return impossible(Impossible::BootBackup(at));
         }
         // The log of a conversion that was interrupted lies where the encrypted part ends.
-        let log = (block.state == State::ConvertingWithLog).then(|| {
+        let log = (block.state == EncryptionState::ConvertingWithLog).then(|| {
             let start = block.encrypted_bytes;
             start..start.saturating_add(u64::from(block.log_bytes))
         });
         let others = eow.into_iter().flat_map(|eow| eow.reserved.iter().cloned());
         let reserved = copies.chain(Some(at..boot_end)).chain(log).chain(others).map(whole_sectors);
         let end = match block.state {
-            State::Decrypted => 0,
+            EncryptionState::Decrypted => 0,
             // What dissect.fve takes for a volume that is encrypted throughout.
             _ if block.encrypted_bytes == 0 => volume_bytes,
             _ => (block.encrypted_bytes / sector * sector).min(volume_bytes),
@@ -103,9 +103,6 @@ impl Map {
     }
 
     /// The segments.
-    ///
-    /// # Errors
-    /// They are too many.
     pub(crate) fn layout(&self, cipher: &Arc<SectorCipher>) -> Result<Layout, BitLockerError> {
         let mut segments = Segments { cipher, list: Vec::new(), at: 0 };
         segments.stored(&self.boot, &self.encrypted)?;

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// Copies of the metadata in a volume.
-pub const COPIES: usize = 3;
+pub(crate) const COPIES: usize = 3;
 
 /// What a volume's boot sector and metadata say.
 #[derive(Clone)]
@@ -82,9 +82,6 @@ impl Metadata {
 
     /// The same also where the boot sector is lost: then all of the store is looked through for the
     /// metadata, which may take as long as reading it. Nothing is written.
-    ///
-    /// # Errors
-    /// As of [`Metadata::read`].
     pub fn find(store: &dyn Store) -> Result<Self, BitLockerError> {
         let lost = match Self::read(store) {
             Err(BitLockerError::NotBitLocker(fault) | BitLockerError::BootSector(fault)) => fault,
@@ -162,9 +159,6 @@ impl Metadata {
     }
 
     /// The volume's first sector, whole: as it must be, and behind what is known of it as it lies there.
-    ///
-    /// # Errors
-    /// The medium failed.
     pub(crate) fn first_sector(&self, store: &dyn Store) -> Result<Vec<u8>, StoreError> {
         let mut sector = vec![0; self.boot.sector_bytes as usize];
         if self.lost_boot.is_none() || self.lost_in_part {
@@ -217,9 +211,6 @@ impl Metadata {
 }
 
 /// Whether a file or device begins as a BitLocker volume does, damaged or not.
-///
-/// # Errors
-/// The medium failed.
 pub fn is_volume(store: &dyn Store) -> Result<bool, StoreError> {
     if store.size() < BOOT_SECTOR_BYTES as u64 {
         return Ok(false);

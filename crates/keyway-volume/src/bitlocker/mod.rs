@@ -20,7 +20,6 @@ mod create_decoy;
 mod create_error;
 mod create_file_system;
 mod create_metadata;
-mod create_place;
 mod data_key;
 mod entry;
 mod eow;
@@ -31,6 +30,7 @@ mod guid;
 mod info;
 mod map;
 mod metadata;
+mod metadata_locations;
 mod password;
 mod protect;
 mod reader;
@@ -46,41 +46,37 @@ pub mod tpm;
 mod unlock;
 mod windows_loader;
 
-pub use backup::{BACKUP_SIGNATURE, BackupError, HeaderBackup, NotABackup, Repaired, erase};
-pub use block::{
-    BLOCK_HEADER_BYTES, Block, BlockFault, DATASET_HEADER_BYTES, Dataset, HEAD_BYTES, REGION_BYTES,
-    SIGNATURE, VERSION, Validation,
-};
+pub use backup::{BackupError, HeaderBackup, NotABackup, Repaired, erase};
+pub use block::{Block, BlockFault, Dataset, HEAD_BYTES, REGION_BYTES, SIGNATURE, VERSION, Validation};
 pub use boot::{
-    BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector, GUID_AT, GUID_AT_TO_GO, INFORMATION, INFORMATION_EOW,
-    OEM, OEM_TO_GO,
+    BOOT_SECTOR_BYTES, BootFault, BootKind, BootSector, GUID_AT, INFORMATION, INFORMATION_EOW, OEM,
 };
 pub use change::{ChangeError, LastProtector, NewProtector};
-pub use codes::{Method, Protection, State};
+pub use codes::{EncryptionState, Method, Protection};
 pub use conversion::{
     ConversionReached, Converting, ConvertingError, InPlace, NotConvertible, look_behind, unlock_behind,
 };
 pub use create::{Created, Fill, NewVolume, Note, SMALLEST_VOLUME, create};
 pub use create_error::CreateError;
 pub use create_metadata::NewProtectors;
-pub use create_place::{BOOT_BYTES, Places, SPARE_BYTES};
 pub use entry::{
-    BootBackup, ENTRY_HEADER_BYTES, Entries, Entry, EntryTooLong, ExternalKey, Key, Nonce, Protector, Sealed,
-    StretchKey, TpmBlob, UseKey, Value,
+    BootBackup, Entries, Entry, EntryTooLong, ExternalKey, Key, Nonce, Protector, Sealed, StretchKey,
+    TpmBlob, UseKey, Value,
 };
 pub use eow::EncryptOnWrite;
 pub use error::{BitLockerError, CopyFault, Impossible, Unsupported};
 pub use filetime::FileTime;
 pub use guid::{Guid, NotAGuid};
 pub use info::{BitLockerInfo, Conversion, CopyInfo, ProtectorInfo, ReadOnly, Warning};
-pub use metadata::{COPIES, CopyState, Metadata, MetadataCopy, is_volume};
+pub use metadata::{CopyState, Metadata, MetadataCopy, is_volume};
+pub use metadata_locations::{BOOT_BYTES, MetadataLocations, SPARE_BYTES};
 pub use password::PasswordHash;
-pub use protect::{LONGEST_PASSWORD, ProtectError, ProtectorMaker, SHORTEST_PASSWORD};
+pub use protect::{ProtectError, ProtectorMaker};
 pub use recovery::{RecoveryFault, RecoveryPassword};
 pub use rekey::{NewDataKey, SEALED_KEY_BYTES};
 pub use resize::{Resizable, ResizeError};
 pub use rewrite::RewriteError;
-pub use seal::{SEALING_KEY_BYTES, SecretKey, seal, unseal};
+pub use seal::{SecretKey, seal, unseal};
 pub use search::CONVERSION_MARK;
 pub use startup_key::{LARGEST_STARTUP_KEY, StartupKey, StartupKeyFault};
-pub use unlock::{OpenedKeys, Secret, Seen, UnlockRequest, Unlocked, find, look, unlock};
+pub use unlock::{Locked, OpenedKeys, Secret, UnlockRequest, Unlocked, find, look, unlock};

@@ -1,4 +1,4 @@
-//! From what a person knows to the 32 bytes that are stretched.
+//! Hashes passwords and recovery passwords to the 32 bytes that are stretched.
 //!
 //! A password: SHA-256 of the SHA-256 of its UTF-16LE. A recovery password: SHA-256 of its 16 bytes.
 //! Source: libbde's format description ("User key", "Recovery key").
@@ -21,7 +21,7 @@ impl PasswordHash {
     ///
     /// # Errors
     /// [`BitLockerError::NotUtf8`].
-    pub fn of_password(password: &[u8]) -> Result<Self, BitLockerError> {
+    pub(crate) fn of_password(password: &[u8]) -> Result<Self, BitLockerError> {
         let text = std::str::from_utf8(password).map_err(|_| BitLockerError::NotUtf8)?;
         let mut utf16 = SecretBytes::zeroed(text.encode_utf16().count() * 2);
         for (slot, mut unit) in utf16.chunks_exact_mut(2).zip(text.encode_utf16()) {
@@ -32,7 +32,7 @@ impl PasswordHash {
     }
 
     /// Of a recovery password.
-    pub fn of_recovery_password(password: &RecoveryPassword) -> Self {
+    pub(crate) fn of_recovery_password(password: &RecoveryPassword) -> Self {
         Self(sha256(password.bytes()))
     }
 

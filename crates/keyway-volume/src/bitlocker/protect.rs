@@ -25,7 +25,7 @@ use super::password::PasswordHash;
 use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_secret::SecretBytes;
 use std::sync::atomic::AtomicBool;
 
@@ -33,10 +33,10 @@ use std::sync::atomic::AtomicBool;
 const CLEAR_KEY_FLAGS: u16 = 3;
 
 /// The shortest password that Windows takes (in UTF-16 units), unless a policy says otherwise.
-pub const SHORTEST_PASSWORD: usize = 8;
+pub(crate) const SHORTEST_PASSWORD: usize = 8;
 
 /// The longest password that Windows takes (in UTF-16 units).
-pub const LONGEST_PASSWORD: usize = 256;
+pub(crate) const LONGEST_PASSWORD: usize = 256;
 
 /// Why a protector was not made.
 #[derive(Debug, thiserror::Error)]
@@ -55,24 +55,13 @@ pub enum ProtectError {
     Random(#[from] getrandom::Error),
 }
 
-impl Explain for ProtectError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::PasswordLength(_) => (
-                K::Usage,
-                F::Request,
-                A::PasswordLengths { least: SHORTEST_PASSWORD, most: LONGEST_PASSWORD },
-            )
-                .into(),
-            Self::PasswordText => Meaning::of(F::Request),
-            Self::Stopped => (K::Failed, F::Stopped).into(),
-            Self::Random(_) => Meaning::of(F::Ours),
-        }
-    }
-}
+explain! { ProtectError {
+    Self::PasswordLength(_) =>
+        [Usage Request, PasswordLengths { least: SHORTEST_PASSWORD, most: LONGEST_PASSWORD }],
+    Self::PasswordText => [Request],
+    Self::Stopped => [Failed Stopped],
+    Self::Random(_) => [Ours],
+} }
 
 /// Makes protectors for one volume: its master key, and the data set whose nonces they use up.
 pub struct ProtectorMaker<'a> {
@@ -113,9 +102,6 @@ impl<'a> ProtectorMaker<'a> {
     }
 
     /// For a recovery password.
-    ///
-    /// # Errors
-    /// There are no random numbers.
     pub fn recovery_password(
         &mut self,
         id: Guid,
@@ -134,9 +120,6 @@ impl<'a> ProtectorMaker<'a> {
     }
 
     /// For the key in a .BEK file.
-    ///
-    /// # Errors
-    /// None of its own today; as the others.
     pub fn startup_key(&mut self, key: &StartupKey) -> Result<Entry, ProtectError> {
         let name = Value::Text(key.name.clone());
         let kept = self.kept(algorithm::EXTERNAL, &key.key.bytes);
@@ -150,9 +133,6 @@ impl<'a> ProtectorMaker<'a> {
     }
 
     /// With the key lying beside it: protection is suspended, the volume opens without a secret.
-    ///
-    /// # Errors
-    /// There are no random numbers.
     pub fn clear_key(&mut self, id: Guid) -> Result<Entry, ProtectError> {
         let mut bytes = vec![0; SEALING_KEY_BYTES];
         getrandom::fill(&mut bytes)?;
@@ -163,9 +143,6 @@ impl<'a> ProtectorMaker<'a> {
     }
 
     /// Any protector: what it asks for, its identifier, its parts.
-    ///
-    /// # Errors
-    /// None of its own today; as the others.
     pub fn protector<const N: usize>(
         &mut self,
         protection: Protection,
@@ -178,7 +155,7 @@ impl<'a> ProtectorMaker<'a> {
     }
 
     /// The master key sealed with `key`, as a protector's last part.
-    pub fn master_sealed(&mut self, key: &[u8]) -> Entry {
+    pub(crate) fn master_sealed(&mut self, key: &[u8]) -> Entry {
         let nonce = self.nonce();
         property(Value::Sealed(self.master.seal(key, nonce)))
     }

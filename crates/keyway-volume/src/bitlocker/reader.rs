@@ -1,4 +1,4 @@
-//! Little-endian fields out of bytes that may be too few.
+//! A reader of little-endian fields, with bounds.
 
 /// What is left to be read.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);

@@ -91,9 +91,6 @@ impl RecoveryPassword {
     }
 
     /// A new random one.
-    ///
-    /// # Errors
-    /// The system has no random numbers to give.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = SecretBytes::zeroed(2 * GROUPS);
         getrandom::fill(&mut bytes)?;

@@ -22,23 +22,23 @@
 
 use super::block::{Block, REGION_BYTES, VALIDATION_TIME};
 use super::boot::BootKind;
-use super::codes::{State, role};
+use super::codes::{EncryptionState, role};
 use super::create_metadata::put_spare;
-use super::create_place::Places;
 use super::data_key::cipher;
 use super::entry::Value;
 use super::error::BitLockerError;
 use super::filetime::FileTime;
 use super::map::Map;
 use super::metadata::{CopyState, Metadata};
+use super::metadata_locations::MetadataLocations;
 use super::rewrite::{RewriteError, write_copies};
 use super::unlock::{OpenedKeys, Unlocked};
-use crate::Progress;
 use crate::overlay::Overlay;
 use crate::veracrypt::{RandomError, noise_over};
+use crate::{Progress, ReadBack};
 use keyway_cipher::SectorCipher;
 use keyway_engine::Layout;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{Advice, explain};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::ops::Range;
 use std::sync::Arc;
@@ -75,25 +75,11 @@ pub enum ResizeError {
     Random(#[from] RandomError),
 }
 
-impl Explain for ResizeError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Open(error) => error.explain(),
-            Self::Write(error) => error.explain(),
-            Self::Store(error) => error.explain(),
-            Self::Unsupported(_, step) => {
-                let mut meaning = Meaning::new(K::Unsupported, F::Machine);
-                meaning.advice.extend(step.clone());
-                meaning
-            }
-            Self::Size { .. } => (K::Usage, F::Request, A::NameSize).into(),
-            Self::Random(_) => Meaning::of(F::Ours),
-        }
-    }
-}
+explain! { ResizeError, through Open | Write | Store {
+    Self::Unsupported(_, step) => [Unsupported Machine, ..step.clone()],
+    Self::Size { .. } => [Usage Request, NameSize],
+    Self::Random(_) => [Ours],
+} }
 
 /// A volume that is encrypted throughout, with what is needed to write its metadata.
 pub struct Resizable {
@@ -119,7 +105,7 @@ impl Resizable {
                 Some(Advice::MakeNewVolume),
             );
         }
-        let all = block.state == State::Encrypted && block.next_state == State::Encrypted;
+        let all = block.state == EncryptionState::Encrypted && block.next_state == EncryptionState::Encrypted;
         if read_only.is_some() || boot.eow.is_some() || !all {
             return refused("it is not encrypted throughout", Some(Advice::FinishConversionAnywhere));
         }
@@ -174,7 +160,7 @@ impl Resizable {
     ///
     /// # Errors
     /// [`ResizeError::Size`].
-    pub fn may_have(&self, bytes: u64, places: Option<&Places>) -> Result<(), ResizeError> {
+    pub fn may_have(&self, bytes: u64, places: Option<&MetadataLocations>) -> Result<(), ResizeError> {
         let size = |why| Err(ResizeError::Size { wanted: bytes, why });
         if !bytes.is_multiple_of(u64::from(self.sector_bytes)) {
             return size("it must be whole sectors");
@@ -192,14 +178,11 @@ impl Resizable {
         Ok(())
     }
 
-    fn taken_at(&self, places: &Places) -> [Range<u64>; 4] {
+    fn taken_at(&self, places: &MetadataLocations) -> [Range<u64>; 4] {
         taken(places.copies, places.boot_backup, self.boot_bytes)
     }
 
     /// Gives the volume so many bytes: those that are new become part of it as they are, which decrypts to nonsense.
-    ///
-    /// # Errors
-    /// See [`ResizeError`].
     pub fn set_bytes(&mut self, store: &dyn Store, bytes: u64) -> Result<(), ResizeError> {
         self.may_have(bytes, None)?;
         if bytes > store.size() {
@@ -217,7 +200,7 @@ impl Resizable {
     ///
     /// # Errors
     /// See [`ResizeError`]; the old and the new places must not overlap.
-    pub fn relocate(&mut self, store: &dyn Store, places: &Places) -> Result<(), ResizeError> {
+    pub fn relocate(&mut self, store: &dyn Store, places: &MetadataLocations) -> Result<(), ResizeError> {
         let (old, new) = (self.taken(), self.taken_at(places));
         if overlap(&old, &new) || new.iter().any(|range| range.end > store.size().min(self.bytes)) {
             return Err(ResizeError::Unsupported(
@@ -225,6 +208,8 @@ impl Resizable {
                 None,
             ));
         }
+        // Each is seen to be there before the next one is written, and gone in the end.
+        let store = &ReadBack::new(store);
         let metadata = &self.opened.metadata;
         let mut block = metadata.block().clone();
         let unit = u64::from(self.cipher.unit_bytes());
@@ -247,7 +232,9 @@ impl Resizable {
         // Whatever fails here, the first sector names the old ones.
         write_copies(store, &block.region().map_err(RewriteError::from)?, places.copies).map_err(
             |e| match e {
-                RewriteError::Partly(e) | RewriteError::Nothing(e) => ResizeError::Store(e),
+                RewriteError::Partly(e) | RewriteError::Unsure(e) | RewriteError::Nothing(e) => {
+                    ResizeError::Store(e)
+                }
                 full @ RewriteError::Full(_) => full.into(),
             },
         )?;

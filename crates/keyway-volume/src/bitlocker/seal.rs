@@ -27,7 +27,7 @@ use keyway_secret::SecretBytes;
 type Aead = Ccm<Aes256, U16, U12>;
 
 /// Bytes of every key that seals.
-pub const SEALING_KEY_BYTES: usize = 32;
+pub(crate) const SEALING_KEY_BYTES: usize = 32;
 
 /// Bytes before a key in its plain text.
 const HEADER_BYTES: usize = ENTRY_HEADER_BYTES + 4;

@@ -1,4 +1,4 @@
-//! A startup key: a .BEK file, which is a data set with one external key in it.
+//! Startup keys: .BEK files, data sets with one external key.
 //!
 //! ```text
 //! offset size
@@ -58,9 +58,6 @@ pub enum StartupKeyFault {
 
 impl StartupKey {
     /// A new random one.
-    ///
-    /// # Errors
-    /// The system has no random numbers to give.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = SecretBytes::zeroed(SEALING_KEY_BYTES);
         getrandom::fill(&mut bytes)?;
@@ -75,9 +72,6 @@ impl StartupKey {
     }
 
     /// Reads the bytes of a .BEK file.
-    ///
-    /// # Errors
-    /// It is none.
     pub fn parse(file: &SecretBytes) -> Result<Self, StartupKeyFault> {
         if file.len() > LARGEST_STARTUP_KEY {
             return Err(StartupKeyFault::TooLong);

@@ -13,7 +13,7 @@ use super::password::PasswordHash;
 use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
-use crate::bitlocker::State;
+use crate::bitlocker::EncryptionState;
 use keyway_engine::{LayerSecrets, Layout};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
@@ -93,8 +93,8 @@ pub struct OpenedKeys {
     pub protector: Option<Guid>,
 }
 
-/// What can be said of a volume without a secret.
-pub struct Seen {
+/// A volume that was not unlocked: what can be said of it without a secret.
+pub struct Locked {
     /// What its metadata says.
     pub info: BitLockerInfo,
     /// What its owner should know.
@@ -109,19 +109,16 @@ pub struct Seen {
 ///
 /// # Errors
 /// It is none, or a damaged one, or the medium failed.
-pub fn look(store: &dyn Store) -> Result<Seen, BitLockerError> {
+pub fn look(store: &dyn Store) -> Result<Locked, BitLockerError> {
     see(store, Metadata::read(store)?)
 }
 
 /// The same also where its first sector is lost: see [`Metadata::find`].
-///
-/// # Errors
-/// As of [`look`].
-pub fn find(store: &dyn Store) -> Result<Seen, BitLockerError> {
+pub fn find(store: &dyn Store) -> Result<Locked, BitLockerError> {
     see(store, Metadata::find(store)?)
 }
 
-fn see(store: &dyn Store, metadata: Metadata) -> Result<Seen, BitLockerError> {
+fn see(store: &dyn Store, metadata: Metadata) -> Result<Locked, BitLockerError> {
     let sector_bytes = metadata.boot.sector_bytes;
     let volume_bytes = store.size() / u64::from(sector_bytes) * u64::from(sector_bytes);
     let eow = match metadata.boot.eow {
@@ -135,14 +132,14 @@ fn see(store: &dyn Store, metadata: Metadata) -> Result<Seen, BitLockerError> {
     let read_only = read_only(&metadata, eow.as_ref(), &map);
     let first_sector_is_good = metadata.first_sector_is_good(store);
     let warnings = warnings(&metadata, first_sector_is_good, &info, eow.as_ref(), read_only);
-    Ok(Seen { info, warnings, metadata, read_only, map })
+    Ok(Locked { info, warnings, metadata, read_only, map })
 }
 
 fn read_only(metadata: &Metadata, eow: Option<&EncryptOnWrite>, map: &Map) -> Option<ReadOnly> {
     if metadata.lost_boot.is_some() {
         return Some(ReadOnly::FirstSector);
     }
-    if metadata.block().state == State::ConvertingWithLog {
+    if metadata.block().state == EncryptionState::ConvertingWithLog {
         return Some(ReadOnly::ConversionLog);
     }
     (eow.is_some() && map.encrypted_bytes() < map.volume_bytes()).then_some(ReadOnly::EncryptOnWrite)
@@ -172,7 +169,7 @@ fn warnings(
     if info.protection_suspended {
         warnings.push(Warning::Suspended);
     }
-    if block.state == State::Encrypted && eow.is_none() && block.encrypted_bytes > info.data_bytes {
+    if block.state == EncryptionState::Encrypted && eow.is_none() && block.encrypted_bytes > info.data_bytes {
         warnings.push(Warning::CutOff { expected: block.encrypted_bytes, present: info.data_bytes });
     } else if info.encrypted_bytes < info.data_bytes {
         let (encrypted, total) = (info.encrypted_bytes, info.data_bytes);
@@ -208,7 +205,7 @@ pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked
     let method = Method::from_code(data.algorithm).ok_or_else(unknown)?;
     let cipher = cipher(method, &data, seen.info.sector_bytes).ok_or_else(damaged)??;
     let layout = seen.map.layout(&Arc::new(cipher))?;
-    let Seen { mut info, warnings, metadata, read_only, .. } = seen;
+    let Locked { mut info, warnings, metadata, read_only, .. } = seen;
     info.opened_by = protector;
     info.cipher = method;
     info.mode = method.mode().name();

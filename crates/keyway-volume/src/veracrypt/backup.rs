@@ -11,13 +11,12 @@
 use super::change::{header_is_here, same_seal};
 use super::change_error::ChangeError;
 use super::create_error::CreateError;
-use super::create_header::get;
 use super::create_target::{Existing, Space, Target};
 use super::header_location::{HEADER_BYTES, HEADER_SPACE_BYTES, HeaderLocation};
 use super::random::Noise;
 use super::restore::{BACKUP_BYTES, OLD_BACKUP_BYTES, SYSTEM_BACKUP_BYTES};
 use super::unlock::{UnlockRequest, Unlocked, unlock};
-use crate::Secrets;
+use crate::{ReadBack, Secrets};
 use keyway_store::Store;
 use std::path::Path;
 
@@ -68,25 +67,22 @@ pub fn header_backup(
     let target = Target::new_file(to, bytes, Existing::Refuse, Space::Reserved)?;
     let mut content = vec![0u8; bytes as usize];
     Noise::new().map_err(CreateError::from)?.fill(&mut content);
-    let file = target.store();
-    file.write_at(&content, 0).map_err(CreateError::from)?;
     for ((volume, secrets), at) in headers.iter().zip([0, slot]) {
-        write_backup(file, volume, secrets, at)?;
+        seal_into(&mut content, volume, secrets, at)?;
     }
+    ReadBack::new(target.store()).put(&content, 0).map_err(CreateError::from)?;
     target.keep()?;
     Ok(BackedUp { bytes, hidden: headers.len() > 1 })
 }
 
-/// Seals a header once more into the backup file, and proves that it opens.
-fn write_backup(file: &dyn Store, volume: &Unlocked, secrets: &Secrets, at: u64) -> Result<(), ChangeError> {
+/// Seals a header once more into what the backup file will be, and proves that it opens.
+fn seal_into(content: &mut [u8], volume: &Unlocked, secrets: &Secrets, at: u64) -> Result<(), ChangeError> {
     let opened = volume.opened();
     let password = secrets.header_password(opened.header.format)?;
     let seal = same_seal(opened, &password);
     let [sealed] = seal.fresh(&opened.header)?;
-    file.write_at(sealed.bytes(), at).map_err(CreateError::from)?;
-    let read = get(file, at).map_err(CreateError::from)?;
-    match seal.open(&read)? {
-        Some(header) if header.serialise().same_as(&opened.header.serialise()) => Ok(()),
-        _ => Err(CreateError::ReadBack.into()),
+    for (to, from) in content.iter_mut().skip(at as usize).zip(sealed.bytes()) {
+        *to = *from;
     }
+    Ok(seal.prove(&sealed, &opened.header)?)
 }

@@ -36,7 +36,7 @@ use super::header_location::HeaderLocation;
 use super::params::{Derivation, Format, HashName};
 use super::sealed::SealedHeader;
 use super::unlock::{OpenedHeader, UnlockRequest, unlock};
-use crate::{Secrets, VolumeError};
+use crate::{ReadBack, Secrets, VolumeError};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
 
@@ -196,6 +196,7 @@ pub(super) fn rewrite(
     seal: &Seal<'_>,
     places: &[HeaderLocation],
 ) -> Result<(), ChangeError> {
+    let store = &ReadBack::new(store);
     let mut places = places.iter().copied();
     // One or two copies: each has its own salt, computed at the same time.
     let sealed: [SealedHeader; 2] = seal.fresh(header)?;
@@ -213,10 +214,10 @@ pub(super) fn rewrite(
     Ok(())
 }
 
-/// Replaces one header. The old one is kept until the new one has been read back and opened, and
-/// put back if it was not.
+/// Replaces one header. The old one is kept until the new one has been read back ([`ReadBack`]) and opened,
+/// and put back if it was not.
 fn replace(
-    store: &dyn Store,
+    store: &ReadBack<'_>,
     header: &Header,
     seal: &Seal<'_>,
     place: HeaderLocation,
@@ -236,7 +237,7 @@ fn replace(
 }
 
 fn write_and_open(
-    store: &dyn Store,
+    store: &ReadBack<'_>,
     header: &Header,
     seal: &Seal<'_>,
     offset: u64,
@@ -244,8 +245,5 @@ fn write_and_open(
 ) -> Result<(), HeaderWriteFault> {
     put(store, offset, sealed)?;
     let read = get(store, offset)?;
-    match seal.open(&read) {
-        Ok(Some(opens)) if opens.serialise().same_as(&header.serialise()) => Ok(()),
-        _ => Err(HeaderWriteFault::ReadBack),
-    }
+    seal.prove(&read, header).map_err(|_| HeaderWriteFault::ReadBack)
 }

@@ -4,7 +4,7 @@ use super::create_error::CreateError;
 use super::header_location::HeaderLocation;
 use super::params::{Format, HashName};
 use crate::VolumeError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
+use keyway_error::{explain, explain_io};
 use keyway_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -132,36 +132,20 @@ pub enum HeaderWriteFault {
     ReadBack,
 }
 
-impl Explain for ChangeError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Open(error) => error.explain(),
-            Self::Make(error) => error.explain(),
-            Self::System(fault) => {
-                let step = match fault {
-                    SystemFault::Hash | SystemFault::Pim => A::OnlyPassword,
-                    SystemFault::Keyfiles => A::PasswordAlone,
-                    SystemFault::Password => A::TypeablePassword,
-                };
-                (K::EncryptedSystem, F::Request, step).into()
-            }
-            Self::SystemElsewhere => (K::EncryptedSystem, F::Request, A::NameDrive).into(),
-            Self::OtherExtent { .. } => (K::OtherExtent, F::State, A::RestoreLater).into(),
-            Self::HashNotOffered { .. } => Meaning::of(F::Request),
-            Self::Unchanged { .. } => (K::Failed, F::Medium, A::OpensAsBefore).into(),
-            Self::Half { .. } => (K::Failed, F::Medium, A::CopyOffMedium).into(),
-            Self::Only { .. } => (K::Failed, F::Medium, A::CopyOffOrRestore).into(),
-            Self::IsHidden => (K::IsHidden, F::Secret, A::GiveBothSecrets).into(),
-            Self::NotHidden => (K::NotHidden, F::Secret, A::GiveHiddenSecret).into(),
-            Self::NotABackup { path, .. } => {
-                Meaning::new(K::NotABackup, F::Contents).advise(A::NameHeaderBackup).about(path)
-            }
-            Self::BackupFile { path, source } => explain_io(source).about(path),
-            Self::OtherMasterKeys => (K::OtherMasterKeys, F::State, A::CheckBackup).into(),
-            Self::NoCopy => (K::Failed, F::State, A::RestoreFromBackupFile).into(),
-        }
-    }
-}
+explain! { ChangeError, through Open | Make {
+    Self::System(SystemFault::Hash | SystemFault::Pim) => [EncryptedSystem Request, OnlyPassword],
+    Self::System(SystemFault::Keyfiles) => [EncryptedSystem Request, PasswordAlone],
+    Self::System(SystemFault::Password) => [EncryptedSystem Request, TypeablePassword],
+    Self::SystemElsewhere => [EncryptedSystem Request, NameDrive],
+    Self::OtherExtent { .. } => [OtherExtent State, RestoreLater],
+    Self::HashNotOffered { .. } => [Request],
+    Self::Unchanged { .. } => [Failed Medium, OpensAsBefore],
+    Self::Half { .. } => [Failed Medium, CopyOffMedium],
+    Self::Only { .. } => [Failed Medium, CopyOffOrRestore],
+    Self::IsHidden => [IsHidden Secret, GiveBothSecrets],
+    Self::NotHidden => [NotHidden Secret, GiveHiddenSecret],
+    Self::NotABackup { path, .. } => [NotABackup Contents, NameHeaderBackup; path],
+    Self::BackupFile { path, source } => { explain_io(source).about(path) },
+    Self::OtherMasterKeys => [OtherMasterKeys State, CheckBackup],
+    Self::NoCopy => [Failed State, RestoreFromFile],
+} }

@@ -5,14 +5,14 @@ use super::random::RandomError;
 use crate::VolumeError;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_fs::mkfs::MkfsError;
 use keyway_store::StoreError;
 #[cfg(target_os = "linux")]
 use keyway_sys::Use;
 use std::path::PathBuf;
 
-pub use super::params::LARGEST_PIM;
+pub(crate) use super::params::LARGEST_PIM;
 
 /// A volume that could not be made. Nothing that existed before was changed, except where a
 /// device was being overwritten.
@@ -156,54 +156,29 @@ pub enum NoOuter {
     Resized,
 }
 
-impl Explain for CreateError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Exists(path) => Meaning::new(K::Exists, F::State).advise(A::MoveAway).about(path),
-            Self::NotADevice(path) => {
-                Meaning::new(K::Usage, F::Request).advise(A::NewNameAndSize).about(path)
-            }
-            #[cfg(target_os = "linux")]
-            Self::InUse { path, .. } => Meaning::new(K::InUse, F::InUse).advise(A::DetachIt).about(path),
-            Self::NoSpace { path, .. } => {
-                Meaning::new(K::NoSpace, F::State).advise(A::FreeSomeOrSmaller).about(path)
-            }
-            Self::TooLargeForFileSystem { path, .. } => {
-                Meaning::of(F::State).advise(A::SmallerOrOtherDisk).about(path)
-            }
-            Self::TooSmall { least, .. } => (K::Usage, F::Request, A::LeastVolume { bytes: *least }).into(),
-            Self::TooLarge { most, .. } => (K::Usage, F::Request, A::LargestVolume { bytes: *most }).into(),
-            Self::HiddenTooLarge { most, .. } => {
-                (K::Usage, F::Request, A::RoomForHidden { bytes: *most }).into()
-            }
-            Self::OuterFiles { most, .. } => {
-                (K::Usage, F::Request, A::RoomWithoutLoss { bytes: *most }).into()
-            }
-            Self::NotWholeSectors { size, sector_bytes } => {
-                let sector = u64::from(*sector_bytes).max(1);
-                (K::Usage, F::Request, A::TakeSize { bytes: size / sector * sector }).into()
-            }
-            Self::HashNotOffered(_) => (K::Usage, F::Request, A::TakeOfferedHash).into(),
-            Self::PimTooLarge(_) => (K::Usage, F::Request, A::LargestPim { most: LARGEST_PIM }).into(),
-            Self::CipherNotOffered(_) => (K::Usage, F::Request, A::ListOfferedCiphers).into(),
-            Self::NoOuter(NoOuter::IsHidden) => (K::Failed, F::State, A::GiveOuterPassword).into(),
-            Self::NoOuter(_) => Meaning::of(F::State),
-            Self::SameSecret => (K::Usage, F::Request, A::TakeAnotherPassword).into(),
-            Self::ReadBack => (K::Failed, F::Medium, A::DistrustMedium).into(),
-            Self::Random(_) => Meaning::of(F::Ours),
-            Self::Volume(error) => error.explain(),
-            Self::FileSystem(error) => error.explain(),
-            Self::Store(error) => error.explain(),
-            Self::Layout(error) => error.explain(),
-            Self::Cipher(error) => error.explain(),
-            Self::Kdf(error) => error.explain(),
-            Self::Stopped => (K::Interrupted, F::Stopped, A::NoVolumeMade).into(),
-        }
-    }
-}
+explain! { CreateError, through Volume | FileSystem | Store | Layout | Cipher | Kdf {
+    Self::Exists(path) => [Exists State, ChooseAnotherName; path],
+    Self::NotADevice(path) => [Usage Request, NewNameAndSize; path],
+    #[cfg(target_os = "linux")]
+    Self::InUse { path, .. } => [InUse InUse, DetachIt; path],
+    Self::NoSpace { path, .. } => [NoSpace State, FreeSpace; path],
+    Self::TooLargeForFileSystem { path, .. } => [State, SmallerOrOtherDisk; path],
+    Self::TooSmall { least, .. } => [Usage Request, LeastVolume { bytes: *least }],
+    Self::TooLarge { most, .. } => [Usage Request, LargestVolume { bytes: *most }],
+    Self::HiddenTooLarge { most, .. } | Self::OuterFiles { most, .. } =>
+        [Usage Request, RoomForHidden { bytes: *most }],
+    Self::NotWholeSectors { size, sector_bytes } =>
+        [Usage Request, TakeSize { bytes: size - size % u64::from(*sector_bytes).max(1) }],
+    Self::HashNotOffered(_) => [Usage Request, TakeOfferedHash],
+    Self::PimTooLarge(_) => [Usage Request, LargestPim { most: LARGEST_PIM }],
+    Self::CipherNotOffered(_) => [Usage Request, ListCiphers],
+    Self::NoOuter(NoOuter::IsHidden) => [Failed State, GiveOuterPassword],
+    Self::NoOuter(_) => [State],
+    Self::SameSecret => [Usage Request, TakeAnotherPassword],
+    Self::ReadBack => [Failed Medium, DistrustMedium],
+    Self::Random(_) => [Ours],
+    Self::Stopped => [Interrupted Stopped, NoVolumeMade],
+} }
 
 #[cfg(target_os = "linux")]
 fn list(uses: &[Use]) -> String {

@@ -9,6 +9,7 @@ use super::params::{Derivation, Format, HashName};
 use super::random;
 use super::sealed::SealedHeader;
 use super::suite::{Suite, longest_key};
+use crate::ReadBack;
 use keyway_kdf::KdfError;
 use keyway_secret::SecretBytes;
 use keyway_store::{AlignedBuf, Store, StoreError};
@@ -60,6 +61,12 @@ impl Seal<'_> {
         Ok(sealed.open(self.suite, &key).unwrap_or(None))
     }
 
+    /// That a header as it lies on the medium opens, as this one.
+    pub(crate) fn prove(&self, sealed: &SealedHeader, header: &Header) -> Result<(), CreateError> {
+        let opens = self.open(sealed)?.is_some_and(|read| read.serialise().same_as(&header.serialise()));
+        if opens { Ok(()) } else { Err(CreateError::ReadBack) }
+    }
+
     fn header_key(&self, salt: &[u8; SALT_BYTES]) -> Result<SecretBytes, KdfError> {
         // The longest key whatever the suite: what Argon2id gives depends on how much is asked for.
         let (len, stop) = (longest_key(self.format), AtomicBool::new(false));
@@ -71,8 +78,8 @@ impl Seal<'_> {
 
 /// Writes a header and puts it on the medium, in whole sectors of the medium: what else lies in
 /// the sector is read first and written back. A medium writes a sector whole or not at all, so a
-/// power cut leaves the old header or the new one.
-pub(crate) fn put(store: &dyn Store, offset: u64, sealed: &SealedHeader) -> Result<(), StoreError> {
+/// power cut leaves the old header or the new one. Whether the medium did is what its flush tells.
+pub(crate) fn put(store: &ReadBack<'_>, offset: u64, sealed: &SealedHeader) -> Result<(), StoreError> {
     let sector = u64::from(store.sector_bytes()).max(HEADER_BYTES as u64);
     let start = offset / sector * sector;
     let len = (offset + HEADER_BYTES as u64).next_multiple_of(sector).min(store.size()) - start;

@@ -27,11 +27,11 @@ const LEFT_BY_SMALL: u64 = 4096;
 const LEFT_BY_LARGE: u64 = BACKUP_GROUP_BYTES;
 
 /// The smallest hidden volume: what it leaves, and nine sectors of 4,096 bytes.
-pub const SMALLEST_HIDDEN_VOLUME: u64 = LEFT_BY_SMALL + 9 * 4096;
+pub(crate) const SMALLEST_HIDDEN_VOLUME: u64 = LEFT_BY_SMALL + 9 * 4096;
 
 /// The largest hidden volume that fits into a file or device of `store_bytes`, if its outer file
 /// system were empty.
-pub fn largest_hidden_volume(store_bytes: u64) -> u64 {
+pub(crate) fn largest_hidden_volume(store_bytes: u64) -> u64 {
     store_bytes.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES)
 }
 

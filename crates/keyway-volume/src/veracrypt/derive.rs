@@ -1,4 +1,4 @@
-//! From a password and a salt to a header key.
+//! Derives header keys from passwords and salts.
 
 use super::params::{Derivation, HashName};
 use keyway_kdf::{Argon2idCost, Block, KdfError, Prf};

@@ -8,6 +8,7 @@ use super::header_location::{
 };
 use super::random::Noise;
 use super::unlock::{OpenedHeader, UnlockRequest, unlock};
+use crate::ReadBack;
 use keyway_store::{AlignedBuf, Store};
 use std::ops::Range;
 
@@ -51,6 +52,8 @@ impl Headers {
     /// # Errors
     /// The medium failed; the error comes after every place was tried.
     pub fn erase(self, store: &dyn Store) -> Result<(), CreateError> {
+        // Where it is lost, the keys are still there.
+        let store = ReadBack::new(store);
         let mut noise = Noise::new()?;
         let mut result = Ok(());
         for range in self.0 {

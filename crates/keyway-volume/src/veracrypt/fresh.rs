@@ -1,4 +1,4 @@
-//! The headers of a volume that is yet to be filled with what lies on the medium already.
+//! Headers for a volume that is encrypted in place.
 
 use super::area::Area;
 use super::create::{Keyed, LARGEST_VOLUME, NewVolume, SMALLEST_VOLUME, whole_sectors};

@@ -31,7 +31,7 @@ pub const SALT_BYTES: usize = 64;
 pub const PLAIN_BYTES: usize = 448;
 
 /// Bytes for the master keys.
-pub const KEY_AREA_BYTES: usize = 256;
+pub(crate) const KEY_AREA_BYTES: usize = 256;
 
 /// Where the header's own fields end and their CRC begins, from the magic.
 const FIELDS_BYTES: usize = 188;
@@ -59,12 +59,12 @@ pub struct Flags(pub u32);
 
 impl Flags {
     /// Bit 0: the volume is an encrypted system.
-    pub fn is_system(self) -> bool {
+    pub(crate) fn is_system(self) -> bool {
         self.0 & 1 != 0
     }
 
     /// Bit 1: a partition encrypted in place.
-    pub fn is_in_place(self) -> bool {
+    pub(crate) fn is_in_place(self) -> bool {
         self.0 & 2 != 0
     }
 }
@@ -258,7 +258,7 @@ impl Header {
 
     /// Whether the size fields and the start mean anything: since TrueCrypt 6.0, and in every
     /// encrypted system.
-    pub fn has_sizes(&self) -> bool {
+    pub(crate) fn has_sizes(&self) -> bool {
         self.format == Format::VeraCrypt
             || self.required_program_version >= SIZES_SINCE
             || self.flags.is_system()

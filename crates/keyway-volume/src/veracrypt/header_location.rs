@@ -6,7 +6,7 @@ use std::fmt;
 pub const HEADER_BYTES: usize = 512;
 
 /// Bytes set aside for each header since TrueCrypt 6: 512 used, the rest random.
-pub const HEADER_SPACE_BYTES: u64 = 65_536;
+pub(crate) const HEADER_SPACE_BYTES: u64 = 65_536;
 
 /// Bytes before the data area since TrueCrypt 6: a header and a hidden volume's header.
 pub const HEADERS_BYTES: u64 = 2 * HEADER_SPACE_BYTES;
@@ -57,7 +57,7 @@ impl HeaderLocation {
     }
 
     /// Whether this is a copy at the end of the volume.
-    pub fn is_backup(self) -> bool {
+    pub(crate) fn is_backup(self) -> bool {
         matches!(self, Self::BackupPrimary | Self::BackupHidden)
     }
 

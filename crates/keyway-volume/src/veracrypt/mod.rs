@@ -30,6 +30,7 @@ mod restore;
 mod sealed;
 mod search;
 mod suite;
+mod trial;
 mod unlock;
 
 #[cfg(target_os = "linux")]
@@ -37,18 +38,17 @@ pub use backup::{BackedUp, header_backup};
 pub use change::{Changed, change};
 pub use change_error::{ChangeError, HeaderWriteFault, SystemFault};
 pub use check::{HeaderCheck, HeaderState, check};
-pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
-pub use create_error::{CreateError, LARGEST_PIM, NoOuter};
-pub use create_hidden::{SMALLEST_HIDDEN_VOLUME, create_hidden, largest_hidden_volume};
+pub use create::{Created, Fill, NewVolume, Note, SMALLEST_VOLUME, create};
+pub(crate) use create_error::LARGEST_PIM;
+pub use create_error::{CreateError, NoOuter};
+pub use create_hidden::create_hidden;
 #[cfg(target_os = "linux")]
 pub use create_target::{Existing, Space, Target};
 pub use derive::derive_header_key;
 pub use erase::Headers;
 pub use fresh::{FreshHeaders, fresh_headers};
-pub use header::{Flags, Header, HeaderFault, KEY_AREA_BYTES, PLAIN_BYTES, SALT_BYTES};
-pub use header_location::{
-    BACKUP_GROUP_BYTES, HEADER_BYTES, HEADER_SPACE_BYTES, HEADERS_BYTES, HeaderLocation,
-};
+pub use header::{Flags, Header, HeaderFault, PLAIN_BYTES, SALT_BYTES};
+pub use header_location::{BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, HeaderLocation};
 pub use params::{Derivation, Format, HashName, UnknownHash};
 pub use random::{Noise, RandomError};
 pub(crate) use resize::noise_over;

@@ -1,4 +1,4 @@
-//! How far the files of an outer volume reach, where its file system says so simply: FAT.
+//! Finds where the files of a FAT file system in an outer volume end.
 //!
 //! A FAT file system keeps one entry for each cluster; behind the last one that is not 0 nothing
 //! is in use. Fields of the boot sector: Microsoft's *FAT File System Specification*, 1.03. Other
@@ -27,9 +27,6 @@ struct Fat {
 }
 
 /// The first byte of the volume behind which no file lies. `None`: no FAT, so nobody knows.
-///
-/// # Errors
-/// The medium failed.
 pub(super) fn files_end(store: &dyn Store, layout: &Layout) -> Result<Option<u64>, StoreError> {
     let size = layout.size();
     let mut head = AlignedBuf::zeroed(4096);

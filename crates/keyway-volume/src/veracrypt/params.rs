@@ -1,93 +1,51 @@
 //! How a password becomes a header key: hashes, iteration counts, PIM formulas.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{enum_table, explain};
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose volume it is. The header's first bytes say: `VERA` or `TRUE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// VeraCrypt 1.0 and later.
-    VeraCrypt,
-    /// TrueCrypt 1.0 to 7.2.
-    TrueCrypt,
-}
-
-impl Format {
-    /// The name in commands and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::VeraCrypt => "veracrypt",
-            Self::TrueCrypt => "truecrypt",
-        }
+enum_table! {
+    /// Whose volume it is. The header's first bytes say: `VERA` or `TRUE`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Format {
+        /// VeraCrypt 1.0 and later.
+        VeraCrypt("veracrypt", *b"VERA", 128),
+        /// TrueCrypt 1.0 to 7.2.
+        TrueCrypt("truecrypt", *b"TRUE", 64),
     }
-
+    /// The name in commands and JSON.
+    pub name: &'static str,
     /// The header's first four bytes.
-    pub const fn magic(self) -> [u8; 4] {
-        match self {
-            Self::VeraCrypt => *b"VERA",
-            Self::TrueCrypt => *b"TRUE",
-        }
-    }
-
+    pub magic: [u8; 4],
     /// The longest password, in bytes of UTF-8: 128 since VeraCrypt 1.24, 64 before.
-    pub const fn password_limit(self) -> usize {
-        match self {
-            Self::VeraCrypt => 128,
-            Self::TrueCrypt => 64,
-        }
+    pub(crate) password_limit: usize,
+}
+
+enum_table! {
+    /// A key derivation by the name that users know.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum HashName {
+        /// PBKDF2-HMAC-SHA-512, the default.
+        Sha512("sha512"),
+        /// PBKDF2-HMAC-SHA-256, the default of encrypted systems.
+        Sha256("sha256"),
+        /// PBKDF2-HMAC-Whirlpool.
+        Whirlpool("whirlpool"),
+        /// PBKDF2-HMAC-BLAKE2s-256, since VeraCrypt 1.26.
+        Blake2s("blake2s"),
+        /// PBKDF2-HMAC-RIPEMD-160, until VeraCrypt 1.25.
+        Ripemd160("ripemd160"),
+        /// PBKDF2-HMAC-Streebog-512.
+        Streebog("streebog"),
+        /// Argon2id, since VeraCrypt 1.26.27.
+        Argon2id("argon2id"),
+        /// PBKDF2-HMAC-SHA-1, until TrueCrypt 4.
+        Sha1("sha1"),
     }
-}
-
-/// A key derivation by the name that users know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HashName {
-    /// PBKDF2-HMAC-SHA-512, the default.
-    Sha512,
-    /// PBKDF2-HMAC-Whirlpool.
-    Whirlpool,
-    /// PBKDF2-HMAC-SHA-256, the default of encrypted systems.
-    Sha256,
-    /// PBKDF2-HMAC-BLAKE2s-256, since VeraCrypt 1.26.
-    Blake2s,
-    /// PBKDF2-HMAC-Streebog-512.
-    Streebog,
-    /// PBKDF2-HMAC-RIPEMD-160, until VeraCrypt 1.25.
-    Ripemd160,
-    /// PBKDF2-HMAC-SHA-1, until TrueCrypt 4.
-    Sha1,
-    /// Argon2id, since VeraCrypt 1.26.27.
-    Argon2id,
-}
-
-impl HashName {
-    /// Every one, the likeliest first.
-    pub const ALL: [Self; 8] = [
-        Self::Sha512,
-        Self::Sha256,
-        Self::Whirlpool,
-        Self::Blake2s,
-        Self::Ripemd160,
-        Self::Streebog,
-        Self::Argon2id,
-        Self::Sha1,
-    ];
-
     /// The name in commands and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sha512 => "sha512",
-            Self::Whirlpool => "whirlpool",
-            Self::Sha256 => "sha256",
-            Self::Blake2s => "blake2s",
-            Self::Streebog => "streebog",
-            Self::Ripemd160 => "ripemd160",
-            Self::Sha1 => "sha1",
-            Self::Argon2id => "argon2id",
-        }
-    }
+    pub name: &'static str,
 }
 
 impl fmt::Display for HashName {
@@ -101,11 +59,7 @@ impl fmt::Display for HashName {
 #[error("there is no key derivation called {0:?}")]
 pub struct UnknownHash(pub String);
 
-impl Explain for UnknownHash {
-    fn explain(&self) -> Meaning {
-        (Kind::Usage, Fault::Request, Advice::TakeHash).into()
-    }
-}
+explain!(UnknownHash => [Usage Request, TakeHash]);
 
 impl FromStr for HashName {
     type Err = UnknownHash;
@@ -126,7 +80,7 @@ impl FromStr for HashName {
 
 /// The largest PIM that VeraCrypt takes: 15,000 + 1,000 × PIM fits a signed 32-bit number (its
 /// documentation, "PIM").
-pub const LARGEST_PIM: u32 = 2_147_468;
+pub(crate) const LARGEST_PIM: u32 = 2_147_468;
 
 /// The cost of one key derivation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]

@@ -37,9 +37,6 @@ pub struct Noise {
 
 impl Noise {
     /// A new run under new keys.
-    ///
-    /// # Errors
-    /// The system gives no random bytes.
     pub fn new() -> Result<Self, RandomError> {
         let keys = secret(2 * Algorithm::Aes256.key_bytes())?;
         let (key, tweak_key) = keys.split_at(Algorithm::Aes256.key_bytes());

@@ -21,33 +21,19 @@ use super::header_location::{BACKUP_GROUP_BYTES, HEADER_SPACE_BYTES, HEADERS_BYT
 use super::random::{Noise, RandomError};
 use super::sealed::SealedHeader;
 use super::unlock::{OpenedHeader, UnlockRequest, Unlocked, unlock};
-use crate::{Progress, Stage, VolumeError};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use crate::{Progress, ReadBack, Stage, VolumeError};
+use keyway_error::{Advice, explain};
 use keyway_store::{AlignedBuf, Store, StoreError};
 use std::ops::{ControlFlow, Range};
 
 /// Bytes of noise that are written at a time.
 const PIECE: u64 = 1 << 20;
 
-impl Explain for ResizeError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::Open(error) => error.explain(),
-            Self::Make(error) => error.explain(),
-            Self::Store(error) => error.explain(),
-            Self::Unsupported(_, step) => {
-                let mut meaning = Meaning::new(K::Unsupported, F::Machine);
-                meaning.advice.extend(step.clone());
-                meaning
-            }
-            Self::Size { .. } => (K::Usage, F::Request, A::NameSize).into(),
-            Self::Random(_) => Meaning::of(F::Ours),
-        }
-    }
-}
+explain! { ResizeError, through Open | Make | Store {
+    Self::Unsupported(_, step) => [Unsupported Machine, ..step.clone()],
+    Self::Size { .. } => [Usage Request, NameSize],
+    Self::Random(_) => [Ours],
+} }
 
 /// What became of a volume's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,18 +76,15 @@ pub enum ResizeError {
 
 /// Makes the volume that `request` opens fill the first `bytes` of the store, headers included. With `filled`
 /// everything that is new to it is overwritten with noise, so that nobody sees what of it is used.
-///
-/// # Errors
-/// See [`ResizeError`].
 pub fn resize(
-    store: &dyn Store,
+    medium: &dyn Store,
     request: &UnlockRequest<'_>,
     bytes: u64,
     filled: bool,
     progress: &dyn Progress,
 ) -> Result<Resized, ResizeError> {
-    let mut opened = unlock(store, request)?.into_opened();
-    if bytes > store.size() {
+    let mut opened = unlock(medium, request)?.into_opened();
+    if bytes > medium.size() {
         return Err(ResizeError::Size { wanted: bytes, why: "the file or device is smaller" });
     }
     opened.may_fill(bytes)?;
@@ -117,13 +100,8 @@ pub fn resize(
     let password = request.secrets.header_password(opened.header.format)?;
     let seal = same_seal(&opened, &password);
     let [primary, backup] = seal.fresh::<2>(&opened.header)?;
-    for sealed in [&primary, &backup] {
-        let opens = seal.open(sealed)?;
-        if !opens.is_some_and(|read| read.serialise().same_as(&opened.header.serialise())) {
-            return Err(CreateError::ReadBack.into());
-        }
-    }
-    let grows = after > before;
+    [&primary, &backup].into_iter().try_for_each(|sealed| seal.prove(sealed, &opened.header))?;
+    let (grows, store) = (after > before, &ReadBack::new(medium));
     put_group(store, &backup, end, old_end)?;
     put(store, 0, &primary)?;
     if !grows {
@@ -132,7 +110,7 @@ pub fn resize(
     // The old backup header in any case.
     let header_end = old_end + BACKUP_GROUP_BYTES;
     noise_over::<ResizeError>(store, old_end..header_end, &())?;
-    let filled = filled && noise_over::<ResizeError>(store, header_end..end, progress)?;
+    let filled = filled && noise_over::<ResizeError>(medium, header_end..end, progress)?;
     Ok(Resized { filled, ..done })
 }
 
@@ -210,7 +188,7 @@ impl OpenedHeader {
 
 /// The last 128 KiB of the new volume: its backup header, noise, and what was in the place of a hidden
 /// volume's backup header: that volume stays where it is, whole unless it reaches behind the new end.
-fn put_group(store: &dyn Store, backup: &SealedHeader, end: u64, old_end: u64) -> Result<(), ResizeError> {
+fn put_group(store: &ReadBack<'_>, backup: &SealedHeader, end: u64, old_end: u64) -> Result<(), ResizeError> {
     let mut group = AlignedBuf::zeroed(BACKUP_GROUP_BYTES as usize);
     Noise::new()?.fill(&mut group);
     for (to, from) in group.iter_mut().zip(backup.bytes()) {

@@ -6,12 +6,11 @@
 //! first blocks of its key are there. The likeliest come first: the primary header with each
 //! hash, then the other headers.
 
-use super::area::Area;
-use super::header::{Header, HeaderFault};
+use super::header::HeaderFault;
 use super::header_location::HeaderLocation;
 use super::params::{Derivation, Format, HashName};
-use super::sealed::SealedHeader;
-use super::suite::{Suite, longest_key};
+use super::suite::longest_key;
+use super::trial::{Candidate, Match, Trial};
 use crate::Argon2idSkipped;
 use keyway_kdf::{Argon2idCost, Block, Prf};
 use keyway_secret::SecretBytes;
@@ -19,12 +18,6 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A header as it was read, and where.
-pub(crate) struct Candidate {
-    pub(crate) place: HeaderLocation,
-    pub(crate) sealed: SealedHeader,
-}
 
 /// What to look for.
 pub(crate) struct Wanted {
@@ -35,40 +28,12 @@ pub(crate) struct Wanted {
     pub(crate) store_bytes: u64,
 }
 
-/// A header that opened, with how.
-pub(crate) struct Match {
-    pub(crate) header: Header,
-    pub(crate) area: Area,
-    pub(crate) place: HeaderLocation,
-    pub(crate) suite: Suite,
-    pub(crate) hash: HashName,
-    pub(crate) derivation: Derivation,
-}
-
 /// How a search without a match ended.
 pub(crate) struct NoMatch {
     /// The first header that decrypted but is damaged or lies, with its in-place flag and sizes.
     pub(crate) damaged: Option<(HeaderLocation, HeaderFault)>,
     /// Why Argon2id was not tried.
     pub(crate) argon2id_skipped: Option<Argon2idSkipped>,
-}
-
-/// One derivation on one header.
-struct Trial {
-    candidate: Candidate,
-    format: Format,
-    hash: HashName,
-    derivation: Derivation,
-    key: Mutex<PartialKey>,
-}
-
-/// The part of a header key that is there so far.
-struct PartialKey {
-    bytes: SecretBytes,
-    /// Which blocks are there.
-    present: Vec<bool>,
-    /// How many suites, in order of key length, have been tried.
-    tried: usize,
 }
 
 /// One block of one trial's key.
@@ -165,7 +130,7 @@ fn collect(
         match message {
             Message::Opened(found) => {
                 search.stop.store(true, Ordering::Relaxed);
-                return Ok(found);
+                return Ok(search.original(&found).unwrap_or(found));
             }
             Message::Damaged(place, fault) => none.damaged = none.damaged.or(Some((place, fault))),
             Message::NoMemory => none.argon2id_skipped = Some(Argon2idSkipped::Memory),
@@ -192,16 +157,8 @@ fn trials(
                 else {
                     continue;
                 };
-                let len = longest_key(format);
-                let blocks = hash.prf().map_or(1, |prf| len.div_ceil(prf.digest_bytes()));
-                let digest = hash.prf().map_or(len, Prf::digest_bytes);
-                let key = PartialKey {
-                    bytes: SecretBytes::zeroed(blocks * digest),
-                    present: vec![false; blocks],
-                    tried: 0,
-                };
                 let candidate = Candidate { place, sealed: candidate.sealed.clone() };
-                trials.push(Trial { candidate, format, hash, derivation, key: Mutex::new(key) });
+                trials.push(Trial::new(candidate, format, hash, derivation));
             }
         }
     }
@@ -227,7 +184,7 @@ fn tasks(trials: &[Trial]) -> Vec<Task> {
                 }
             }
             (Derivation::Pbkdf2 { iterations }, Some(prf)) => {
-                let count = trial.lock_key().present.len();
+                let count = trial.blocks();
                 let pieces =
                     (1..=u32::try_from(count).unwrap_or(u32::MAX)).map(|index| Piece { trial: i, index });
                 let key = (prf, iterations);
@@ -282,6 +239,21 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Search {
+    /// The header that this one is a copy of, where it opens as well: on a busy machine the thread that has it may be
+    /// slower than the one that had the copy, and a header is not damaged for that.
+    fn original(&self, copy: &Match) -> Option<Box<Match>> {
+        let place = copy.place.backup().filter(|_| copy.place.is_backup())?;
+        let is_it = |trial: &&Trial| {
+            trial.candidate.place == place
+                && (trial.format, trial.hash) == (copy.header.format, copy.hash)
+                && trial.derivation == copy.derivation
+        };
+        let trial = self.trials.iter().find(is_it).filter(|trial| !trial.is_ruled_out())?;
+        let opened = trial.open_alone(&self.password, self.store_bytes);
+        keyway_secret::wipe_stack();
+        opened
+    }
+
     fn work(&self, sender: &Sender<Message>) {
         'search: while let Some(task) = self.next() {
             let touched = self.run(&task.work, sender);
@@ -381,72 +353,12 @@ impl Search {
     }
 }
 
-impl Trial {
-    /// By place, then by how usual the derivation is; of the copies the dearest first, so that all
-    /// cores are done at about the same time. TrueCrypt's cost so little that they go right after the
-    /// most usual one.
-    fn rank(&self) -> (usize, usize) {
-        /// Behind every other place.
-        const COPIES: usize = HeaderLocation::ALL.len();
-        let at = HeaderLocation::ALL.iter().position(|p| *p == self.candidate.place).unwrap_or(0);
-        let hash = HashName::ALL.iter().position(|h| *h == self.hash).unwrap_or(0);
-        match (self.format, self.candidate.place) {
-            (Format::TrueCrypt, _) => (0, 1),
-            // A system header is only tried where there is a boot sector: likely, then.
-            (Format::VeraCrypt, HeaderLocation::System) => (0, 2 * hash + 2),
-            (Format::VeraCrypt, place) if place.is_backup() => (COPIES, HashName::ALL.len() - hash),
-            (Format::VeraCrypt, _) => (at, 2 * hash),
-        }
-    }
-
-    fn lock_key(&self) -> MutexGuard<'_, PartialKey> {
-        unpoisoned(&self.key)
-    }
-
-    /// Puts block `index`, counted from 1, in its place.
-    fn put(&self, index: u32, block: &[u8]) {
-        let mut key = self.lock_key();
-        let slot = (index as usize).saturating_sub(1);
-        let start = slot * key.bytes.len().div_ceil(key.present.len().max(1));
-        for (to, from) in key.bytes.iter_mut().skip(start).zip(block) {
-            *to = *from;
-        }
-        if let Some(present) = key.present.get_mut(slot) {
-            *present = true;
-        }
-    }
-
-    /// Tries the suites that the key is long enough for by now and that were not tried before.
-    fn open(&self, store_bytes: u64) -> Result<Option<Box<Match>>, HeaderFault> {
-        let mut key = self.lock_key();
-        let block = key.bytes.len().div_ceil(key.present.len().max(1));
-        let there = key.present.iter().take_while(|present| **present).count() * block;
-        let mut suites = Suite::all(self.format);
-        suites.sort_by_key(Suite::key_bytes);
-        let place = self.candidate.place;
-        while let Some(suite) = suites.get(key.tried).copied().filter(|s| s.key_bytes() <= there) {
-            key.tried += 1;
-            let Some(header) = self.candidate.sealed.open(suite, &key.bytes)? else { continue };
-            if header.format != self.format {
-                continue;
-            }
-            let area = Area::of(&header, place, suite.mode, store_bytes).map_err(|fault| match fault {
-                HeaderFault::PartlyEncrypted { encrypted, volume } if header.flags.is_in_place() => {
-                    HeaderFault::InPlaceUnfinished { encrypted, volume }
-                }
-                other => other,
-            })?;
-            let (hash, derivation) = (self.hash, self.derivation);
-            return Ok(Some(Box::new(Match { header, area, place, suite, hash, derivation })));
-        }
-        Ok(None)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::veracrypt::HEADER_BYTES;
+    use crate::Secrets;
+    use crate::veracrypt::{BACKUP_GROUP_BYTES, Fill, HEADER_BYTES, NewVolume, SealedHeader, create};
+    use keyway_store::MemStore;
     use std::collections::HashSet;
 
     fn candidates() -> Vec<Candidate> {
@@ -468,7 +380,7 @@ mod tests {
                 Work::Argon2id { trials, .. } => assert!(trials.iter().all(|trial| seen.insert((*trial, 1)))),
             }
         }
-        let wanted: usize = trials.iter().map(|trial| trial.lock_key().present.len()).sum();
+        let wanted: usize = trials.iter().map(|trial| trial.blocks()).sum();
         assert_eq!(seen.len(), wanted);
     }
 
@@ -500,20 +412,39 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_tried_as_soon_as_its_first_blocks_are_there() {
-        let trials = trials(candidates(), &[Format::VeraCrypt], Some(HashName::Sha512), None);
-        let trial = &trials[0];
-        let tried = || trial.lock_key().tried;
-        let put_and_open = |index| {
-            trial.put(index, &[9; 64]);
-            assert!(trial.open(1 << 20).is_ok_and(|found| found.is_none()));
+    fn a_copy_that_is_found_first_gives_way_to_a_header_that_is_well() {
+        let password = SecretBytes::copy_of(b"of both");
+        let secrets = Secrets { password, keyfiles: Vec::new(), pim: Some(1) };
+        let store = MemStore::new(1 << 20);
+        let cipher = "aes".parse().expect("a cipher");
+        let new = NewVolume { secrets: &secrets, cipher, hash: HashName::Sha512, fill: Fill::Quick };
+        create(&store, &new, &()).expect("made");
+        let medium = store.snapshot();
+        let header = |at: usize| *medium.get(at..).and_then(|rest| rest.first_chunk()).expect("a header");
+        let end = medium.len() - BACKUP_GROUP_BYTES as usize;
+        let search = |primary: [u8; HEADER_BYTES]| {
+            let of = |place, bytes| Candidate { place, sealed: SealedHeader::from_bytes(bytes) };
+            let candidates =
+                vec![of(HeaderLocation::Primary, primary), of(HeaderLocation::BackupPrimary, header(end))];
+            let trials = trials(candidates, &[Format::VeraCrypt], Some(HashName::Sha512), Some(1));
+            Search {
+                argon2id_at_once: 1,
+                trials,
+                password: SecretBytes::copy_of(b"of both"),
+                store_bytes: 1 << 20,
+                queue: Mutex::default(),
+                stop: AtomicBool::new(true),
+            }
         };
-        put_and_open(2);
-        assert_eq!(tried(), 0);
-        put_and_open(1);
-        // Five ciphers and seven cascades of two; three cascades of three wait for the last block.
-        assert_eq!(tried(), 5 + 7);
-        put_and_open(3);
-        assert_eq!(tried(), 15);
+        let well = search(header(0));
+        let copy = |search: &Search| search.trials[1].open_alone(&search.password, 1 << 20).expect("opens");
+        let found = copy(&well);
+        assert_eq!(found.place, HeaderLocation::BackupPrimary);
+        assert_eq!(well.original(&found).map(|found| found.place), Some(HeaderLocation::Primary));
+        let damaged = search([7; HEADER_BYTES]);
+        assert!(damaged.original(&copy(&damaged)).is_none());
+        // A header is no copy of its copy.
+        let original = well.original(&found).expect("as above");
+        assert!(well.original(&original).is_none());
     }
 }

@@ -98,7 +98,7 @@ impl Suite {
     }
 
     /// Whether a layer's primary key equals its secondary one, which makes XTS weak.
-    pub fn has_equal_xts_keys(&self, key_area: &[u8]) -> bool {
+    pub(crate) fn has_equal_xts_keys(&self, key_area: &[u8]) -> bool {
         self.mode == Mode::Xts
             && self.layer_keys(key_area).is_ok_and(|keys| {
                 keys.iter().any(|k| {

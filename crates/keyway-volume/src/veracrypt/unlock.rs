@@ -5,8 +5,9 @@ use super::header::{Header, HeaderFault};
 use super::header_location::{HEADER_BYTES, HeaderLocation};
 use super::params::{Derivation, Format, HashName, LARGEST_PIM};
 use super::sealed::SealedHeader;
-use super::search::{Candidate, Match, NoMatch, Wanted, search};
+use super::search::{NoMatch, Wanted, search};
 use super::suite::Suite;
+use super::trial::{Candidate, Match};
 use crate::inspect::{looks_random, plainly_not};
 use crate::{Secrets, Unsupported, VolumeError, VolumeInfo, Warning};
 use keyway_engine::{LayerSecrets, Layout};
@@ -106,7 +107,7 @@ pub struct OpenedHeader {
 
 impl OpenedHeader {
     /// Whether a boot loader opens this header too.
-    pub fn is_system(&self) -> bool {
+    pub(crate) fn is_system(&self) -> bool {
         self.place == HeaderLocation::System || self.header.flags.is_system()
     }
 }

@@ -7,8 +7,8 @@ use keyway_secret::SecretBytes;
 use keyway_testkit::Rng;
 use keyway_volume::bitlocker::codes::{algorithm, role};
 use keyway_volume::bitlocker::{
-    Block, Dataset, Entries, Entry, FileTime, GUID_AT, Guid, INFORMATION, INFORMATION_EOW, Key, Method,
-    Nonce, OEM, Protection, Protector, REGION_BYTES, SecretKey, State, Validation, Value,
+    Block, Dataset, EncryptionState, Entries, Entry, FileTime, GUID_AT, Guid, INFORMATION, INFORMATION_EOW,
+    Key, Method, Nonce, OEM, Protection, Protector, REGION_BYTES, SecretKey, Validation, Value,
 };
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ pub(crate) struct Shape {
     pub(crate) sector_bytes: u32,
     pub(crate) volume_bytes: u64,
     pub(crate) method: Method,
-    pub(crate) state: State,
-    pub(crate) next_state: State,
+    pub(crate) state: EncryptionState,
+    pub(crate) next_state: EncryptionState,
     pub(crate) encrypted_bytes: u64,
     pub(crate) log_bytes: u32,
     pub(crate) boot_sectors: u32,
@@ -50,8 +50,8 @@ impl Default for Shape {
             sector_bytes: 512,
             volume_bytes: 1024 * KIB,
             method: Method::Xts128,
-            state: State::Encrypted,
-            next_state: State::Encrypted,
+            state: EncryptionState::Encrypted,
+            next_state: EncryptionState::Encrypted,
             encrypted_bytes: 1024 * KIB,
             log_bytes: 0,
             boot_sectors: 16,
@@ -181,7 +181,7 @@ impl Shape {
             let chunk = (place - region.0.start) / eow.chunk_bytes;
             return (eow.encrypted)(region.0.start + chunk * eow.chunk_bytes);
         }
-        self.state != State::Decrypted && place < self.encrypted_bytes
+        self.state != EncryptionState::Decrypted && place < self.encrypted_bytes
     }
 
     /// What reads as zeros.
@@ -189,7 +189,7 @@ impl Shape {
         let sector = u64::from(self.sector_bytes);
         let mut all: Vec<Range<u64>> = self.copies.iter().map(|at| *at..at + REGION_BYTES as u64).collect();
         all.push(self.boot_backup..self.boot_backup + self.boot_bytes());
-        if self.state == State::ConvertingWithLog {
+        if self.state == EncryptionState::ConvertingWithLog {
             all.push(self.encrypted_bytes..self.encrypted_bytes + u64::from(self.log_bytes));
         }
         if let Some(eow) = &self.eow {

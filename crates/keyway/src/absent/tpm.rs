@@ -1,6 +1,6 @@
 //! Stands for TPMs in a program that was built without them: what names one is taken, and none is asked.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,11 +9,7 @@ use std::str::FromStr;
 #[error("this program was built without TPMs")]
 pub struct TpmProtectorError;
 
-impl Explain for TpmProtectorError {
-    fn explain(&self) -> Meaning {
-        (Kind::Missing, Fault::Machine, Advice::UseRecoveryPassword).into()
-    }
-}
+explain!(TpmProtectorError => [Missing Machine, UseRecoveryPassword]);
 
 /// A TPM's address, which nobody goes to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

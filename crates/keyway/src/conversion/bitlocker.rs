@@ -3,17 +3,17 @@
 use super::claim::{allocate, claim};
 use super::job::{Job, Next, With};
 use super::outcome::{EncryptedSpace, Made, NewKeys};
-use super::plan::{Contents, HeaderSpace, Loss, Plan};
-use super::request::{NewVolume, Request};
+use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
+use super::request::{ConversionRequest, NewVolume};
 use super::space::{MakingRoom, PAGE, elsewhere, end_in, end_of, file_system};
 use crate::create::description;
 use crate::error::Error;
 use crate::medium;
-use crate::under_way::Refusal;
+use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
-use keyway_convert::bitlocker::{self as convert, Wish};
+use keyway_convert::bitlocker::{self as convert, EncryptionRequest};
 use keyway_convert::{ConversionKind, ConvertError, FreeSpace, PlannedConversion};
-use keyway_fs::{FileSystem, FileSystemKind};
+use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::{FileStore, Store};
 use keyway_volume::bitlocker::{
     self, InPlace, Method, NewProtectors, SMALLEST_VOLUME, UnlockRequest, Unlocked, unlock,
@@ -23,30 +23,33 @@ use std::sync::Arc;
 const BITLOCKER: VolumeFormat = VolumeFormat::BitLocker;
 
 struct Encryption {
-    fs: FileSystem,
+    fs: FoundFileSystem,
     new: NewVolume,
     method: Method,
 }
 
 /// Looks whether the file system can become a volume.
-pub(super) fn encryption(request: &Request, new: &NewVolume) -> Result<(Plan, Box<dyn Job>), Error> {
+pub(super) fn encryption(
+    request: &ConversionRequest,
+    new: &NewVolume,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let path = &*request.path;
     if request.new.is_given() || request.sources.names_bitlocker() {
-        return Err(Refusal::NothingToOpen.into());
+        return Err(ConversionRefusal::NothingToOpen.into());
     }
     if new.hash.is_some() || new.to_go {
-        return Err(Refusal::NoHashNorToGo.into());
+        return Err(ConversionRefusal::NoHashNorToGo.into());
     }
     new.protectors.check_in_place(path, &request.sources.password)?;
     let method = new.method()?;
     new.check_free_space(request)?;
     if request.online.is_some() && new.protectors.recovery_file.is_none() && new.protectors.recovery_password
     {
-        return Err(Refusal::ShownToUsers.into());
+        return Err(ConversionRefusal::ShownToUsers.into());
     }
     let fs = file_system(path)?;
     let [from, to] = [Contents::of(Some(&fs)), Contents::encrypted_by(BITLOCKER, method.name())];
-    let mut plan = Plan::new(request, ConversionKind::Encryption, [from, to], request.journal()?)?;
+    let mut plan = ConversionPlan::new(request, ConversionKind::Encryption, [from, to], request.journal()?)?;
     plan.space = room(request, new, &fs, plan.size_bytes)?;
     fs.kind.check(path).map_err(|e| request.said(e))?;
     plan.used_space_only = new.used_space_only;
@@ -56,7 +59,7 @@ pub(super) fn encryption(request: &Request, new: &NewVolume) -> Result<(Plan, Bo
 }
 
 /// A medium on which a volume can be.
-pub(super) fn check_size(request: &Request, size: u64) -> Result<(), Error> {
+pub(super) fn check_size(request: &ConversionRequest, size: u64) -> Result<(), Error> {
     match size < SMALLEST_VOLUME {
         true => Err(request.said(bitlocker::CreateError::TooSmall { size, least: SMALLEST_VOLUME })),
         false => Ok(()),
@@ -64,13 +67,18 @@ pub(super) fn check_size(request: &Request, size: u64) -> Result<(), Error> {
 }
 
 /// Where the room for the metadata comes from: free clusters, or bytes behind the file system.
-fn room(request: &Request, new: &NewVolume, fs: &FileSystem, size: u64) -> Result<HeaderSpace, Error> {
+fn room(
+    request: &ConversionRequest,
+    new: &NewVolume,
+    fs: &FoundFileSystem,
+    size: u64,
+) -> Result<HeaderSpace, Error> {
     check_size(request, size)?;
     if fs.kind == FileSystemKind::Xfs {
         let why = "XFS keeps its superblock where the conversion needs a few bytes";
         return Err(request.said(ConvertError::Unsupported(why, None)));
     }
-    let (needed, most) = (end_of(fs), convert::room(size));
+    let (needed, most) = (end_of(fs), convert::content_capacity(size));
     let within = || convert::has_room_within(&medium::look(&request.path)?).map_err(|e| request.said(e));
     if needed <= most || within()? {
         return Ok(HeaderSpace::Enough);
@@ -89,7 +97,7 @@ impl Encryption {
         protectors: &NewProtectors,
     ) -> Result<PlannedConversion, Error> {
         let request = with.request;
-        let wish = Wish {
+        let wanted = EncryptionRequest {
             volume: InPlace {
                 protectors,
                 method: self.method,
@@ -100,7 +108,7 @@ impl Encryption {
             journal: with.plan.journal.file(),
             in_use: request.online.is_some(),
         };
-        let planned = convert::Plan::encryption(store, &wish);
+        let planned = convert::BitLockerPlan::encryption(store, &wanted);
         let planned = planned.and_then(|plan| plan.of_free(self.new.free_space));
         with.as_asked(planned.map_err(|e| request.said(e))?)
     }
@@ -114,7 +122,7 @@ impl Job for Encryption {
         let whole = !self.new.used_space_only || self.new.free_space == FreeSpace::Fill;
         let room = MakingRoom { path: &request.path, fs: &self.fs, space: with.plan.space, whole };
         let begun = room.around(
-            with.observer,
+            with.progress,
             |store| self.plan(with, store, &protectors).map(drop),
             |store, ()| {
                 // A plan holds what it has read, and the file system may have become smaller since the first.
@@ -145,26 +153,29 @@ struct Reencryption {
 }
 
 /// Looks whether the volume can get another data key.
-pub(super) fn reencryption(request: &Request, new: &NewVolume) -> Result<(Plan, Box<dyn Job>), Error> {
+pub(super) fn reencryption(
+    request: &ConversionRequest,
+    new: &NewVolume,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     if request.new.is_given() || new.is_bitlockers() || new.hash.is_some() {
-        return Err(Refusal::KeepsProtectors.into());
+        return Err(ConversionRefusal::KeepsProtectors.into());
     }
     if new.free_space != FreeSpace::Leave {
-        return Err(Refusal::FreeIsNoise.into());
+        return Err(ConversionRefusal::FreeIsNoise.into());
     }
     let method = new.method()?;
     let to = Contents::encrypted_by(BITLOCKER, method.name());
     let kind = ConversionKind::Reencryption;
-    let mut plan = Plan::new(request, kind, [seen(request)?.0, to], request.journal()?)?;
+    let mut plan = ConversionPlan::new(request, kind, [seen(request)?.0, to], request.journal()?)?;
     plan.used_space_only = new.used_space_only;
     plan.bytes = (!new.used_space_only).then_some(plan.size_bytes);
-    plan.lost = vec![Loss::HeaderBackups];
+    plan.lost = vec![ConversionLoss::HeaderBackups];
     Ok((plan, Box::new(Reencryption { used_space_only: new.used_space_only, method })))
 }
 
 /// What the volume says of itself without a secret: what it is, and how many bytes of it are encrypted. One whose first
 /// sector is lost is found when it is opened.
-pub(super) fn seen(request: &Request) -> Result<(Contents, Option<u64>), Error> {
+pub(super) fn seen(request: &ConversionRequest) -> Result<(Contents, Option<u64>), Error> {
     let info = bitlocker::look(&medium::look(&request.path)?).map(|seen| seen.info).ok();
     let contents = match &info {
         Some(info) => Contents::encrypted_by(BITLOCKER, info.cipher.name()),
@@ -176,8 +187,8 @@ pub(super) fn seen(request: &Request) -> Result<(Contents, Option<u64>), Error> 
 /// Reads what opens the volume, claims it, and opens it.
 fn open(with: &With<'_>) -> Result<(Arc<dyn Store>, Unlocked), Error> {
     let request = with.request;
-    let far = |reached, size| with.observer.searching(reached, size);
-    let secrets = request.sources.bitlocker_key(&request.path, &request.arguments, with.secrets, &far)?;
+    let (path, arguments) = (&request.path, &request.arguments);
+    let secrets = request.sources.bitlocker_key(path, arguments, with.secrets, with.progress)?;
     let store: Arc<dyn Store> = Arc::new(claim(&request.path)?);
     let unlocked = unlock(&store, &UnlockRequest::new(&secrets)).map_err(|e| request.said(e))?;
     Ok((store, unlocked))
@@ -191,7 +202,8 @@ impl Job for Reencryption {
             allocate(&request.path)?;
         }
         let file = with.plan.journal.file();
-        let planned = convert::Plan::reencryption(&store, unlocked, self.method, self.used_space_only, file);
+        let planned =
+            convert::BitLockerPlan::reencryption(&store, unlocked, self.method, self.used_space_only, file);
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
         let cipher = Some(self.method.name().to_owned());
         with.begin(planned, store, Made { cipher, ..Made::default() })
@@ -201,12 +213,12 @@ impl Job for Reencryption {
 struct Decryption;
 
 /// Looks whether the volume can become the file system in it.
-pub(super) fn decryption(request: &Request) -> Result<(Plan, Box<dyn Job>), Error> {
+pub(super) fn decryption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let (from, bytes) = seen(request)?;
     let both = [from, Contents::of(None)];
-    let mut plan = Plan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
+    let mut plan = ConversionPlan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
     plan.bytes = bytes;
-    plan.lost = vec![Loss::Secrecy];
+    plan.lost = vec![ConversionLoss::Secrecy];
     Ok((plan, Box::new(Decryption)))
 }
 
@@ -215,7 +227,7 @@ impl Job for Decryption {
         let request = with.request;
         let (store, unlocked) = open(with)?;
         let kind = ConversionKind::Decryption;
-        let planned = convert::Plan::of_volume(&store, unlocked, kind, with.plan.journal.file());
+        let planned = convert::BitLockerPlan::of_volume(&store, unlocked, kind, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
         with.begin(planned, store, Made::default())
     }

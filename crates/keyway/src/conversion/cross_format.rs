@@ -2,41 +2,43 @@
 
 use super::bitlocker::{check_size, seen};
 use super::claim::{allocate, claim, set_len};
-use super::inside;
 use super::job::{Job, Next, With};
-use super::observer::Stage;
 use super::outcome::{Made, NewKeys};
-use super::plan::{Contents, HeaderSpace, Loss, Plan};
-use super::request::{NewVolume, Request, read_twice};
-use super::space::{PAGE, elsewhere, end_of};
+use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
+use super::request::{ConversionRequest, NewVolume, read_twice};
+use super::space::{PAGE, elsewhere, end_of, not_smaller};
 use crate::create::description;
-use crate::error::Error;
+use crate::error::{Error, about};
+use crate::medium;
+use crate::progress::Stage;
+use crate::resize::inside::{Attached, restored};
 use crate::secrets::{PasswordSource, Secrets, Wanted};
 use crate::session::SessionSecrets;
-use crate::under_way::Refusal;
-use crate::unlock::{Family, Key, VolumeFormat};
+use crate::under_way::ConversionRefusal;
+use crate::unlock::{Family, Key, UnlockArguments, VolumeFormat};
 use keyway_cipher::Chain;
-use keyway_convert::cross_format::{self, Plan as Planned};
+use keyway_convert::cross_format::{self, CrossFormatPlan};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
+use keyway_engine::{Access, Device};
 use keyway_error::Advice;
-use keyway_fs::FileSystem;
+use keyway_fs::FoundFileSystem;
 use keyway_volume::bitlocker::{InPlace, Method, Secret, UnlockRequest};
 use keyway_volume::veracrypt::{self, Fill, unlock};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Looks whether a volume of that family can become one of the other. The room that a VeraCrypt volume's headers need is
 /// found within the BitLocker volume: that is opened for it.
 pub(super) fn conversion(
-    request: &Request,
+    request: &ConversionRequest,
     new: &NewVolume,
     old: Family,
     secrets: &dyn Secrets,
-) -> Result<(Plan, Box<dyn Job>), Error> {
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     if request.online.is_some() {
         return Err(PlannedConversion::cross_format_in_use().into());
     }
-    let file = request.journal()?.ok_or(Refusal::NeedsJournalFile)?;
+    let file = request.journal()?.ok_or(ConversionRefusal::NeedsJournalFile)?;
     match old {
         Family::VeraCrypt => to_bitlocker(request, new, file),
         Family::BitLocker => to_veracrypt(request, new, file, secrets),
@@ -49,9 +51,13 @@ struct ToBitLocker {
     password: PasswordSource,
 }
 
-fn to_bitlocker(request: &Request, new: &NewVolume, file: PathBuf) -> Result<(Plan, Box<dyn Job>), Error> {
+fn to_bitlocker(
+    request: &ConversionRequest,
+    new: &NewVolume,
+    file: PathBuf,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     if new.hash.is_some() || new.to_go || new.grow {
-        return Err(Refusal::NoHashToGoNorRoom.into());
+        return Err(ConversionRefusal::NoHashToGoNorRoom.into());
     }
     let (own, no_password) = (&request.sources.password, !new.protectors.password);
     let password = match no_password && !request.new.is_given() {
@@ -59,17 +65,17 @@ fn to_bitlocker(request: &Request, new: &NewVolume, file: PathBuf) -> Result<(Pl
         false => request.new_or_own().clone(),
     };
     if !request.new.is_given() && !no_password && (!own.keyfiles.is_empty() || own.pim.is_some()) {
-        return Err(Refusal::NotItsSecret.into());
+        return Err(ConversionRefusal::NotItsSecret.into());
     }
     new.protectors.check_in_place(&request.path, &password)?;
     read_twice(own, &password)?;
     let method = new.method()?;
     let from = Contents::volume(VolumeFormat::VeraCrypt);
     let to = Contents::encrypted_by(VolumeFormat::BitLocker, method.name());
-    let mut plan = Plan::new(request, ConversionKind::Reencryption, [from, to], Some(file))?;
+    let mut plan = ConversionPlan::new(request, ConversionKind::Reencryption, [from, to], Some(file))?;
     check_size(request, plan.size_bytes)?;
-    plan.bytes = Some(cross_format::room(plan.size_bytes));
-    plan.lost = vec![Loss::HiddenVolume, Loss::HeaderBackups];
+    plan.bytes = Some(cross_format::content_capacity(plan.size_bytes));
+    plan.lost = vec![ConversionLoss::HiddenVolume, ConversionLoss::HeaderBackups];
     Ok((plan, Box::new(ToBitLocker { new: new.clone(), method, password })))
 }
 
@@ -89,7 +95,7 @@ impl Job for ToBitLocker {
             used_space_only: false,
             description: &description(path, None),
         };
-        let planned = Planned::to_bitlocker(&store, &opened, &wish, journal_of(with.plan));
+        let planned = CrossFormatPlan::to_bitlocker(&store, &opened, &wish, journal_of(with.plan));
         let planned = planned.map_err(|e| request.said(e))?;
         drop((opened, secrets));
         allocate(path)?;
@@ -110,7 +116,7 @@ impl Job for ToBitLocker {
 }
 
 /// The journal's file: there is one for certain.
-fn journal_of(plan: &Plan) -> PathBuf {
+fn journal_of(plan: &ConversionPlan) -> PathBuf {
     plan.journal.file().unwrap_or_default()
 }
 
@@ -119,29 +125,29 @@ struct ToVeraCrypt {
     cipher: Chain,
     /// What opens the volume, by which its file system was looked at.
     key: Vec<Secret>,
-    fs: Option<FileSystem>,
+    fs: Option<FoundFileSystem>,
     /// Bytes of content.
     needed: u64,
 }
 
 fn to_veracrypt(
-    request: &Request,
+    request: &ConversionRequest,
     new: &NewVolume,
     file: PathBuf,
     secrets: &dyn Secrets,
-) -> Result<(Plan, Box<dyn Job>), Error> {
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let path = &*request.path;
     if new.is_bitlockers() {
-        return Err(Refusal::NotVeraCrypts.into());
+        return Err(ConversionRefusal::NotVeraCrypts.into());
     }
     let cipher = new.veracrypt_cipher()?;
     read_twice(&request.sources.password, request.new_or_own())?;
     let to = Contents::encrypted_by(VolumeFormat::VeraCrypt, cipher);
     let kind = ConversionKind::Reencryption;
-    let mut plan = Plan::new(request, kind, [seen(request)?.0, to], Some(file))?;
+    let mut plan = ConversionPlan::new(request, kind, [seen(request)?.0, to], Some(file))?;
     let key = request.sources.bitlocker_key(path, &request.arguments, secrets, &())?;
-    let (size, fs) = (plan.size_bytes, inside::file_system(path, &key)?);
-    let most = cross_format::room(size) / PAGE * PAGE;
+    let (size, fs) = (plan.size_bytes, file_system_in(path, &key)?);
+    let most = cross_format::content_capacity(size) / PAGE * PAGE;
     // Where no file system is known, everything is content.
     let needed = fs.as_ref().map_or(size, |fs| end_of(fs).min(size));
     let larger = || size.next_multiple_of(PAGE) + (needed - most).next_multiple_of(PAGE);
@@ -152,7 +158,7 @@ fn to_veracrypt(
         None => return Err(request.said(ConvertError::NoRoom { missing: needed - most })),
     };
     plan.bytes = Some(needed);
-    plan.lost = vec![Loss::HeaderBackups];
+    plan.lost = vec![ConversionLoss::HeaderBackups];
     Ok((plan, Box::new(ToVeraCrypt { new: new.clone(), cipher, key, fs, needed })))
 }
 
@@ -165,18 +171,26 @@ impl Job for ToVeraCrypt {
         let secrets = request.new_or_own().read(Wanted::NewPassword, &request.subject(), with.secrets)?;
         let wish = veracrypt::NewVolume { secrets: &secrets, cipher, hash: new.hash(), fill: Fill::Quick };
         let own = SessionSecrets::from(Key::BitLocker(key));
-        let Key::BitLocker(key) = &own.key else { return Err(Refusal::NotBitLocker.into()) };
+        let Key::BitLocker(key) = &own.key else { return Err(ConversionRefusal::NotBitLocker.into()) };
+        let attached = Attached {
+            volume: path,
+            arguments: &UnlockArguments::new(),
+            secrets: &own,
+            serving: request.serving.as_ref(),
+        };
+        let resize =
+            |fs: &FoundFileSystem, to| attached.resize(fs.kind, to, |e| not_smaller(path, fs, to, e));
         let content = match (space, &fs) {
             (HeaderSpace::SmallerFileSystem { bytes, .. }, Some(fs)) => {
-                with.observer.stage(Stage::Shrinking(fs.kind));
-                inside::resize(path, &own, fs, bytes, with.observer)?;
+                with.progress.stage(Stage::Shrinking(fs.kind));
+                resize(fs, bytes)?;
                 bytes
             }
             _ => needed,
         };
         let begin = || {
-            if content < needed && inside::file_system(path, key)?.is_none_or(|now| end_of(&now) > content) {
-                return Err(Refusal::StillTooLarge(path.to_owned()).into());
+            if content < needed && file_system_in(path, key)?.is_none_or(|now| end_of(&now) > content) {
+                return Err(ConversionRefusal::StillTooLarge(path.to_owned()).into());
             }
             if let HeaderSpace::LargerFile { bytes } = space {
                 set_len(path, bytes)?;
@@ -184,7 +198,8 @@ impl Job for ToVeraCrypt {
             let store = claim(path)?;
             let unlocked = keyway_volume::bitlocker::unlock(&store, &UnlockRequest::new(key));
             let unlocked = unlocked.map_err(|e| request.said(e))?;
-            let planned = Planned::to_veracrypt(&store, unlocked, content, &wish, journal_of(with.plan));
+            let planned =
+                CrossFormatPlan::to_veracrypt(&store, unlocked, content, &wish, journal_of(with.plan));
             let planned = planned.map_err(|e| request.said(e))?;
             allocate(path)?;
             let made = Made { cipher: Some(cipher.to_string()), ..Made::default() };
@@ -197,16 +212,18 @@ impl Job for ToVeraCrypt {
                     Ok(()) => Advice::FileSizeRestored,
                     Err(e) => Advice::FileStaysLarger { why: e.to_string() },
                 },
-                (HeaderSpace::SmallerFileSystem { .. }, Some(fs)) => {
-                    let filesystem = fs.kind.to_string();
-                    match inside::resize(path, &own, fs, fs.bytes, with.observer) {
-                        Ok(()) => Advice::FileSystemRestored { filesystem },
-                        Err(e) => Advice::FileSystemStaysSmaller { filesystem, why: e.to_string() },
-                    }
-                }
+                (HeaderSpace::SmallerFileSystem { .. }, Some(fs)) => restored(fs.kind, resize(fs, fs.bytes)),
                 _ => return error,
             };
             error.leaving(left)
         })
     }
+}
+
+/// The file system that is in a BitLocker volume.
+fn file_system_in(path: &Path, key: &[Secret]) -> Result<Option<FoundFileSystem>, Error> {
+    let store = medium::look(path)?;
+    let unlocked = keyway_volume::bitlocker::unlock(&store, &UnlockRequest::new(key)).map_err(about(path))?;
+    let device = Device::new(Box::new(store), unlocked.layout, Access::ReadOnly)?;
+    Ok(FoundFileSystem::find(&device)?)
 }

@@ -2,11 +2,12 @@
 
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
 use super::job::Prepared;
-use super::observer::{Note, Observer};
-use super::outcome::Outcome;
-use super::request::{Online, Request};
+use super::lost_sectors::LostList;
+use super::outcome::ConversionOutcome;
+use super::request::{ConversionRequest, Online};
 use crate::error::Error;
-use crate::under_way::{JournalFile, Refusal, Watch, percentage};
+use crate::progress::{Note, Progress};
+use crate::under_way::{ConversionRefusal, JournalFile, Watch, percentage};
 use keyway_attach::LocalUsers;
 use keyway_attach::session::{self, AttachPlan, MountPlan};
 use keyway_convert::{
@@ -18,20 +19,22 @@ use std::sync::Arc;
 /// Carries a conversion out while its volume is in use, until that is closed. What is not converted by then stays as it
 /// is until it goes on.
 pub(super) fn carry_out(
-    request: &Request,
+    request: &ConversionRequest,
     online: &Online,
     prepared: Prepared,
-    observer: &dyn Observer,
-) -> Result<Outcome, Error> {
+    lost: Option<&LostList>,
+    progress: &dyn Progress,
+) -> Result<ConversionOutcome, Error> {
     let Prepared { planned, store, journal, made } = prepared;
     let failed = interrupted(request);
     let file = journal.as_ref();
-    let conversion = planned.conversion(&*store, file.map(JournalFile::store), true).map_err(&failed)?;
+    let mut conversion = planned.conversion(&*store, file.map(JournalFile::store), true).map_err(&failed)?;
+    conversion.lost = lost.map(|list| list as _);
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), None, request.limit)?;
     let begun = planned.begin_in_use(&conversion, &store).map_err(&failed)?;
     let was_in_use = begun.is_some();
     let stopped = match begun {
-        Some(begun) => serve(request, online, (&planned, &conversion), begun, watch, observer)?,
+        Some(begun) => serve(request, online, (&planned, &conversion), begun, watch, progress)?,
         None => {
             drop(watch);
             Stopped::Done
@@ -41,28 +44,28 @@ pub(super) fn carry_out(
     let opens = stopped == Stopped::Done || planned.left_whole(&*store)?;
     if stopped == Stopped::Paused {
         let percentage_done = percentage(conversion.done().unwrap_or_default(), conversion.total());
-        observer.note(&Note::Closed { percentage_done, opens });
+        progress.note(&Note::Closed { percentage_done, opens });
     }
     if let Some(journal) = journal.filter(|_| opens) {
-        forget(journal, observer);
+        forget(journal, progress);
     }
-    tell_of_kept(&planned, stopped, observer);
+    tell_of_kept(&planned, stopped, progress);
     if stopped == Stopped::Done && planned.kind() == ConversionKind::Decryption {
-        observer.note(&Note::Decrypted);
+        progress.note(&Note::Decrypted);
     } else if !was_in_use {
-        return Err(Refusal::WasThrough(request.path.clone()).into());
+        return Err(ConversionRefusal::WasThrough(request.path.clone()).into());
     }
-    Ok(Outcome { made, was_in_use, ..outcome(request, &planned, stopped) })
+    Ok(ConversionOutcome { made, was_in_use, ..outcome(request, &planned, stopped) })
 }
 
 /// Attaches what can be used, serves it until it is closed, and converts the rest meanwhile.
 fn serve(
-    request: &Request,
+    request: &ConversionRequest,
     online: &Online,
     (planned, conversion): (&PlannedConversion, &Conversion<'_>),
     (live, reached): (Live, Checkpoint),
     watch: Watch<'_>,
-    observer: &dyn Observer,
+    progress: &dyn Progress,
 ) -> Result<Stopped, Error> {
     let failed = interrupted(request);
     let live = Arc::new(live);
@@ -77,13 +80,14 @@ fn serve(
         credentials: None,
         users: LocalUsers::Own,
         cache: false,
+        sandbox: None,
     };
     let convert = || -> Result<Stopped, ConvertError> {
         let done = conversion.run_in_use(reached, &live, &watch);
         match &done {
-            Ok(Stopped::Done) => observer.note(&Note::Converted),
+            Ok(Stopped::Done) => progress.note(&Note::Converted),
             Ok(Stopped::Paused) => {}
-            Err(e) => observer.note(&Note::Failed(e)),
+            Err(e) => progress.note(&Note::Failed(e)),
         }
         done
     };
@@ -91,14 +95,15 @@ fn serve(
         let mut converting = None;
         // It begins when the session answers to signals: threads that are there before it does not reach.
         let served = session::run(Arc::new(device), attach, |state| {
-            observer.note(&Note::Attached(state));
+            progress.note(&Note::Attached(state));
             converting = Some(scope.spawn(convert));
         });
         watch.stop();
         (served, converting.map(std::thread::ScopedJoinHandle::join))
     });
     served?;
-    let converted =
-        converted.and_then(Result::ok).ok_or_else(|| Refusal::EndedByItself(request.path.clone()))?;
+    let converted = converted
+        .and_then(Result::ok)
+        .ok_or_else(|| ConversionRefusal::EndedByItself(request.path.clone()))?;
     converted.map_err(failed)
 }

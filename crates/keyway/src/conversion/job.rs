@@ -1,10 +1,10 @@
 //! What each kind of conversion does before it is carried out, and what it hands over then.
 
-use super::observer::Observer;
-use super::outcome::{Made, Outcome};
-use super::plan::Plan;
-use super::request::Request;
+use super::outcome::{ConversionOutcome, Made};
+use super::plan::ConversionPlan;
+use super::request::ConversionRequest;
 use crate::error::Error;
+use crate::progress::Progress;
 use crate::secrets::Secrets;
 use crate::under_way::JournalFile;
 use keyway_convert::PlannedConversion;
@@ -20,10 +20,10 @@ pub(super) trait Job {
 
 /// What a job has to work with.
 pub(super) struct With<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) request: &'a Request,
+    pub(super) plan: &'a ConversionPlan,
+    pub(super) request: &'a ConversionRequest,
     pub(super) secrets: &'a dyn Secrets,
-    pub(super) observer: &'a dyn Observer,
+    pub(super) progress: &'a dyn Progress,
 }
 
 /// How it goes on after a job.
@@ -31,7 +31,7 @@ pub(super) enum Next {
     /// With the conversion.
     Convert(Box<Prepared>),
     /// There is nothing to convert any more.
-    Ended(Box<Outcome>),
+    Ended(Box<ConversionOutcome>),
 }
 
 impl Next {

@@ -1,15 +1,15 @@
 //! Conversions in place: a file system becomes an encrypted volume, a volume becomes a file system again, gets another
 //! cipher, or another format.
 //!
-//! A [`Request`] says what shall become of a file or device. [`plan`] looks at it, refuses what can't be, and answers with
-//! a [`Conversion`]: its [`Plan`] says what will be done, and can be shown or serialised; [`Conversion::run`] does it,
-//! tells an [`Observer`] how far it is, and ends with an [`Outcome`].
+//! A [`ConversionRequest`] says what shall become of a file or device. [`plan`] looks at it, refuses what can't be, and answers with
+//! a [`Conversion`]: its [`ConversionPlan`] says what will be done, and can be shown or serialised; [`Conversion::run`] does it,
+//! tells a [`Progress`](crate::Progress) how far it is, and ends with an [`ConversionOutcome`].
 //!
 //! Losing power at any moment loses nothing: what was interrupted is [`Found`] on the medium, and goes on with
 //! [`Goal::Resume`].
 //!
 //! ```
-//! use keyway::conversion::{Goal, NewVolume, Request, State, plan};
+//! use keyway::conversion::{Goal, NewVolume, ConversionRequest, ConversionState, plan};
 //! use keyway::create::{NewPlace, VeraCryptOptions};
 //! use keyway::{SecretBytes, VeraCryptSecret};
 //! use std::ops::ControlFlow;
@@ -24,7 +24,7 @@
 //!
 //! let mut new = NewVolume::default();
 //! new.cipher = Some("serpent".to_owned());
-//! let mut request = Request::new(&path, Goal::Reencrypt(new));
+//! let mut request = ConversionRequest::new(&path, Goal::Reencrypt(new));
 //! request.sources.password.pim = Some(1);
 //! let conversion = plan(&request, &password)?;
 //! println!("{}", serde_json::to_string_pretty(&conversion.plan)?);
@@ -32,7 +32,7 @@
 //!     println!("{done} of {total} bytes");
 //!     ControlFlow::Continue(())
 //! })?;
-//! assert_eq!(outcome.state, State::Done);
+//! assert_eq!(outcome.state, ConversionState::Done);
 //! # Ok(())
 //! # }
 //! ```
@@ -42,9 +42,8 @@ mod claim;
 mod cross_format;
 mod ending;
 mod in_use;
-mod inside;
 mod job;
-mod observer;
+mod lost_sectors;
 mod outcome;
 mod pause;
 mod plan;
@@ -55,15 +54,14 @@ mod space;
 mod veracrypt;
 
 pub use crate::under_way::{
-    ConversionError, Description, Details, Found, Refusal, Running, clean_stale, describe, is_paused_volume,
-    percentage, running,
+    ConversionError, ConversionRefusal, Description, Details, Found, Running, clean_stale, describe,
+    is_paused_volume, percentage, running,
 };
 pub use claim::{claim, refuse_if_begun, refuse_if_used, set_len};
 pub use keyway_convert::{ConversionKind, ConvertError, FreeSpace};
-pub use keyway_fs::FileSystemKind;
-pub use observer::{Note, Observer, Stage};
-pub use outcome::{EncryptedSpace, Made, NewKeys, Outcome, State, Work};
+pub use keyway_fs::{FileSystemKind, FoundFileSystem};
+pub use outcome::{ConversionOutcome, ConversionState, EncryptedSpace, Lost, Made, NewKeys, Work};
 pub use pause::{Paused, PausedVolume, pause};
-pub use plan::{Contents, HeaderSpace, JournalPlace, Loss, Plan};
-pub use request::{Goal, NewVolume, Online, Request};
+pub use plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace, JournalPlace};
+pub use request::{ConversionRequest, Goal, NewVolume, Online};
 pub use run::{Conversion, plan};

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 /// What came of a conversion.
 #[derive(Serialize)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct ConversionOutcome {
     /// The file or device.
     #[serde(with = "path_text")]
     pub volume: PathBuf,
     /// How it ended.
-    pub state: State,
+    pub state: ConversionState,
     /// What was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversion: Option<ConversionKind>,
@@ -33,6 +33,9 @@ pub struct Outcome {
     /// What is new about the volume.
     #[serde(flatten)]
     pub made: Made,
+    /// What could not be read, where that was allowed.
+    #[serde(flatten)]
+    pub lost: Option<Lost>,
     /// The volume was in use meanwhile, and whoever used it was told.
     #[serde(skip)]
     pub was_in_use: bool,
@@ -42,7 +45,7 @@ pub struct Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum State {
+pub enum ConversionState {
     /// It is through.
     Done,
     /// It was stopped, and goes on later.
@@ -62,6 +65,17 @@ pub struct Work {
     pub seconds: f64,
     /// How fast it was.
     pub bytes_per_second: u64,
+}
+
+/// What could not be read and became zeros, in this run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Lost {
+    /// How many bytes.
+    pub unreadable_bytes: u64,
+    /// The file that lists where they are.
+    #[serde(with = "path_text")]
+    pub unreadable_list: PathBuf,
 }
 
 /// What is new about a volume.

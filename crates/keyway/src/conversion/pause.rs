@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::medium;
-use crate::under_way::{Description, Refusal, describe, is_paused_volume, running};
+use crate::under_way::{ConversionRefusal, Description, describe, is_paused_volume, running};
 use keyway_volume::bitlocker::look;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
@@ -33,6 +33,7 @@ pub enum Paused {
 #[non_exhaustive]
 pub struct PausedVolume {
     /// The file or device.
+    #[serde(with = "keyway_attach::path_text")]
     pub volume: PathBuf,
     /// Its format.
     pub format: &'static str,
@@ -51,7 +52,9 @@ pub struct PausedVolume {
 /// Nobody converts it; the process may not be asked, or does not stop.
 pub fn pause(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Result<Paused, Error> {
     medium::must_exist(path)?;
-    let Some(process) = running(path)? else { return Err(Refusal::NotConverted(path.to_owned()).into()) };
+    let Some(process) = running(path)? else {
+        return Err(ConversionRefusal::NotConverted(path.to_owned()).into());
+    };
     let asked = Pid::from_raw(process.pid).map(|pid| kill_process(pid, Signal::TERM));
     if let Some(Err(e)) = asked {
         return Err(Error::system("stop the conversion of", path, e.into()));
@@ -64,7 +67,7 @@ pub fn pause(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Re
             tell(process.pid);
         }
         if began.elapsed() > PATIENCE {
-            return Err(Refusal::DoesNotStop(process.pid).into());
+            return Err(ConversionRefusal::DoesNotStop(process.pid).into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -1,12 +1,12 @@
 //! What a conversion will do, said before it does anything.
 
-use super::request::{Goal, Online, Request};
+use super::request::{ConversionRequest, Goal, Online};
 use crate::error::Error;
 use crate::medium;
 use crate::unlock::VolumeFormat;
 use keyway_attach::path_text;
 use keyway_convert::{ConversionKind, FreeSpace};
-use keyway_fs::FileSystem;
+use keyway_fs::FoundFileSystem;
 use keyway_store::Store;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// What a conversion will do. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct ConversionPlan {
     /// The file or device.
     #[serde(with = "path_text")]
     pub volume: PathBuf,
@@ -44,7 +44,7 @@ pub struct Plan {
     /// What becomes of the rest then.
     pub free_space: Option<FreeSpace>,
     /// What is lost by it.
-    pub lost: Vec<Loss>,
+    pub lost: Vec<ConversionLoss>,
     /// The volume is used meanwhile, and how it is reached.
     pub online: Option<Online>,
 }
@@ -77,7 +77,7 @@ impl Contents {
         Self::Volume { format, cipher: Some(cipher.to_string()) }
     }
 
-    pub(super) fn of(fs: Option<&FileSystem>) -> Self {
+    pub(super) fn of(fs: Option<&FoundFileSystem>) -> Self {
         Self::FileSystem { filesystem: fs.map(|fs| fs.kind.name()) }
     }
 }
@@ -139,7 +139,7 @@ impl JournalPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Loss {
+pub enum ConversionLoss {
     /// A hidden volume inside, if there is one.
     HiddenVolume,
     /// What backups of the old headers or metadata are worth.
@@ -148,10 +148,10 @@ pub enum Loss {
     Secrecy,
 }
 
-impl Plan {
+impl ConversionPlan {
     /// Of a conversion that needs nothing special.
     pub(super) fn new(
-        request: &Request,
+        request: &ConversionRequest,
         conversion: ConversionKind,
         [from, to]: [Contents; 2],
         journal: Option<PathBuf>,

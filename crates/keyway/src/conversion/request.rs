@@ -3,7 +3,8 @@
 use crate::create::{ProtectorOptions, method};
 use crate::error::{Error, about};
 use crate::secrets::{PasswordSource, Sources, Subject, one_standard_input};
-use crate::under_way::{Refusal, absolute, beside};
+use crate::session::ServingProgram;
+use crate::under_way::{ConversionRefusal, absolute, beside};
 use crate::unlock::{Family, UnlockArguments};
 use keyway_attach::path_text;
 use keyway_attach::session::Attachment;
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 /// What shall become of a file system or volume, and how. [`plan`](super::plan) looks whether it can.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Request {
+pub struct ConversionRequest {
     /// The file or device.
     pub path: PathBuf,
     /// What shall become of it.
@@ -32,10 +33,14 @@ pub struct Request {
     pub journal: Option<PathBuf>,
     /// The journal keeps everything whole, for a drive that may damage more than 64 KiB in a row when its power fails.
     pub full_journal: bool,
+    /// Sectors that can't be read become zeros, and are listed in this file; left out, the first one ends the run.
+    pub skip_unreadable: Option<PathBuf>,
     /// Bytes a second at most.
     pub limit: Option<u64>,
     /// The volume is used meanwhile, and how it is reached.
     pub online: Option<Online>,
+    /// The program that serves a volume while the tool of the file system in it makes that smaller.
+    pub serving: Option<ServingProgram>,
 }
 
 /// What shall become of a file system or volume.
@@ -107,7 +112,7 @@ impl Default for NewVolume {
     }
 }
 
-impl Request {
+impl ConversionRequest {
     /// That this shall become of the file system or volume on a file or device.
     pub fn new(path: impl Into<PathBuf>, goal: Goal) -> Self {
         Self {
@@ -118,8 +123,10 @@ impl Request {
             new: PasswordSource::new(),
             journal: None,
             full_journal: false,
+            skip_unreadable: None,
             limit: None,
             online: None,
+            serving: None,
         }
     }
 
@@ -161,7 +168,7 @@ impl Request {
 
 /// Two secrets, or one that is read for each of the two volumes.
 pub(super) fn read_twice(first: &PasswordSource, second: &PasswordSource) -> Result<(), Error> {
-    one_standard_input([first, second]).map_err(|_| Refusal::OneStandardInput.into())
+    one_standard_input([first, second]).map_err(|_| ConversionRefusal::OneStandardInput.into())
 }
 
 impl NewVolume {
@@ -187,9 +194,9 @@ impl NewVolume {
     }
 
     /// What a volume that is in use while it is encrypted can't have.
-    pub(super) fn check_free_space(&self, request: &Request) -> Result<(), Error> {
+    pub(super) fn check_free_space(&self, request: &ConversionRequest) -> Result<(), Error> {
         match request.online.is_some() && self.free_space != FreeSpace::Leave {
-            true => Err(Refusal::FreeSpaceInUse.into()),
+            true => Err(ConversionRefusal::FreeSpaceInUse.into()),
             false => Ok(()),
         }
     }

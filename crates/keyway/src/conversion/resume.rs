@@ -3,22 +3,24 @@
 use super::claim::{claim_to_resume, is_under_way, refuse_if_used};
 use super::ending::{forget, nothing_left};
 use super::job::{Job, Next, Prepared, With};
-use super::observer::{Note, Observer};
 use super::outcome::Made;
-use super::plan::{Contents, Plan};
-use super::request::{Request, read_twice};
+use super::plan::{Contents, ConversionPlan};
+use super::request::{ConversionRequest, read_twice};
 use crate::error::Error;
 use crate::medium;
+use crate::progress::{Note, Progress};
 use crate::secrets::{PasswordSource, Sources, Subject, Wanted, one_standard_input};
-use crate::under_way::{ConversionError, Found, JournalFile, Refusal, is_paused_volume, percentage};
+use crate::under_way::{
+    ConversionError, ConversionRefusal, Found, JournalFile, is_paused_volume, percentage,
+};
 use crate::unlock::VolumeFormat;
 use keyway_convert::bitlocker::{self as convert, Next as NextRun, Proof};
 use keyway_convert::cross_format::{self, BothSecrets, Direction};
 use keyway_convert::veracrypt::{self, ResumeSecrets};
 use keyway_convert::{ConversionKind, ConvertError, PlannedConversion};
-use keyway_fs::FileSystem;
+use keyway_fs::FoundFileSystem;
 use keyway_store::{FileStore, Store};
-use keyway_volume::bitlocker::{self, State as VolumeState, UnlockRequest};
+use keyway_volume::bitlocker::{self, EncryptionState, UnlockRequest};
 use std::sync::Arc;
 
 /// What there is to go on with, claimed: from now on nobody else does.
@@ -32,7 +34,7 @@ struct Resumption {
 
 /// Looks what there is, and claims it. The marks on a medium are anybody's: what there is to open must have opened before
 /// anything is written or removed.
-pub(super) fn resumption(request: &Request) -> Result<(Plan, Box<dyn Job>), Error> {
+pub(super) fn resumption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let path = &*request.path;
     let before = is_under_way(&medium::look(path)?)?;
     refuse_if_used(path)?;
@@ -60,18 +62,20 @@ pub(super) fn resumption(request: &Request) -> Result<(Plan, Box<dyn Job>), Erro
 }
 
 /// What was named must be something that this conversion has.
-fn check(request: &Request, found: Option<&Found>) -> Result<(), Error> {
+fn check(request: &ConversionRequest, found: Option<&Found>) -> Result<(), Error> {
     let reencrypts = found.is_some_and(|found| found.kind() == ConversionKind::Reencryption);
     match found {
         Some(Found::VeraCrypt(_)) if request.sources.names_bitlocker() => {
-            return Err(Refusal::NotBitLockers.into());
+            return Err(ConversionRefusal::NotBitLockers.into());
         }
         Some(Found::CrossFormat(_)) if request.online.is_some() => {
             return Err(PlannedConversion::cross_format_in_use().into());
         }
         // A BitLocker volume that is re-encrypted keeps what opens it.
-        Some(Found::BitLocker(_)) | None if request.new.is_given() => return Err(Refusal::NoNewSecret.into()),
-        _ if request.new.is_given() && !reencrypts => return Err(Refusal::NoNewSecret.into()),
+        Some(Found::BitLocker(_)) | None if request.new.is_given() => {
+            return Err(ConversionRefusal::NoNewSecret.into());
+        }
+        _ if request.new.is_given() && !reencrypts => return Err(ConversionRefusal::NoNewSecret.into()),
         _ => {}
     }
     Ok(())
@@ -79,24 +83,28 @@ fn check(request: &Request, found: Option<&Found>) -> Result<(), Error> {
 
 /// Where the marker is not in front the conversion begins anew, and what it needs lies behind the file system as that
 /// was. Whoever has used it since may have made it larger.
-fn refuse_if_grown(request: &Request, found: &keyway_convert::Found, store: &FileStore) -> Result<(), Error> {
+fn refuse_if_grown(
+    request: &ConversionRequest,
+    found: &keyway_convert::FoundVeraCrypt,
+    store: &FileStore,
+) -> Result<(), Error> {
     if found.in_front || found.marker.kind != ConversionKind::Encryption {
         return Ok(());
     }
-    match FileSystem::find(store)? {
+    match FoundFileSystem::find(store)? {
         Some(now) if now.bytes > found.marker.moved => {
-            Err(Refusal::Grown { path: request.path.clone(), bytes: found.marker.moved }.into())
+            Err(ConversionRefusal::Grown { path: request.path.clone(), bytes: found.marker.moved }.into())
         }
         _ => Ok(()),
     }
 }
 
 fn plan(
-    request: &Request,
+    request: &ConversionRequest,
     store: &FileStore,
     found: Option<&Found>,
     journal: &Result<Option<JournalFile>, Error>,
-) -> Result<Plan, Error> {
+) -> Result<ConversionPlan, Error> {
     let journal = journal.as_ref().ok().and_then(Option::as_ref);
     let volume = |format| Contents::volume(format);
     let format = match found {
@@ -117,7 +125,7 @@ fn plan(
         Some(_) => journal.map(|journal| journal.path().to_owned()),
         None => request.journal()?,
     };
-    let mut plan = Plan::new(request, kind, both, place)?;
+    let mut plan = ConversionPlan::new(request, kind, both, place)?;
     // What is damaged is told by whoever opens it.
     if let Some(found) = found.filter(|found| found.in_front())
         && let Ok((done, total)) = found.how_far(store, journal.map(JournalFile::store))
@@ -134,7 +142,7 @@ fn plan(
 /// What goes on with a BitLocker volume that was paused.
 fn paused_kind(store: &FileStore) -> Result<ConversionKind, Error> {
     Ok(match bitlocker::look(store)?.metadata.block().next_state {
-        VolumeState::Decrypted => ConversionKind::Decryption,
+        EncryptionState::Decrypted => ConversionKind::Decryption,
         _ => ConversionKind::Encryption,
     })
 }
@@ -167,7 +175,7 @@ fn go_on(
 fn resume_veracrypt(
     with: &With<'_>,
     store: FileStore,
-    found: keyway_convert::Found,
+    found: keyway_convert::FoundVeraCrypt,
     journal: Option<JournalFile>,
 ) -> Result<Next, Error> {
     let (request, subject) = (with.request, with.request.subject());
@@ -181,7 +189,8 @@ fn resume_veracrypt(
     let secrets = ResumeSecrets { old: &old, new: other.as_ref() };
     let file = journal.as_ref().map(JournalFile::store);
     // The marker and the file are anybody's until the headers open.
-    let planned = veracrypt::Plan::resume(found, &store, file, &secrets).map_err(|e| request.said(e))?;
+    let planned =
+        veracrypt::VeraCryptPlan::resume(found, &store, file, &secrets).map_err(|e| request.said(e))?;
     let planned = with.as_asked(planned)?;
     let space = Some(planned.free_space().into());
     go_on(planned, Arc::new(store), journal, Made { space, ..Made::default() })
@@ -192,7 +201,7 @@ fn resume_veracrypt(
 fn resume_cross_format(
     with: &With<'_>,
     store: FileStore,
-    found: cross_format::Found,
+    found: cross_format::FoundCrossFormat,
     file: JournalFile,
 ) -> Result<Next, Error> {
     let (request, mark) = (with.request, found.mark);
@@ -212,18 +221,18 @@ fn resume_cross_format(
     let veracrypt = veracrypt.read(Wanted::Password, &subject, with.secrets)?;
     let both = BothSecrets { veracrypt: &veracrypt, bitlocker: &UnlockRequest::new(&bitlocker) };
     // The marker and the file are anybody's until both volumes open.
-    let planned = cross_format::Plan::resume(&store, file.store(), mark, &both);
+    let planned = cross_format::CrossFormatPlan::resume(&store, file.store(), mark, &both);
     let planned = planned.map_err(|e| request.said(e))?;
     let file = file.for_writing()?;
     if !found.in_front {
-        use cross_format::MediumState as Left;
+        use cross_format::CrossFormatMedium as Left;
         let [_, to] = planned.mark().direction.formats();
         let left = cross_format::settle(&store, file.store(), planned.mark()).map_err(|e| request.said(e))?;
         if left != Left::HalfConverted {
-            forget(file, with.observer);
+            forget(file, with.progress);
             let (conversion, new_format) = (ConversionKind::Reencryption, Some(to));
             return match left {
-                Left::Untouched => Err(request.said(Refusal::NotBegun { conversion, new_format })),
+                Left::Untouched => Err(request.said(ConversionRefusal::NotBegun { conversion, new_format })),
                 _ => Ok(ended(request, Some(conversion), to)),
             };
         }
@@ -239,10 +248,10 @@ fn resume_cross_format(
 fn resume_bitlocker(
     with: &With<'_>,
     store: FileStore,
-    found: Option<&convert::Found>,
+    found: Option<&convert::FoundBitLocker>,
     mut journal: Result<Option<JournalFile>, Error>,
 ) -> Result<Next, Error> {
-    use convert::MediumState as Left;
+    use convert::BitLockerMedium as Left;
     let request = with.request;
     let failed = |e: ConvertError| request.said(e);
     let store: Arc<dyn Store> = Arc::new(store);
@@ -258,12 +267,12 @@ fn resume_bitlocker(
     if let Some(found) = found.filter(|found| !found.in_front) {
         let proof = convert::prove(&store, found, &unlock_request).map_err(failed)?;
         let left = convert::clean(&store, &found.mark, proof).map_err(failed)?;
-        forget_or_tell(std::mem::replace(&mut journal, Ok(None)), proof, with.observer);
+        forget_or_tell(std::mem::replace(&mut journal, Ok(None)), proof, with.progress);
         if left != Left::Volume || !is_paused_volume(&store)? {
             let conversion = found.mark.kind;
             return match left {
                 Left::FileSystem | Left::Untouched => {
-                    Err(request.said(Refusal::NotBegun { conversion, new_format: None }))
+                    Err(request.said(ConversionRefusal::NotBegun { conversion, new_format: None }))
                 }
                 Left::Decrypted | Left::Volume => Ok(ended(request, Some(conversion), "bitlocker")),
             };
@@ -282,17 +291,17 @@ fn resume_bitlocker(
 }
 
 /// Nothing was left to convert.
-fn ended(request: &Request, conversion: Option<ConversionKind>, format: &'static str) -> Next {
+fn ended(request: &ConversionRequest, conversion: Option<ConversionKind>, format: &'static str) -> Next {
     Next::Ended(Box::new(nothing_left(request, conversion, format)))
 }
 
 /// What becomes of the journal of a run that had not begun, or was through. Without a proof it stays: a medium that says
 /// the same of itself as the one it belongs to may be another.
-fn forget_or_tell(journal: Result<Option<JournalFile>, Error>, proof: Proof, observer: &dyn Observer) {
+fn forget_or_tell(journal: Result<Option<JournalFile>, Error>, proof: Proof, progress: &dyn Progress) {
     match (journal, proof) {
         (Ok(None), _) => {}
-        (Ok(Some(journal)), Proof::Opens) => forget(journal, observer),
-        (Ok(Some(journal)), Proof::NothingToOpen) => observer.note(&Note::JournalUnproven(journal.path())),
-        (Err(e), _) => observer.note(&Note::JournalNotFound(&e)),
+        (Ok(Some(journal)), Proof::Opens) => forget(journal, progress),
+        (Ok(Some(journal)), Proof::NothingToOpen) => progress.note(&Note::JournalUnproven(journal.path())),
+        (Err(e), _) => progress.note(&Note::JournalNotFound(&e)),
     }
 }

@@ -3,15 +3,16 @@
 use super::ending::{forget, interrupted, outcome, tell_of_kept};
 use super::in_use;
 use super::job::{Job, Next, Prepared, With};
-use super::observer::{Observer, Stage};
-use super::outcome::{Outcome, Work};
-use super::plan::Plan;
-use super::request::{Goal, Request};
+use super::lost_sectors::LostList;
+use super::outcome::{ConversionOutcome, Work};
+use super::plan::ConversionPlan;
+use super::request::{ConversionRequest, Goal};
 use super::{bitlocker, claim, cross_format, resume, veracrypt};
 use crate::error::Error;
 use crate::medium;
+use crate::progress::{Progress, Stage};
 use crate::secrets::Secrets;
-use crate::under_way::{JournalFile, Refusal, Watch, speed};
+use crate::under_way::{ConversionRefusal, JournalFile, Watch, speed};
 use crate::unlock::{Family, UnlockArguments};
 use keyway_convert::Stopped;
 use std::time::Instant;
@@ -20,8 +21,8 @@ use std::time::Instant;
 #[non_exhaustive]
 pub struct Conversion {
     /// What it will do.
-    pub plan: Plan,
-    request: Request,
+    pub plan: ConversionPlan,
+    request: ConversionRequest,
     job: Box<dyn Job>,
 }
 
@@ -32,7 +33,7 @@ pub struct Conversion {
 /// # Errors
 /// The file or device can't be written, or somebody uses it; what was asked for can't be had, or not together; there is
 /// no room; the file system is damaged.
-pub fn plan(request: &Request, secrets: &dyn Secrets) -> Result<Conversion, Error> {
+pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conversion, Error> {
     let path = &*request.path;
     medium::must_exist(path)?;
     medium::must_be_writable(path)?;
@@ -47,10 +48,10 @@ pub fn plan(request: &Request, secrets: &dyn Secrets) -> Result<Conversion, Erro
             let old = crate::detect::family(path, &UnlockArguments::new())?;
             match (old, new.format.unwrap_or(old)) {
                 (old, new_one) if new.used_space_only && (old != new_one || old != Family::BitLocker) => {
-                    return Err(Refusal::UsedSpaceOnly.into());
+                    return Err(ConversionRefusal::UsedSpaceOnly.into());
                 }
                 (old, new_one) if old != new_one => cross_format::conversion(request, new, old, secrets)?,
-                _ if new.grow => return Err(Refusal::KeepsItsSize.into()),
+                _ if new.grow => return Err(ConversionRefusal::KeepsItsSize.into()),
                 (Family::BitLocker, _) => bitlocker::reencryption(request, new)?,
                 (Family::VeraCrypt, _) => veracrypt::reencryption(request, new)?,
             }
@@ -72,25 +73,38 @@ impl Conversion {
     /// # Errors
     /// A secret is wrong; what was asked for can't be had; somebody else was faster: then everything is as it was. The
     /// medium failed: what is converted stays so ([`ConversionError::Interrupted`](super::ConversionError::Interrupted)).
-    pub fn run(self, secrets: &dyn Secrets, observer: &dyn Observer) -> Result<Outcome, Error> {
+    pub fn run(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<ConversionOutcome, Error> {
         let Self { plan, request, job } = self;
-        match job.prepare(&With { plan: &plan, request: &request, secrets, observer })? {
+        let lost = LostList::of(&request)?;
+        match job.prepare(&With { plan: &plan, request: &request, secrets, progress })? {
             Next::Ended(outcome) => Ok(*outcome),
-            Next::Convert(prepared) => match &request.online {
-                Some(online) => in_use::carry_out(&request, online, *prepared, observer),
-                None => carry_out(&request, *prepared, observer),
-            },
+            Next::Convert(prepared) => {
+                let lost = lost.as_ref();
+                let done = match &request.online {
+                    Some(online) => in_use::carry_out(&request, online, *prepared, lost, progress),
+                    None => carry_out(&request, *prepared, lost, progress),
+                };
+                // However it ended.
+                lost.into_iter().for_each(|lost| lost.tell(progress));
+                Ok(lost.into_iter().fold(done?, |outcome, lost| lost.add(outcome)))
+            }
         }
     }
 }
 
-fn carry_out(request: &Request, prepared: Prepared, observer: &dyn Observer) -> Result<Outcome, Error> {
+fn carry_out(
+    request: &ConversionRequest,
+    prepared: Prepared,
+    lost: Option<&LostList>,
+    progress: &dyn Progress,
+) -> Result<ConversionOutcome, Error> {
     let Prepared { planned, store, journal, made } = prepared;
     let file = journal.as_ref();
     let conversion = planned.conversion(&*store, file.map(JournalFile::store), false);
-    let conversion = conversion.map_err(|e| request.said(e))?;
-    observer.stage(Stage::Converting(planned.kind()));
-    let far = |done, total| observer.at(done, total);
+    let mut conversion = conversion.map_err(|e| request.said(e))?;
+    conversion.lost = lost.map(|list| list as _);
+    progress.stage(Stage::Converting(planned.kind()));
+    let far = |done, total| progress.at(done, total);
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), Some(&far), request.limit)?;
     let began = Instant::now();
     let stopped = planned.run(&conversion, &watch);
@@ -108,14 +122,19 @@ fn carry_out(request: &Request, prepared: Prepared, observer: &dyn Observer) -> 
         }
     }
     if let Some(journal) = journal.filter(|_| done_bytes.is_none()) {
-        forget(journal, observer);
+        forget(journal, progress);
     }
-    tell_of_kept(&planned, stopped, observer);
+    tell_of_kept(&planned, stopped, progress);
     let work = Work {
         total_bytes,
         done_bytes,
         seconds: time.as_secs_f64(),
         bytes_per_second: speed(total_bytes, time),
     };
-    Ok(Outcome { work: Some(work), percentage_encrypted, made, ..outcome(request, &planned, stopped) })
+    Ok(ConversionOutcome {
+        work: Some(work),
+        percentage_encrypted,
+        made,
+        ..outcome(request, &planned, stopped)
+    })
 }

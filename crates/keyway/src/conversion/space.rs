@@ -2,14 +2,14 @@
 //! larger; and all of that is taken back where nothing comes of it.
 
 use super::claim::{allocate, claim, set_len};
-use super::observer::{Observer, Stage};
 use super::plan::HeaderSpace;
 use crate::error::{Error, about};
 use crate::medium;
-use crate::under_way::Refusal;
+use crate::progress::{Progress, Stage};
+use crate::under_way::ConversionRefusal;
 use keyway_error::Advice;
-use keyway_fs::FileSystem;
-use keyway_fs::resize::RoomError;
+use keyway_fs::FoundFileSystem;
+use keyway_fs::resize::ResizeToolError;
 use keyway_store::{FileStore, Store};
 use keyway_volume::bitlocker;
 use std::path::Path;
@@ -18,30 +18,30 @@ use std::path::Path;
 pub(super) const PAGE: u64 = 4096;
 
 /// The page behind the file system's last.
-pub(super) fn end_of(fs: &FileSystem) -> u64 {
+pub(super) fn end_of(fs: &FoundFileSystem) -> u64 {
     fs.bytes.next_multiple_of(PAGE)
 }
 
 /// The file system on a medium that is to be encrypted.
-pub(super) fn file_system(path: &Path) -> Result<FileSystem, Error> {
+pub(super) fn file_system(path: &Path) -> Result<FoundFileSystem, Error> {
     let store = medium::look(path)?;
     if bitlocker::is_volume(&store)? {
-        return Err(Refusal::BitLockerAlready(path.to_owned()).into());
+        return Err(ConversionRefusal::BitLockerAlready(path.to_owned()).into());
     }
-    FileSystem::find(&store)?.ok_or_else(|| Refusal::NoFileSystem(path.to_owned()).into())
+    FoundFileSystem::find(&store)?.ok_or_else(|| ConversionRefusal::NoFileSystem(path.to_owned()).into())
 }
 
 /// Where room comes from for a file system that reaches behind `most`, where it had to end; `larger` is how large a file
 /// must be that has room for all of it.
 pub(super) fn elsewhere(
     path: &Path,
-    fs: &FileSystem,
+    fs: &FoundFileSystem,
     most: u64,
     grow: bool,
     larger: impl FnOnce() -> u64,
 ) -> Result<HeaderSpace, Error> {
     match () {
-        () if grow && !path.is_file() => Err(Refusal::DeviceCantGrow.into()),
+        () if grow && !path.is_file() => Err(ConversionRefusal::DeviceCantGrow.into()),
         () if grow => Ok(HeaderSpace::LargerFile { bytes: larger() }),
         () if fs.kind.can_shrink() => {
             let smaller_by_bytes = fs.bytes.saturating_sub(most);
@@ -49,13 +49,13 @@ pub(super) fn elsewhere(
         }
         () => {
             let (missing, is_file) = (end_of(fs).saturating_sub(most), path.is_file());
-            Err(about(path)(Refusal::CantShrink { missing, filesystem: fs.kind, is_file }))
+            Err(about(path)(ConversionRefusal::CantShrink { missing, filesystem: fs.kind, is_file }))
         }
     }
 }
 
 /// Where a file system will end that gets its room from there.
-pub(super) fn end_in(space: HeaderSpace, fs: &FileSystem) -> u64 {
+pub(super) fn end_in(space: HeaderSpace, fs: &FoundFileSystem) -> u64 {
     match space {
         HeaderSpace::SmallerFileSystem { bytes, .. } => bytes,
         HeaderSpace::Enough | HeaderSpace::LargerFile { .. } => end_of(fs),
@@ -63,10 +63,12 @@ pub(super) fn end_in(space: HeaderSpace, fs: &FileSystem) -> u64 {
 }
 
 /// A file system whose own tool has not made it smaller, and where else the room can come from.
-pub(super) fn not_smaller(path: &Path, fs: &FileSystem, to: u64, error: RoomError) -> Error {
+pub(super) fn not_smaller(path: &Path, fs: &FoundFileSystem, to: u64, error: ResizeToolError) -> Error {
     let (missing, filesystem, is_file) = (end_of(fs).saturating_sub(to), fs.kind, path.is_file());
     match error {
-        RoomError::Refused { .. } => about(path)(Refusal::TooFull { error, missing, filesystem, is_file }),
+        ResizeToolError::Refused { .. } => {
+            about(path)(ConversionRefusal::TooFull { error, missing, filesystem, is_file })
+        }
         error => about(path)(error),
     }
 }
@@ -74,7 +76,7 @@ pub(super) fn not_smaller(path: &Path, fs: &FileSystem, to: u64, error: RoomErro
 /// A file system that room is made for.
 pub(super) struct MakingRoom<'a> {
     pub(super) path: &'a Path,
-    pub(super) fs: &'a FileSystem,
+    pub(super) fs: &'a FoundFileSystem,
     pub(super) space: HeaderSpace,
     /// A file's holes are filled: everything in it will be written.
     pub(super) whole: bool,
@@ -86,14 +88,14 @@ impl MakingRoom<'_> {
     /// touched. `begin` writes nothing to the medium.
     pub(super) fn around<P, R>(
         &self,
-        observer: &dyn Observer,
+        progress: &dyn Progress,
         plan: impl FnOnce(&FileStore) -> Result<P, Error>,
         begin: impl FnOnce(FileStore, P) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let before = self.path.metadata().map_err(|e| Error::system("look at", self.path, e))?.len();
         // Whoever has it now keeps it as it is.
         drop(claim(self.path)?);
-        self.make(observer, plan, begin).map_err(|error| match self.undo(before) {
+        self.make(progress, plan, begin).map_err(|error| match self.undo(before) {
             Some(left) => error.leaving(left),
             None => error,
         })
@@ -101,7 +103,7 @@ impl MakingRoom<'_> {
 
     fn make<P, R>(
         &self,
-        observer: &dyn Observer,
+        progress: &dyn Progress,
         plan: impl FnOnce(&FileStore) -> Result<P, Error>,
         begin: impl FnOnce(FileStore, P) -> Result<R, Error>,
     ) -> Result<R, Error> {
@@ -117,7 +119,7 @@ impl MakingRoom<'_> {
             (plan(&store)?, store.size())
         };
         if let HeaderSpace::SmallerFileSystem { bytes, .. } = self.space {
-            observer.stage(Stage::Shrinking(fs.kind));
+            progress.stage(Stage::Shrinking(fs.kind));
             let shrunk = fs.kind.resize(path, bytes);
             // resize2fs cuts a file where its file system ends.
             if path.is_file() {
@@ -127,9 +129,9 @@ impl MakingRoom<'_> {
             shrunk.map_err(|e| not_smaller(path, fs, bytes, e))?;
         }
         let store = claim(path)?;
-        let now = FileSystem::find(&store)?.map(|fs| fs.bytes);
+        let now = FoundFileSystem::find(&store)?.map(|fs| fs.bytes);
         if now.is_none_or(|bytes| bytes > end_in(self.space, fs)) || store.size() != size {
-            return Err(Refusal::ChangedMeanwhile(path.to_owned()).into());
+            return Err(ConversionRefusal::ChangedMeanwhile(path.to_owned()).into());
         }
         begin(store, planned)
     }

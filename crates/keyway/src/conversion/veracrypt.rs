@@ -3,42 +3,46 @@
 use super::claim::{allocate, allocate_ranges, claim};
 use super::job::{Job, Next, With};
 use super::outcome::{EncryptedSpace, Made};
-use super::plan::{Contents, HeaderSpace, Loss, Plan};
-use super::request::{NewVolume, Request};
+use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
+use super::request::{ConversionRequest, NewVolume};
 use super::space::{MakingRoom, elsewhere, end_in, end_of, file_system};
 use crate::error::Error;
 use crate::medium;
 use crate::secrets::{Wanted, one_standard_input};
-use crate::under_way::Refusal;
+use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
 use keyway_cipher::Chain;
 use keyway_convert::{ConversionKind, FreeSpace, PlannedConversion, veracrypt};
-use keyway_fs::FileSystem;
+use keyway_fs::FoundFileSystem;
 use keyway_store::FileStore;
 use keyway_volume::Secrets;
-use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, Fill, HEADERS_BYTES, unlock};
+use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, Fill, HEADERS_BYTES, Unlocked, unlock};
 use std::sync::Arc;
 
 const VERACRYPT: VolumeFormat = VolumeFormat::VeraCrypt;
 
 struct Encryption {
-    fs: FileSystem,
+    fs: FoundFileSystem,
     new: NewVolume,
     cipher: Chain,
 }
 
 /// Looks whether the file system can become a volume.
-pub(super) fn encryption(request: &Request, new: &NewVolume) -> Result<(Plan, Box<dyn Job>), Error> {
+pub(super) fn encryption(
+    request: &ConversionRequest,
+    new: &NewVolume,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let cipher = checked(request, new)?;
     if request.new.is_given() {
-        return Err(Refusal::NothingEncrypted.into());
+        return Err(ConversionRefusal::NothingEncrypted.into());
     }
     new.check_free_space(request)?;
     let path = &*request.path;
     let fs = file_system(path)?;
     fs.kind.check(path).map_err(|e| request.said(e))?;
     let [from, to] = [Contents::of(Some(&fs)), Contents::encrypted_by(VERACRYPT, cipher)];
-    let mut plan = Plan::new(request, ConversionKind::Encryption, [from, to], request.named_journal()?)?;
+    let mut plan =
+        ConversionPlan::new(request, ConversionKind::Encryption, [from, to], request.named_journal()?)?;
     plan.space = room(request, new, &fs, plan.size_bytes)?;
     plan.full_journal |= medium::is_slow_to_scatter(path);
     plan.used_space_only = new.used_space_only;
@@ -54,9 +58,9 @@ pub(super) fn encryption(request: &Request, new: &NewVolume) -> Result<(Plan, Bo
 }
 
 /// The cipher; what only BitLocker volumes have is refused.
-fn checked(request: &Request, new: &NewVolume) -> Result<Chain, Error> {
+fn checked(request: &ConversionRequest, new: &NewVolume) -> Result<Chain, Error> {
     if new.is_bitlockers() || request.sources.names_bitlocker() {
-        return Err(Refusal::NotBitLocker.into());
+        return Err(ConversionRefusal::NotBitLocker.into());
     }
     let cipher = new.veracrypt_cipher()?;
     one_standard_input([&request.sources.password, &request.new])?;
@@ -64,11 +68,16 @@ fn checked(request: &Request, new: &NewVolume) -> Result<Chain, Error> {
 }
 
 /// Where the room for headers and journal comes from.
-fn room(request: &Request, new: &NewVolume, fs: &FileSystem, size: u64) -> Result<HeaderSpace, Error> {
+fn room(
+    request: &ConversionRequest,
+    new: &NewVolume,
+    fs: &FoundFileSystem,
+    size: u64,
+) -> Result<HeaderSpace, Error> {
     let on_medium = request.journal.is_none();
     let most_of = |size| match new.used_space_only && request.online.is_some() {
-        true => veracrypt::room_in_use(size, on_medium),
-        false => veracrypt::room(size, on_medium),
+        true => veracrypt::capacity_in_use(size, on_medium),
+        false => veracrypt::content_capacity(size, on_medium),
     };
     let (moved, most) = (end_of(fs), most_of(size));
     if moved <= most {
@@ -104,7 +113,7 @@ impl Job for Encryption {
             |store: &FileStore, end| veracrypt::used_stretches(store, end).map_err(|e| request.said(e));
         let room = MakingRoom { path, fs: &self.fs, space, whole };
         room.around(
-            with.observer,
+            with.progress,
             |store| {
                 // Whether its map can be read; which it will be when the file system has its size.
                 free.map(|_| used(store, end_of(&self.fs))).transpose()?;
@@ -134,19 +143,31 @@ struct Reencryption {
 }
 
 /// Looks whether the volume can get new keys.
-pub(super) fn reencryption(request: &Request, new: &NewVolume) -> Result<(Plan, Box<dyn Job>), Error> {
+pub(super) fn reencryption(
+    request: &ConversionRequest,
+    new: &NewVolume,
+) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let cipher = checked(request, new)?;
     new.check_free_space(request)?;
     let both = [Contents::volume(VERACRYPT), Contents::encrypted_by(VERACRYPT, cipher)];
-    let mut plan = Plan::new(request, ConversionKind::Reencryption, both, request.journal()?)?;
+    let mut plan = ConversionPlan::new(request, ConversionKind::Reencryption, both, request.journal()?)?;
     plan.bytes = Some(veracrypt_bytes(plan.size_bytes));
-    plan.lost = vec![Loss::HiddenVolume, Loss::HeaderBackups];
+    plan.lost = vec![ConversionLoss::HiddenVolume, ConversionLoss::HeaderBackups];
     Ok((plan, Box::new(Reencryption { new: new.clone(), cipher })))
 }
 
 /// Bytes of the data area of a volume that fills so many.
 fn veracrypt_bytes(size: u64) -> u64 {
     size.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES)
+}
+
+/// Claims the volume and opens it, all of which will be written.
+fn open(request: &ConversionRequest, secret: &Secrets) -> Result<(FileStore, Unlocked), Error> {
+    let store = claim(&request.path)?;
+    let unlock_request = request.arguments.veracrypt_request(secret, None, None);
+    let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
+    allocate(&request.path)?;
+    Ok((store, opened))
 }
 
 impl Job for Reencryption {
@@ -157,10 +178,7 @@ impl Job for Reencryption {
             true => Some(request.new.read(Wanted::NewPassword, &subject, with.secrets)?),
             false => None,
         };
-        let store = claim(&request.path)?;
-        let unlock_request = request.arguments.veracrypt_request(&old, None, None);
-        let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
-        allocate(&request.path)?;
+        let (store, opened) = open(request, &old)?;
         let new = new_volume(&self.new, self.cipher, other.as_ref().unwrap_or(&old));
         let planned = veracrypt::reencryption(&store, &opened, &new, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
@@ -172,12 +190,12 @@ impl Job for Reencryption {
 struct Decryption;
 
 /// Looks whether the volume can become the file system in it.
-pub(super) fn decryption(request: &Request) -> Result<(Plan, Box<dyn Job>), Error> {
+pub(super) fn decryption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let both = [Contents::volume(VERACRYPT), Contents::of(None)];
-    let mut plan = Plan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
+    let mut plan = ConversionPlan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
     plan.full_journal |= medium::is_slow_to_scatter(&request.path);
     plan.bytes = Some(veracrypt_bytes(plan.size_bytes));
-    plan.lost = vec![Loss::Secrecy, Loss::HiddenVolume];
+    plan.lost = vec![ConversionLoss::Secrecy, ConversionLoss::HiddenVolume];
     Ok((plan, Box::new(Decryption)))
 }
 
@@ -185,10 +203,7 @@ impl Job for Decryption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let request = with.request;
         let secrets = request.sources.veracrypt_key(&request.path, with.secrets)?;
-        let store = claim(&request.path)?;
-        let unlock_request = request.arguments.veracrypt_request(&secrets, None, None);
-        let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
-        allocate(&request.path)?;
+        let (store, opened) = open(request, &secrets)?;
         let planned = veracrypt::decryption(&store, &opened, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
         drop(opened);

@@ -3,9 +3,9 @@
 use super::place::NewPlace;
 use super::protectors::{ProtectorOptions, protector_id};
 use crate::error::{Error, Misuse, about};
+use crate::progress::{Progress, by_steps};
 use keyway_fs::mkfs::FileSystem;
 use keyway_store::Store;
-use keyway_volume::Progress;
 use keyway_volume::bitlocker::{
     self, FileTime, Fill, Guid, Method, NewProtectors, NewVolume, Note, Protection,
 };
@@ -89,7 +89,7 @@ impl BitLockerOptions {
             description: &description(path, self.label.as_deref()),
         };
         let store: Arc<dyn Store> = Arc::new(target.reopen().map_err(about(path))?);
-        let created = bitlocker::create(&store, &new, progress).map_err(about(path))?;
+        let created = bitlocker::create(&store, &new, &by_steps(progress)).map_err(about(path))?;
         drop(store);
         files.write(protectors, &created.block)?;
         target.keep().map_err(about(path))?;

@@ -5,6 +5,7 @@ use super::place::NewPlace;
 use super::protectors::ProtectorOptions;
 use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
 use crate::error::{Error, Misuse, about};
+use crate::progress::{Progress, Stage};
 use crate::protectors::digits;
 use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
 use crate::session::refuse_if_open;
@@ -14,7 +15,7 @@ use keyway_engine::Access;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_volume::bitlocker::{self, Guid, Method, RecoveryPassword};
 use keyway_volume::veracrypt::CreateError;
-use keyway_volume::{HashName, Progress, Secrets as VeraCryptSecret, Stage};
+use keyway_volume::{HashName, Secrets as VeraCryptSecret};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -74,7 +75,7 @@ pub struct CreatePlan {
     /// The file system's name.
     pub label: Option<String>,
     /// What is lost by it.
-    pub loses: Option<Loss>,
+    pub loses: Option<CreateLoss>,
     /// What only one format has.
     #[serde(flatten)]
     pub details: PlannedDetails,
@@ -88,7 +89,7 @@ pub struct CreatePlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Loss {
+pub enum CreateLoss {
     /// Everything on the device.
     Device,
     /// The file that is there.
@@ -217,8 +218,13 @@ impl CreateRequest {
     /// # Errors
     /// The wishes don't go together or can't be granted, a program is missing, or somebody uses the place.
     pub fn plan(self) -> Result<CreatePlan, Error> {
-        if let Some(fs) = self.filesystem.filter(|fs| fs.find_program().is_none()) {
-            return Err(about(&self.path)(CreateError::FileSystem(MkfsError::Missing(fs))));
+        if self.path.is_dir() {
+            return Err(Error::Folder(self.path));
+        }
+        if let Some(fs) = self.filesystem {
+            let found = fs.find_program().map(drop).ok_or(MkfsError::Missing(fs));
+            let label = found.and_then(|()| fs.check_label(self.label.as_deref().unwrap_or_default()));
+            label.map_err(|e| about(&self.path)(CreateError::FileSystem(e)))?;
         }
         one_standard_input([&self.secret, &self.hidden_secret])?;
         let (cipher, hash, details) = match self.format {
@@ -231,11 +237,11 @@ impl CreateRequest {
             false => Some(NewPlace::find(&self.path, self.bytes, self.replace)?),
         };
         let loses = match &place {
-            None => Some(Loss::OuterEnd),
-            Some(place) if place.is_device() => Some(Loss::Device),
-            Some(place) => place.path.exists().then_some(Loss::File),
+            None => Some(CreateLoss::OuterEnd),
+            Some(place) if place.is_device() => Some(CreateLoss::Device),
+            Some(place) => place.path.exists().then_some(CreateLoss::File),
         };
-        if matches!(loses, Some(Loss::File | Loss::OuterEnd)) {
+        if matches!(loses, Some(CreateLoss::File | CreateLoss::OuterEnd)) {
             refuse_if_open(&self.path, Access::ReadWrite)?;
         }
         Ok(CreatePlan {
@@ -309,9 +315,12 @@ impl CreatePlan {
     /// what was half made is removed.
     pub fn run(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<Created, Error> {
         let (request, path) = (&self.request, &self.path);
-        let begin = || match progress.at(Stage::Fill, 0, self.size_bytes.unwrap_or_default()).is_break() {
-            true => Err(Error::Stopped),
-            false => Ok(()),
+        let begin = || {
+            progress.stage(Stage::Filling);
+            match progress.at(0, self.size_bytes.unwrap_or_default()).is_break() {
+                true => Err(Error::Stopped),
+                false => Ok(()),
+            }
         };
         let subject = Subject::Volume(path.clone());
         match (&self.details, &self.place, request.hidden_bytes) {

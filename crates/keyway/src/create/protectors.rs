@@ -1,7 +1,7 @@
 //! What shall open a new BitLocker volume, and the files that its keys are written to.
 
 use crate::error::{Error, Misuse};
-use crate::key_file::{NewFile, must_be_new};
+use crate::key_file::{NewKeyFile, must_be_new};
 use crate::secrets::{PasswordSource, Secrets, Subject, Wanted};
 use keyway_attach::path_text;
 use keyway_volume::bitlocker::{
@@ -103,8 +103,8 @@ pub fn protector_id(block: &Block, protection: Protection) -> Option<Guid> {
 /// The files that keys are written to; removed again when no volume comes of it.
 #[derive(Default)]
 pub struct KeyFiles {
-    recovery: Option<NewFile>,
-    startup_key: Option<NewFile>,
+    recovery: Option<NewKeyFile>,
+    startup_key: Option<NewKeyFile>,
 }
 
 impl KeyFiles {
@@ -119,10 +119,10 @@ impl KeyFiles {
     ) -> Result<Self, Error> {
         let mut files = Self::default();
         if let Some(path) = recovery_file {
-            files.recovery = Some(NewFile::claim(path.to_owned())?);
+            files.recovery = Some(NewKeyFile::claim(path.to_owned())?);
         }
         if let (Some(folder), Some(key)) = (startup_key_folder, &protectors.startup_key) {
-            files.startup_key = Some(NewFile::claim_startup_key(folder, key)?);
+            files.startup_key = Some(NewKeyFile::claim_startup_key(folder, key)?);
         }
         Ok(files)
     }
@@ -144,7 +144,7 @@ impl KeyFiles {
 
     /// They stay; where the startup key is.
     pub fn keep(self) -> Option<PathBuf> {
-        self.recovery.map(NewFile::keep);
-        self.startup_key.map(NewFile::keep)
+        self.recovery.map(NewKeyFile::keep);
+        self.startup_key.map(NewKeyFile::keep)
     }
 }

@@ -2,11 +2,12 @@
 
 use super::place::NewPlace;
 use crate::error::{Error, about};
+use crate::progress::{Progress, Stage, by_steps};
 use keyway_cipher::{Algorithm, Chain};
 use keyway_engine::{Access, Device};
 use keyway_fs::mkfs::{self, FileSystem};
 use keyway_volume::veracrypt::{self, CreateError, Created, Fill, NewVolume, Note, Target};
-use keyway_volume::{HashName, Progress, Secrets as VeraCryptSecret, Stage};
+use keyway_volume::{HashName, Secrets as VeraCryptSecret};
 use std::path::Path;
 
 /// What a new VeraCrypt volume is like.
@@ -62,7 +63,7 @@ impl VeraCryptOptions {
         progress: &dyn Progress,
     ) -> Result<VeraCryptCreated, Error> {
         let target = place.take(self.quick)?;
-        let created = veracrypt::create(target.store(), &self.new_volume(secret), progress);
+        let created = veracrypt::create(target.store(), &self.new_volume(secret), &by_steps(progress));
         self.finish(&place.path, target, created.map_err(about(&place.path))?, progress)
     }
 
@@ -81,7 +82,7 @@ impl VeraCryptOptions {
     ) -> Result<VeraCryptCreated, Error> {
         let target = Target::existing(path).map_err(about(path))?;
         let new = self.new_volume(secret);
-        let created = veracrypt::create_hidden(target.store(), bytes, &new, outer, progress);
+        let created = veracrypt::create_hidden(target.store(), bytes, &new, outer, &by_steps(progress));
         self.finish(path, target, created.map_err(about(path))?, progress)
     }
 
@@ -102,7 +103,8 @@ impl VeraCryptOptions {
         if let Some(fs) = self.filesystem {
             let store = target.reopen().map_err(about(path))?;
             let device = Device::new(Box::new(store), layout, Access::ReadWrite)?;
-            let far = |done, total| progress.at(Stage::FileSystem, done, total);
+            progress.stage(Stage::MakingFileSystem);
+            let far = |done, total| progress.at(done, total);
             let made = mkfs::format_into(&device, fs, self.label.as_deref(), &far);
             made.map_err(|e| Error::from(CreateError::FileSystem(e)).at(path))?;
         }

@@ -1,6 +1,6 @@
 //! What can be done to a drive, and what is refused of it before anybody is asked for a secret.
 
-use super::contents::{Contents, words};
+use super::contents::{DriveContents, words};
 use super::error::DriveError;
 use super::handle::Drive;
 use crate::error::Error;
@@ -156,6 +156,7 @@ fn table_name<S: Serializer>(table: &ByteTable, serializer: S) -> Result<S::Ok, 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SetUp {
     /// The owner's secret is made up and written to this new file; without one it is [`DriveSecrets::new`](super::DriveSecrets::new).
+    #[serde(with = "keyway_attach::path_text")]
     pub recovery_sheet: Option<PathBuf>,
     /// The drive stays unlocked until it loses power.
     pub leave_unlocked: bool,
@@ -168,6 +169,7 @@ pub struct SetUp {
 #[non_exhaustive]
 pub struct DrivePlan {
     /// The drive.
+    #[serde(with = "keyway_attach::path_text")]
     pub device: PathBuf,
     /// What.
     #[serde(flatten)]
@@ -194,7 +196,7 @@ pub enum DriveNote {
     /// It locks without encrypting: whoever takes its chips out can read them.
     NotEncrypted,
     /// This is on it, and stays.
-    Keeps(Contents),
+    Keeps(DriveContents),
 }
 
 impl DriveChange {
@@ -294,7 +296,7 @@ impl Drive {
             if !self.encrypts() {
                 notes.push(DriveNote::NotEncrypted);
             }
-            notes.extend(Contents::of(&self.path).map(DriveNote::Keeps));
+            notes.extend(DriveContents::of(&self.path).map(DriveNote::Keeps));
         }
         let by = by.map_or_else(|| change.usual(), |by| vec![by]);
         let loses_data = change.loses_data();

@@ -24,7 +24,7 @@ pub(super) fn words<S: Serializer>(value: &impl Display, serializer: S) -> Resul
 /// What is on a drive that has to do with encryption.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Contents {
+pub enum DriveContents {
     /// LUKS2, and drive and software both encrypt.
     Luks2Both,
     /// LUKS2, and the drive alone encrypts.
@@ -37,7 +37,7 @@ pub enum Contents {
     BitLockerUnknown,
 }
 
-impl Display for Contents {
+impl Display for DriveContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Luks2Both => {
@@ -55,13 +55,13 @@ impl Display for Contents {
     }
 }
 
-impl Serialize for Contents {
+impl Serialize for DriveContents {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl Contents {
+impl DriveContents {
     /// What is on a device, where it can be read.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let kind = FileType::from_raw_mode(path.metadata().ok()?.mode());
@@ -114,21 +114,21 @@ mod tests {
     use super::*;
     use keyway_store::MemStore;
 
-    fn luks2(json: &str) -> Option<Contents> {
+    fn luks2(json: &str) -> Option<DriveContents> {
         let mut bytes = vec![0u8; 64 << 10];
         bytes[..8].copy_from_slice(LUKS2);
         bytes[8..16].copy_from_slice(&(16384u64).to_be_bytes());
         bytes[4096..4096 + json.len()].copy_from_slice(json.as_bytes());
-        Contents::on(&MemStore::from_vec(bytes))
+        DriveContents::on(&MemStore::from_vec(bytes))
     }
 
     #[test]
     fn luks2_says_who_encrypts() {
-        assert_eq!(luks2(r#"{"segments":{"0":{"type":"hw-opal-crypt"}}}"#), Some(Contents::Luks2Both));
+        assert_eq!(luks2(r#"{"segments":{"0":{"type":"hw-opal-crypt"}}}"#), Some(DriveContents::Luks2Both));
         let alone = luks2(r#"{"segments":{"0":{"type":"hw-opal","opal_segment_number":1}}}"#);
-        assert_eq!(alone, Some(Contents::Luks2Drive));
-        assert_eq!(luks2(r#"{"segments":{"0":{"type":"crypt"}}}"#), Some(Contents::Luks2Software));
+        assert_eq!(alone, Some(DriveContents::Luks2Drive));
+        assert_eq!(luks2(r#"{"segments":{"0":{"type":"crypt"}}}"#), Some(DriveContents::Luks2Software));
         assert_eq!(luks2("{"), None);
-        assert_eq!(Contents::on(&MemStore::from_vec(vec![0u8; 1 << 20])), None);
+        assert_eq!(DriveContents::on(&MemStore::from_vec(vec![0u8; 1 << 20])), None);
     }
 }

@@ -40,6 +40,7 @@ enum Front {
 #[non_exhaustive]
 pub struct VirtualDriveInfo {
     /// Its file.
+    #[serde(with = "keyway_attach::path_text")]
     pub file: PathBuf,
     /// It was made just now.
     pub created: bool,
@@ -62,6 +63,7 @@ pub struct VirtualDriveInfo {
     /// By which name.
     pub nqn: Option<String>,
     /// Where it is served as a SCSI disk.
+    #[serde(with = "keyway_attach::path_text")]
     pub socket: Option<PathBuf>,
 }
 

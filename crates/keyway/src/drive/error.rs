@@ -1,6 +1,6 @@
 //! Why a drive does not do what it is asked for, as data.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain};
 use keyway_sed::Authority;
 use keyway_sed::diagnosis::{Diagnosis, Situation, diagnose};
 use keyway_sed::host::HostError;
@@ -127,49 +127,38 @@ impl DriveError {
     }
 }
 
-impl Explain for DriveError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Kind as K;
-        let request = |step| Meaning::of(Fault::Request).advise(step);
-        match self {
-            Self::Refused { diagnosis, .. } => diagnosis.meaning.clone(),
-            Self::HalfSetUp(error) => {
-                let mut meaning = error.explain();
-                meaning.kind = K::HalfSetUp;
-                meaning.advice.insert(0, A::KeepOwnersSecret);
-                meaning
-            }
-            Self::NoStandard(_) => (K::Unsupported, Fault::Machine, A::EncryptInstead).into(),
-            Self::OnlyRead(_) => (K::Unsupported, Fault::Machine, A::UseSedutil).into(),
-            Self::NotSetUp(_) => (K::NotSetUp, Fault::State, A::SetDriveUp).into(),
-            Self::SetUpAlready(_) => {
-                Meaning::new(K::SetUpAlready, Fault::State).advise(A::SeeState).advise(A::RevertSetupCutShort)
-            }
-            Self::OddState(_) => (K::NotNow, Fault::State, A::RevertByPsidFirst).into(),
-            Self::InUse { .. } => (K::InUse, Fault::InUse, A::CloseThatFirst).into(),
-            Self::SheetOnDrive(_) => request(A::KeepElsewhere),
-            Self::GlobalRangeHasNoPlace | Self::GlobalRangeStays => request(A::NameAnother),
-            Self::NoLength => request(A::RemoveRangeInstead),
-            Self::NoUser(_) => request(A::NameUser),
-            Self::OtherPart => request(A::ChangeAsThemselves),
-            Self::KernelKnowsNoFile => request(A::ServeVirtualDrive),
-            Self::UnknownToKernel(_) => request(A::UnlockAsKernelKnows),
-            Self::RangeUnknownToKernel => request(A::LeaveOutKernel),
-            Self::Password(error) => request(error.step()),
-            Self::PsidLength(_) => request(A::ReadPsidAgain),
-            Self::NoPsid => request(A::GivePsid),
-            Self::NoOwnersSecret => request(A::GiveOwnersSource),
-            Self::NoVirtualDrives(path) => {
-                Meaning::new(K::Unsupported, Fault::Machine).advise(A::BuildWithVirtualDrives).about(path)
-            }
-            #[cfg(feature = "virtual-drive")]
-            Self::Virtual(error) => error.explain(),
-            Self::VirtualSize => request(A::WriteSize),
-            Self::Served(error) => served(error),
-        }
-    }
-}
+explain! { DriveError {
+    Self::Refused { diagnosis, .. } => { diagnosis.meaning.clone() },
+    Self::HalfSetUp(error) => {
+        let mut meaning = error.explain();
+        meaning.kind = Kind::HalfSetUp;
+        meaning.advice.insert(0, Advice::KeepOwnersSecret);
+        meaning
+    },
+    Self::NoStandard(_) => [Unsupported Machine, EncryptBySoftware],
+    Self::OnlyRead(_) => [Unsupported Machine, UseSedutil],
+    Self::NotSetUp(_) => [NotSetUp State, SetDriveUp],
+    Self::SetUpAlready(_) => [SetUpAlready State, SeeState, RevertSetupCutShort],
+    Self::OddState(_) => [NotNow State, RevertByPsidFirst],
+    Self::InUse { .. } => [InUse InUse, CloseThatFirst],
+    Self::SheetOnDrive(_) => [Request, KeepElsewhere],
+    Self::GlobalRangeHasNoPlace | Self::GlobalRangeStays => [Request, NameAnother],
+    Self::NoLength => [Request, RemoveRangeInstead],
+    Self::NoUser(_) => [Request, NameUser],
+    Self::OtherPart => [Request, ChangeAsThemselves],
+    Self::KernelKnowsNoFile => [Request, ServeVirtualDrive],
+    Self::UnknownToKernel(_) => [Request, UnlockAsKernelKnows],
+    Self::RangeUnknownToKernel => [Request, LeaveOutKernel],
+    Self::Password(error) => [Request, (error.step())],
+    Self::PsidLength(_) => [Request, ReadPsidAgain],
+    Self::NoPsid => [Request, GivePsid],
+    Self::NoOwnersSecret => [Request, GiveOwnersSource],
+    Self::NoVirtualDrives(path) => [Unsupported Machine, BuildWithVirtualDrives; path],
+    #[cfg(feature = "virtual-drive")]
+    Self::Virtual(error) => { error.explain() },
+    Self::VirtualSize => [Request, WriteSize],
+    Self::Served(error) => { served(error) },
+} }
 
 /// A virtual drive's address is chosen by whoever asks.
 fn served(error: &keyway_attach::nvme_tcp::NvmeError) -> Meaning {

@@ -1,9 +1,11 @@
 //! What a drive says of itself to anybody.
 
-use super::contents::{Contents, words};
+use super::contents::{DriveContents, words};
 use super::feature::FeatureInfo;
 use super::handle::Drive;
+use super::range_locks::RangeLocks;
 use crate::error::Error;
+use keyway_error::{Explain, Kind};
 use keyway_sed::discovery::{Discovery, Feature};
 use keyway_sed::host::enterprise::Band;
 use keyway_sed::protocols::IEEE_1667;
@@ -34,6 +36,7 @@ pub struct DriveInfo {
     /// Always `opal`: the family of standards.
     pub format: &'static str,
     /// Its device or file.
+    #[serde(with = "keyway_attach::path_text")]
     pub device: PathBuf,
     /// How it is connected.
     #[serde(serialize_with = "words")]
@@ -71,7 +74,7 @@ pub struct DriveInfo {
     /// The bands of a drive of the Enterprise standard.
     pub bands: Option<Bands>,
     /// What is on it that has to do with encryption.
-    pub contents: Option<Contents>,
+    pub contents: Option<DriveContents>,
     /// What it can do, in its own order.
     pub features: Vec<FeatureInfo>,
 }
@@ -106,20 +109,9 @@ pub struct Bands {
 pub struct BandInfo {
     /// Its number; 0 is everything that no other covers.
     pub band: u16,
-    /// Its first block.
-    pub start_block: u64,
-    /// Its blocks; 0 where it has no place on the drive.
-    pub blocks: u64,
-    /// Reads can be locked.
-    pub read_lock_enabled: bool,
-    /// Writes can be locked.
-    pub write_lock_enabled: bool,
-    /// Reads are locked.
-    pub read_locked: bool,
-    /// Writes are locked.
-    pub write_locked: bool,
-    /// A power cycle locks it.
-    pub locks_on_power_cycle: bool,
+    /// Where it lies, and how it is locked.
+    #[serde(flatten)]
+    pub locks: RangeLocks,
     /// Who rules it.
     pub authority: String,
     /// Whether that one may be used, where the drive tells.
@@ -128,15 +120,12 @@ pub struct BandInfo {
 
 impl From<&Band> for BandInfo {
     fn from(Band { range, master_enabled }: &Band) -> Self {
+        let mut locks = RangeLocks::from(range);
+        locks.read_locked &= locks.read_lock_enabled;
+        locks.write_locked &= locks.write_lock_enabled;
         Self {
             band: range.number,
-            start_block: range.start,
-            blocks: range.blocks,
-            read_lock_enabled: range.read_lock_enabled,
-            write_lock_enabled: range.write_lock_enabled,
-            read_locked: range.read_lock_enabled && range.read_locked,
-            write_locked: range.write_lock_enabled && range.write_locked,
-            locks_on_power_cycle: range.locks_on_power_cycle,
+            locks,
             authority: format!("BandMaster{}", range.number),
             authority_enabled: *master_enabled,
         }
@@ -209,7 +198,7 @@ impl Drive {
             ieee_1667: spoken.contains(&IEEE_1667),
             limits,
             bands,
-            contents: Contents::of(&self.path),
+            contents: DriveContents::of(&self.path),
             features: discovery.features.iter().map(FeatureInfo::from).collect(),
         }
     }
@@ -245,6 +234,7 @@ impl Drive {
 #[non_exhaustive]
 pub struct ListedDrive {
     /// Its device.
+    #[serde(with = "keyway_attach::path_text")]
     pub device: PathBuf,
     /// Its model.
     pub model: Option<String>,
@@ -259,7 +249,7 @@ pub struct ListedDrive {
     /// [`HARDWARE_ENCRYPTION`] where it encrypts.
     pub encryption_method: Option<&'static str>,
     /// What is on it that has to do with encryption.
-    pub contents: Option<Contents>,
+    pub contents: Option<DriveContents>,
     /// Why nothing is known, without the drive's name.
     pub reason: Option<String>,
     /// The same as an error.
@@ -277,7 +267,7 @@ impl From<Drive> for ListedDrive {
             standards: standards(drive.discovery()),
             state: drive.state(),
             encryption_method: drive.encryption_method(),
-            contents: Contents::of(&drive.path),
+            contents: DriveContents::of(&drive.path),
             device: drive.path,
             reason: None,
             error: None,
@@ -286,7 +276,10 @@ impl From<Drive> for ListedDrive {
 }
 
 /// These drives; where none is named, all of this machine's NVMe, SATA and SAS drives.
-pub fn list(devices: &[PathBuf]) -> Vec<ListedDrive> {
+///
+/// # Errors
+/// This user may ask none of them: that is no list.
+pub fn list(devices: &[PathBuf]) -> Result<Vec<ListedDrive>, Error> {
     let all = if devices.is_empty() { drives() } else { devices.to_vec() };
     let listed = all.into_iter().map(|device| match Drive::open(&device) {
         Ok(drive) => drive.into(),
@@ -299,7 +292,14 @@ pub fn list(devices: &[PathBuf]) -> Vec<ListedDrive> {
             ListedDrive { device, reason, error: Some(error), ..ListedDrive::default() }
         }
     });
-    listed.collect()
+    let mut listed: Vec<_> = listed.collect();
+    if listed.iter().all(|drive| drive.error.is_some()) {
+        let errors = listed.iter_mut().filter_map(|drive| drive.error.take());
+        if let Some(denied) = errors.filter(|error| error.explain().kind == Kind::NotPermitted).last() {
+            return Err(denied);
+        }
+    }
+    Ok(listed)
 }
 
 /// Whole disks whose drivers take security commands.

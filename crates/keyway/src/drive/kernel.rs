@@ -3,7 +3,7 @@
 use super::error::DriveError;
 use super::handle::Drive;
 use crate::error::Error;
-use keyway_sed::host::{Did, HostError, Refused};
+use keyway_sed::host::{HostError, Operation, Refused};
 use keyway_sed::{Authority, Status};
 use keyway_sys::{OpalLock, OpalRange, opal_lock_unlock, opal_save};
 use std::fs::File;
@@ -27,7 +27,8 @@ impl KernelUnlock<'_> {
                 return Ok(*who);
             }
         }
-        let refused = Refused { did: Did::Authenticate, authority: tried.last().copied(), status: last };
+        let refused =
+            Refused { operation: Operation::Authenticate, authority: tried.last().copied(), status: last };
         Err(drive.said(HostError::Refused(refused), &tried).into())
     }
 

@@ -64,7 +64,7 @@ impl DriveOutcome {
     pub fn conversion(&self) -> Value {
         let DrivePlan { device, change, .. } = &self.plan;
         let document = |conversion: &str, locked: bool| {
-            json!({"volume": device, "conversion": conversion, "state": "done", "format": "opal",
+            json!({"volume": keyway_attach::path_text::value(device), "conversion": conversion, "state": "done", "format": "opal",
                 "encryption_method": HARDWARE_ENCRYPTION, "lock_status": if locked { "Locked" } else { "Unlocked" },
                 "seconds": self.took.as_secs_f64()})
         };

@@ -2,9 +2,10 @@
 
 use super::contents::words;
 use super::handle::Drive;
+use super::range_locks::RangeLocks;
 use super::secret::DriveSecrets;
-use crate::create::{Progress, Stage};
 use crate::error::Error;
+use crate::progress::Progress;
 use keyway_sed::Authority;
 use keyway_sed::discovery::Feature;
 use keyway_sed::host::ranges::{Range, RangeState};
@@ -23,6 +24,7 @@ const LARGEST: u64 = 1 << 30;
 #[non_exhaustive]
 pub struct Ranges {
     /// The drive.
+    #[serde(with = "keyway_attach::path_text")]
     pub device: PathBuf,
     /// Bytes of a block.
     pub block_bytes: u64,
@@ -44,20 +46,9 @@ pub struct RangeInfo {
     pub start_bytes: u64,
     /// Its length in bytes.
     pub length_bytes: u64,
-    /// Its first block.
-    pub start_block: u64,
-    /// Its blocks.
-    pub blocks: u64,
-    /// Reads can be locked.
-    pub read_lock_enabled: bool,
-    /// Writes can be locked.
-    pub write_lock_enabled: bool,
-    /// Reads are locked, if they can be.
-    pub read_locked: bool,
-    /// Writes are locked, if they can be.
-    pub write_locked: bool,
-    /// A power cycle locks it.
-    pub locks_on_power_cycle: bool,
+    /// The same in blocks, and how it is locked.
+    #[serde(flatten)]
+    pub locks: RangeLocks,
     /// What it lets through now.
     pub state: &'static str,
     /// Who may lock and unlock it.
@@ -69,6 +60,7 @@ pub struct RangeInfo {
 #[non_exhaustive]
 pub struct Users {
     /// The drive.
+    #[serde(with = "keyway_attach::path_text")]
     pub device: PathBuf,
     /// All of them.
     pub users: Vec<UserInfo>,
@@ -129,13 +121,7 @@ impl RangeInfo {
             range: range.number,
             start_bytes: range.start.saturating_mul(block),
             length_bytes: range.blocks.saturating_mul(block),
-            start_block: range.start,
-            blocks: range.blocks,
-            read_lock_enabled: range.read_lock_enabled,
-            write_lock_enabled: range.write_lock_enabled,
-            read_locked: range.read_locked,
-            write_locked: range.write_locked,
-            locks_on_power_cycle: range.locks_on_power_cycle,
+            locks: RangeLocks::from(&range),
             state,
             unlocked_by,
         }
@@ -216,7 +202,7 @@ impl Drive {
             let room = session.table_bytes_from(table, offset)?;
             let total = length.unwrap_or(room).min(room).min(LARGEST);
             let mut content = vec![0u8; total as usize];
-            session.read_table(table, offset, &mut content, |done| progress.at(Stage::Fill, done, total))?;
+            session.read_table(table, offset, &mut content, |done| progress.at(done, total))?;
             Ok(content)
         })
     }

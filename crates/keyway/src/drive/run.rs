@@ -5,8 +5,8 @@ use super::handle::Drive;
 use super::outcome::{DriveOutcome, OutcomeFacts as Outcome};
 use super::read::Shadow;
 use super::secret::DriveSecrets;
-use crate::create::{Progress, Stage};
 use crate::error::Error;
+use crate::progress::Progress;
 use keyway_sed::Authority;
 use keyway_sed::host::ranges::Lock;
 use keyway_sed::host::{Credential, Host, HostError, Session};
@@ -174,7 +174,7 @@ fn in_session(
         }
         DriveChange::WriteTable { table, offset, content } => {
             let total = content.len() as u64;
-            session.write_table(*table, *offset, content, |done| progress.at(Stage::Fill, done, total))?;
+            session.write_table(*table, *offset, content, |done| progress.at(done, total))?;
         }
         _ => {}
     }

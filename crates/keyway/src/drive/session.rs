@@ -4,7 +4,7 @@ use super::error::DriveError;
 use super::handle::Drive;
 use crate::error::Error;
 use keyway_secret::SecretBytes;
-use keyway_sed::host::{Credential, Did, HostError, Refused, Session};
+use keyway_sed::host::{Credential, HostError, Operation, Refused, Session};
 use keyway_sed::{Authority, Status};
 
 /// What is done in a session.
@@ -41,7 +41,7 @@ impl Drive {
             match done {
                 Ok(done) => return Ok((*who, done)),
                 // It says so to a wrong password and to a user that is not enabled.
-                Err(HostError::Refused(Refused { did: Did::Authenticate, status, .. }))
+                Err(HostError::Refused(Refused { operation: Operation::Authenticate, status, .. }))
                     if status != Status::AuthorityLockedOut && tried.len() < by.len() => {}
                 Err(error) => return Err(self.said(error, &tried).into()),
             }

@@ -5,7 +5,7 @@ use super::error::DriveError;
 use super::handle::Drive;
 use super::secret::{DriveSecrets, SheetFacts};
 use crate::error::Error;
-use crate::key_file::NewFile;
+use crate::key_file::NewKeyFile;
 use crate::secrets::Wanted;
 use keyway_secret::SecretBytes;
 use keyway_sed::Authority;
@@ -40,11 +40,11 @@ impl Drive {
             if self.host.take_back(&owner, &user).is_ok() {
                 return Err(error.into());
             }
-            sheet.map(NewFile::keep);
+            sheet.map(NewKeyFile::keep);
             return Err(DriveError::HalfSetUp(Box::new(error)).into());
         }
         let took = begun.elapsed();
-        sheet.map(NewFile::keep);
+        sheet.map(NewKeyFile::keep);
         Ok(took)
     }
 
@@ -55,11 +55,11 @@ impl Drive {
         single_user: bool,
         secret: &SecretBytes,
         secrets: &DriveSecrets<'_>,
-    ) -> Result<NewFile, Error> {
+    ) -> Result<NewKeyFile, Error> {
         let (device, identity) = (self.path.as_path(), self.identity());
         let facts = SheetFacts { device, identity, hash: secrets.hash, single_user };
         let [before, after] = (secrets.sheet)(&facts);
-        let mut sheet = NewFile::claim(path.to_owned())?;
+        let mut sheet = NewKeyFile::claim(path.to_owned())?;
         sheet.write(&[before.as_bytes(), secret, after.as_bytes()])?;
         Ok(sheet)
     }

@@ -10,6 +10,8 @@ mod family;
 mod repair;
 mod restore;
 
+pub use crate::bitlocker::{BootFault, CopyInfo, CopyState};
+pub use crate::veracrypt::HeaderLocation;
 pub use backup::{BackedUp, BackupPlan, backup};
 pub use check::{Checked, CheckedDetails, CheckedHeader, check};
 pub use repair::{RepairPlan, RepairedHeader, repair};

@@ -3,11 +3,11 @@
 use super::family::family;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
-use crate::medium;
 use crate::searching::Searched;
 use crate::unlock::Family;
 use keyway_attach::path_text;
-use keyway_fs::FileSystem;
+use keyway_engine::Access;
+use keyway_fs::FoundFileSystem;
 use keyway_store::FileStore;
 use keyway_volume::bitlocker::{self, CopyState, OpenedKeys, UnlockRequest};
 use serde::Serialize;
@@ -59,7 +59,7 @@ pub fn repair<'a>(volume: &'a LockedVolume<'a>) -> Result<RepairPlan<'a>, Error>
     if family(volume)? != Family::BitLocker {
         return Err(Misuse::NothingToRepair(volume.path.clone()).into());
     }
-    medium::must_be_writable(&volume.path)?;
+    volume.must_be_free(Access::ReadWrite)?;
     let secrets = volume.bitlocker_key()?;
     let store = volume.to_change()?;
     let request = UnlockRequest { search: true, ..UnlockRequest::new(&secrets) };
@@ -72,7 +72,7 @@ pub fn repair<'a>(volume: &'a LockedVolume<'a>) -> Result<RepairPlan<'a>, Error>
     let overwrites_what_is_in_front = metadata.lost_boot.is_some() && !metadata.lost_in_part;
     if overwrites_what_is_in_front {
         // The metadata may be of a volume that was there before.
-        if let Some(found) = FileSystem::find(&store).map_err(|e| volume.said(e))? {
+        if let Some(found) = FoundFileSystem::find(&store).map_err(|e| volume.said(e))? {
             return Err(Error::FileSystemInFront(found.kind.name()));
         }
     }

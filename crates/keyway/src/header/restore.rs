@@ -7,6 +7,7 @@ use crate::medium;
 use crate::secrets::{Subject, Wanted};
 use crate::unlock::Family;
 use keyway_attach::path_text;
+use keyway_engine::Access;
 use keyway_volume::bitlocker::{HeaderBackup, UnlockRequest};
 use keyway_volume::veracrypt::{self, HeaderLocation, KeysGuard, RestoreFrom};
 use serde::Serialize;
@@ -81,7 +82,7 @@ pub fn restore<'a>(
     if format == Family::BitLocker && file.is_none() {
         return Err(Misuse::NoBackupFile.into());
     }
-    medium::must_be_writable(&volume.path)?;
+    volume.must_be_free(Access::ReadWrite)?;
     file.map_or(Ok(()), medium::must_exist)?;
     let from = match (format, file) {
         (Family::BitLocker, Some(file)) => Origin::BitLocker(Box::new(HeaderBackup::read(file)?)),

@@ -29,6 +29,11 @@ impl Destination {
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Ok(Self { folder: folder.to_owned(), name })
     }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
 }
 
 /// What was copied out of a volume.
@@ -98,7 +103,7 @@ impl InsideVolume {
         })
     }
 
-    /// Writes a file's bytes to something that is called `name`; one that takes no more has what it wanted.
+    /// Writes a file's bytes to something that is called `name`.
     ///
     /// # Errors
     /// It isn't there, can't be read, or can't be written.
@@ -113,7 +118,6 @@ impl InsideVolume {
             })
         });
         match broken {
-            Some(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             Some(e) => Err(Error::system("write to", name, e)),
             None => read.map_err(&about),
         }

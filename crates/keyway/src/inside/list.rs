@@ -25,7 +25,7 @@ pub struct Listing {
     #[serde(serialize_with = "lossy")]
     pub path: PathBuf,
     /// What is in it.
-    pub entries: Vec<Listed>,
+    pub entries: Vec<ListedFile>,
     /// What could not be read.
     pub failed: Vec<NotDone>,
 }
@@ -33,7 +33,7 @@ pub struct Listing {
 /// An entry of a listing.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub struct Listed {
+pub struct ListedFile {
     /// Its name as it is stored: anything.
     #[serde(serialize_with = "lossy")]
     pub name: OsString,
@@ -48,7 +48,7 @@ pub struct Listed {
     pub modified: Option<String>,
 }
 
-impl Listed {
+impl ListedFile {
     fn new(path: PathBuf, entry: &Entry) -> Self {
         Self {
             name: entry.name.clone(),
@@ -78,7 +78,7 @@ impl InsideVolume {
             Walk { files: &mut self.files, recursive, tell, entries: Vec::new(), failed: Vec::new() };
         match found.kind {
             EntryKind::Folder => walk.all_of(&found).map_err(&about)?,
-            _ => walk.entries.push(Listed::new(PathBuf::from(&found.name), &found)),
+            _ => walk.entries.push(ListedFile::new(PathBuf::from(&found.name), &found)),
         }
         let Walk { entries, failed, .. } = walk;
         Ok(Listing { filesystem: self.files.kind(), path: absolute(path), entries, failed })
@@ -90,7 +90,7 @@ struct Walk<'a> {
     files: &'a mut Files,
     recursive: bool,
     tell: &'a mut dyn FnMut(&NotDone),
-    entries: Vec<Listed>,
+    entries: Vec<ListedFile>,
     failed: Vec<NotDone>,
 }
 
@@ -117,7 +117,7 @@ impl Walk<'_> {
         }
         for entry in contents.entries {
             let path = below(path, &entry.name);
-            self.entries.push(Listed::new(path.clone(), &entry));
+            self.entries.push(ListedFile::new(path.clone(), &entry));
             if self.entries.len() > MOST {
                 return Err(FilesError::Endless("more than ten million entries"));
             }

@@ -5,7 +5,7 @@ mod list;
 mod put;
 
 pub use get::{Copied, Destination};
-pub use list::{Listed, Listing};
+pub use list::{ListedFile, Listing};
 pub use put::{NewFile, PutPlan};
 
 use crate::error::{Error, about};
@@ -39,8 +39,10 @@ impl LockedVolume<'_> {
     /// Opens the volume, and the file system in it.
     ///
     /// # Errors
-    /// As [`LockedVolume::open`]; there is no file system that is known, or it is damaged.
+    /// As [`LockedVolume::must_be_free`] and [`LockedVolume::open`]; there is no file system that is known, or it is
+    /// damaged.
     pub fn open_files(&self, access: Access) -> Result<InsideVolume, Error> {
+        self.must_be_free(access)?;
         let mut open = self.open(access, Caching::Buffered)?;
         let warnings = std::mem::take(&mut open.warnings);
         let files = open.into_files().map_err(about(&self.path))?;

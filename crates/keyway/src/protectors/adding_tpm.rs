@@ -3,7 +3,7 @@
 use super::bitlocker::{Added, Protectors, in_force};
 use super::tpm::NewTpmProtector;
 use crate::error::Error;
-use crate::key_file::NewFile;
+use crate::key_file::NewKeyFile;
 use crate::secrets::Subject;
 use crate::tpm::Pcrs;
 use keyway_volume::bitlocker::tpm::{TpmProtection, protect, usual_pcrs};
@@ -40,7 +40,7 @@ impl Protectors<'_> {
             let mut made =
                 protect(&mut tpm, maker.master, &wanted, next_nonce).map_err(|e| Stopped::Make(e.into()))?;
             if let (Some(key), Some(folder)) = (&made.startup_key, &new.startup_key) {
-                let mut new = NewFile::claim_startup_key(folder, key).map_err(Stopped::Make)?;
+                let mut new = NewKeyFile::claim_startup_key(folder, key).map_err(Stopped::Make)?;
                 new.write_startup_key(key).map_err(Stopped::Make)?;
                 file = Some(new);
             }
@@ -57,6 +57,6 @@ impl Protectors<'_> {
             return Err(result.err().unwrap_or(ChangeError::NotSuspended).into());
         };
         let (id, warning) = in_force(result, id)?;
-        Ok((Added { id, kind, file: file.map(NewFile::keep), warning }, pcrs))
+        Ok((Added { id, kind, file: file.map(NewKeyFile::keep), warning }, pcrs))
     }
 }

@@ -1,9 +1,8 @@
 //! The protectors of a BitLocker volume.
 
 use crate::error::{Error, Misuse};
-use crate::key_file::NewFile;
+use crate::key_file::NewKeyFile;
 use crate::locked::LockedVolume;
-use crate::medium;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
@@ -55,10 +54,10 @@ impl NewSecret {
     }
 
     /// The file that its owner keeps it in: a new one for a recovery password, one in a folder for a startup key.
-    fn write(&self, id: Guid, to: Option<&Path>) -> Result<Option<NewFile>, Error> {
+    fn write(&self, id: Guid, to: Option<&Path>) -> Result<Option<NewKeyFile>, Error> {
         match (self, to) {
             (Self::StartupKey(key), Some(folder)) => {
-                let mut file = NewFile::claim_startup_key(folder, key)?;
+                let mut file = NewKeyFile::claim_startup_key(folder, key)?;
                 file.write_startup_key(key)?;
                 Ok(Some(file))
             }
@@ -81,7 +80,7 @@ impl<'a> Protectors<'a> {
     /// The same, or to change what opens it.
     pub(super) fn open(volume: &'a LockedVolume<'a>, access: Access) -> Result<Self, Error> {
         if access == Access::ReadWrite {
-            medium::must_be_writable(&volume.path)?;
+            volume.must_be_free(Access::ReadWrite)?;
         }
         let secrets = volume.bitlocker_key()?;
         Self::unlock(volume, &secrets, access)
@@ -89,7 +88,7 @@ impl<'a> Protectors<'a> {
 
     /// The same of one whose protection is suspended: it needs no secret.
     pub(super) fn open_suspended(volume: &'a LockedVolume<'a>) -> Result<Self, Error> {
-        medium::must_be_writable(&volume.path)?;
+        volume.must_be_free(Access::ReadWrite)?;
         Self::unlock(volume, &[], Access::ReadWrite).map_err(|error| match error {
             Error::At { error, .. } if matches!(*error, Error::BitLocker(BitLockerError::NoSecret(_))) => {
                 volume.said(ChangeError::NotSuspended)
@@ -136,7 +135,7 @@ impl<'a> Protectors<'a> {
             None => self.keys.add_protector(&self.store, id, &new.protector()),
         };
         let (id, warning) = in_force(result, new_id).map_err(|e| self.volume.said(e))?;
-        let file = file.map(NewFile::keep);
+        let file = file.map(NewKeyFile::keep);
         Ok(Added { id, kind: new.protector().protection(), file, warning })
     }
 
@@ -187,8 +186,8 @@ pub struct SavedRecovery {
 }
 
 /// Writes a recovery password to a new file in the words of Windows.
-pub(crate) fn recovery_file(path: &Path, id: Guid, password: &RecoveryPassword) -> Result<NewFile, Error> {
-    let mut file = NewFile::claim(path.to_owned())?;
+pub(crate) fn recovery_file(path: &Path, id: Guid, password: &RecoveryPassword) -> Result<NewKeyFile, Error> {
+    let mut file = NewKeyFile::claim(path.to_owned())?;
     file.write_recovery(id, password)?;
     Ok(file)
 }
@@ -202,13 +201,13 @@ pub(super) fn only_bitlocker(volume: &LockedVolume<'_>) -> Result<(), Error> {
 }
 
 /// A new secret that some copy of the metadata has is in force, even where another copy could not be
-/// written: its owner must get it, with a warning.
+/// written, and one that a copy may have may be: its owner must get it, with a warning.
 pub(super) fn in_force(
     result: Result<Guid, ChangeError>,
     id: Guid,
 ) -> Result<(Guid, Option<RewriteError>), ChangeError> {
     match result {
-        Err(ChangeError::Write(e @ RewriteError::Partly(_))) => Ok((id, Some(e))),
+        Err(ChangeError::Write(e @ (RewriteError::Partly(_) | RewriteError::Unsure(_)))) => Ok((id, Some(e))),
         other => other.map(|id| (id, None)),
     }
 }

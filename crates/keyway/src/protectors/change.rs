@@ -6,7 +6,6 @@ use super::veracrypt::{ChangedSecret, SecretChange, change_secret};
 use crate::error::{Error, Misuse};
 use crate::key_file::must_be_new;
 use crate::locked::LockedVolume;
-use crate::medium;
 use crate::secrets::{NewTpmSource, PasswordSource, Subject, Wanted, one_standard_input};
 use crate::unlock::Family;
 use keyway_attach::path_text;
@@ -217,7 +216,7 @@ pub fn change<'a>(
         if id.is_some() || to.is_some() || volume.sources.names_bitlocker() {
             return Err(Misuse::ForBitLockerOnly(volume.path.clone()).into());
         }
-        medium::must_be_writable(&volume.path)?;
+        volume.must_be_free(Access::ReadWrite)?;
         one_standard_input([&volume.sources.password, &secret.secret])?;
         plan.secret = Some(secret.clone());
         plan.step = Step::Secret(volume, secret);

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Listed {
+pub enum ListedProtectors {
     /// The protectors of a BitLocker volume: its metadata tells them to everybody.
     BitLocker {
         /// All of them.
@@ -64,12 +64,12 @@ pub enum ListedSecret {
 ///
 /// # Errors
 /// The volume can't be read, is none, or does not open.
-pub fn list(volume: &LockedVolume<'_>) -> Result<Listed, Error> {
+pub fn list(volume: &LockedVolume<'_>) -> Result<ListedProtectors, Error> {
     if volume.family()? == Family::BitLocker {
         let seen = bitlocker::look(&volume.to_look()?).map_err(|e| volume.said(e))?;
         let warnings = seen.warnings.iter().map(ToString::to_string).collect();
         let (key_protectors, auto_unlock_keys) = (seen.info.key_protectors, seen.info.auto_unlock_keys);
-        return Ok(Listed::BitLocker { key_protectors, auto_unlock_keys, warnings });
+        return Ok(ListedProtectors::BitLocker { key_protectors, auto_unlock_keys, warnings });
     }
     if !volume.sources.password.is_given() {
         let seen = inspect(&volume.to_look()?).map_err(|e| volume.said(e))?;
@@ -77,7 +77,7 @@ pub fn list(volume: &LockedVolume<'_>) -> Result<Listed, Error> {
             return Err(volume.said(VolumeError::NotAVolume(reason)));
         }
         let key_protectors = [ListedSecret::Unknown { id: "0", kind: "password" }];
-        return Ok(Listed::VeraCrypt { key_protectors, warnings: Vec::new() });
+        return Ok(ListedProtectors::VeraCrypt { key_protectors, warnings: Vec::new() });
     }
     let secret = volume.veracrypt_key()?;
     let options = OpenOptions::new().arguments(volume.arguments.clone());
@@ -90,5 +90,5 @@ pub fn list(volume: &LockedVolume<'_>) -> Result<Listed, Error> {
         },
         Info::BitLocker(_) => ListedSecret::Unknown { id: "0", kind: "password" },
     };
-    Ok(Listed::VeraCrypt { key_protectors: [known], warnings: opened.warnings })
+    Ok(ListedProtectors::VeraCrypt { key_protectors: [known], warnings: opened.warnings })
 }

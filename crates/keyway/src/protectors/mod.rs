@@ -19,5 +19,5 @@ pub use change::{
     StillOpens, change,
 };
 pub use keyway_volume::bitlocker::{Guid, LastProtector, Protection, RecoveryPassword};
-pub use list::{Listed, ListedSecret, list};
+pub use list::{ListedProtectors, ListedSecret, list};
 pub use veracrypt::{ChangedSecret, SecretChange, SecretProtector};

@@ -4,19 +4,19 @@
 //! is to end before it. Each step leaves a whole volume, so the same plan goes on after whatever stopped it.
 
 use super::error::ResizeError;
-use super::observer::{Observer, Stage};
-use super::plan::{MetadataPlan, ResizePlan, Seen};
+use super::plan::{MetadataPlan, ResizeFacts, ResizePlan};
 use crate::conversion::claim;
 use crate::error::{Error, about};
 use crate::medium;
+use crate::progress::{Progress, Stage};
 use keyway_convert::bitlocker::{mend, place_below, relocate_below};
 use keyway_engine::{Access, Device};
 use keyway_error::Advice;
-use keyway_fs::FileSystem;
+use keyway_fs::FoundFileSystem;
 use keyway_store::Store;
 use keyway_volume::Stage as Filled;
 use keyway_volume::bitlocker::{
-    CreateError, Places, Resizable, SMALLEST_VOLUME, Secret, UnlockRequest, unlock,
+    CreateError, MetadataLocations, Resizable, SMALLEST_VOLUME, Secret, UnlockRequest, unlock,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -40,25 +40,25 @@ impl Opened {
         Ok(Self { store, volume, used_space_only })
     }
 
-    fn file_system(&self) -> Result<Option<FileSystem>, Error> {
+    fn file_system(&self) -> Result<Option<FoundFileSystem>, Error> {
         let layout = self.volume.layout(self.store.size())?;
         let device = Device::new(Box::new(Arc::clone(&self.store)), layout, Access::ReadOnly)?;
-        Ok(FileSystem::find(&device)?)
+        Ok(FoundFileSystem::find(&device)?)
     }
 }
 
 /// The file system that lies open in it.
-pub(super) fn file_system(path: &Path, keys: &[Secret]) -> Result<Option<FileSystem>, Error> {
+pub(super) fn file_system(path: &Path, keys: &[Secret]) -> Result<Option<FoundFileSystem>, Error> {
     Opened::new(path, keys, Access::ReadOnly)?.file_system()
 }
 
 /// Looks at it, finds places for its metadata, and refuses a size that it can't get.
-pub(super) fn look(path: &Path, keys: &[Secret], new: u64) -> Result<Seen, Error> {
+pub(super) fn look(path: &Path, keys: &[Secret], new: u64) -> Result<ResizeFacts, Error> {
     let opened = Opened::new(path, keys, Access::ReadOnly)?;
     plan(&opened, new).map_err(|e| e.at(path))
 }
 
-fn plan(opened: &Opened, new: u64) -> Result<Seen, Error> {
+fn plan(opened: &Opened, new: u64) -> Result<ResizeFacts, Error> {
     let Opened { store, volume, used_space_only } = opened;
     let old = volume.bytes();
     if new < SMALLEST_VOLUME {
@@ -68,12 +68,12 @@ fn plan(opened: &Opened, new: u64) -> Result<Seen, Error> {
     if let Some(fs) = filesystem.filter(|fs| fs.bytes > old) {
         return Err(ResizeError::ReachesBehind(fs.kind).into());
     }
-    let (taken, there) = (volume.taken(), Places::at_the_end(old, volume.boot_bytes()));
+    let (taken, there) = (volume.taken(), MetadataLocations::at_the_end(old, volume.boot_bytes()));
     let behind = match filesystem {
         Some(fs) => taken.iter().all(|range| range.start >= fs.bytes),
         None => taken.iter().all(|range| range.start >= there.start),
     };
-    let places = Places::at_the_end(new, volume.boot_bytes());
+    let places = MetadataLocations::at_the_end(new, volume.boot_bytes());
     let there = taken.iter().zip(places.copies).all(|(range, at)| range.start == at);
     let room = if behind { places.start } else { new };
     let metadata = if behind && !there {
@@ -87,12 +87,12 @@ fn plan(opened: &Opened, new: u64) -> Result<Seen, Error> {
         MetadataPlan::Stays
     };
     let (metadata, used_space_only) = (Some(metadata), *used_space_only);
-    Ok(Seen { data_bytes_before: old, data_bytes: new, filesystem, room, metadata, used_space_only })
+    Ok(ResizeFacts { data_bytes_before: old, data_bytes: new, filesystem, room, metadata, used_space_only })
 }
 
 /// Moves what must be moved, makes the file system inside smaller where it is to be, and writes the new size. Whether
 /// everything that is new was filled.
-pub(super) fn run(plan: &ResizePlan<'_>, keys: &[Secret], observer: &dyn Observer) -> Result<bool, Error> {
+pub(super) fn run(plan: &ResizePlan<'_>, keys: &[Secret], progress: &dyn Progress) -> Result<bool, Error> {
     let path = &*plan.volume;
     let open = || Opened::new(path, keys, Access::ReadWrite);
     plan.enlarge_file()?;
@@ -105,20 +105,20 @@ pub(super) fn run(plan: &ResizePlan<'_>, keys: &[Secret], observer: &dyn Observe
         let Opened { store, volume, .. } = open()?;
         mend(&store, &volume).unwrap_or_default();
     }
-    plan.shrink_inside(observer)?;
-    observer.stage(Stage::Resizing);
-    let changed = open().and_then(|opened| change(plan, opened, observer));
+    plan.shrink_inside(progress)?;
+    progress.stage(Stage::Resizing);
+    let changed = open().and_then(|opened| change(plan, opened, progress));
     changed.map_err(|e| e.leaving(Advice::ResizeAgain { path: path.to_owned(), bytes: plan.size_bytes }))
 }
 
-fn change(plan: &ResizePlan<'_>, opened: Opened, observer: &dyn Observer) -> Result<bool, Error> {
+fn change(plan: &ResizePlan<'_>, opened: Opened, progress: &dyn Progress) -> Result<bool, Error> {
     let (path, new) = (&*plan.volume, plan.size_bytes);
     plan.must_fit(opened.file_system()?)?;
     let Opened { store, mut volume, .. } = opened;
     let mut filled = false;
     if new > plan.data_bytes_before {
         if plan.fill {
-            let watch = |_: Filled, done, total| observer.at(done, total);
+            let watch = |_: Filled, done, total| progress.at(done, total);
             filled = volume.fill(&store, new, &watch).map_err(about(path))?;
         }
         volume.set_bytes(&store, new).map_err(about(path))?;

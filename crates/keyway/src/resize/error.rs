@@ -1,8 +1,8 @@
 //! Why a volume does not get another size, as data. Nothing was changed, where nothing else is said.
 
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
-use keyway_fs::FileSystem;
-use keyway_fs::resize::RoomError;
+use keyway_error::{Advice, Kind, explain};
+use keyway_fs::FoundFileSystem;
+use keyway_fs::resize::ResizeToolError;
 use keyway_store::size::words;
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub enum ResizeError {
         /// The volume.
         path: PathBuf,
         /// What is in it.
-        filesystem: FileSystem,
+        filesystem: FoundFileSystem,
         /// Bytes that it may have at most.
         most: u64,
     },
@@ -38,7 +38,7 @@ pub enum ResizeError {
     ReachesBehind(keyway_fs::FileSystemKind),
     /// Its own tool has not made it smaller, and says why.
     #[error(transparent)]
-    TooFull(RoomError),
+    TooFull(ResizeToolError),
     /// Its own tool has done nothing.
     #[error("the {kind} file system in {} did not get small enough", path.display())]
     StillTooLarge {
@@ -47,25 +47,13 @@ pub enum ResizeError {
         /// Which file system.
         kind: keyway_fs::FileSystemKind,
     },
-    /// The tool of the file system inside needs the volume attached, and nobody can do that.
-    #[error("the volume can't be attached here, which the tool of its file system needs")]
-    NotAttachable,
 }
 
-impl Explain for ResizeError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        match self {
-            Self::NoSize => (Kind::Usage, Fault::Request, A::NameNewSize).into(),
-            Self::SmallDevice { .. } => (Kind::Usage, Fault::Request, A::GrowPartition).into(),
-            Self::WouldNotFit { filesystem, most, .. } => {
-                (Kind::NoRoom, Fault::Request, A::ShrinkInside { bytes: filesystem.bytes, most: *most })
-                    .into()
-            }
-            Self::ReachesBehind(_) => (Kind::Unsupported, Fault::Request, A::EncryptAnew).into(),
-            Self::TooFull(error) => (Kind::NoRoom, error.fault(), A::LargerSizeOrRoom).into(),
-            Self::StillTooLarge { .. } => (Kind::Failed, Fault::State, A::KeptItsSize).into(),
-            Self::NotAttachable => (Kind::NotPermitted, Fault::Machine, A::AskDoctor).into(),
-        }
-    }
-}
+explain! { ResizeError {
+    Self::NoSize => [Usage Request, NameNewSize],
+    Self::SmallDevice { .. } => [Usage Request, GrowPartition],
+    Self::WouldNotFit { filesystem, most, .. } => [NoRoom Request, ShrinkInside { bytes: filesystem.bytes, most: *most }],
+    Self::ReachesBehind(_) => [Unsupported Request, EncryptAnew],
+    Self::TooFull(error) => { (Kind::NoRoom, error.fault(), Advice::LargerSizeOrRoom).into() },
+    Self::StillTooLarge { .. } => [Failed State, KeptItsSize],
+} }

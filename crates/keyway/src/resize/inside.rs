@@ -2,13 +2,16 @@
 //! attached volume. Both are given their sizes back where nothing comes of it.
 
 use super::error::ResizeError;
-use super::observer::{Observer, Stage};
 use super::plan::{FileSystemPlan, ResizePlan};
 use crate::conversion::set_len;
 use crate::error::{Error, about};
+use crate::progress::{Progress, Stage};
+use crate::session::{ServingProgram, SessionError, SessionPlan, SessionSecrets, by_fuse};
+use crate::unlock::UnlockArguments;
 use keyway_error::{Advice, Explain, Kind};
-use keyway_fs::FileSystem;
-use keyway_fs::resize::RoomError;
+use keyway_fs::resize::ResizeToolError;
+use keyway_fs::{FileSystemKind, FoundFileSystem};
+use std::path::Path;
 
 impl ResizePlan<'_> {
     /// The file gets its size before the volume does, where that is larger.
@@ -37,14 +40,14 @@ impl ResizePlan<'_> {
     }
 
     /// Makes the file system inside smaller, where it is to be.
-    pub(super) fn shrink_inside(&self, observer: &dyn Observer) -> Result<(), Error> {
+    pub(super) fn shrink_inside(&self, progress: &dyn Progress) -> Result<(), Error> {
         let Some((fs, to)) = self.shrinks() else { return Ok(()) };
-        observer.stage(Stage::Shrinking(fs.kind));
-        self.resize_inside(fs, to, observer)
+        progress.stage(Stage::Shrinking(fs.kind));
+        self.resize_inside(fs, to)
     }
 
     /// Whether it did get smaller, where it was to.
-    pub(super) fn must_fit(&self, now: Option<FileSystem>) -> Result<(), Error> {
+    pub(super) fn must_fit(&self, now: Option<FoundFileSystem>) -> Result<(), Error> {
         match self.shrinks() {
             Some((fs, _)) if now.is_none_or(|now| now.bytes > self.room) => {
                 Err(ResizeError::StillTooLarge { path: self.volume.clone(), kind: fs.kind }.into())
@@ -54,35 +57,63 @@ impl ResizePlan<'_> {
     }
 
     /// Gives the file system inside its size back, because nothing came of what it was made smaller for.
-    pub(super) fn restore_inside(&self, error: Error, observer: &dyn Observer) -> Error {
+    pub(super) fn restore_inside(&self, error: Error) -> Error {
         let Some((fs, _)) = self.shrinks() else { return error };
-        let filesystem = fs.kind.to_string();
-        error.leaving(match self.resize_inside(fs, fs.bytes, observer) {
-            Ok(()) => Advice::FileSystemRestored { filesystem },
-            Err(e) => Advice::FileSystemStaysSmaller { filesystem, why: e.to_string() },
-        })
+        error.leaving(restored(fs.kind, self.resize_inside(fs, fs.bytes)))
     }
 
-    /// Has the volume attached, lets the file system's own tool make it `to` bytes large, and closes it again.
-    pub(super) fn resize_inside(
-        &self,
-        fs: FileSystemPlan,
-        to: u64,
-        observer: &dyn Observer,
-    ) -> Result<(), Error> {
-        let session = observer.serve(&self.volume, &self.secrets)?;
-        // A loop device where this user may have one; otherwise the file that it would be made of.
-        let place = session.state.device.as_ref().or(session.state.file.as_ref());
-        let resized = place.map_or(Ok(()), |place| fs.kind.resize(place, to));
-        let closed = session.close();
-        resized.map_err(|e| self.refused(e, to < fs.bytes))?;
-        closed.map(drop)
+    /// Has the file system's own tool make it `to` bytes large.
+    pub(super) fn resize_inside(&self, fs: FileSystemPlan, to: u64) -> Result<(), Error> {
+        let attached = Attached {
+            volume: &self.volume,
+            arguments: &self.locked.arguments,
+            secrets: &self.secrets,
+            serving: self.serving.as_ref(),
+        };
+        attached.resize(fs.kind, to, |e| self.refused(e, to < fs.bytes))
     }
 
-    fn refused(&self, error: RoomError, smaller: bool) -> Error {
+    fn refused(&self, error: ResizeToolError, smaller: bool) -> Error {
         match smaller && error.kind() == Kind::NoRoom {
             true => about::<ResizeError>(&self.volume)(ResizeError::TooFull(error)),
             false => about(&self.volume)(error),
         }
+    }
+}
+
+/// A volume that a process of its own serves, so that the tool of the file system inside can work on it.
+pub(crate) struct Attached<'a> {
+    pub(crate) volume: &'a Path,
+    pub(crate) arguments: &'a UnlockArguments,
+    pub(crate) secrets: &'a SessionSecrets,
+    pub(crate) serving: Option<&'a ServingProgram>,
+}
+
+impl Attached<'_> {
+    /// Attaches it, lets the tool make the file system `to` bytes large, and closes it again.
+    pub(crate) fn resize(
+        &self,
+        kind: FileSystemKind,
+        to: u64,
+        refused: impl FnOnce(ResizeToolError) -> Error,
+    ) -> Result<(), Error> {
+        let by = self.serving.ok_or(SessionError::NotAttachable)?;
+        let plan = SessionPlan::new(self.volume, self.arguments.clone(), by_fuse(false)?)?;
+        let session = plan.start(self.secrets, by)?;
+        // A loop device where this user may have one; otherwise the file that it would be made of.
+        let place = session.state.device.as_ref().or(session.state.file.as_ref());
+        let resized = place.map_or(Ok(()), |place| kind.resize(place, to));
+        let closed = session.close();
+        resized.map_err(refused)?;
+        closed.map(drop)
+    }
+}
+
+/// What has become of a file system that was to get its size back.
+pub(crate) fn restored(kind: FileSystemKind, came: Result<(), Error>) -> Advice {
+    let filesystem = kind.to_string();
+    match came {
+        Ok(()) => Advice::FileSystemRestored { filesystem },
+        Err(e) => Advice::FileSystemStaysSmaller { filesystem, why: e.to_string() },
     }
 }

@@ -6,13 +6,11 @@
 
 mod bitlocker;
 pub(crate) mod error;
-mod inside;
-mod observer;
+pub(crate) mod inside;
 mod plan;
 mod run;
 mod veracrypt;
 
 pub use error::ResizeError;
-pub use observer::{Observer, Stage};
 pub use plan::{FileSystemPlan, HiddenVolume, MetadataPlan, ResizePlan, ResizeRequest, Resized};
 pub use run::resize;

@@ -2,16 +2,16 @@
 
 use crate::error::Error;
 use crate::locked::LockedVolume;
-use crate::session::SessionSecrets;
+use crate::session::{ServingProgram, SessionSecrets};
 use crate::unlock::Family;
 use keyway_attach::path_text;
-use keyway_fs::FileSystem;
-use keyway_volume::bitlocker::Places;
+use keyway_fs::FoundFileSystem;
+use keyway_volume::bitlocker::MetadataLocations;
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
 /// What is wanted of a volume's size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResizeRequest {
     /// Bytes of the file, or of what the volume uses of a device, headers included; all of a device where it is left out.
@@ -20,6 +20,8 @@ pub struct ResizeRequest {
     pub quick: bool,
     /// The file system inside stays as large as it is.
     pub keep_filesystem: bool,
+    /// The program that serves the volume while the tool of the file system in it gives that another size.
+    pub serving: Option<ServingProgram>,
 }
 
 /// Another size for a volume that opened. Nothing has been written yet.
@@ -51,6 +53,8 @@ pub struct ResizePlan<'a> {
     pub(super) locked: &'a LockedVolume<'a>,
     #[serde(skip)]
     pub(super) secrets: SessionSecrets,
+    #[serde(skip)]
+    pub(super) serving: Option<ServingProgram>,
     #[serde(skip)]
     pub(super) room: u64,
     #[serde(skip)]
@@ -96,7 +100,7 @@ pub enum MetadataPlan {
     /// It stays where it is.
     Stays,
     /// It lies behind the file system, and does so at the new end.
-    ToTheEnd(Places),
+    ToTheEnd(MetadataLocations),
     /// It lies within the file system, which is to end before it.
     Within,
 }
@@ -156,12 +160,12 @@ fn perhaps_name<S: Serializer>(kind: &Option<keyway_fs::FileSystemKind>, to: S) 
 }
 
 /// A volume as its format's code has looked at it.
-pub(super) struct Seen {
+pub(super) struct ResizeFacts {
     /// Bytes of its data.
     pub(super) data_bytes_before: u64,
     /// The same afterwards.
     pub(super) data_bytes: u64,
-    pub(super) filesystem: Option<FileSystem>,
+    pub(super) filesystem: Option<FoundFileSystem>,
     /// Bytes that a file system may have in it then.
     pub(super) room: u64,
     pub(super) metadata: Option<MetadataPlan>,

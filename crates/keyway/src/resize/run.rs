@@ -1,13 +1,15 @@
 //! Plans another size, and has it.
 
 use super::error::ResizeError;
-use super::observer::{Observer, Stage};
-use super::plan::{FileSystemPlan, HiddenVolume, MetadataPlan, ResizePlan, ResizeRequest, Resized, Seen};
+use super::plan::{
+    FileSystemPlan, HiddenVolume, MetadataPlan, ResizeFacts, ResizePlan, ResizeRequest, Resized,
+};
 use super::{bitlocker, veracrypt};
 use crate::conversion::{refuse_if_begun, refuse_if_used, set_len};
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::medium;
+use crate::progress::{Progress, Stage};
 use crate::session::SessionSecrets;
 use crate::unlock::{Family, Key};
 use keyway_store::Store;
@@ -42,7 +44,7 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     if !is_file && size_bytes > size_bytes_before {
         return Err(ResizeError::SmallDevice { path: path.to_owned(), bytes: size_bytes_before }.into());
     }
-    let Seen { data_bytes_before, data_bytes, room, .. } = seen;
+    let ResizeFacts { data_bytes_before, data_bytes, room, .. } = seen;
     let filesystem = seen.filesystem.map(|fs| {
         let follows = fs.kind.can_shrink() && !request.keep_filesystem;
         let inside = room / PAGE * PAGE;
@@ -77,6 +79,7 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         fill,
         locked: volume,
         secrets,
+        serving: request.serving,
         room,
         is_file,
     })
@@ -89,19 +92,19 @@ impl ResizePlan<'_> {
     /// # Errors
     /// The file system's tool refuses, or the volume can't be attached for it; the medium failed. The volume opens with
     /// its old size or the new one, and nothing in it is lost.
-    pub fn run(self, observer: &dyn Observer) -> Result<Resized, Error> {
+    pub fn run(self, progress: &dyn Progress) -> Result<Resized, Error> {
         let path = &*self.volume;
         let filled = match &self.secrets.key {
-            Key::VeraCrypt(secret) => veracrypt::run(&self, secret, observer)?,
-            Key::BitLocker(keys) => bitlocker::run(&self, keys, observer)?,
+            Key::VeraCrypt(secret) => veracrypt::run(&self, secret, progress)?,
+            Key::BitLocker(keys) => bitlocker::run(&self, keys, progress)?,
         };
         if self.is_file && self.size_bytes < self.size_bytes_before {
             set_len(path, self.size_bytes)?;
         }
         let grown = match self.filesystem.and_then(|fs| Some((fs, fs.becomes_bytes?))) {
             Some((fs, to)) if to > fs.bytes => {
-                observer.stage(Stage::Growing(fs.kind));
-                self.resize_inside(fs, to, observer)
+                progress.stage(Stage::Growing(fs.kind));
+                self.resize_inside(fs, to)
             }
             _ => Ok(()),
         };

@@ -1,28 +1,32 @@
 //! Another size for a VeraCrypt or TrueCrypt volume: two headers, and the noise between them.
 
-use super::observer::{Observer, Stage};
-use super::plan::{ResizePlan, Seen};
+use super::plan::{ResizeFacts, ResizePlan};
 use crate::error::Error;
 use crate::locked::LockedVolume;
+use crate::progress::{Progress, Stage};
 use keyway_engine::{Access, Device};
-use keyway_fs::FileSystem;
+use keyway_fs::FoundFileSystem;
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::Stage as Filled;
 use keyway_volume::veracrypt::{BACKUP_GROUP_BYTES, HEADERS_BYTES, ResizeError, Unlocked, resize, unlock};
 
 /// Looks at it, and refuses a size that it can't get.
-pub(super) fn look(volume: &LockedVolume<'_>, secret: &VeraCryptSecret, wanted: u64) -> Result<Seen, Error> {
+pub(super) fn look(
+    volume: &LockedVolume<'_>,
+    secret: &VeraCryptSecret,
+    wanted: u64,
+) -> Result<ResizeFacts, Error> {
     let room = wanted.saturating_sub(HEADERS_BYTES + BACKUP_GROUP_BYTES);
     let (data_bytes_before, filesystem) = open(volume, secret, |opened| opened.may_fill(wanted))?;
     let (metadata, used_space_only) = (None, false);
-    Ok(Seen { data_bytes_before, data_bytes: room, filesystem, room, metadata, used_space_only })
+    Ok(ResizeFacts { data_bytes_before, data_bytes: room, filesystem, room, metadata, used_space_only })
 }
 
 /// The file system that lies open in it.
 pub(super) fn file_system(
     volume: &LockedVolume<'_>,
     secret: &VeraCryptSecret,
-) -> Result<Option<FileSystem>, Error> {
+) -> Result<Option<FoundFileSystem>, Error> {
     Ok(open(volume, secret, |_| Ok(()))?.1)
 }
 
@@ -31,13 +35,13 @@ fn open(
     volume: &LockedVolume<'_>,
     secret: &VeraCryptSecret,
     check: impl FnOnce(&Unlocked) -> Result<(), ResizeError>,
-) -> Result<(u64, Option<FileSystem>), Error> {
+) -> Result<(u64, Option<FoundFileSystem>), Error> {
     let store = volume.to_look()?;
     let request = volume.arguments.veracrypt_request(secret, None, None);
     let opened = unlock(&store, &request).map_err(|e| volume.said(e))?;
     check(&opened).map_err(|e| volume.said(e))?;
     let device = Device::new(Box::new(store), opened.layout, Access::ReadOnly)?;
-    Ok((opened.info.data_bytes, FileSystem::find(&device)?))
+    Ok((opened.info.data_bytes, FoundFileSystem::find(&device)?))
 }
 
 /// Makes the file system inside smaller and the file larger, where they are to be, and writes the headers. Whether
@@ -45,21 +49,21 @@ fn open(
 pub(super) fn run(
     plan: &ResizePlan<'_>,
     secret: &VeraCryptSecret,
-    observer: &dyn Observer,
+    progress: &dyn Progress,
 ) -> Result<bool, Error> {
     let volume = plan.locked;
-    plan.shrink_inside(observer)?;
+    plan.shrink_inside(progress)?;
     if plan.shrinks().is_some() {
         plan.must_fit(file_system(volume, secret)?)?;
     }
-    observer.stage(Stage::Resizing);
+    progress.stage(Stage::Resizing);
     // As long as the headers are the old ones the file may have its old size again.
     let mut untouched = true;
     let mut change = || {
         plan.enlarge_file()?;
         let store = volume.to_change()?;
         let request = volume.arguments.veracrypt_request(secret, None, None);
-        let watch = |_: Filled, done, total| observer.at(done, total);
+        let watch = |_: Filled, done, total| progress.at(done, total);
         let done = resize(&store, &request, plan.size_bytes, plan.fill, &watch);
         untouched = !matches!(done, Err(ResizeError::Store(_)));
         done.map(|done| done.filled).map_err(|e| volume.said(e))
@@ -67,6 +71,6 @@ pub(super) fn run(
     let changed = change();
     changed.map_err(|error| {
         let error = if untouched { plan.restore_file(error) } else { error };
-        plan.restore_inside(error, observer)
+        plan.restore_inside(error)
     })
 }

@@ -4,7 +4,7 @@ use super::{NewTpmSource, Question, Secrets, Subject, TpmSource, Wanted};
 use crate::error::{Error, Misuse};
 use crate::tpm::{Pin, Tpm, TpmProtectorError};
 use keyway_volume::bitlocker::tpm::{TpmSecrets, unseal_any};
-use keyway_volume::bitlocker::{Protection, Secret, Seen, StartupKey};
+use keyway_volume::bitlocker::{Locked, Protection, Secret, StartupKey};
 use std::sync::atomic::AtomicBool;
 
 impl TpmSource {
@@ -12,7 +12,7 @@ impl TpmSource {
     pub(super) fn master_key(
         &self,
         subject: &Subject,
-        seen: &Seen,
+        seen: &Locked,
         startup_keys: &[StartupKey],
         secrets: &dyn Secrets,
     ) -> Result<Secret, Error> {

@@ -6,7 +6,7 @@ use super::{PasswordSource, Sources, one_standard_input};
 use crate::error::{Error, Misuse};
 use keyway_secret::SecretBytes;
 use keyway_volume::bitlocker::{
-    BitLockerError, LARGEST_STARTUP_KEY, Protection, RecoveryPassword, Secret, Seen, StartupKey,
+    BitLockerError, LARGEST_STARTUP_KEY, Locked, Protection, RecoveryPassword, Secret, StartupKey,
 };
 use std::ffi::OsStr;
 use std::fs::File;
@@ -26,7 +26,7 @@ impl Sources {
         &self,
         path: &Path,
         secrets: &dyn Secrets,
-        look: impl FnOnce() -> Result<Seen, E>,
+        look: impl FnOnce() -> Result<Locked, E>,
     ) -> Result<Vec<Secret>, E> {
         let mut named = self.named_secrets()?;
         if self.startup_key.is_none() && self.tpm.is_none() && !named.is_empty() {
@@ -61,7 +61,7 @@ impl Sources {
     fn matching_secrets(
         &self,
         path: &Path,
-        seen: &Seen,
+        seen: &Locked,
         secrets: &dyn Secrets,
     ) -> Result<Vec<Secret>, Error> {
         let protectors = &seen.info.key_protectors;

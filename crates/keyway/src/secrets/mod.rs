@@ -17,7 +17,7 @@ pub use tpm::{NewTpmSource, TpmSource};
 
 use crate::detect::look_at_bitlocker;
 use crate::error::{Error, Misuse};
-use crate::searching::SearchProgress;
+use crate::progress::Progress;
 use crate::unlock::{Family, Key, UnlockArguments};
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
@@ -44,6 +44,11 @@ impl Sources {
         Self::default()
     }
 
+    /// Whether anything was named.
+    pub fn is_given(&self) -> bool {
+        self.password.is_given() || self.names_bitlocker()
+    }
+
     /// Whether anything was named that only BitLocker volumes have.
     pub fn names_bitlocker(&self) -> bool {
         self.recovery_password.is_some() || self.startup_key.is_some() || self.tpm.is_some()
@@ -62,7 +67,7 @@ impl Sources {
         path: &Path,
         arguments: &UnlockArguments,
         secrets: &dyn Secrets,
-        progress: &dyn SearchProgress,
+        progress: &dyn Progress,
     ) -> Result<Key, Error> {
         match crate::detect::family(path, arguments)? {
             Family::VeraCrypt => self.veracrypt_key(path, secrets).map(Key::VeraCrypt),
@@ -90,7 +95,7 @@ impl Sources {
         path: &Path,
         arguments: &UnlockArguments,
         secrets: &dyn Secrets,
-        progress: &dyn SearchProgress,
+        progress: &dyn Progress,
     ) -> Result<Vec<Secret>, Error> {
         self.bitlocker_key_of(path, secrets, || look_at_bitlocker(path, arguments, progress))
     }

@@ -84,6 +84,15 @@ impl PasswordSource {
 }
 
 impl SecretFrom {
+    /// The place that is named: a file, where `-` is standard input, or an open descriptor.
+    pub fn named(file: Option<&Path>, descriptor: Option<u32>) -> Option<Self> {
+        match file {
+            Some(dash) if dash == Path::new("-") => Some(Self::StandardInput),
+            Some(file) => Some(Self::File(file.to_owned())),
+            None => descriptor.map(Self::Descriptor),
+        }
+    }
+
     /// Reads it into locked memory; one newline at its end is dropped.
     ///
     /// # Errors

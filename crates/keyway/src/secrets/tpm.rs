@@ -45,7 +45,7 @@ impl TpmSource {
     pub(super) fn master_key<S>(
         &self,
         _: &super::question::Subject,
-        _: &keyway_volume::bitlocker::Seen,
+        _: &keyway_volume::bitlocker::Locked,
         _: &[keyway_volume::bitlocker::StartupKey],
         _: S,
     ) -> Result<keyway_volume::bitlocker::Secret, crate::Error> {

@@ -2,11 +2,13 @@
 
 use super::error::SessionError;
 use super::plan::{SessionPlan, SessionSecrets};
-use super::refusal::Refusal;
+use super::refusal::SessionRefusal;
 use super::start::Answer;
 use super::{pipe, serve};
 use crate::error::Error;
-use crate::searching::SearchProgress;
+use crate::progress::Progress;
+use keyway_attach::AttachError;
+use keyway_sys::sandbox::give_up_paths;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Serves what whoever started this process asks for, until it is closed. Standard input holds the plan and its
-/// secrets; standard output takes one line: the [`Session`](super::Session), or the [`Refusal`]. From then on all three
+/// secrets; standard output takes one line: the [`Session`](super::Session), or the [`SessionRefusal`]. From then on all three
 /// streams lead nowhere.
 ///
 /// A process calls this before it has other threads. `abandoned` is called, on a thread of its own, if whoever asked
@@ -23,21 +25,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Errors
 /// What [`SessionPlan::serve`] says; it has been told already where anybody still listened.
 pub fn serve_as_asked(
-    progress: impl SearchProgress,
+    progress: impl Progress,
     abandoned: impl FnOnce() + Send + 'static,
 ) -> Result<(), Error> {
     // Only a process group's leader can't; then it has its own session already.
     let _ = rustix::process::setsid();
     let to = duplicate(io::stdout())?;
+    // What serves opens nothing any more.
+    let null = OpenOptions::new().read(true).write(true).open("/dev/null").ok();
     let (unlocked, mut answered) = (Arc::new(AtomicBool::new(false)), false);
     let served = hear(&unlocked, abandoned).and_then(|(plan, secrets)| {
         serve::serve(&plan, secrets, progress, &unlocked, |session| {
             answered = true;
-            answer(&to, &Answer::Ready(Box::new(session.clone())));
+            answer(&to, &Answer::Ready(Box::new(session.clone())), null.as_ref());
         })
     });
     if let (Err(e), false) = (&served, answered) {
-        answer(&to, &Answer::Error(Refusal::from(e)));
+        answer(&to, &Answer::Error(SessionRefusal::from(e)), null.as_ref());
     }
     served
 }
@@ -50,26 +54,33 @@ fn hear(
     let mut input = duplicate(io::stdin())?;
     let asked = pipe::receive(&mut input).map_err(SessionError::NoRequest)?;
     let unlocked = Arc::clone(unlocked);
+    let confined = asked.0.sandbox()?.is_some();
+    let (begins, begun) = std::sync::mpsc::sync_channel(1);
     std::thread::spawn(move || {
+        // It outlives the moment at which this process can still give anything up.
+        let _ = begins.send(if confined { give_up_paths(None) } else { Ok(()) });
         let gone = matches!(input.read(&mut [0]), Ok(0));
         if gone && !unlocked.load(Ordering::Acquire) {
             abandoned();
         }
     });
+    if let Ok(Err(e)) = begun.recv() {
+        return Err(AttachError::io("enter the sandbox", e).into());
+    }
     Ok(asked)
 }
 
 /// One line to whoever asked; they may have gone, and the volume is served all the same. Then lets go of the pipes and
 /// the terminal.
-fn answer(mut to: &File, answer: &Answer) {
+fn answer(mut to: &File, answer: &Answer, null: Option<&File>) {
     if let Ok(mut line) = serde_json::to_vec(answer) {
         line.push(b'\n');
         let _ = to.write_all(&line);
     }
-    if let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") {
-        let _ = rustix::stdio::dup2_stdin(&null);
-        let _ = rustix::stdio::dup2_stdout(&null);
-        let _ = rustix::stdio::dup2_stderr(&null);
+    if let Some(null) = null {
+        let _ = rustix::stdio::dup2_stdin(null);
+        let _ = rustix::stdio::dup2_stdout(null);
+        let _ = rustix::stdio::dup2_stderr(null);
     }
 }
 

@@ -1,20 +1,26 @@
 //! Closing several volumes, some of which may lie inside others.
 
-use keyway_attach::session::{Closed, Closing, SessionState, close_so, find, list};
+use super::error::SessionError;
+use super::others::OtherUser;
+use crate::error::Error;
+use keyway_attach::session::{Closed, Closing, SessionState, clean_stale, close_so, find, list};
 use keyway_attach::{AttachError, SilentProcess};
 use serde::Serialize;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A volume that is to be closed, or was.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ClosedVolume {
     /// The volume.
+    #[serde(with = "keyway_attach::path_text")]
     pub volume: PathBuf,
     /// Its block device.
+    #[serde(with = "keyway_attach::path_text")]
     pub device: Option<PathBuf>,
     /// Where it is mounted.
+    #[serde(with = "keyway_attach::path_text")]
     pub mountpoint: Option<PathBuf>,
     /// The process that serves it.
     pub pid: u32,
@@ -34,25 +40,76 @@ impl ClosedVolume {
 ///
 /// # Errors
 /// One is not open, or this user's sessions can't be looked at.
-pub fn plan_close(name: Option<&str>) -> Result<Vec<ClosedVolume>, AttachError> {
+pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
     let open = match name {
-        Some(name) => vec![find(name)?.ok_or_else(|| AttachError::NotOpen(name.to_owned()))?],
+        Some(name) => {
+            vec![find(name)?.ok_or_else(|| whose(name, AttachError::NotOpen(name.display().to_string())))?]
+        }
         None => list()?,
     };
     Ok(open.into_iter().map(|state| ClosedVolume::new(state, false)).collect())
 }
 
-/// What became of each volume that was to be closed, by the name that it was given.
-pub type ClosedEach = Vec<(String, Result<Closed, AttachError>)>;
+/// What became of volumes that were to be closed.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct ClosedEach {
+    /// Those that are closed.
+    pub closed: Vec<ClosedVolume>,
+    /// Why others are not. Of one that [`close_each`]'s `destroy` did not want closed, nothing.
+    pub failed: Vec<Error>,
+}
 
-/// Closes volumes side by side: none waits for another one's medium, and one that can't be closed does not keep the
-/// others open. One that another is inside of is tried again when that has gone. `tell` hears whom it waits for;
-/// `destroy` is asked of a volume whose file was deleted, and that nobody can open again.
+/// Closes the volume of that name, or everything that this user has open, side by side: none waits for another one's
+/// medium, and one that can't be closed does not keep the others open. One that another is inside of is tried again when
+/// that has gone. `tell` hears whom it waits for; `destroy` is asked of a volume whose file was deleted, and that nobody
+/// can open again.
+///
+/// # Errors
+/// This user's sessions can't be looked at.
 pub fn close_each(
-    names: Vec<String>,
+    name: Option<&Path>,
+    tell: &(dyn Fn(&SilentProcess) + Sync),
+    destroy: impl FnMut(&str) -> bool,
+) -> Result<ClosedEach, Error> {
+    let names = match name {
+        Some(name) => vec![name.to_owned()],
+        None => list()?.into_iter().map(|state| state.id.into()).collect(),
+    };
+    let mut all = ClosedEach::default();
+    for (path, done) in close_in_turns(names, tell, destroy) {
+        match done {
+            Ok(done) => all.closed.push(ClosedVolume::new(done.state, done.killed)),
+            Err(AttachError::Deleted { .. }) => {}
+            // Somebody else has closed it.
+            Err(AttachError::NotOpen(_)) if name.is_none() => {}
+            Err(e) => all.failed.push(whose(&path, e)),
+        }
+    }
+    if name.is_none() {
+        all.closed.extend(clean_stale()?.into_iter().map(|state| ClosedVolume::new(state, true)));
+    }
+    Ok(all)
+}
+
+/// Says of a volume that is not open who else has it open.
+fn whose(path: &Path, error: AttachError) -> Error {
+    match (&error, OtherUser::having(path)) {
+        (AttachError::NotOpen(_), Some(other)) => {
+            SessionError::Others { path: path.to_owned(), other }.into()
+        }
+        _ => error.into(),
+    }
+}
+
+type Closings = Vec<(PathBuf, Result<Closed, AttachError>)>;
+
+/// Again and again, as long as any is closed.
+fn close_in_turns(
+    names: Vec<PathBuf>,
     tell: &(dyn Fn(&SilentProcess) + Sync),
     mut destroy: impl FnMut(&str) -> bool,
-) -> ClosedEach {
+) -> Closings {
     let (mut left, mut done) = (names, Vec::new());
     loop {
         let (mut busy, mut any) = (Vec::new(), false);
@@ -78,8 +135,8 @@ pub fn close_each(
     }
 }
 
-fn side_by_side(names: Vec<String>, tell: &(dyn Fn(&SilentProcess) + Sync)) -> ClosedEach {
-    let close = &|name: &str| close_so(name, &Closing { deleted: false, tell });
+fn side_by_side(names: Vec<PathBuf>, tell: &(dyn Fn(&SilentProcess) + Sync)) -> Closings {
+    let close = &|name: &Path| close_so(name, &Closing { deleted: false, tell });
     std::thread::scope(|scope| {
         let closing: Vec<_> = names.iter().map(|name| scope.spawn(move || close(name))).collect();
         let panicked = |_| Err(AttachError::io("close it", io::Error::other("the thread panicked")));

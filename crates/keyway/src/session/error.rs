@@ -1,9 +1,10 @@
 //! Why a volume could not be served, beyond what attaching it says.
 
-use super::refusal::Refusal;
+use super::others::OtherUser;
+use super::refusal::SessionRefusal;
 use keyway_attach::nvme_tcp::SecretFault;
-use keyway_attach::session::{Lack, Need, Wish};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_attach::session::{Lack, LackReason, Need, Wish};
+use keyway_error::{Advice, Kind, explain};
 use keyway_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -45,9 +46,17 @@ pub enum SessionError {
         /// The open volume that it is, by its own name.
         volume: Option<PathBuf>,
     },
+    /// No volume of this user's; somebody else has it.
+    #[error("{} is none of yours; {other} has it open (process {})", .path.display(), .other.pid)]
+    Others {
+        /// The volume.
+        path: PathBuf,
+        /// Who.
+        other: OtherUser,
+    },
     /// The serving process says why it does not serve.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] SessionRefusal),
     /// This machine or user lacks something that is needed.
     #[error("{}", lacks(*purpose, lack))]
     Lacks {
@@ -56,6 +65,9 @@ pub enum SessionError {
         /// What.
         lack: Lack,
     },
+    /// The tool of the file system inside needs the volume attached, and no program was named that serves it.
+    #[error("the volume can't be attached here, which the tool of its file system needs")]
+    NotAttachable,
     /// A file system of a ublk device is mounted by root alone.
     #[error("only root may mount a block device")]
     MountNeedsRoot,
@@ -82,37 +94,31 @@ pub enum SessionError {
     CallerGone(#[source] io::Error),
 }
 
-impl Explain for SessionError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        match self {
-            Self::DiscardsInHidden => (Kind::Usage, Fault::Request, A::LeaveOutDiscards).into(),
-            Self::Taken { error, volume } => {
-                let mut meaning = error.explain();
-                meaning.kind = if volume.is_some() { Kind::AlreadyOpen } else { Kind::Busy };
-                if let Some(volume) = volume {
-                    // By whichever name it goes here.
-                    meaning.advice = vec![A::CloseNamed { volume: volume.display().to_string() }];
-                }
-                meaning
-            }
-            Self::Lacks { purpose, lack } => {
-                let step = match purpose {
-                    Purpose::Cache => A::RootOrNoCache,
-                    Purpose::Mount if lack.need == Need::LoopDevice => A::RootOrFile,
-                    _ => A::AskDoctorOrNbd,
-                };
-                (Kind::NotPermitted, Fault::Machine, step).into()
-            }
-            Self::MountNeedsRoot => (Kind::NotPermitted, Fault::Machine, A::RootOrDevice).into(),
-            Self::Refused(refusal) => refusal.explain(),
-            Self::HostSecret(error) => error.explain(),
-            Self::NoAnswer(_) => Meaning::of(Fault::Ours).advise(A::ReadSystemLogForMemory),
-            Self::NoRequest(_) => (Kind::Usage, Fault::Request, A::OpenByVerb).into(),
-            Self::Process { .. } | Self::CallerGone(_) => Meaning::of(Fault::Medium).advise(A::TryAgain),
-        }
-    }
-}
+explain! { SessionError, through Refused | HostSecret {
+    Self::DiscardsInHidden => [Usage Request, LeaveOutDiscards],
+    Self::Taken { error, volume: None } => {
+        let mut meaning = error.explain();
+        meaning.kind = Kind::Busy;
+        meaning
+    },
+    Self::Taken { error, volume: Some(volume) } => {
+        let mut meaning = error.explain();
+        meaning.kind = Kind::AlreadyOpen;
+        // By whichever name it goes here.
+        meaning.advice = vec![Advice::CloseNamed { volume: volume.display().to_string() }];
+        meaning
+    },
+    Self::Others { path, .. } => [NotOpen State, BecomeRoot; path],
+    Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
+    Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],
+    Self::Lacks { purpose: Purpose::Mount, lack: Lack { need: Need::LoopDevice, .. } } => [NotPermitted Machine, RootOrFile],
+    Self::Lacks { .. } => [NotPermitted Machine, AskDoctorOrNbd],
+    Self::NotAttachable => [NotPermitted Machine, AskDoctor],
+    Self::MountNeedsRoot => [NotPermitted Machine, RootOrDevice],
+    Self::NoAnswer(_) => [Ours, ReadSystemLogForMemory],
+    Self::NoRequest(_) => [Usage Request, OpenByVerb],
+    Self::Process { .. } | Self::CallerGone(_) => [Medium, Retry],
+} }
 
 fn lacks(purpose: Purpose, lack: &Lack) -> String {
     match purpose {

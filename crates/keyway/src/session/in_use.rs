@@ -3,7 +3,7 @@
 use super::error::SessionError;
 use crate::error::Error;
 use keyway_attach::AttachError;
-use keyway_attach::session::{clean_stale, find, list};
+use keyway_attach::session::{SessionState, clean_stale, find, list};
 use keyway_engine::Access;
 use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
 use std::path::Path;
@@ -18,21 +18,39 @@ pub fn refuse_if_open(path: &Path, access: Access) -> Result<(), Error> {
     refuse_if_taken(path, access)
 }
 
-/// The same, with what killed processes left as it is.
+/// Refuses to read what is in a volume while somebody may write to it: what he sees is newer than what is on the medium.
+/// One that is open for reading alone can be read beside it.
+///
+/// # Errors
+/// As [`refuse_if_open`].
+pub fn refuse_if_written(path: &Path) -> Result<(), Error> {
+    match find(path)? {
+        Some(state) if state.read_only => Ok(()),
+        _ => refuse_if_open(path, Access::ReadOnly),
+    }
+}
+
+/// The same as [`refuse_if_open`], with what killed processes left as it is.
 ///
 /// # Errors
 /// As [`refuse_if_open`].
 pub fn refuse_if_taken(path: &Path, access: Access) -> Result<(), Error> {
-    if let Some(state) = find(&path.to_string_lossy())? {
-        return Err(AttachError::AlreadyOpen { volume: state.volume.display().to_string() }.into());
-    }
+    refuse_if_found(path)?;
     let mode = match access {
         Access::ReadOnly => OpenMode::ReadOnly,
         Access::ReadWrite => OpenMode::ReadWrite,
     };
     let Err(error) = refuse_if_claimed(path, mode) else { return Ok(()) };
+    // It may have been opened while it was waited for.
+    refuse_if_found(path)?;
     let by = error.get_ref().and_then(|inner| inner.downcast_ref::<InUse>()).and_then(InUse::process);
     let volume = list()?.into_iter().find(|state| Some(state.pid) == by).map(|state| state.volume);
     let error = StoreError::new(Operation::Open, path, 0, 0, error);
     Err(SessionError::Taken { error, volume }.into())
+}
+
+fn refuse_if_found(path: &Path) -> Result<(), Error> {
+    let already =
+        |state: SessionState| AttachError::AlreadyOpen { volume: state.volume.display().to_string() };
+    find(path)?.map_or(Ok(()), |state| Err(already(state).into()))
 }

@@ -9,35 +9,41 @@
 //!
 //! From any process of the same user, [`find`] and [`list`] tell what is open, and [`close`] ends it.
 
+mod any_status;
 mod asked;
 mod close;
 pub(crate) mod error;
 mod host_secrets;
 mod in_use;
+mod others;
 mod overview;
 mod pipe;
 mod plan;
+mod program;
 mod refusal;
 mod request;
 mod serve;
 mod start;
 
+pub use any_status::AnyStatus;
 pub use asked::serve_as_asked;
 pub use close::{ClosedEach, ClosedVolume, close_each, plan_close};
 pub use error::{Purpose, SessionError};
 pub use host_secrets::read_host_secrets;
-pub use in_use::{refuse_if_open, refuse_if_taken};
+pub use in_use::{refuse_if_open, refuse_if_taken, refuse_if_written};
+pub use keyway_attach::nvme_tcp::{Credentials, SecretFault};
 pub use keyway_attach::session::{
-    Attachment, CANDIDATES, Candidate, Choice, Closed, Closing, Lack, LackReason, Latencies, Latency, Layer,
-    NbdAddress, Need, Reason, SessionState, SessionStatus, Times, Wish, choose, clean_stale, close, close_so,
-    find, list, status,
+    Attachment, Buffers, CANDIDATES, Candidate, Choice, Closed, Closing, Lack, LackReason, Latencies,
+    Latency, Layer, NbdAddress, Need, Reason, SandboxState, SessionState, SessionStatus, Times, Wish, choose,
+    clean_stale, close, close_so, find, list, status, warden,
 };
 pub use keyway_attach::{AttachError, LocalUsers, Notice, Silence, SilentProcess, on_notice};
+pub use others::OtherUser;
 pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};
 pub use plan::{AttachChoice, SessionPlan, SessionSecrets};
-pub use refusal::Refusal;
+pub use program::ServingProgram;
+pub use refusal::SessionRefusal;
 pub use request::{AttachBy, AttachRequest, by_fuse, by_ourselves, mount_point};
-pub use start::ServingProgram;
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};

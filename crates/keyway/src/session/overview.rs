@@ -1,13 +1,15 @@
 //! What is known of a volume, open or not: the fields that `manage-bde -status` shows, and what is done through it.
 
+use super::others::OtherUser;
 use crate::drive::{self, Drive, LockState};
 use crate::error::{Error, about};
 use crate::medium;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, SessionState, SessionStatus};
-use keyway_fs::FileSystem;
+use keyway_fs::FoundFileSystem;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Method};
+use keyway_volume::{VolumeError, inspect};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -39,7 +41,7 @@ impl OpenVolume {
     ///
     /// # Errors
     /// This user's sessions can't be looked at.
-    pub fn find(what: &str) -> Result<Option<Self>, Error> {
+    pub fn find(what: impl AsRef<Path>) -> Result<Option<Self>, Error> {
         Ok(session::find(what)?.and_then(Self::ask))
     }
 
@@ -55,7 +57,7 @@ impl OpenVolume {
 }
 
 /// What only the serving process can say.
-const NOW: [&str; 10] = [
+const NOW: [&str; 11] = [
     "reads",
     "bytes_read",
     "writes",
@@ -63,6 +65,7 @@ const NOW: [&str; 10] = [
     "flushes",
     "writes_refused",
     "latency",
+    "buffers",
     "guard_hit",
     "deleted",
     "moved_to",
@@ -87,7 +90,7 @@ impl Serialize for OpenVolume {
 
 impl OpenVolume {
     /// The part of its document that stands beside what is known of a volume that is being converted.
-    pub fn in_use(&self) -> Map<String, Value> {
+    pub(super) fn in_use(&self) -> Map<String, Value> {
         let told = ["device", "file", "mountpoint", "read_only", "answers"].iter().chain(&NOW);
         let mut document = json!(self);
         let fields = document.as_object_mut();
@@ -103,10 +106,13 @@ impl OpenVolume {
 #[non_exhaustive]
 pub struct WaitingVolume {
     /// The volume.
+    #[serde(with = "keyway_attach::path_text")]
     pub volume: PathBuf,
     /// The block device.
+    #[serde(with = "keyway_attach::path_text")]
     pub device: Option<PathBuf>,
     /// Where it is mounted.
+    #[serde(with = "keyway_attach::path_text")]
     pub mountpoint: Option<PathBuf>,
 }
 
@@ -115,7 +121,7 @@ impl WaitingVolume {
     ///
     /// # Errors
     /// This user's sessions can't be looked at.
-    pub fn named(what: Option<&str>) -> Result<Vec<Self>, Error> {
+    pub fn named(what: Option<&Path>) -> Result<Vec<Self>, Error> {
         let waiting = session::waiting_named(what)?.into_iter();
         Ok(waiting
             .map(|SessionState { volume, device, mountpoint, .. }| Self { volume, device, mountpoint })
@@ -151,6 +157,8 @@ pub struct VolumeStatus {
     /// How it is open.
     #[serde(skip)]
     pub session: Option<OpenVolume>,
+    /// Another user who has it open.
+    pub other_user: Option<OtherUser>,
     /// Its block device that waits for a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingVolume>,
@@ -181,6 +189,7 @@ impl From<OpenVolume> for VolumeStatus {
             key_protectors: details.get("key_protectors").cloned().unwrap_or_else(|| json!([])),
             description: text("description").map(str::to_owned),
             session: Some(open),
+            other_user: None,
             waiting: None,
         }
     }
@@ -200,7 +209,7 @@ impl VolumeStatus {
     /// volumes nothing.
     ///
     /// # Errors
-    /// It can't be read, or is damaged.
+    /// It can't be read, is plainly no volume, or is damaged.
     pub fn locked(path: &Path) -> Result<Self, Error> {
         if drive::is_drive(path) {
             return Ok(Self::drive(&Drive::open(path)?));
@@ -208,9 +217,14 @@ impl VolumeStatus {
         let store = medium::look(path)?;
         if !bitlocker::is_volume(&store)? {
             // What has a file system in front is nobody's volume; `manage-bde` has these words for it.
-            let plain = FileSystem::find(&store).is_ok_and(|found| found.is_some());
+            let plain = FoundFileSystem::find(&store).is_ok_and(|found| found.is_some());
+            let seen = inspect(&store).map_err(about(path))?;
+            if let Some(reason) = seen.not_a_volume.filter(|_| !plain) {
+                return Err(about(path)(VolumeError::NotAVolume(reason)));
+            }
             let told = |words| if plain { words } else { "Unknown" };
             return Ok(Self {
+                other_user: OtherUser::having(path),
                 conversion_status: told(FULLY_DECRYPTED).to_owned(),
                 percentage_encrypted: plain.then_some(0.0),
                 encryption_method: plain.then(|| "None".to_owned()),
@@ -229,6 +243,7 @@ impl VolumeStatus {
             protection_status: protection(info.protection_suspended),
             key_protectors: json!(info.key_protectors),
             description: info.description,
+            other_user: OtherUser::having(path),
             ..Self::of_size(info.data_bytes)
         })
     }
@@ -262,6 +277,7 @@ impl VolumeStatus {
             key_protectors: json!([]),
             description: None,
             session: None,
+            other_user: None,
             waiting: None,
         }
     }

@@ -1,11 +1,13 @@
 //! Which volume is to be served, and how: said before it is.
 
+use super::program::ServingProgram;
 use crate::error::Error;
 use crate::unlock::{Key, UnlockArguments};
 use keyway_attach::nvme_tcp::Credentials;
-use keyway_attach::session::{AttachPlan, Attachment, MountPlan, NbdAddress, Reason};
-use keyway_attach::{LocalUsers, path_text};
+use keyway_attach::session::{AttachPlan, Attachment, MountPlan, NbdAddress, Reason, Sandbox};
+use keyway_attach::{AttachError, LocalUsers, path_text};
 use keyway_engine::Access;
+use keyway_error::Advice;
 use keyway_secret::SecretBytes;
 use keyway_volume::Secrets as VeraCryptSecret;
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,12 @@ pub struct SessionPlan {
     pub cache: bool,
     /// Which users of this machine may connect to a port.
     pub users: LocalUsers,
+    /// Nothing is served where the kernel lacks a layer of the sandbox.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_sandbox: bool,
+    /// Who confines the process that serves; nobody does, where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<ServingProgram>,
 }
 
 /// A way to the user.
@@ -99,7 +107,36 @@ impl SessionPlan {
             discards: false,
             cache: false,
             users: LocalUsers::Own,
+            require_sandbox: false,
+            program: None,
         })
+    }
+
+    /// The same, served by that program: confined, if it says how.
+    #[must_use]
+    pub fn served_by(self, program: &ServingProgram) -> Self {
+        Self { program: Some(program.clone()), ..self }
+    }
+
+    /// How the process that serves is confined.
+    ///
+    /// # Errors
+    /// It is not, and must be.
+    pub(super) fn sandbox(&self) -> Result<Option<Sandbox>, AttachError> {
+        let program = self.program.as_ref().and_then(|by| by.warden.as_ref().map(|warden| (by, warden)));
+        match program {
+            Some((ServingProgram { program, name, arguments, .. }, warden)) => Ok(Some(Sandbox {
+                program: program.clone(),
+                name: name.clone(),
+                arguments: arguments.iter().chain([warden]).cloned().collect(),
+                required: self.require_sandbox,
+            })),
+            None if self.require_sandbox => Err(AttachError::Missing {
+                what: "a program that confines the one that serves".into(),
+                advice: Advice::NewerKernelForSandbox,
+            }),
+            None => Ok(None),
+        }
     }
 
     pub(super) fn access(&self) -> Access {
@@ -112,9 +149,11 @@ impl SessionPlan {
         way: &AttachChoice,
         details: serde_json::Value,
         credentials: Option<Arc<Credentials>>,
+        sandbox: Option<Sandbox>,
     ) -> AttachPlan {
         AttachPlan {
             credentials,
+            sandbox,
             users: self.users,
             cache: self.cache,
             volume: self.volume.clone(),

@@ -9,7 +9,7 @@ use crate::medium;
 use crate::unlock::UnlockArguments;
 use keyway_attach::nbd::Certificates;
 use keyway_attach::session::{
-    Attachment, Lack, NbdAddress, Need, Reason, Wish, choose, clean_stale_before, waiting,
+    Attachment, Lack, NbdAddress, Need, Reason, Wish, choose, clean_stale_before, require_sandbox, waiting,
 };
 use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
 use keyway_engine::Access;
@@ -60,6 +60,8 @@ pub struct AttachRequest {
     pub users: LocalUsers,
     /// Hosts must prove that they know a secret (NVMe/TCP).
     pub hosts_prove: bool,
+    /// The process that serves lacks no layer of its sandbox.
+    pub require_sandbox: bool,
 }
 
 impl AttachRequest {
@@ -76,6 +78,7 @@ impl AttachRequest {
             protect_hidden: false,
             users: LocalUsers::Own,
             hosts_prove: false,
+            require_sandbox: false,
         }
     }
 
@@ -111,8 +114,12 @@ impl AttachRequest {
             let by_nvme = matches!(plan.way.attachment, Attachment::NvmeTcp(_));
             return Err(Misuse::Unproven { address: at.ip(), by_nvme }.into());
         }
+        if self.require_sandbox {
+            require_sandbox(&plan.way.attachment)?;
+        }
         (plan.otherwise, plan.mount, plan.read_only) = (otherwise, mount, self.read_only);
         (plan.discards, plan.cache, plan.users) = (self.discards, self.cache, self.users);
+        plan.require_sandbox = self.require_sandbox;
         Ok(plan)
     }
 

@@ -2,17 +2,19 @@
 
 use super::Session;
 use super::error::SessionError;
+use super::in_use::refuse_if_taken;
 use super::plan::{AttachChoice, SessionPlan, SessionSecrets};
 use crate::error::Error;
 use crate::medium;
+use crate::progress::Progress;
 use crate::protectors::SecretProtector;
-use crate::searching::SearchProgress;
 use crate::unlock::Key;
 use crate::volume::OpenOptions;
 use keyway_attach::AttachError;
 use keyway_attach::nvme_tcp::Credentials;
-use keyway_attach::session::{self, Attachment, Reason, SessionState};
+use keyway_attach::session::{self, Attachment, Reason, Sandbox, SessionState};
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
+use keyway_error::{Explain, Fault};
 use keyway_store::Caching;
 use keyway_volume::Info;
 use serde_json::{Value, json};
@@ -30,7 +32,7 @@ impl SessionPlan {
     pub fn serve(
         &self,
         secrets: SessionSecrets,
-        progress: impl SearchProgress,
+        progress: impl Progress,
         ready: impl FnOnce(&Session),
     ) -> Result<(), Error> {
         serve(self, secrets, progress, &AtomicBool::new(false), ready)
@@ -41,19 +43,24 @@ impl SessionPlan {
 pub(super) fn serve(
     plan: &SessionPlan,
     secrets: SessionSecrets,
-    progress: impl SearchProgress,
+    progress: impl Progress,
     unlocked: &AtomicBool,
     ready: impl FnOnce(&Session),
 ) -> Result<(), Error> {
+    let sandbox = plan.sandbox()?;
     let by_kernel = plan.way.attachment == Attachment::DmCrypt;
     let options = OpenOptions::new().arguments(plan.arguments.clone()).access(plan.access());
     let options =
         options.caching(Caching::Direct).protect_hidden(secrets.protect.as_ref()).progress(&progress);
-    let (open, keys) = if by_kernel {
-        options.open_for_hand_over(&plan.volume, &secrets.key)?
-    } else {
-        (options.open_with(&plan.volume, &secrets.key)?, Vec::new())
+    let opened = match by_kernel {
+        true => options.open_for_hand_over(&plan.volume, &secrets.key),
+        false => options.open_with(&plan.volume, &secrets.key).map(|open| (open, Vec::new())),
     };
+    // Somebody was faster since it was looked at: then it is open by now, and told as that.
+    let (open, keys) = opened.map_err(|error| match error.explain().fault {
+        Fault::InUse => refuse_if_taken(&plan.volume, plan.access()).err().unwrap_or(error),
+        _ => error,
+    })?;
     drop(progress);
     if plan.discards && open.info.is_hidden() {
         return Err(SessionError::DiscardsInHidden.into());
@@ -70,9 +77,9 @@ pub(super) fn serve(
         ready(&Session { state, warnings, keys_locked });
     };
     if by_kernel {
-        return in_kernel(plan, open.device, keys, details, ready);
+        return in_kernel(plan, open.device, keys, (details, sandbox), ready);
     }
-    ourselves(plan, &plan.way, open.device, (details, credentials), ready)
+    ourselves(plan, &plan.way, open.device, (details, credentials, sandbox), ready)
 }
 
 /// Our engine decrypts.
@@ -80,11 +87,11 @@ fn ourselves(
     plan: &SessionPlan,
     way: &AttachChoice,
     device: Device,
-    (details, credentials): (Value, Option<Arc<Credentials>>),
+    (details, credentials, sandbox): (Value, Option<Arc<Credentials>>, Option<Sandbox>),
     ready: impl FnOnce(&SessionState),
 ) -> Result<(), Error> {
     let device = if plan.discards { device.allowing_discards() } else { device };
-    Ok(session::run(Arc::new(device), plan.attach(way, details, credentials), ready)?)
+    Ok(session::run(Arc::new(device), plan.attach(way, details, credentials, sandbox), ready)?)
 }
 
 /// The kernel decrypts. Where it can't, and the plan has another way, we do.
@@ -92,7 +99,7 @@ fn in_kernel(
     plan: &SessionPlan,
     device: Device,
     keys: Vec<LayerSecrets>,
-    details: Value,
+    (details, sandbox): (Value, Option<Sandbox>),
     ready: impl FnOnce(&SessionState),
 ) -> Result<(), Error> {
     let access = if device.is_read_only() { Access::ReadOnly } else { Access::ReadWrite };
@@ -100,21 +107,22 @@ fn in_kernel(
     let layout = device.into_layout();
     let (mut ready, mut spare) = (Some(ready), plan.otherwise.is_some().then(|| layout.clone()));
     let volume = HandOver { layout, keys, access, discards: plan.discards };
-    let served = session::hand_over(volume, plan.attach(&plan.way, details.clone(), None), |state| {
-        // From now on nobody but the kernel has a key.
-        spare = None;
-        keyway_secret::wipe_stack();
-        if let Some(ready) = ready.take() {
-            ready(state);
-        }
-    });
+    let served =
+        session::hand_over(volume, plan.attach(&plan.way, details.clone(), None, sandbox.clone()), |state| {
+            // From now on nobody but the kernel has a key.
+            spare = None;
+            keyway_secret::wipe_stack();
+            if let Some(ready) = ready.take() {
+                ready(state);
+            }
+        });
     match (served, &plan.otherwise, spare, ready) {
         (Err(AttachError::DmCrypt(e)), Some(other), Some(layout), Some(ready)) => {
             let mut way = other.clone();
             way.reasons.push(Reason::Refused { why: e.to_string() });
             let store = medium::open(&plan.volume, access, Caching::Direct)?;
             let device = Device::new(Box::new(store), layout, access)?;
-            ourselves(plan, &way, device, (details, None), ready)
+            ourselves(plan, &way, device, (details, None, sandbox), ready)
         }
         (served, ..) => Ok(served?),
     }

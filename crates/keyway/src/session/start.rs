@@ -4,38 +4,19 @@ use super::Session;
 use super::error::SessionError;
 use super::pipe;
 use super::plan::{SessionPlan, SessionSecrets};
-use super::refusal::Refusal;
+use super::program::ServingProgram;
+use super::refusal::SessionRefusal;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
-
-/// Which program serves: it calls [`serve_as_asked`](super::serve_as_asked) when it is started so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServingProgram {
-    /// Its file.
-    pub program: PathBuf,
-    /// What `ps` calls it.
-    pub name: OsString,
-    /// How it knows that it is to serve. Never a secret.
-    pub arguments: Vec<OsString>,
-}
-
-impl ServingProgram {
-    /// The program that runs now, by whatever path, with one argument.
-    pub fn this(name: impl Into<OsString>, argument: impl Into<OsString>) -> Self {
-        Self { program: "/proc/self/exe".into(), name: name.into(), arguments: vec![argument.into()] }
-    }
-}
 
 /// What the serving process says once it serves, or why it does not: one line of JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Answer {
     Ready(Box<Session>),
-    Error(Refusal),
+    Error(SessionRefusal),
 }
 
 impl SessionPlan {
@@ -59,7 +40,8 @@ impl SessionPlan {
             let broken = io::ErrorKind::BrokenPipe.into();
             return Err(SessionError::process("talk to the serving process")(broken));
         };
-        let sent = pipe::send(&mut to, self, secrets);
+        let plan = self.clone().served_by(by);
+        let sent = pipe::send(&mut to, &plan, secrets);
         let mut line = String::new();
         let heard = sent.and_then(|()| BufReader::new(from).read_line(&mut line));
         // The pipe stays open until here: its end tells the other side that nobody waits any more.

@@ -1,8 +1,8 @@
 //! Why a conversion can't be begun, found or gone on with, as data.
 
-use super::refusal::Refusal;
+use super::refusal::ConversionRefusal;
 use keyway_convert::ConvertError;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
+use keyway_error::{Advice, Kind, Meaning, explain, explain_io};
 use keyway_store::InUse;
 use keyway_sys::Use;
 use std::io;
@@ -75,7 +75,7 @@ pub enum ConversionError {
     NoJournalFile(PathBuf),
     /// It isn't begun, or not as it was asked for.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] ConversionRefusal),
     /// It was under way and could not go on. What was converted stays converted.
     #[error("{error}")]
     Interrupted {
@@ -96,63 +96,41 @@ pub enum ConversionError {
     },
 }
 
-impl Explain for ConversionError {
-    fn explain(&self) -> Meaning {
-        match self {
-            Self::UnderWay(path) => {
-                Meaning::of(Fault::Request).advise(Advice::ResumeVolume { path: path.clone() }).about(path)
-            }
-            Self::NotUnderWay(path) => {
-                Meaning::of(Fault::Request).advise(Advice::BeginConversion).about(path)
-            }
-            Self::Running { path, .. } => {
-                Meaning::of(Fault::InUse).advise(Advice::AskStatusOrPause { path: path.clone() }).about(path)
-            }
-            Self::EndedMeanwhile(path) => {
-                Meaning::of(Fault::InUse).advise(Advice::AskInfo { path: path.clone() }).about(path)
-            }
-            Self::InUse { path, user } => {
-                Meaning::of(Fault::InUse).advise(InUse::by(path, user.clone()).advice()).about(path)
-            }
-            Self::NewJournal { path, source } => {
-                let meaning = explain_io(source).about(path);
-                match meaning.kind {
-                    Kind::NoSpace => instead(meaning, Advice::FreeSpaceOrOtherJournal),
-                    Kind::Exists => instead(meaning, Advice::NameOtherJournal),
-                    _ => meaning,
-                }
-            }
-            Self::AnotherJournal { journal, .. } => {
-                Meaning::new(Kind::NoJournal, Fault::Contents).advise(Advice::NameItsJournal).about(journal)
-            }
-            Self::JournalElsewhere { volume, made_as } => Meaning::new(Kind::NoJournal, Fault::State)
-                .advise(Advice::SayWhereJournal { made_as: made_as.clone() })
-                .about(volume),
-            Self::JournalMissing { journal, made_as } => Meaning::new(Kind::NoJournal, Fault::State)
-                .advise(Advice::MountJournal { made_as: made_as.clone() })
-                .about(journal),
-            Self::NoJournalFile(path) => {
-                Meaning::new(Kind::NotSuitable, Fault::State).advise(Advice::NameJournalItself).about(path)
-            }
-            Self::Refused(refusal) => refusal.explain(),
-            Self::Interrupted { path, error } => {
-                let mut meaning = error.explain();
-                if meaning.kind == Kind::NoSpace {
-                    // Nothing has a size that could be chosen any more.
-                    meaning = instead(meaning, Advice::FreeSpaceThere);
-                }
-                let path = path.clone();
-                match meaning.advice.is_empty() {
-                    true => meaning.advise(Advice::ResumeVolume { path }),
-                    false => meaning.advise(Advice::ThenResume { path }),
-                }
-            }
-            Self::Holes { path, source } => Meaning::new(Kind::NoRoom, explain_io(source).fault)
-                .advise(Advice::FreeSpaceForHoles)
-                .about(path),
+explain! { ConversionError, through Refused {
+    Self::UnderWay(path) => [Request, ResumeVolume { path: path.clone() }; path],
+    Self::NotUnderWay(path) => [Request, BeginConversion; path],
+    Self::Running { path, .. } => [InUse, AskStatusOrPause { path: path.clone() }; path],
+    Self::EndedMeanwhile(path) => [InUse, AskInfo { path: path.clone() }; path],
+    Self::InUse { path, user } => [InUse, (InUse::by(path, user.clone()).advice()); path],
+    Self::NewJournal { path, source } => {
+        let meaning = explain_io(source).about(path);
+        match meaning.kind {
+            Kind::NoSpace => instead(meaning, Advice::FreeSpaceOrOtherJournal),
+            Kind::Exists => instead(meaning, Advice::NameOtherJournal),
+            _ => meaning,
         }
-    }
-}
+    },
+    Self::AnotherJournal { journal, .. } => [NoJournal Contents, NameItsJournal; journal],
+    Self::JournalElsewhere { volume, made_as } =>
+        [NoJournal State, SayWhereJournal { made_as: made_as.clone() }; volume],
+    Self::JournalMissing { journal, made_as } => [NoJournal State, MountJournal { made_as: made_as.clone() }; journal],
+    Self::NoJournalFile(path) => [NotSuitable State, NameJournalItself; path],
+    Self::Interrupted { path, error } => {
+        let mut meaning = error.explain();
+        if meaning.kind == Kind::NoSpace {
+            // Nothing has a size that could be chosen any more.
+            meaning = instead(meaning, Advice::FreeSpaceThere);
+        }
+        let path = path.clone();
+        match meaning.advice.is_empty() {
+            true => meaning.advise(Advice::ResumeVolume { path }),
+            false => meaning.advise(Advice::ThenResume { path }),
+        }
+    },
+    Self::Holes { path, source } => {
+        Meaning::new(Kind::NoRoom, explain_io(source).fault).advise(Advice::FreeSpaceForHoles).about(path)
+    },
+} }
 
 fn instead(mut meaning: Meaning, step: Advice) -> Meaning {
     meaning.advice = vec![step];

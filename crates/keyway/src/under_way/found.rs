@@ -7,7 +7,7 @@ use crate::medium;
 use keyway_convert::{ConversionKind, ConvertError, FreeSpace, JournalLocation, SlotTable};
 use keyway_convert::{bitlocker, cross_format, veracrypt};
 use keyway_store::Store;
-use keyway_volume::bitlocker::{Conversion, ProtectorInfo, State, is_volume, look};
+use keyway_volume::bitlocker::{Conversion, EncryptionState, ProtectorInfo, is_volume, look};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,11 +17,11 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Found {
     /// Of a VeraCrypt volume, or to one from a file system.
-    VeraCrypt(Box<keyway_convert::Found>),
+    VeraCrypt(Box<keyway_convert::FoundVeraCrypt>),
     /// Of a BitLocker volume, or to one from a file system.
-    BitLocker(Box<bitlocker::Found>),
+    BitLocker(Box<bitlocker::FoundBitLocker>),
     /// From one format to the other.
-    CrossFormat(Box<cross_format::Found>),
+    CrossFormat(Box<cross_format::FoundCrossFormat>),
 }
 
 impl Found {
@@ -250,6 +250,7 @@ pub struct Description {
     /// The process that carries it out just now, if there is one.
     pub pid: Option<i32>,
     /// Its journal's file, where it is in one.
+    #[serde(with = "keyway_attach::path_text")]
     pub journal_file: Option<PathBuf>,
     /// What only conversions of this format have to say.
     #[serde(flatten)]
@@ -307,7 +308,7 @@ pub fn is_paused_volume(store: &dyn Store) -> Result<bool, Error> {
     }
     let seen = look(store)?;
     Ok(seen.info.conversion_status != Conversion::FullyEncrypted
-        || seen.metadata.block().state == State::Converting)
+        || seen.metadata.block().state == EncryptionState::Converting)
 }
 
 /// A file or device that is half converted: how far it is, and all that is said of it without a secret. Its journal is

@@ -9,6 +9,6 @@ mod watch;
 pub use error::ConversionError;
 pub use found::{Description, Details, Found, describe, is_paused_volume, percentage};
 pub(crate) use journal_file::{JournalFile, absolute, beside};
-pub use refusal::Refusal;
+pub use refusal::ConversionRefusal;
 pub use watch::{Running, clean_stale, running};
 pub(crate) use watch::{Watch, speed};

@@ -1,13 +1,14 @@
 //! Why a conversion isn't begun, or not as it was asked for, as data. Nothing was changed.
 
-use keyway_error::{Advice as A, Explain, Fault, Kind, Meaning};
-use keyway_fs::resize::RoomError;
+use keyway_convert::ConversionKind;
+use keyway_error::explain;
+use keyway_fs::resize::ResizeToolError;
 use std::path::PathBuf;
 
 /// Why a conversion isn't begun, or not as it was asked for.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum ConversionRefusal {
     /// Free space of a volume that gets another format, or of a VeraCrypt volume, is re-encrypted like the rest.
     #[error("only a BitLocker volume that stays one is re-encrypted without its free space")]
     UsedSpaceOnly,
@@ -53,7 +54,7 @@ pub enum Refusal {
     TooFull {
         /// Why.
         #[source]
-        error: RoomError,
+        error: ResizeToolError,
         /// How many bytes are missing behind it.
         missing: u64,
         /// Which file system.
@@ -116,7 +117,7 @@ pub enum Refusal {
     #[error("the {} was interrupted before it had begun; nothing was changed", conversion.name())]
     NotBegun {
         /// What was to be done.
-        conversion: keyway_convert::ConversionKind,
+        conversion: ConversionKind,
         /// The format that the volume was to get, where that was another.
         new_format: Option<&'static str>,
     },
@@ -132,82 +133,46 @@ pub enum Refusal {
     /// Whoever converts it does not stop.
     #[error("process {0} does not stop")]
     DoesNotStop(i32),
-    /// A file system inside a volume must become smaller, and nobody can attach the volume for that.
-    #[error("the volume can't be attached here, which the tool of its file system needs")]
-    NotAttachable,
 }
 
-impl Explain for Refusal {
-    fn explain(&self) -> Meaning {
-        use keyway_convert::ConversionKind as C;
-        let (meaning, step) = match self {
-            Self::UsedSpaceOnly => (Meaning::of(Fault::Request), A::ConvertAllSpace),
-            Self::KeepsItsSize => (Meaning::of(Fault::Request), A::ResizeInstead),
-            Self::NotBitLocker => (Meaning::of(Fault::Request), A::LeaveOutOrBitLocker),
-            Self::NotBitLockers => (Meaning::of(Fault::Request), A::GivePasswordOrKeyfiles),
-            Self::NothingEncrypted => (Meaning::of(Fault::Request), A::OwnSecretOrReencrypt),
-            Self::NoNewSecret => (Meaning::of(Fault::Request), A::LeaveOutNewSecret),
-            Self::FreeSpaceInUse => (Meaning::of(Fault::Request), A::LeaveFreeSpaceOrOffline),
-            Self::BitLockerAlready(path) => {
-                (Meaning::of(Fault::Request), A::ResumeOrReencrypt { path: path.clone() })
-            }
-            Self::NoFileSystem(_) => (Meaning::of(Fault::Contents), A::CreateOrReencrypt),
-            Self::DeviceCantGrow => (Meaning::of(Fault::Request), A::LeaveOutGrow),
-            Self::CantShrink { missing, filesystem, is_file } => {
-                let filesystem = filesystem.to_string();
-                let step = match is_file {
-                    true => A::CantShrinkSoGrowFile { filesystem, bytes: *missing },
-                    false => A::CantShrinkSoGrowPartition { filesystem, bytes: *missing },
-                };
-                (Meaning::new(Kind::NoRoom, Fault::Request), step)
-            }
-            Self::TooFull { is_file: true, .. } => {
-                (Meaning::new(Kind::NoRoom, Fault::State), A::GrowFileInstead)
-            }
-            Self::TooFull { missing, filesystem, .. } => {
-                let step = A::MakeRoomOrGrowPartition { filesystem: filesystem.to_string(), bytes: *missing };
-                (Meaning::new(Kind::NoRoom, Fault::State), step)
-            }
-            Self::StillTooLarge(_) => (Meaning::of(Fault::State), A::LookWithTools),
-            Self::ChangedMeanwhile(_) => (Meaning::of(Fault::InUse), A::TryWhenUnused),
-            Self::Grown { bytes, .. } => {
-                (Meaning::new(Kind::NoRoom, Fault::State), A::ShrinkAndResume { bytes: *bytes })
-            }
-            Self::NothingToOpen => (Meaning::of(Fault::Request), A::NewKeysOnly),
-            Self::NoHashNorToGo => (Meaning::of(Fault::Request), A::LeaveOutHashAndToGo),
-            Self::NoHashToGoNorRoom => (Meaning::of(Fault::Request), A::LeaveOutHashToGoAndGrow),
-            Self::NotItsSecret => (Meaning::of(Fault::Request), A::GiveNewPasswordOrNone),
-            Self::ShownToUsers => (Meaning::of(Fault::Request), A::NameRecoveryFileOrNone),
-            Self::NeedsJournalFile => (Meaning::of(Fault::Request), A::NameJournalElsewhere),
-            Self::OneStandardInput => (Meaning::of(Fault::Request), A::GiveOneFromAFile),
-            Self::NotVeraCrypts => (Meaning::of(Fault::Request), A::LeaveOutNewKeys),
-            Self::KeepsProtectors => (Meaning::of(Fault::Request), A::LeaveOutProtectors),
-            Self::FreeIsNoise => (Meaning::of(Fault::Request), A::LeaveOutFreeSpace),
-            Self::NotBegun { conversion, new_format } => {
-                let step = match (conversion, new_format) {
-                    (_, Some(format)) => A::BeginReencryption { format: (*format).to_owned() },
-                    (C::Decryption, None) => A::BeginDecryption,
-                    (C::Encryption | C::Reencryption, None) => A::BeginEncryption,
-                };
-                (Meaning::new(Kind::NotBegun, Fault::State), step)
-            }
-            Self::WasThrough(path) => (Meaning::of(Fault::Request), A::OpenIt { path: path.clone() }),
-            Self::EndedByItself(path) => (Meaning::of(Fault::Ours), A::ResumeVolume { path: path.clone() }),
-            Self::NotConverted(_) => (Meaning::of(Fault::Request), A::AskStatus),
-            Self::DoesNotStop(_) => (Meaning::of(Fault::InUse), A::WaitForDrive),
-            Self::NotAttachable => (Meaning::of(Fault::Machine), A::AskDoctor),
-        };
-        let meaning = meaning.advise(step);
-        match self {
-            Self::BitLockerAlready(path)
-            | Self::NoFileSystem(path)
-            | Self::StillTooLarge(path)
-            | Self::ChangedMeanwhile(path)
-            | Self::Grown { path, .. }
-            | Self::WasThrough(path)
-            | Self::EndedByItself(path)
-            | Self::NotConverted(path) => meaning.about(path),
-            _ => meaning,
-        }
-    }
-}
+explain! { ConversionRefusal {
+    Self::UsedSpaceOnly => [Request, ConvertAllSpace],
+    Self::KeepsItsSize => [Request, ResizeInstead],
+    Self::NotBitLocker => [Request, LeaveOutOrBitLocker],
+    Self::NotBitLockers => [Request, GivePasswordOrKeyfiles],
+    Self::NothingEncrypted => [Request, OwnSecretOrReencrypt],
+    Self::NoNewSecret => [Request, LeaveOutNewSecret],
+    Self::FreeSpaceInUse => [Request, LeaveFreeSpaceOrOffline],
+    Self::BitLockerAlready(path) => [Request, ResumeOrReencrypt { path: path.clone() }; path],
+    Self::NoFileSystem(path) => [Contents, CreateOrReencrypt; path],
+    Self::DeviceCantGrow => [Request, LeaveOutGrow],
+    Self::CantShrink { missing, filesystem, is_file: true } =>
+        [NoRoom Request, CantShrinkSoGrowFile { filesystem: filesystem.to_string(), bytes: *missing }],
+    Self::CantShrink { missing, filesystem, is_file: false } =>
+        [NoRoom Request, CantShrinkSoGrowPartition { filesystem: filesystem.to_string(), bytes: *missing }],
+    Self::TooFull { is_file: true, .. } => [NoRoom State, GrowFileInstead],
+    Self::TooFull { missing, filesystem, .. } =>
+        [NoRoom State, MakeRoomOrGrowPartition { filesystem: filesystem.to_string(), bytes: *missing }],
+    Self::StillTooLarge(path) => [State, CheckWithTools; path],
+    Self::ChangedMeanwhile(path) => [InUse, TryWhenUnused; path],
+    Self::Grown { path, bytes } => [NoRoom State, ShrinkAndResume { bytes: *bytes }; path],
+    Self::NothingToOpen => [Request, NewKeysOnly],
+    Self::NoHashNorToGo => [Request, LeaveOutHashAndToGo],
+    Self::NoHashToGoNorRoom => [Request, LeaveOutHashToGoAndGrow],
+    Self::NotItsSecret => [Request, GiveNewPasswordOrNone],
+    Self::ShownToUsers => [Request, NameRecoveryFileOrNone],
+    Self::NeedsJournalFile => [Request, NameJournalElsewhere],
+    Self::OneStandardInput => [Request, GiveOneFromAFile],
+    Self::NotVeraCrypts => [Request, LeaveOutNewKeys],
+    Self::KeepsProtectors => [Request, LeaveOutProtectors],
+    Self::FreeIsNoise => [Request, LeaveOutFreeSpace],
+    Self::NotBegun { new_format: Some(format), .. } =>
+        [NotBegun State, BeginReencryption { format: (*format).to_owned() }],
+    Self::NotBegun { conversion: ConversionKind::Decryption, .. } => [NotBegun State, BeginDecryption],
+    Self::NotBegun { conversion: ConversionKind::Encryption | ConversionKind::Reencryption, .. } =>
+        [NotBegun State, BeginEncryption],
+    Self::WasThrough(path) => [Request, OpenIt { path: path.clone() }; path],
+    Self::EndedByItself(path) => [Ours, ResumeVolume { path: path.clone() }; path],
+    Self::NotConverted(path) => [Request, AskStatus; path],
+    Self::DoesNotStop(_) => [InUse, WaitForDrive],
+} }

@@ -38,9 +38,10 @@ pub struct Running {
     #[serde(default)]
     pid_started: u64,
     /// What it converts.
+    #[serde(with = "keyway_attach::path_text")]
     pub volume: PathBuf,
     /// The file that its journal is in.
-    #[serde(default)]
+    #[serde(default, with = "keyway_attach::path_text")]
     pub journal: Option<PathBuf>,
     /// Bytes of work that are done.
     pub done_bytes: u64,

@@ -1,11 +1,10 @@
 //! The example that reads files, with a BitLocker volume.
 
 use crate::{LETTER, PASSWORD, example, printed, put_a_letter};
-use keyway::create::{BitLockerOptions, NewPlace};
+use keyway::bitlocker::{NewProtectors, Secret};
+use keyway::create::{BitLockerOptions, FileSystem, NewPlace};
 use keyway::{Access, Key, OpenOptions, SecretBytes};
-use keyway_fs::mkfs::FileSystem;
 use keyway_testkit::require_tool;
-use keyway_volume::bitlocker::{NewProtectors, Secret};
 
 #[test]
 fn the_files_of_a_bitlocker_volume_are_listed_and_copied() {

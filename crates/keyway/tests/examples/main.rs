@@ -4,6 +4,7 @@
 mod attach_nbd;
 mod bitlocker_files;
 mod convert;
+mod make;
 mod web_server;
 
 use keyway::Volume;

@@ -1,4 +1,4 @@
-//! On which CPU a thread serves its queue.
+//! Chooses the CPU that a queue's thread runs on.
 //!
 //! A queue has the requests of one CPU. When they come one at a time, the thread is best on that CPU:
 //! to wake a sleeping CPU takes longer than the whole request, there and back again. When several

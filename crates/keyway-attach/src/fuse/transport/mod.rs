@@ -1,8 +1,8 @@
 //! How requests come from the kernel and answers go back: `/dev/fuse`, or rings.
 
 mod cpu_placement;
-pub(crate) mod crew;
 pub(crate) mod device;
+pub(crate) mod helpers;
 mod pace;
 mod permit;
 pub(crate) mod rings;

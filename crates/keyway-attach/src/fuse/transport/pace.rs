@@ -1,4 +1,4 @@
-//! How many requests are worth doing at once.
+//! Limits how many requests are carried out at once.
 //!
 //! Memory and a fast cipher are served best by few threads, which seldom take turns. A drive wants
 //! depth, and a slow cipher all CPUs. Which it is shows in the time that requests take.

@@ -1,4 +1,4 @@
-//! The kernel's switch for FUSE over io_uring, turned for the moment of one mount.
+//! Turns the kernel's switch for FUSE over io_uring for the moment of one mount.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};

@@ -3,18 +3,18 @@
 //! The thread takes what is there, does it, and tells the kernel all answers in one system call, in
 //! which it also waits for what comes next. From memory it reads and writes at once. Where the medium
 //! takes its time the system moves the bytes meanwhile, by the same ring. What would hold the queue up
-//! all the same goes to the [`Crew`], and what is large is shared with it.
+//! all the same goes to the [`Helpers`], and what is large is shared with it.
 
 use super::cpu_placement::{CpuPlacement, Crowd};
-use super::crew::{self, Answered, CREW, Crew, Home, Job};
+use super::helpers::{self, Answered, CompletionQueue, HELPERS, Helpers, Job};
 use super::out_header;
 use super::pace::Pace;
 use super::watch::{self, Watch};
+use crate::cpus::cpus;
 use crate::fuse::abi::{self, InHeader, op};
 use crate::fuse::volume_file::{Answer, MAX_TRANSFER, Request, Underway, VolumeFile};
 use keyway_sys::{FuseEntry, FuseRing, RingEvent};
 use std::io;
-use std::num::NonZeroUsize;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Instant;
@@ -38,7 +38,7 @@ const LARGE: usize = 128 << 10;
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) crowd: Crowd,
-    pub(crate) crew: Crew,
+    pub(crate) helpers: Helpers,
 }
 
 /// One queue. Belongs to the thread that makes it.
@@ -46,7 +46,7 @@ pub(crate) struct Server<'a> {
     ring: FuseRing,
     file: &'a VolumeFile,
     shared: &'a Shared,
-    home: Arc<Home>,
+    completions: Arc<CompletionQueue>,
     place: CpuPlacement,
     pace: Pace,
     watch: Watch,
@@ -73,21 +73,20 @@ impl<'a> Server<'a> {
         file: &'a VolumeFile,
         shared: &'a Shared,
     ) -> io::Result<Self> {
-        let home = Arc::new(Home::new()?);
+        let completions = Arc::new(CompletionQueue::new()?);
         // Payloads start on a page.
         let direct = file.queueable().filter(|direct| direct.memory_align <= 4096);
         let most = if direct.is_some() { PER_QUEUE } else { IN_MEMORY };
         let entries = (ENTRIES / queues).clamp(2, most);
         let files: Vec<_> = direct.iter().flat_map(|direct| [direct.file, direct.claim]).collect();
-        let ring = FuseRing::register(fuse, cpu, entries, MAX_TRANSFER, &files, home.bell())?;
-        // Both count the CPUs that this thread may use, which is one once it has its place.
+        let ring = FuseRing::register(fuse, cpu, entries, MAX_TRANSFER, &files, completions.bell())?;
         let watch = Watch::new();
-        let others = std::thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1;
+        let others = cpus().saturating_sub(1);
         Ok(Self {
             ring,
             file,
             shared,
-            home,
+            completions,
             place: if direct.is_some() { CpuPlacement::for_good(cpu) } else { CpuPlacement::new(cpu) },
             pace: Pace::default(),
             watch,
@@ -112,7 +111,7 @@ impl<'a> Server<'a> {
                 }
             }
             if self.away > 0 {
-                for answered in self.home.collect() {
+                for answered in self.completions.collect() {
                     self.away -= 1;
                     self.reply(answered)?;
                 }
@@ -148,14 +147,14 @@ impl<'a> Server<'a> {
                 let wanted = abi::TransferIn::read_from_prefix(fixed).ok().map(|(wanted, _)| wanted);
                 // It ends with a flush.
                 if header.opcode == op::WRITE && wanted.as_ref().is_some_and(abi::TransferIn::is_durable) {
-                    self.hand_over(vec![entry], CREW);
+                    self.hand_over(vec![entry], HELPERS);
                     return Ok(());
                 }
                 wanted.map_or(0, |wanted| wanted.size as usize)
             }
             // A flush, or a range of zeros.
             op::FSYNC | op::FALLOCATE => {
-                self.hand_over(vec![entry], CREW);
+                self.hand_over(vec![entry], HELPERS);
                 return Ok(());
             }
             _ => 0,
@@ -173,7 +172,7 @@ impl<'a> Server<'a> {
             return match self.file.begin(&request, buffer, align) {
                 Ok(Some(underway)) => self.transfer(entry, underway),
                 Ok(None) => {
-                    self.hand_over(vec![entry], CREW);
+                    self.hand_over(vec![entry], HELPERS);
                     Ok(())
                 }
                 Err(e) => self.reply(Answered { entry, unique, answer: Answer::Error(e) }),
@@ -229,14 +228,14 @@ impl<'a> Server<'a> {
         let mut held = std::mem::take(&mut self.held);
         let waits = self.slow || self.align.is_some();
         let (theirs, threads) = match waits {
-            true => (held.len(), CREW),
+            true => (held.len(), HELPERS),
             false => (held.len() * self.others / (self.others + 1), self.others),
         };
         let mine = held.split_off(theirs);
         self.hand_over(held.into_iter().map(|(entry, _)| entry).collect(), threads);
         let file = self.file;
         for (entry, len) in mine {
-            if let Some(answered) = self.judged(len, || crew::answer(file, entry)) {
+            if let Some(answered) = self.judged(len, || helpers::answer(file, entry)) {
                 self.reply(answered)?;
             }
         }
@@ -249,9 +248,9 @@ impl<'a> Server<'a> {
             return;
         }
         self.away += entries.len();
-        let home = &self.home;
-        let jobs = entries.into_iter().map(|entry| Job { entry, home: Arc::clone(home) });
-        self.shared.crew.hand_over(jobs, threads);
+        let completions = &self.completions;
+        let jobs = entries.into_iter().map(|entry| Job { entry, completions: Arc::clone(completions) });
+        self.shared.helpers.hand_over(jobs, threads);
     }
 }
 

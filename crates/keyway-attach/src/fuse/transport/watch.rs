@@ -1,11 +1,11 @@
-//! Whether to watch for a transfer's end instead of sleeping until then.
+//! Decides whether to poll for a transfer's end or to sleep until it.
 //!
 //! To fall asleep and be woken costs more than some microseconds, which is long beside what a fast drive
 //! takes for a small request. So a thread that waits for one transfer and nothing else watches for it, as
 //! long as that pays: not where the drive takes longer than it would watch, and not where many transfers
 //! are under way, because then the CPU has better to do.
 
-use std::num::NonZeroUsize;
+use crate::cpus::cpus;
 use std::time::Duration;
 
 /// The longest that a thread watches: a fast drive's time for a small request, and what the system adds.
@@ -34,7 +34,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new() -> Self {
-        let possible = std::thread::available_parallelism().is_ok_and(|cpus| cpus > NonZeroUsize::MIN);
+        let possible = cpus() > 1;
         Self { possible, watched: 0, in_vain: 0, paused: 0, row: 0 }
     }
 

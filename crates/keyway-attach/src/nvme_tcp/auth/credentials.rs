@@ -1,4 +1,4 @@
-//! What hosts must prove, and what is proved to them.
+//! The secrets of both sides of an authentication.
 
 use super::secret::AuthSecret;
 

@@ -1,4 +1,4 @@
-//! One queue's authentication: what has been said, and what is due next.
+//! The state of one queue's authentication.
 
 use super::Credentials;
 use super::message::{self, Failure, FromHost};

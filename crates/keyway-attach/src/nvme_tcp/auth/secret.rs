@@ -2,7 +2,7 @@
 
 use base64ct::{Base64, Encoding};
 use hmac::{Hmac, KeyInit, Mac};
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_secret::SecretBytes;
 use sha2::{Sha256, Sha384, Sha512};
 
@@ -29,15 +29,10 @@ pub enum SecretFault {
     Crc,
 }
 
-impl Explain for SecretFault {
-    fn explain(&self) -> Meaning {
-        let step = match self {
-            Self::Form => Advice::MakeNvmeSecret,
-            Self::Crc => Advice::CopyItAgain,
-        };
-        (Kind::Usage, Fault::Request, step).into()
-    }
-}
+explain! { SecretFault {
+    Self::Form => [Usage Request, MakeNvmeSecret],
+    Self::Crc => [Usage Request, CopyItAgain],
+} }
 
 /// How a key is bound to the name of who uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +51,6 @@ pub struct AuthSecret {
 
 impl AuthSecret {
     /// Reads `DHHC-1:HH:BASE64:`.
-    ///
-    /// # Errors
-    /// [`SecretFault`].
     pub fn parse(text: &[u8]) -> Result<Self, SecretFault> {
         let text = text.trim_ascii().strip_prefix(PREFIX).ok_or(SecretFault::Form)?;
         let (transform, rest) = text.split_at_checked(3).ok_or(SecretFault::Form)?;

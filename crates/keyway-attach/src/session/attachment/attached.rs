@@ -1,12 +1,24 @@
-//! The one lifetime that all ways to the user have: prepared, served, drained, torn down.
+//! The trait of all attachments: prepared, served, drained, torn down.
 
 use crate::AttachError;
 use crate::session::claim::Claim;
 use crate::session::plan::AttachPlan;
 use crate::session::serving::Serving;
+use keyway_sys::sandbox::Role;
 
 /// One way to the user, from its start to its end. Requests don't pass through here.
 pub(in crate::session) trait Attached {
+    /// What the process is left with while it serves; nothing where it has no keys, or nobody has found out yet what it
+    /// needs.
+    fn role(&self) -> Option<Role> {
+        None
+    }
+
+    /// Whether nothing that [`serve`](Self::serve) does takes paths.
+    fn is_attached_when_prepared(&self) -> bool {
+        false
+    }
+
     /// Makes what must be there before anything is served: sockets. What fails here leaves nothing.
     fn prepare(&mut self, _on: &mut Serving, _plan: &AttachPlan) -> Result<(), AttachError> {
         Ok(())

@@ -6,7 +6,9 @@ use crate::notice::{Notice, tell};
 use crate::session::claim::Claim;
 use crate::session::plan::AttachPlan;
 use crate::session::serving::{Serving, keep_first};
+use crate::session::warden::Action;
 use crate::{AttachError, loopdev};
+use keyway_sys::sandbox::Role;
 use std::sync::Arc;
 
 /// Set to `dev` to do without io_uring, where it causes trouble.
@@ -25,6 +27,10 @@ impl Fuse {
 }
 
 impl Attached for Fuse {
+    fn role(&self) -> Option<Role> {
+        Some(Role::Fuse)
+    }
+
     fn serve(&mut self, on: &mut Serving, plan: &AttachPlan, _: Option<&Claim>) -> Result<(), AttachError> {
         // Memory that we need must not wait for pages that only we can write out. Needs root;
         // without root there is no loop device whose pages could wait.
@@ -32,7 +38,7 @@ impl Attached for Fuse {
         let transport =
             (std::env::var_os(TRANSPORT_VARIABLE).is_some_and(|v| v == "dev")).then_some(Transport::Device);
         let at = on.folder.mount_point();
-        let options = Options { transport, cached: plan.cache };
+        let options = Options { transport, cached: plan.cache, confined: on.state.sandbox.is_some() };
         let fuse = FuseMount::serve(Arc::clone(on.served.device()?), &at, options, Arc::clone(&on.gone))?;
         let file = fuse.file();
         on.state.transport = fuse.transport().to_string();
@@ -60,21 +66,25 @@ impl Attached for Fuse {
 
     /// Found out only below the other loop device, it would come when that one is gone already.
     fn drain(&self, on: &Serving) -> Result<(), AttachError> {
-        on.state.cache.as_deref().map_or(Ok(()), loopdev::refuse_while_open)
+        on.state.cache.as_ref().map_or(Ok(()), |_| on.perform(Action::Drain))
     }
 
     fn tear_down(&mut self, on: &mut Serving) -> Result<(), AttachError> {
         let mut first = Ok(());
-        if let Some(device) = &on.state.device {
-            keep_first(&mut first, loopdev::detach(device))?;
+        if on.state.device.is_some() {
+            keep_first(&mut first, on.perform(Action::DetachDevice))?;
             on.state.device = None;
         }
-        if let Some(below) = &on.state.cache {
-            keep_first(&mut first, loopdev::detach(below))?;
+        if on.state.cache.is_some() {
+            keep_first(&mut first, on.perform(Action::DetachCache))?;
             on.state.cache = None;
         }
         if let Some(mount) = &mut self.mount {
-            keep_first(&mut first, mount.unmount())?;
+            let released = on.perform(Action::UnmountFuse);
+            if released.is_ok() {
+                mount.join();
+            }
+            keep_first(&mut first, released)?;
             self.mount = None;
         }
         first

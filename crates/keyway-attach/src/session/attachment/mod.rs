@@ -8,7 +8,7 @@ mod fuse;
 mod nbd;
 #[cfg(feature = "nvme-tcp")]
 mod nvme_tcp;
-mod server_thread;
+mod server;
 #[cfg(feature = "ublk")]
 mod ublk;
 #[cfg(feature = "vhost-user")]
@@ -17,8 +17,10 @@ mod vhost_user;
 pub(super) use attached::Attached;
 
 use super::plan::Attachment;
+use super::sandbox::SandboxState;
 use crate::AttachError;
 use keyway_error::Advice;
+use server::Server;
 
 /// The way that is planned.
 ///
@@ -27,11 +29,11 @@ use keyway_error::Advice;
 pub(super) fn of(attachment: &Attachment) -> Result<Box<dyn Attached>, AttachError> {
     Ok(match attachment {
         Attachment::Fuse { loop_device } => Box::new(fuse::Fuse::new(*loop_device)),
-        Attachment::Nbd(address) => Box::new(nbd::Nbd::new(address.clone())),
+        Attachment::Nbd(address) => Box::new(Server::new(nbd::Nbd(address.clone()))),
         #[cfg(feature = "vhost-user")]
-        Attachment::VhostUser(path) => Box::new(vhost_user::VhostUser::new(path.clone())),
+        Attachment::VhostUser(path) => Box::new(Server::new(vhost_user::VhostUser(path.clone()))),
         #[cfg(feature = "nvme-tcp")]
-        Attachment::NvmeTcp(address) => Box::new(nvme_tcp::NvmeTcp::new(*address)),
+        Attachment::NvmeTcp(address) => Box::new(Server::new(nvme_tcp::NvmeTcp(*address))),
         #[cfg(feature = "dm-crypt")]
         Attachment::DmCrypt => Box::new(dm_crypt::DmCrypt),
         #[cfg(feature = "ublk")]
@@ -44,4 +46,30 @@ pub(super) fn of(attachment: &Attachment) -> Result<Box<dyn Attached>, AttachErr
             });
         }
     })
+}
+
+/// The sandbox of the process that serves in that way.
+///
+/// # Errors
+/// [`AttachError::Missing`] with what it lacks, where it is `required`.
+pub(super) fn sandbox(attachment: &Attachment, required: bool) -> Result<Option<SandboxState>, AttachError> {
+    let sandbox = SandboxState::of(of(attachment)?.role());
+    let lacks = match &sandbox {
+        // With dm-crypt no process of ours has a key.
+        None if *attachment == Attachment::DmCrypt => None,
+        None => Some(format!("a sandbox around what serves by {}", attachment.name())),
+        Some(sandbox) => (!sandbox.missing.is_empty()).then(|| sandbox.missing.join(", ")),
+    };
+    match lacks.filter(|_| required) {
+        Some(what) => Err(AttachError::Missing { what, advice: Advice::NewerKernelForSandbox }),
+        None => Ok(sandbox),
+    }
+}
+
+/// Refuses a way in which the process that serves would lack a layer of its sandbox, or all of it.
+///
+/// # Errors
+/// [`AttachError::Missing`] with what it lacks.
+pub fn require_sandbox(attachment: &Attachment) -> Result<(), AttachError> {
+    sandbox(attachment, true).map(drop)
 }

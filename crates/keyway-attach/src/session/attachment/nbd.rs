@@ -1,29 +1,21 @@
 //! A server for network block device clients.
 
-use super::attached::Attached;
-use super::server_thread::ServerThread;
+use super::server::{Listens, Run};
 use crate::AttachError;
 use crate::nbd::{self, Listen, Server};
-use crate::session::claim::Claim;
 use crate::session::plan::{AttachPlan, NbdAddress};
 use crate::session::serving::Serving;
+use keyway_sys::sandbox::Role;
 use std::sync::Arc;
 
-pub(super) struct Nbd {
-    address: NbdAddress,
-    server: Option<Server>,
-    thread: ServerThread,
-}
+pub(super) struct Nbd(pub(super) NbdAddress);
 
-impl Nbd {
-    pub(super) fn new(address: NbdAddress) -> Self {
-        Self { address, server: None, thread: ServerThread::default() }
-    }
-}
+impl Listens for Nbd {
+    const THREAD: &'static str = "keyway-nbd";
+    const ROLE: Role = Role::Network;
 
-impl Attached for Nbd {
-    fn prepare(&mut self, on: &mut Serving, plan: &AttachPlan) -> Result<(), AttachError> {
-        let (address, tls) = match &self.address {
+    fn listen(&self, on: &mut Serving, plan: &AttachPlan) -> Result<Run, AttachError> {
+        let (address, tls) = match &self.0 {
             NbdAddress::Tls { at, certificates } => {
                 (&**at, Some(nbd::Certificates::from_folder(certificates)?))
             }
@@ -44,18 +36,6 @@ impl Attached for Nbd {
             Listen::Unix(path) => path.display().to_string(),
             Listen::Tcp(address) => address.to_string(),
         });
-        self.server = Some(server);
-        Ok(())
-    }
-
-    fn serve(&mut self, on: &mut Serving, _: &AttachPlan, _: Option<&Claim>) -> Result<(), AttachError> {
-        let Some(server) = self.server.take() else { return Ok(()) };
-        self.thread.start(on, "keyway-nbd", move |device, gone| Ok(server.run(device, gone)?))
-    }
-
-    fn tear_down(&mut self, on: &mut Serving) -> Result<(), AttachError> {
-        // One that never ran lets go of its address.
-        self.server = None;
-        self.thread.end(on)
+        Ok(Box::new(move |device, gone| Ok(server.run(device, gone)?)))
     }
 }

@@ -5,11 +5,11 @@ use super::disk::{self, Data, Failed, Unit};
 use super::opcode::CDB_BYTES;
 use super::sense;
 use crate::Namespace;
-use crate::vhost_user::front::{Front, MOST_QUEUES, Role};
+use crate::vhost_user::virtio_device::{Chain, MOST_QUEUES, Role, VirtioDevice};
 use keyway_store::AlignedBuf;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use virtio_queue::{DescriptorChain, Reader, Writer};
+use virtio_queue::{Reader, Writer};
 use vm_memory::GuestMemoryMmap;
 
 /// The queue for what is not a command.
@@ -138,7 +138,7 @@ impl Scsi {
             Asked::Unknown => Response::Failure,
             Asked::Function { goal: Goal::NoTarget, .. } => Response::NoTarget,
             Asked::Function { goal: Goal::OtherUnit, .. } => Response::OtherUnit,
-            // The commands themselves have been ended by now (`Front::ends_others`).
+            // The commands themselves have been ended by now (`VirtioDevice::ends_others`).
             Asked::Function { number, .. } => {
                 if number == function::LOGICAL_UNIT_RESET {
                     self.unit.reset(&*self.disk);
@@ -186,7 +186,7 @@ impl Scsi {
     }
 }
 
-impl Front for Scsi {
+impl VirtioDevice for Scsi {
     fn queues(&self) -> usize {
         COMMANDS + MOST_QUEUES
     }
@@ -218,33 +218,16 @@ impl Front for Scsi {
         }
     }
 
-    fn ends_others(
-        &self,
-        _: usize,
-        memory: &GuestMemoryMmap,
-        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
-    ) -> bool {
+    fn ends_others(&self, _: usize, memory: &GuestMemoryMmap, chain: Chain) -> bool {
         let Ok(mut from) = chain.reader(memory) else { return false };
         Asked::read(&mut from).is_ok_and(Asked::ends_commands)
     }
 
-    fn serve(
-        &self,
-        queue: usize,
-        memory: &GuestMemoryMmap,
-        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
-        buffer: &mut AlignedBuf,
-    ) -> u32 {
+    fn serve(&self, queue: usize, memory: &GuestMemoryMmap, chain: Chain, buffer: &mut AlignedBuf) -> u32 {
         self.take(queue, memory, chain, buffer, false)
     }
 
-    fn end(
-        &self,
-        queue: usize,
-        memory: &GuestMemoryMmap,
-        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
-        buffer: &mut AlignedBuf,
-    ) -> u32 {
+    fn end(&self, queue: usize, memory: &GuestMemoryMmap, chain: Chain, buffer: &mut AlignedBuf) -> u32 {
         self.take(queue, memory, chain, buffer, true)
     }
 }
@@ -255,7 +238,7 @@ impl Scsi {
         &self,
         queue: usize,
         memory: &GuestMemoryMmap,
-        chain: DescriptorChain<Arc<GuestMemoryMmap>>,
+        chain: Chain,
         buffer: &mut AlignedBuf,
         ended: bool,
     ) -> u32 {

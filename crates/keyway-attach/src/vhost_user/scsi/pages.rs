@@ -4,7 +4,7 @@ use super::cdb::{Opcodes, Values, action};
 use super::opcode as op;
 use super::sense::Sense;
 use crate::Namespace;
-use crate::vhost_user::front::PIECE;
+use crate::vhost_user::virtio_device::PIECE;
 
 /// Ranges that one UNMAP can name.
 pub(super) const UNMAP_RANGES: usize = 256;

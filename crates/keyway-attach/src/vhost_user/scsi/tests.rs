@@ -6,7 +6,7 @@ use super::opcode::{self, CDB_BYTES};
 use super::pages::SUPPORTED;
 use super::sense::Sense;
 use super::*;
-use crate::vhost_user::front::{Front, PIECE, buffer};
+use crate::vhost_user::virtio_device::{PIECE, VirtioDevice, buffer};
 use crate::{Namespace, NamespaceError, SecurityRefusal};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};

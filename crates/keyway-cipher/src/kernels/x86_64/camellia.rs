@@ -15,10 +15,19 @@ use std::marker::PhantomData;
 /// # Safety
 /// Every method needs the instruction set of the implementation.
 pub(super) trait Boxes<L> {
+    /// Those of the rounds that go back, from the right half to the left one.
+    type Back: Boxes<L>;
+
     unsafe fn s1(x: L) -> L;
     unsafe fn s2(x: L) -> L;
     unsafe fn s3(x: L) -> L;
     unsafe fn s4(x: L) -> L;
+    /// Moves the bytes of the right half, which are blocks, to where the S-boxes put those of the left one.
+    #[inline(always)]
+    unsafe fn move_right_half(_: &mut [L; 8]) {}
+    /// Moves them back.
+    #[inline(always)]
+    unsafe fn move_right_half_back(_: &mut [L; 8]) {}
 }
 
 /// Both directions: only the order of the subkeys differs.
@@ -110,13 +119,14 @@ impl<L: Bytes, S: Boxes<L>> Rounds<L, 16> for Sliced<'_, S> {
             transpose(blocks);
             let [a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q] = *blocks;
             let (mut d1, mut d2) = ([a, b, c, d, e, f, g, h], [i, j, l, m, n, o, p, q]);
+            S::move_right_half(&mut d2);
             add_key(&mut d1, &k[0]);
             add_key(&mut d2, &k[1]);
             for part in 0..4 {
                 let k = &k[2 + 8 * part..];
                 for two in 0..3 {
                     round::<L, S>(&d1, &mut d2, &k[2 * two]);
-                    round::<L, S>(&d2, &mut d1, &k[2 * two + 1]);
+                    round::<L, S::Back>(&d2, &mut d1, &k[2 * two + 1]);
                 }
                 if part < 3 {
                     // FL on the left half, its inverse on the right one (RFC 3713, 2.4.2, 2.4.3).
@@ -130,6 +140,7 @@ impl<L: Bytes, S: Boxes<L>> Rounds<L, 16> for Sliced<'_, S> {
             }
             add_key(&mut d2, &k[32]);
             add_key(&mut d1, &k[33]);
+            S::move_right_half_back(&mut d2);
             let ([i, j, l, m, n, o, p, q], [a, b, c, d, e, f, g, h]) = (d1, d2);
             *blocks = [a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q];
             transpose(blocks);
@@ -169,6 +180,8 @@ macro_rules! gfni_boxes {
         }
 
         impl Boxes<$vector> for $boxes {
+            type Back = Self;
+
             #[inline(always)]
             unsafe fn s1(x: $vector) -> $vector {
                 // SAFETY: the trait's contract.

@@ -1,4 +1,4 @@
-//! A kernel's entry point.
+//! The macro for a kernel's entry point.
 
 /// Makes `pass`, a kernel's entry point: safe to call where the named features are present.
 macro_rules! entry_point {

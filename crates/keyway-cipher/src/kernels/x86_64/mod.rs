@@ -24,6 +24,7 @@ mod camellia_avx2;
 mod camellia_avx2_gfni;
 mod camellia_avx512;
 mod camellia_sse;
+mod camellia_vaes256;
 mod cbc;
 mod cbc_avx2;
 mod cbc_avx512;
@@ -102,6 +103,10 @@ pub(crate) fn camellia(ready: Ready, keys: &Camellia, pass: Pass<'_>) -> bool {
         Kernel::Avx2 if std::arch::is_x86_feature_detected!("gfni") => {
             // SAFETY: the token says that the processor has AVX2, and GFNI was just looked up.
             unsafe { camellia_avx2_gfni::pass(keys, pass) }
+        }
+        Kernel::Avx2 if std::arch::is_x86_feature_detected!("vaes") => {
+            // SAFETY: the token says that the processor has AVX2, and VAES was just looked up.
+            unsafe { camellia_vaes256::pass(keys, pass) }
         }
         // SAFETY: the token says that the processor has AVX2 and AES-NI.
         Kernel::Avx2 => unsafe { camellia_avx2::pass(keys, pass) },

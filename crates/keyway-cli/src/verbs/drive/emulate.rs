@@ -1,18 +1,12 @@
 //! `drive emulate`: a virtual drive that encrypts itself, as a disk of a real kernel's.
 
-use super::act::Mode;
-use crate::failure::Failure;
 use crate::nvme_auth::AuthArgs;
-use crate::output::{Output, bytes};
-use crate::shown::shown;
-use crate::size;
+use crate::verbs::*;
 use keyway::drive::{Fault, NvmeOptions, Profile, VirtualDrive, VirtualDriveInfo};
 use keyway::session::SessionError;
 use keyway_attach::LocalUsers;
 use keyway_attach::nvme_tcp::Credentials;
-use serde_json::json;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A virtual drive that encrypts itself (TCG Opal 2 and its relatives), to try everything on first
@@ -21,12 +15,6 @@ use std::sync::Arc;
 /// made; with --nvme-tcp or --vhost-user-scsi it is served until Ctrl-C comes, and each start is a power-on. SIGUSR1
 /// takes the power away for a moment: everything that locks on a power cycle is locked then.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway drive emulate drive.img --size 1G --nvme-tcp 127.0.0.1:4420
-  $ sudo nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2026-11.keyway:drive
-  $ sudo keyway drive setup /dev/nvme0n1 --recovery-sheet sheet.txt
-  $ keyway drive emulate disk.img --size 1G --vhost-user-scsi disk.sock
-  $ keyway drive emulate odd.img --size 1G --profile pyrite2 --fault stall=500 --nvme-tcp 127.0.0.1:4421")]
 pub(super) struct Args {
     /// The virtual drive's file
     file: PathBuf,
@@ -42,7 +30,7 @@ pub(super) struct Args {
     profile: Profile,
     /// Let its firmware misbehave while it is served: stall, stall=MILLISECONDS, lost-answers, stale-comid,
     /// stale-session, stale-answer, wrong-properties, short-discovery, blocked-sid; several with commas
-    #[arg(long, value_name = "FAULT", value_delimiter = ',', requires = "served")]
+    #[arg(long, value_name = "FAULT", value_delimiter = ',', value_parser = parsed::<Fault>, requires = "served")]
     fault: Vec<Fault>,
     /// Serve it as an NVMe/TCP controller at this loopback address; port 0 chooses one
     #[arg(long, value_name = "ADDRESS", required_unless_present_any = ["size", "vhost_user_scsi"], group = "served")]
@@ -59,6 +47,8 @@ pub(super) struct Args {
     nqn: Option<String>,
     #[command(flatten)]
     auth: AuthArgs,
+    #[command(flatten)]
+    dry: DryRunArgs,
 }
 
 fn profile(name: &str) -> Result<Profile, String> {
@@ -66,8 +56,7 @@ fn profile(name: &str) -> Result<Profile, String> {
     Profile::named(name).ok_or_else(|| format!("there are {}", names()))
 }
 
-/// Runs the verb.
-pub(super) fn run(args: &Args, Mode { out, dry }: Mode) -> Result<(), Failure> {
+pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     // Clap does not ask for an option that another one rules out.
     if args.vhost_user_scsi.is_some() && args.auth.read()?.is_some() {
         return Err(Failure::usage(
@@ -76,8 +65,8 @@ pub(super) fn run(args: &Args, Mode { out, dry }: Mode) -> Result<(), Failure> {
         ));
     }
     let block_bytes = if args.block_size == "4096" { 4096 } else { 512 };
-    let plan = json!({"file": args.file, "size_bytes": args.size, "block_bytes": block_bytes, "profile": args.profile.name()});
-    if args.size.is_some() && !dry.go_on(&plan, None, out)? {
+    let plan = json!({"file": in_json(&args.file), "size_bytes": args.size, "block_bytes": block_bytes, "profile": args.profile.name()});
+    if args.size.is_some() && !args.dry.go_on(&plan, None, out)? {
         return Ok(());
     }
     let mut drive = match args.size {
@@ -107,24 +96,9 @@ pub(super) fn run(args: &Args, Mode { out, dry }: Mode) -> Result<(), Failure> {
 
 /// Says what there is now, and how to get to it.
 fn tell(info: &VirtualDriveInfo, out: Output) -> Result<(), Failure> {
+    let (host, port) = info.address.map(|at| (at.ip(), at.port())).unzip();
+    let facts = facts(info, json!({"host": host, "port": port}));
     out.result(info, || {
-        let VirtualDriveInfo { serial, msid, psid, .. } = info;
-        let (size, file) = (bytes(info.size_bytes), shown(&info.file));
-        let mut words = format!(
-            "Virtual drive {serial}, {size}, in {file}\n  label: MSID {msid} (the factory's PIN), PSID {psid} (erases everything)\n"
-        );
-        if let (Some(at), Some(nqn)) = (info.address, &info.nqn) {
-            words += &format!(
-                "Served at {at} as {nqn}. Connect to it as root:\n  modprobe nvme-tcp; nvme connect -t tcp -a {} -s {} -n {nqn}\nCtrl-C switches it off.\n",
-                at.ip(),
-                at.port(),
-            );
-        }
-        if let Some(socket) = info.socket.as_deref().map(shown) {
-            words += &format!(
-                "Served on {socket}. Give it to a machine of QEMU's:\n  -object memory-backend-memfd,id=memory,size=1G,share=on -machine q35,memory-backend=memory \\\n  -chardev socket,id=drive,path={socket} -device vhost-user-scsi-pci,chardev=drive\nCtrl-C switches it off.\n",
-            );
-        }
-        words
+        ["virtual", "address", "socket"].map(|w| said(&format!("drive {w}"), &facts)).concat()
     })
 }

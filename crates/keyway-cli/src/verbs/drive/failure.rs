@@ -1,15 +1,14 @@
 //! A drive's failures in words: what they may come from, the likeliest first.
 
-use crate::failure::Failure;
-use crate::words::sentences;
+use crate::verbs::*;
+use crate::words::{cause, sentences};
 use keyway::drive::DriveError;
-use serde_json::json;
 
 impl From<DriveError> for Failure {
     fn from(error: DriveError) -> Self {
         let failure = Self::explained(&error);
         let Some(diagnosis) = error.diagnosis() else { return failure };
-        let causes: Vec<String> = diagnosis.causes.iter().map(ToString::to_string).collect();
+        let causes: Vec<String> = diagnosis.causes.iter().map(cause).collect();
         let next = sentences(&diagnosis.meaning.advice);
         let mut hint = match causes.as_slice() {
             [] => next.clone(),

@@ -1,11 +1,48 @@
-//! `drive info`: everything a drive says of itself, without a secret.
+//! `drive list` and `drive info`: what drives say of themselves, without a secret.
 
-use crate::failure::Failure;
-use crate::output::{Output, bytes, pairs};
-use crate::shown::shown;
-use keyway::drive::{BandInfo, Drive, DriveInfo, LockState};
-use serde_json::Value;
-use std::path::Path;
+use crate::verbs::*;
+use keyway::drive::{BandInfo, Drive, DriveInfo, LockState, list};
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum Action {
+    /// List this machine's drives: which encrypt by themselves, and in what state they are
+    List {
+        /// Devices to list; all NVMe, SATA and SAS drives when left out
+        devices: Vec<PathBuf>,
+    },
+    /// Tell everything a drive says of itself; no secret is needed
+    Info {
+        /// The drive's device, or a virtual drive's file
+        device: PathBuf,
+    },
+}
+
+/// Runs one of them.
+pub(super) fn run(action: &Action, out: Output) -> Result<(), Failure> {
+    match action {
+        Action::List { devices } => list_all(devices, out),
+        Action::Info { device } => show(device, out),
+    }
+}
+
+fn list_all(devices: &[PathBuf], out: Output) -> Result<(), Failure> {
+    let drives = list(devices)?;
+    out.result(&json!({"drives": drives}), || {
+        if drives.is_empty() {
+            return "No NVMe, SATA or SAS drive is here.".to_owned();
+        }
+        let cells = drives.iter().map(|drive| {
+            let text = |field: &Option<String>| field.clone().unwrap_or_default();
+            let standard = drive.standards.first().copied().unwrap_or("none").to_owned();
+            let method = drive.encryption_method.unwrap_or_default().to_owned();
+            let state = drive.reason.clone().unwrap_or_else(|| state(drive.state).to_owned());
+            let on_it = drive.contents.as_ref().map(ToString::to_string).unwrap_or_default();
+            let (device, model, firmware) = (&drive.device, text(&drive.model), text(&drive.firmware));
+            vec![device.display().to_string(), model, firmware, standard, method, state, on_it]
+        });
+        table(&["device", "model", "firmware", "standard", "encryption", "state", "on it"], usize::MAX, cells)
+    })
+}
 
 /// Tells everything a drive says of itself.
 pub(crate) fn show(path: &Path, out: Output) -> Result<(), Failure> {
@@ -13,7 +50,7 @@ pub(crate) fn show(path: &Path, out: Output) -> Result<(), Failure> {
     out.result(&info, || format!("{}\n{}", shown(path), pairs(&rows(&info))))
 }
 
-pub(super) const fn state_words(state: Option<LockState>) -> &'static str {
+const fn state(state: Option<LockState>) -> &'static str {
     match state {
         Some(LockState::Factory) => "factory state",
         Some(LockState::Unlocked) => "set up, unlocked",
@@ -25,69 +62,61 @@ pub(super) const fn state_words(state: Option<LockState>) -> &'static str {
 /// A line for each fact, then one for each feature.
 fn rows(info: &DriveInfo) -> Vec<(String, String)> {
     let standards = if info.standards.is_empty() { "none".to_owned() } else { info.standards.join(", ") };
-    let mut rows = vec![
-        ("  model".to_owned(), info.model.clone()),
-        ("  serial number".to_owned(), info.serial.clone()),
-        ("  firmware".to_owned(), info.firmware.clone()),
-        ("  connected by".to_owned(), info.interface.to_string()),
-        ("  standard".to_owned(), standards),
-        ("  state".to_owned(), state_words(info.state).to_owned()),
-    ];
-    let mut row = |label: &str, words: String| rows.push((format!("  {label}"), words));
     let method = info.encryption_method.unwrap_or("none: it locks without encrypting");
-    row("encryption method", method.to_owned());
-    if info.shadow_enabled {
-        let shown = if info.shadow_done { "done, the drive itself is shown" } else { "shown now" };
-        row("MBR shadow", shown.to_owned());
-    }
-    if info.sid_blocked {
-        row("owner's authority", "blocked by firmware until the next power cycle (Block SID)".to_owned());
-    }
-    if info.ieee_1667 {
-        let words =
-            "spoken, as Windows has it of an encrypted drive (eDrive); Keyway uses TCG's own protocol";
-        row("IEEE 1667", words.to_owned());
-    }
-    if let Some(limits) = info.limits {
-        let aligned = match limits.block_bytes {
-            Some(size) if limits.alignment_blocks > 1 => {
+    let shadow = if info.shadow_done { "done, the drive itself is shown" } else { "shown now" };
+    let blocked = "blocked by firmware until the next power cycle (Block SID)";
+    let spoken = "spoken, as Windows has it of an encrypted drive (eDrive); Keyway uses TCG's own protocol";
+    let ranges = info.limits.map(|limits| {
+        let aligned =
+            limits.block_bytes.filter(|_| limits.alignment_blocks > 1).map_or_else(String::new, |size| {
                 format!(", aligned to {}", bytes(limits.alignment_blocks.saturating_mul(size)))
-            }
-            _ => String::new(),
-        };
-        row("ranges", format!("{} and the global one{aligned}", limits.ranges));
-    }
+            });
+        format!("{} and the global one{aligned}", limits.ranges)
+    });
+    let facts = [
+        ("model", Some(info.model.clone())),
+        ("serial number", Some(info.serial.clone())),
+        ("firmware", Some(info.firmware.clone())),
+        ("connected by", Some(info.interface.to_string())),
+        ("standard", Some(standards)),
+        ("state", Some(state(info.state).to_owned())),
+        ("encryption method", Some(method.to_owned())),
+        ("MBR shadow", info.shadow_enabled.then(|| shadow.to_owned())),
+        ("owner's authority", info.sid_blocked.then(|| blocked.to_owned())),
+        ("IEEE 1667", info.ieee_1667.then(|| spoken.to_owned())),
+        ("ranges", ranges),
+    ];
+    let row = |label: &str, words| (format!("  {label}"), words);
+    let mut rows: Vec<_> = facts.into_iter().filter_map(|(label, words)| Some(row(label, words?))).collect();
     if let Some(told) = &info.bands {
         if told.bands.is_empty() {
-            row("bands", "told to their masters only".to_owned());
+            rows.push(row("bands", "told to their masters only".to_owned()));
         }
         // Those without a place are all alike.
-        for band in told.bands.iter().filter(|band| band.band == 0 || band.blocks > 0) {
-            row(&format!("band {}", band.band), band_words(band));
-        }
-        match told.bands.iter().filter(|band| band.band > 0 && band.blocks == 0).count() {
-            0 => {}
-            empty => row("other bands", format!("{empty}, without a place on the drive")),
+        let (empty, placed): (Vec<_>, Vec<_>) =
+            told.bands.iter().partition(|b| b.band > 0 && b.locks.blocks == 0);
+        rows.extend(placed.iter().map(|band| row(&format!("band {}", band.band), band_words(band))));
+        if !empty.is_empty() {
+            rows.push(row("other bands", format!("{}, without a place on the drive", empty.len())));
         }
     }
-    if let Some(contents) = &info.contents {
-        row("on it", contents.to_string());
-    }
-    for feature in &info.features {
+    rows.extend(info.contents.iter().map(|contents| row("on it", contents.to_string())));
+    rows.extend(info.features.iter().map(|feature| {
         let facts = feature.facts.iter().filter_map(|(key, value)| fact(&key.replace('_', " "), value));
-        row(&format!("{} {}", feature.code, feature.name), facts.collect::<Vec<_>>().join(", "));
-    }
+        row(&format!("{} {}", feature.code, feature.name), facts.collect::<Vec<_>>().join(", "))
+    }));
     rows
 }
 
 /// A band in words.
 fn band_words(band: &BandInfo) -> String {
-    let place = match (band.band, band.blocks) {
+    let locks = &band.locks;
+    let place = match (band.band, locks.blocks) {
         (0, _) => "everything else".to_owned(),
-        (_, blocks) => format!("{blocks} blocks from {}", band.start_block),
+        (_, blocks) => format!("{blocks} blocks from {}", locks.start_block),
     };
-    let state = match (band.read_lock_enabled || band.write_lock_enabled, band.read_locked, band.write_locked)
-    {
+    let lockable = locks.read_lock_enabled || locks.write_lock_enabled;
+    let state = match (lockable, locks.read_locked, locks.write_locked) {
         (false, ..) => "never locks",
         (true, true, true) => "locked",
         (true, true, false) => "locked for reading",

@@ -1,51 +1,40 @@
-//! `drive`: drives that encrypt by themselves (TCG Opal and its relatives), and virtual ones to try
-//! everything on first.
+//! `drive`: drives that encrypt by themselves (TCG Opal and its relatives), and virtual ones to try everything on first. What
+//! changes a drive is [`Wanted`] by the file of its verb, and planned, asked about, done and told here.
 
-mod act;
+mod args;
 #[cfg(feature = "virtual-drive")]
 mod emulate;
 mod failure;
+mod hardware;
 mod info;
-mod list;
-mod question;
 mod range;
 mod setup;
+mod sheet;
 mod table;
-mod told;
 mod user;
 mod whole;
 
-use crate::dry_run::DryRunArgs;
-use crate::failure::Failure;
-use crate::output::Output;
-use act::Mode;
-use clap::Subcommand;
+use crate::progress::Later;
+use crate::verbs::*;
+use keyway::drive::{Authority, Drive, DriveChange, DriveNote, DriveOutcome, DriveSecrets, OutcomeFacts};
 
+pub(crate) use hardware::{HardwareArgs, decrypt, encrypt};
 pub(crate) use info::show;
-pub(crate) use setup::{HardwareArgs, OwnerArgs, decrypt, encrypt};
+pub(crate) use setup::OwnerArgs;
 
 /// Drives that encrypt by themselves: list, set up, lock, unlock, erase, revert
 ///
 /// DEVICE is an NVMe, SATA or SAS drive (/dev/nvme0n1, /dev/sda), or the state file of a virtual drive.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway drive list
-  $ keyway drive setup /dev/nvme0n1 --recovery-sheet sheet.txt
-  $ keyway drive unlock /dev/nvme0n1 --password-file pw.txt
-
-Try it on a virtual drive before you touch a real one: docs/guide/self-encrypting-drives.md")]
 pub(crate) struct Args {
-    /// Print what would be done, and do nothing
-    #[arg(long, global = true, display_order = 902)]
-    dry_run: bool,
     #[command(subcommand)]
     action: Action,
 }
 
-#[derive(Subcommand, Debug)]
+#[derive(clap::Subcommand, Debug)]
 enum Action {
     #[command(flatten)]
-    List(list::Action),
+    Info(info::Action),
     Setup(setup::Args),
     #[command(flatten)]
     Whole(whole::Action),
@@ -61,18 +50,83 @@ enum Action {
     Emulate(emulate::Args),
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
-    let mode = Mode { out, dry: DryRunArgs { dry_run: args.dry_run } };
     match &args.action {
-        Action::List(action) => list::run(action, out),
-        Action::Setup(args) => setup::run(args, mode),
-        Action::Whole(action) => whole::run(action, mode),
-        Action::Range(action) => range::run(action, mode),
-        Action::User(action) => user::run(action, mode),
-        Action::Mbr(action) => table::shadow(action, mode),
-        Action::Store(action) => table::store(action, mode),
+        Action::Info(action) => info::run(action, out),
+        Action::Setup(args) => args.wanted()?.run(out),
+        Action::Whole(action) => whole::wanted(action)?.run(out),
+        Action::Range(action) => range::run(action, out),
+        Action::User(action) => user::run(action, out),
+        Action::Mbr(action) => table::shadow(action, out),
+        Action::Store(action) => table::store(action, out),
         #[cfg(feature = "virtual-drive")]
-        Action::Emulate(args) => emulate::run(args, mode),
+        Action::Emulate(args) => emulate::run(args, out),
     }
+}
+
+/// What is wanted of a drive, as whom and with which secrets, and whether it is only planned.
+struct Wanted<'a> {
+    device: &'a Path,
+    change: DriveChange,
+    by: Option<Authority>,
+    secrets: DriveSecrets<'static>,
+    dry: DryRunArgs,
+}
+
+impl Wanted<'_> {
+    /// Has it done, and tells what came of it.
+    fn run(self, out: Output) -> Result<(), Failure> {
+        let Some(done) = self.done(out)? else { return Ok(()) };
+        out.result(&done, || match &done.plan.change {
+            DriveChange::SetUp(_) => format!("{} {}", tell("set-up", &done), setup::next(&done)),
+            _ if matches!(done.facts, OutcomeFacts::Shadow(_)) => tell("shadow", &done),
+            change => tell(&word(change), &done),
+        })
+    }
+
+    /// Plans it, asks where something is lost, and does it; nothing where only the plan was wanted.
+    fn done(self, out: Output) -> Result<Option<DriveOutcome>, Failure> {
+        let mut drive = Drive::open(self.device)?;
+        let plan = drive.plan(self.change, self.by)?;
+        for note in &plan.notes {
+            out.warn(&match note {
+                DriveNote::Keeps(contents) => format!("on it is {contents}; that stays as it is"),
+                _ => "this drive locks without encrypting: whoever takes its chips out can read them"
+                    .to_owned(),
+            });
+        }
+        let loss = || {
+            let facts = facts(&plan.change, json!({"device": shown(&plan.device)}));
+            said(&format!("drive lose {}", word(&plan.change)), &facts)
+        };
+        if !self.dry.go_on(&plan, plan.loses_data.then(loss).as_deref(), out)? {
+            return Ok(None);
+        }
+        let done = drive.carry_out(plan, &self.secrets, &Later::new(|_| "writing".to_owned()))?;
+        let warning = match done.facts {
+            OutcomeFacts::Unlocked { covered: true, .. } => tell("covered", &done),
+            OutcomeFacts::Unlocked { saved: false, .. } => tell("not-saved", &done),
+            _ => String::new(),
+        };
+        if !warning.is_empty() {
+            out.warn(&warning);
+        }
+        Ok(Some(done))
+    }
+}
+
+/// The word of a change.
+fn word(change: &DriveChange) -> String {
+    let fields = serde_json::to_value(change).unwrap_or_default();
+    fields["action"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A sentence about what was done.
+fn tell(word: &str, done: &DriveOutcome) -> String {
+    let more = json!({"device": shown(&done.plan.device), "seconds": done.took.as_secs_f64()});
+    let mut more = facts(done, more);
+    if let OutcomeFacts::Erased { user: Some(user) } = done.facts {
+        more["user"] = json!(user.to_string());
+    }
+    said(&format!("drive {word}"), &facts(&done.plan.change, more))
 }

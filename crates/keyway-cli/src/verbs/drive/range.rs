@@ -1,17 +1,11 @@
 //! `drive range`: parts of a drive that lock apart.
 
-use super::act::{AdminArgs, Mode};
-use crate::failure::Failure;
-use crate::output::{Output, bytes, table};
-use crate::size;
-use clap::Subcommand;
+use super::args::{AdminArgs, ChangeArgs};
+use crate::verbs::*;
 use keyway::drive::{Drive, DriveChange};
 
 /// List, place and remove ranges: parts of a drive that lock apart
-#[derive(Subcommand, Debug)]
-#[command(after_help = "Examples:
-  $ sudo keyway drive range list /dev/nvme0n1 --password-file admin.txt
-  $ sudo keyway drive range set /dev/nvme0n1 1 --start 1G --length 100G --yes")]
+#[derive(clap::Subcommand, Debug)]
 pub(super) enum Action {
     /// Where the ranges are, what state they are in, and who may unlock them
     List(AdminArgs),
@@ -37,30 +31,27 @@ pub(super) enum Action {
 #[derive(clap::Args, Debug)]
 pub(super) struct OneArgs {
     #[command(flatten)]
-    admin: AdminArgs,
+    admin: ChangeArgs,
     /// The range's number; 0 is everything that no other covers
     range: u16,
 }
 
-/// Runs the verb.
-pub(super) fn run(action: &Action, mode: Mode) -> Result<(), Failure> {
-    let (OneArgs { admin, range }, start_bytes, length_bytes) = match action {
-        Action::List(admin) => return list(admin, mode.out),
-        Action::Set { start, length, one } => (one, *start, *length),
-        Action::Enable(one) | Action::Disable(one) | Action::Remove(one) => (one, 0, 0),
+pub(super) fn run(action: &Action, out: Output) -> Result<(), Failure> {
+    let (OneArgs { admin, range }, change): (_, fn(u16) -> DriveChange) = match action {
+        Action::List(admin) => return list(admin, out),
+        Action::Set { start, length, one: OneArgs { admin, range } } => {
+            let (range, start_bytes, length_bytes) = (*range, *start, *length);
+            return admin.wanted(DriveChange::PlaceRange { range, start_bytes, length_bytes })?.run(out);
+        }
+        Action::Enable(one) => (one, |range| DriveChange::EnableRange { range, locks: true }),
+        Action::Disable(one) => (one, |range| DriveChange::EnableRange { range, locks: false }),
+        Action::Remove(one) => (one, |range| DriveChange::RemoveRange { range }),
     };
-    let range = *range;
-    let change = match action {
-        Action::Enable(_) => DriveChange::EnableRange { range, locks: true },
-        Action::Disable(_) => DriveChange::EnableRange { range, locks: false },
-        Action::Remove(_) => DriveChange::RemoveRange { range },
-        _ => DriveChange::PlaceRange { range, start_bytes, length_bytes },
-    };
-    admin.act(change, mode)
+    admin.wanted(change(*range))?.run(out)
 }
 
 fn list(admin: &AdminArgs, out: Output) -> Result<(), Failure> {
-    let told = Drive::open(&admin.device)?.ranges(admin.who, &admin.secrets()?)?;
+    let told = Drive::open(&admin.device)?.ranges(admin.who, &admin.secret.alone()?)?;
     out.result(&told, || {
         let rows = told.ranges.iter().map(|r| {
             let (start, length) = match r.range {

@@ -1,24 +1,18 @@
 //! `drive user`: who may unlock what, and their passwords.
 
-use super::act::{AdminArgs, HashArgs, Mode, NewSecretArgs, SecretArgs, act};
-use crate::failure::Failure;
-use crate::output::{Output, table};
-use clap::Subcommand;
-use keyway::drive::{Authority, Drive, DriveChange};
-use std::path::PathBuf;
+use super::args::{AdminArgs, ChangeArgs, DeviceArgs, HashArgs, NewSecretArgs, SecretArgs};
+use crate::verbs::*;
+use keyway::drive::{Authority, Drive, DriveChange, DriveSecrets};
 
 /// List users, give them passwords, and say what they may unlock
-#[derive(Subcommand, Debug)]
-#[command(after_help = "Examples:
-  $ sudo keyway drive user password /dev/nvme0n1 user1
-  $ sudo keyway drive user allow /dev/nvme0n1 user2 --range 1 --password-file admin.txt")]
+#[derive(clap::Subcommand, Debug)]
 pub(super) enum Action {
     /// Users, whether they are enabled, and how many wrong passwords were given
     List(AdminArgs),
     /// Give a user, an administrator or the owner (sid) another password
     Password {
-        /// The drive's device, or a virtual drive's file
-        device: PathBuf,
+        #[command(flatten)]
+        on: DeviceArgs,
         /// Whose password: sid, admin1, user1 …
         whose: Authority,
         /// Who changes it; the same when left out
@@ -44,8 +38,8 @@ pub(super) enum Action {
     Forbid(RangeArgs),
     /// Give ranges to users alone (Single User Mode): range N to user N + 1, whom nobody else can replace
     Alone {
-        /// The drive's device, or a virtual drive's file
-        device: PathBuf,
+        #[command(flatten)]
+        on: DeviceArgs,
         /// Which range. Repeatable; none when left out: all are the administrators' again
         #[arg(long = "range", value_name = "N")]
         ranges: Vec<u16>,
@@ -56,8 +50,8 @@ pub(super) enum Action {
     },
     /// Set the password of a range's own user where it is empty, and have the range lock
     MoveIn {
-        /// The drive's device, or a virtual drive's file
-        device: PathBuf,
+        #[command(flatten)]
+        on: DeviceArgs,
         /// Which range
         #[arg(long, value_name = "N", default_value_t = 0)]
         range: u16,
@@ -71,7 +65,7 @@ pub(super) enum Action {
 #[derive(clap::Args, Debug)]
 pub(super) struct UserArgs {
     #[command(flatten)]
-    admin: AdminArgs,
+    admin: ChangeArgs,
     /// Which user: user1, user2 …
     user: Authority,
 }
@@ -85,54 +79,43 @@ pub(super) struct RangeArgs {
     user: UserArgs,
 }
 
-/// Runs the verb.
-pub(super) fn run(action: &Action, mode: Mode) -> Result<(), Failure> {
-    match action {
-        Action::List(admin) => list(admin, mode.out),
-        Action::Password { device, whose, by, secret, new } => {
-            act(device, DriveChange::SetPassword { whose: *whose }, *by, &secret.and(new)?, mode)
+pub(super) fn run(action: &Action, out: Output) -> Result<(), Failure> {
+    let wanted = match action {
+        Action::List(admin) => return list(admin, out),
+        Action::Password { on, whose, by, secret, new } => {
+            on.wanted(DriveChange::SetPassword { whose: *whose }, *by, secret.and(new)?)
         }
         Action::Enable { user: RangeArgs { range, user: UserArgs { admin, user } }, new } => {
-            let change = DriveChange::EnableUser { user: *user, range: *range };
-            act(&admin.device, change, Some(admin.who), &admin.secret.and(new)?, mode)
+            admin.with(new, DriveChange::EnableUser { user: *user, range: *range })?
         }
         Action::Disable(UserArgs { admin, user }) => {
-            admin.act(DriveChange::DisableUser { user: *user }, mode)
+            admin.wanted(DriveChange::DisableUser { user: *user })?
         }
-        Action::Allow(range) => range.allow(true, mode),
-        Action::Forbid(range) => range.allow(false, mode),
-        Action::Alone { device, ranges, secret, new } => {
-            let change = DriveChange::GiveToUsers { ranges: ranges.clone() };
-            act(device, change, None, &secret.and(new)?, mode)
+        Action::Allow(of) | Action::Forbid(of) => {
+            let (user, range, allowed) = (of.user.user, of.range, matches!(action, Action::Allow(_)));
+            of.user.admin.wanted(DriveChange::AllowUser { user, range, allowed })?
         }
-        Action::MoveIn { device, range, hash, new } => {
-            let mut secrets = SecretArgs::default().and(new)?;
-            secrets.hash = hash.hash;
-            act(device, DriveChange::MoveIn { range: *range }, None, &secrets, mode)
+        Action::Alone { on, ranges, secret, new } => {
+            on.wanted(DriveChange::GiveToUsers { ranges: ranges.clone() }, None, secret.and(new)?)
         }
-    }
-}
-
-impl RangeArgs {
-    fn allow(&self, allowed: bool, mode: Mode) -> Result<(), Failure> {
-        let change = DriveChange::AllowUser { user: self.user.user, range: self.range, allowed };
-        self.user.admin.act(change, mode)
-    }
+        Action::MoveIn { on, range, hash, new } => {
+            let secrets = DriveSecrets { hash: hash.hash, ..SecretArgs::default().and(new)? };
+            on.wanted(DriveChange::MoveIn { range: *range }, None, secrets)
+        }
+    };
+    wanted.run(out)
 }
 
 fn list(admin: &AdminArgs, out: Output) -> Result<(), Failure> {
-    let told = Drive::open(&admin.device)?.users(admin.who, &admin.secrets()?)?;
+    let told = Drive::open(&admin.device)?.users(admin.who, &admin.secret.alone()?)?;
     out.result(&told, || {
         let cells = told.users.iter().map(|user| {
             let tries = user.tries.map_or_else(String::new, |t| match t.limit {
                 0 => format!("{} wrong, no limit", t.wrong),
                 limit => format!("{} wrong of {limit}", t.wrong),
             });
-            vec![
-                user.user.to_string(),
-                (if user.enabled { "enabled" } else { "not enabled" }).to_owned(),
-                tries,
-            ]
+            let state = if user.enabled { "enabled" } else { "not enabled" };
+            vec![user.user.to_string(), state.to_owned(), tries]
         });
         table(&["user", "state", "passwords"], usize::MAX, cells)
     })

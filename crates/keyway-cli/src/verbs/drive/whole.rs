@@ -1,24 +1,15 @@
 //! What is done to a drive, or to some of its ranges: locked, unlocked, erased, reverted, reset.
 
-use super::act::{AdminArgs, Mode, NewSecretArgs, SecretArgs, act};
-use crate::failure::Failure;
-use clap::Subcommand;
-use keyway::drive::{Authority, DriveChange, PsidSource};
-use std::ffi::OsString;
-use std::path::PathBuf;
+use super::Wanted;
+use super::args::{ChangeArgs, DeviceArgs, SecretArgs};
+use crate::verbs::*;
+use keyway::drive::{Authority, DriveChange, DriveSecrets, PsidSource};
 
-#[derive(Subcommand, Debug)]
+#[derive(clap::Subcommand, Debug)]
 pub(super) enum Action {
     /// Lock a drive's ranges now, without waiting for a power cycle
-    #[command(after_help = "Examples:
-  $ sudo keyway drive lock /dev/nvme0n1
-  $ keyway drive lock virtual.drive --range 1 --password-file pw.txt --json")]
     Lock(WhichArgs),
     /// Unlock a drive's ranges until they are locked or the drive loses power
-    #[command(after_help = "Examples:
-  $ sudo keyway drive unlock /dev/nvme0n1
-  $ sudo keyway drive unlock /dev/nvme0n1 --read-only --password-file pw.txt
-  $ sudo keyway drive unlock /dev/sda --for-resume")]
     Unlock {
         /// Only for reading
         #[arg(long)]
@@ -34,26 +25,20 @@ pub(super) enum Action {
         which: WhichArgs,
     },
     /// Destroy what is in a range at once: the drive makes a new media key for it
-    #[command(after_help = "Examples:
-  $ sudo keyway drive erase /dev/nvme0n1
-  $ keyway drive erase virtual.drive --range 1 --password-file admin.txt --yes")]
     Erase {
         /// Which range; 0, everything that no other covers, when left out
         #[arg(long, value_name = "N", default_value_t = 0)]
         range: u16,
         #[command(flatten)]
-        admin: AdminArgs,
+        admin: ChangeArgs,
     },
     /// Take a drive back to its factory state, by its owner or by the PSID on its label
     ///
     /// Everything on the drive is lost, unless it is told --keep-data: then locking is switched off and the
     /// owner's password forgotten, and what is outside of ranges stays.
-    #[command(after_help = "Examples:
-  $ sudo keyway drive revert /dev/nvme0n1 --psid psid.txt
-  $ sudo keyway drive revert /dev/nvme0n1 --keep-data --password-file admin.txt")]
     Revert {
-        /// The drive's device, or a virtual drive's file
-        device: PathBuf,
+        #[command(flatten)]
+        on: DeviceArgs,
         /// Use the PSID from the drive's label: its characters, or a file that holds them
         #[arg(long, value_name = "TEXT-OR-FILE", conflicts_with_all = ["keep_data", "password_file", "password_fd"])]
         psid: Option<OsString>,
@@ -64,23 +49,17 @@ pub(super) enum Action {
         secret: SecretArgs,
     },
     /// Block the owner's authority until the next power cycle, as firmware does
-    #[command(after_help = "Examples:
-  $ sudo keyway drive block /dev/nvme0n1
-  $ keyway drive block virtual.drive --json")]
     Block {
-        /// The drive's device, or a virtual drive's file
-        device: PathBuf,
+        #[command(flatten)]
+        on: DeviceArgs,
         /// Let a hardware reset end it, too
         #[arg(long)]
         until_hardware_reset: bool,
     },
     /// End every session with the drive that a program has left behind
-    #[command(after_help = "Examples:
-  $ sudo keyway drive reset /dev/nvme0n1
-  $ sudo keyway drive reset /dev/nvme0n1 --tper")]
     Reset {
-        /// The drive's device, or a virtual drive's file
-        device: PathBuf,
+        #[command(flatten)]
+        on: DeviceArgs,
         /// Reset the whole security side (TPER_RESET), which may lock ranges
         #[arg(long)]
         tper: bool,
@@ -89,8 +68,8 @@ pub(super) enum Action {
 
 #[derive(clap::Args, Debug)]
 pub(super) struct WhichArgs {
-    /// The drive's device, or a virtual drive's file
-    device: PathBuf,
+    #[command(flatten)]
+    on: DeviceArgs,
     /// Which range; 0, everything that no other covers, when left out. Repeatable
     #[arg(long = "range", value_name = "N", default_value = "0", hide_default_value = true)]
     ranges: Vec<u16>,
@@ -101,35 +80,28 @@ pub(super) struct WhichArgs {
     secret: SecretArgs,
 }
 
-/// Runs one of them.
-pub(super) fn run(action: &Action, mode: Mode) -> Result<(), Failure> {
-    let nothing = (SecretArgs::default(), NewSecretArgs::default());
-    let alone = |secret: &SecretArgs| secret.and(&nothing.1);
-    let (device, change, by, secrets) = match action {
-        Action::Lock(WhichArgs { device, ranges, who, secret }) => {
-            (device, DriveChange::Lock { ranges: ranges.clone() }, *who, alone(secret)?)
+/// What one of them wants.
+pub(super) fn wanted(action: &Action) -> Result<Wanted<'_>, Failure> {
+    let nobody = || SecretArgs::default().alone();
+    Ok(match action {
+        Action::Lock(WhichArgs { on, ranges, who, secret }) => {
+            on.wanted(DriveChange::Lock { ranges: ranges.clone() }, *who, secret.alone()?)
         }
-        Action::Unlock { read_only, for_resume, by_kernel, which } => {
+        Action::Unlock { read_only, for_resume, by_kernel, which: WhichArgs { on, ranges, who, secret } } => {
             let (read_only, for_resume, by_kernel) = (*read_only, *for_resume, *by_kernel);
-            let ranges = which.ranges.clone();
-            let change = DriveChange::Unlock { ranges, read_only, by_kernel, for_resume };
-            (&which.device, change, which.who, alone(&which.secret)?)
+            let change = DriveChange::Unlock { ranges: ranges.clone(), read_only, by_kernel, for_resume };
+            on.wanted(change, *who, secret.alone()?)
         }
-        Action::Erase { range, admin } => return admin.act(DriveChange::EraseRange { range: *range }, mode),
-        Action::Revert { device, psid, keep_data, secret } => {
+        Action::Erase { range, admin } => admin.wanted(DriveChange::EraseRange { range: *range })?,
+        Action::Revert { on, psid, keep_data, secret } => {
             let by_label = psid.is_some();
             let change = if *keep_data { DriveChange::Release } else { DriveChange::Revert { by_label } };
-            let mut secrets = alone(secret)?;
-            secrets.psid = psid.clone().map(PsidSource);
-            (device, change, None, secrets)
+            let psid = psid.clone().map(PsidSource);
+            on.wanted(change, None, DriveSecrets { psid, ..secret.alone()? })
         }
-        Action::Block { device, until_hardware_reset } => {
-            let until_hardware_reset = *until_hardware_reset;
-            (device, DriveChange::BlockOwner { until_hardware_reset }, None, alone(&nothing.0)?)
+        Action::Block { on, until_hardware_reset: until } => {
+            on.wanted(DriveChange::BlockOwner { until_hardware_reset: *until }, None, nobody()?)
         }
-        Action::Reset { device, tper } => {
-            (device, DriveChange::Reset { whole: *tper }, None, alone(&nothing.0)?)
-        }
-    };
-    act(device, change, by, &secrets, mode)
+        Action::Reset { on, tper } => on.wanted(DriveChange::Reset { whole: *tper }, None, nobody()?),
+    })
 }

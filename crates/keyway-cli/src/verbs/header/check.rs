@@ -1,20 +1,14 @@
 //! `header check`: which copies of a header are in order, in words.
 
-use crate::failure::{Exit, Failure};
-use crate::given::VolumeArgs;
-use crate::output::{Output, table};
-use crate::searching::SearchBar;
+use crate::verbs::*;
 use keyway::Error;
 use keyway::header::{self, CheckedDetails, CheckedHeader};
 use keyway_volume::VolumeError;
 use keyway_volume::veracrypt::{ChangeError, HeaderFault, HeaderLocation};
-use serde_json::json;
-use std::path::Path;
 
 /// Ends with exit code 4 where a copy is not in order, so that scripts need not read the answer.
 pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
-    let bar = SearchBar::new();
-    let volume = args.locked(&bar)?;
+    let volume = args.locked()?;
     let checked = header::check(&volume).map_err(|e| {
         let none_opens = none_opens(&e);
         let failure = Failure::from(e);
@@ -29,7 +23,7 @@ pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
     }
     out.say(&words(&checked.details))?;
     let (message, advice) = damaged(&args.volume, &checked.details);
-    let failure = Failure::new(Exit::NotAVolume, message, advice).kind(keyway_error::Kind::Damaged);
+    let failure = Failure::new(Exit::NotAVolume, message, advice).kind(Kind::Damaged);
     Err(failure.with(json!(checked)))
 }
 
@@ -47,29 +41,14 @@ fn none_opens(error: &Error) -> bool {
 
 /// What is wrong, and what to do about it.
 fn damaged(path: &Path, details: &CheckedDetails) -> (String, String) {
-    let path = path.display();
-    match details {
-        CheckedDetails::VeraCrypt { headers } => {
-            let bad = headers.iter().find(|header| !header.is_good());
-            let place = bad.map(|header| header.place.to_string()).unwrap_or_default();
-            let advice = match bad {
-                Some(CheckedHeader { place: HeaderLocation::Primary | HeaderLocation::Hidden, .. }) => {
-                    format!("restore it from the copy at the end: keyway header restore {path}")
-                }
-                _ => "write it anew: keyway header backup, then keyway header restore from that file"
-                    .to_owned(),
-            };
-            (format!("{path}: the {place} is not in order"), advice)
-        }
-        details => {
-            let lost = matches!(details, CheckedDetails::BitLocker { lost: Some(_), .. });
-            let format = if lost { " --format bitlocker" } else { "" };
-            (
-                format!("{path}: the first sector and the copies of the metadata are not all in order"),
-                format!("write it anew from a good copy: keyway header repair {path}{format}"),
-            )
-        }
-    }
+    let bad = match details {
+        CheckedDetails::VeraCrypt { headers } => headers.iter().find(|header| !header.is_good()),
+        _ => None,
+    };
+    let lost = matches!(details, CheckedDetails::BitLocker { lost: Some(_), .. });
+    let (place, header) = bad.map(|bad| (bad.place, bad.place.to_string())).unzip();
+    let facts = json!({"path": path.display().to_string(), "place": place, "header": header, "lost": lost});
+    (said("header damaged", &facts), said("header mend", &facts))
 }
 
 fn words(details: &CheckedDetails) -> String {

@@ -1,23 +1,15 @@
 //! `header`: the part of a volume whose loss loses everything.
 
 mod check;
-mod words;
 
-use crate::dry_run::TargetArgs;
-use crate::failure::Failure;
-use crate::given::{Family, VolumeArgs};
-use crate::output::Output;
-use crate::searching::SearchBar;
-use crate::secrets_in::HiddenArgs;
-use keyway::header::{self, BackupPlan, RepairPlan, RestorePlan};
-use std::path::PathBuf;
+use crate::unlock_args::HiddenArgs;
+use crate::verbs::*;
+use keyway::header::{
+    self, BackedUp, BackupPlan, RepairPlan, RepairedHeader, RestorePlan, Restored, RestoredPart,
+};
 
 /// Back up, restore, check or repair a volume's header
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway header backup secret.hc secret.header
-  $ keyway header restore secret.hc secret.header
-  $ keyway header check secret.hc --password-file pw.txt --json")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
@@ -26,25 +18,12 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Action {
     /// Write the header to a new file: a VeraCrypt volume's as VeraCrypt does
-    #[command(after_help = "Examples:
-  $ keyway header backup secret.hc secret.header
-  $ keyway header backup outer.hc outer.header --hidden")]
     Backup(BackupArgs),
     /// Put the header back, from a backup file or from the copy at the end of the volume
-    #[command(after_help = "Examples:
-  $ keyway header restore secret.hc
-  $ keyway header restore secret.hc secret.header --password-file pw.txt --yes")]
     Restore(RestoreArgs),
     /// Write a BitLocker volume's damaged first sector and copies of its metadata anew from a good one
-    #[command(after_help = "Examples:
-  $ keyway header repair /dev/sdb1
-  $ keyway header repair /dev/sdb1 --format bitlocker
-  $ keyway header repair /dev/sdb1 --recovery-password recovery.txt")]
     Repair(TargetArgs),
     /// Tell which copies of the header are in order
-    #[command(after_help = "Examples:
-  $ keyway header check secret.hc
-  $ keyway header check secret.hc --password-file pw.txt --json")]
     Check(VolumeArgs),
 }
 
@@ -72,7 +51,6 @@ struct RestoreArgs {
     file: Option<PathBuf>,
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     match &args.action {
         Action::Backup(args) => backup(args, out),
@@ -83,36 +61,47 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 }
 
 fn backup(args: &BackupArgs, out: Output) -> Result<(), Failure> {
-    let bar = SearchBar::new();
-    let volume = args.on.target.locked(&bar)?;
+    let volume = args.on.target.locked()?;
     let inner = args.inner.source();
-    let hidden = (args.hidden || inner.is_given()).then(|| inner.named());
+    let hidden = (args.hidden || inner.is_given()).then_some(inner);
     let run = |plan: BackupPlan<'_>| {
         let done = plan.run()?;
         done.warnings.iter().for_each(|warning| out.warn(warning));
         Ok(done)
     };
-    args.on.dry.carry_out(header::backup(&volume, &args.file, hidden)?, None, run, words::backed_up, out)
+    let words = |done: &BackedUp| said("header backup", &facts(done, json!({"format": done.format})));
+    args.on.dry.carry_out(header::backup(&volume, &args.file, hidden)?, None, run, words, out)
 }
 
 fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
-    let bar = SearchBar::new();
-    let volume = args.on.target.locked(&bar)?;
+    let volume = args.on.target.locked()?;
     let plan = header::restore(&volume, args.file.as_deref(), args.force)?;
     let what = if plan.format == Family::BitLocker { "metadata" } else { "header" };
     let question = format!("The {what} of {} will be overwritten.", plan.volume.display());
-    args.on.dry.carry_out(plan, Some(&question), RestorePlan::run, words::restored, out)
+    let words = |done: &Restored| {
+        let headers = done.restored.iter().filter_map(|part| match part {
+            RestoredPart::Header(place) => Some(place.to_string()),
+            _ => None,
+        });
+        let headers = headers.collect::<Vec<_>>().join(" and the ");
+        said("header restore", &facts(done, json!({ "headers": headers })))
+    };
+    args.on.dry.carry_out(plan, Some(&question), RestorePlan::run, words, out)
 }
 
 fn repair(args: &TargetArgs, out: Output) -> Result<(), Failure> {
-    let bar = SearchBar::new();
-    let volume = args.target.locked(&bar)?;
+    let volume = args.target.locked()?;
     let plan = header::repair(&volume)?;
-    let question = plan.overwrites_what_is_in_front.then(|| {
-        format!(
-            "The first sector of {} will be overwritten. Do that only if it was a BitLocker volume, and nothing else since.",
-            plan.volume.display()
-        )
-    });
-    args.dry.carry_out(plan, question.as_deref(), RepairPlan::run, words::repaired, out)
+    let path = plan.volume.display();
+    let question = format!(
+        "The first sector of {path} will be overwritten. Do that only if it was a BitLocker volume, and nothing else since."
+    );
+    let question = plan.overwrites_what_is_in_front.then_some(&*question);
+    let words = |done: &RepairedHeader| {
+        let first = done.first_sector.then(|| "the first sector".to_owned());
+        let copies = done.repaired.iter().map(|number| format!("copy {number} of the metadata"));
+        let parts = first.into_iter().chain(copies).collect::<Vec<_>>().join(", ");
+        said("header repair", &facts(done, json!({"parts": parts, "all_good": done.all_good})))
+    };
+    args.dry.carry_out(plan, question, RepairPlan::run, words, out)
 }

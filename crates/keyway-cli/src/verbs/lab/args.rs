@@ -1,10 +1,7 @@
 //! The words of `lab run` and `lab compare`.
 
-use crate::size;
-use crate::words;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use crate::verbs::*;
 use keyway::lab::{Changes, ExperimentRequest, PathKind, Target};
-use std::path::PathBuf;
 
 /// What is measured, on what, for how long.
 #[derive(clap::Args, Debug)]
@@ -13,7 +10,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "model:NAME|PATH", default_value = ".")]
     pub(super) drive: String,
     /// How requests reach the volumes
-    #[arg(long, default_value = "in-process", value_parser = paths())]
+    #[arg(long, default_value = "in-process", value_parser = choice(PATHS))]
     pub(super) path: PathKind,
     /// A workload's name, or the file that describes one [repeatable; `lab run --list` names them]
     #[arg(long, value_name = "NAME|FILE")]
@@ -81,12 +78,9 @@ impl Common {
 
 /// Measure one target
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway lab run --drive /mnt/disk --workload cdm
-  $ keyway lab run --target veracrypt:aes --drive model:samsung-840-pro --quick")]
 pub(crate) struct Run {
     /// What is measured: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path
-    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = words::parsed::<Target>)]
+    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = parsed::<Target>)]
     pub(super) target: Target,
     /// Name the workloads that are shipped, and do nothing
     #[arg(long)]
@@ -97,32 +91,23 @@ pub(crate) struct Run {
 
 /// Measure targets against a baseline, taking turns
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway lab compare --with veracrypt:aes --drive model:samsung-990-pro --workload cdm
-  $ keyway lab compare --baseline plain --with veracrypt:aes --with bitlocker:aes-xts-128 --path fuse --html report.html")]
 pub(crate) struct Compare {
     /// What the others are held against
-    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = words::parsed::<Target>)]
+    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = parsed::<Target>)]
     pub(super) baseline: Target,
     /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path; may be given again
-    #[arg(long, value_name = "TARGET", required = true, value_parser = words::parsed::<Target>)]
+    #[arg(long, value_name = "TARGET", required = true, value_parser = parsed::<Target>)]
     pub(super) with: Vec<Target>,
     #[command(flatten)]
     pub(super) common: Common,
 }
 
-/// The words of `--path`.
-fn paths() -> impl TypedValueParser<Value = PathKind> {
-    let about = |path| match path {
-        PathKind::InProcess => "The engine is called in this process",
-        PathKind::Fuse => "Through the file of a FUSE mount",
-        PathKind::FuseLoop => "Through a loop device on that file (root)",
-        PathKind::Nbd => "Through an NBD server and a client of our own",
-    };
-    let named = |word: String| PathKind::ALL.into_iter().find(|path| path.name() == word);
-    let words = PathKind::ALL.map(|path| PossibleValue::new(path.name()).help(about(path)));
-    PossibleValuesParser::new(words).map(move |word| named(word).unwrap_or_default())
-}
+const PATHS: [(&str, PathKind, &str); 4] = [
+    ("in-process", PathKind::InProcess, "The engine is called in this process"),
+    ("fuse", PathKind::Fuse, "Through the file of a FUSE mount"),
+    ("fuse-loop", PathKind::FuseLoop, "Through a loop device on that file (root)"),
+    ("nbd", PathKind::Nbd, "Through an NBD server and a client of our own"),
+];
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

@@ -2,12 +2,10 @@
 
 use super::args::{Common, Compare, Run};
 use super::{output_file, table, write_report};
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
 use crate::progress;
+use crate::verbs::*;
 use indicatif::ProgressBar;
 use keyway::lab::{Document, LabError, OutputFile, Slot, Target, Watch, Workload};
-use std::path::PathBuf;
 
 /// Runs `lab run`.
 pub(super) fn run(args: &Run, out: Output) -> Result<(), Failure> {
@@ -33,7 +31,7 @@ fn go(targets: Vec<Target>, common: &Common, out: Output) -> Result<(), Failure>
         out.confirm(&format!("Overwrite {}? Everything in it will be lost", path.display()))?;
     }
     let bar = Bar(progress::bar_of("{prefix}  {msg} {wide_bar} {pos}/{len} turns  {eta} left"));
-    let (document, error) = plan.run(&stop, &bar)?;
+    let (document, error) = plan.run(keyway::lab::encrypt_in_place, &stop, &bar)?;
     bar.0.finish_and_clear();
     // What was found is told even where it can't be kept, or not everything could be measured.
     let kept = keep(save, html, &document);
@@ -42,7 +40,7 @@ fn go(targets: Vec<Target>, common: &Common, out: Output) -> Result<(), Failure>
         Some(LabError::Stopped) => {
             let hint = "what was measured until then is told, with what is missing";
             let what = "stopped before everything was measured";
-            Some(Failure::new(Exit::Failed, what, hint).kind(keyway_error::Kind::Interrupted))
+            Some(Failure::new(Exit::Failed, what, hint).kind(Kind::Interrupted))
         }
         Some(error) => Some(error.into()),
     };

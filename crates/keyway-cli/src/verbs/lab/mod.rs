@@ -2,26 +2,17 @@
 
 mod args;
 mod compare;
-mod models;
 mod record;
 mod replay;
-mod report;
 mod table;
 
-use crate::failure::Failure;
-use crate::output::Output;
-use keyway::lab::bench::BenchError;
-use keyway::lab::{Document, LabError, OutputFile};
-use std::path::Path;
-pub(crate) use table::words as table_of;
+use crate::verbs::*;
+use keyway::lab::{Document, OutputFile};
+use keyway::tour::TourError;
+pub(crate) use table::{facts_of, speeds, words};
 
 /// Measure what encryption costs on a drive, modelled or real
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  $ keyway lab compare --with veracrypt:aes --with bitlocker:aes-xts-128 --drive model:samsung-990-pro --quick
-  $ keyway lab compare --with veracrypt:aes-twofish-serpent --drive /mnt/disk --workload cdm --html report.html
-  $ keyway lab models
-  $ keyway lab replay work.trace --drive model:samsung-990-pro --with aes")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
@@ -31,31 +22,33 @@ pub(crate) struct Args {
 enum Action {
     Run(args::Run),
     Compare(args::Compare),
-    Report(report::Args),
+    /// Draw what was measured, on one machine or several, as one HTML page
+    Report {
+        /// Files that `lab run` or `lab compare` wrote with --save
+        #[arg(required = true, value_name = "FILE.json")]
+        documents: Vec<PathBuf>,
+        /// Where the page goes
+        #[arg(long, value_name = "FILE", default_value = "report.html")]
+        html: PathBuf,
+    },
     /// List the modelled drives, each beside what was published of it
-    #[command(after_help = "Examples:
-  $ keyway lab models
-  $ keyway lab models samsung-840-pro --json")]
-    Models(models::Args),
+    Models {
+        /// Only this one, or a model of your own in a file
+        #[arg(value_name = "MODEL|FILE")]
+        model: Option<String>,
+    },
     /// Take down the requests of an open volume into a trace: where and when, never the bytes
-    #[command(after_help = "Examples:
-  $ keyway lab record secret.hc --output work.trace
-  $ keyway lab record /mnt/secret --output work.trace --seconds 60")]
     Record(record::Args),
     /// Make a trace's requests again, on a modelled drive or on a file or device
-    #[command(after_help = "Examples:
-  $ keyway lab replay pcmark-like --drive model:samsung-990-pro --with aes
-  $ keyway lab replay work.trace --on /mnt/disk/scratch.img --yes")]
     Replay(replay::Args),
 }
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     match &args.action {
         Action::Run(args) => compare::run(args, out),
         Action::Compare(args) => compare::compare(args, out),
-        Action::Report(args) => report::run(args, out),
-        Action::Models(args) => models::run(args, out),
+        Action::Report { documents, html } => table::page(documents, html, out),
+        Action::Models { model } => table::models(model.as_deref(), out),
         Action::Record(args) => record::run(args, out),
         Action::Replay(args) => replay::run(args, out),
     }
@@ -80,14 +73,11 @@ pub(crate) fn command() -> String {
     std::iter::once("keyway".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Self {
-        Self::explained(&error)
-    }
-}
-
-impl From<BenchError> for Failure {
-    fn from(error: BenchError) -> Self {
-        Self::explained(&error)
+impl From<TourError> for Failure {
+    fn from(error: TourError) -> Self {
+        match error {
+            TourError::Keyway(error) => error.into(),
+            error => Self::explained(&error),
+        }
     }
 }

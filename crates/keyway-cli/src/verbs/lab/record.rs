@@ -1,10 +1,7 @@
 //! `lab record`: takes down an open volume's requests.
 
-use crate::failure::Failure;
-use crate::output::{Output, bytes};
 use crate::progress;
-use crate::shown::shown;
-use std::path::PathBuf;
+use crate::verbs::*;
 use std::time::Duration;
 
 #[derive(clap::Args, Debug)]

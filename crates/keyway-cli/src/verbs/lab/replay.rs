@@ -1,10 +1,8 @@
 //! `lab replay`: makes a trace's requests again.
 
-use crate::failure::Failure;
-use crate::output::{Output, bytes, pairs};
+use crate::verbs::*;
 use keyway::lab::trace::Think;
 use keyway::lab::{ReplayMedium, ReplayReport, TraceReplay};
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 #[derive(clap::Args, Debug)]

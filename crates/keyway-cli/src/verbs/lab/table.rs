@@ -1,9 +1,12 @@
-//! Results in words and tables.
+//! Results in words, tables and pages.
 
-use crate::failure::Failure;
-use crate::output::{Output, table, tables};
-use crate::shown::shown;
+use super::output_file;
+use crate::output::tables;
+use crate::verbs::*;
+use keyway::lab::calibration::{self, Sheet};
 use keyway::lab::{Document, Flag, report, workload};
+use keyway::tour::{CoreSpeeds, DATA_BYTES, TourFound, VOLUME_BYTES};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
 /// Tells the shipped workloads.
@@ -11,6 +14,28 @@ pub(super) fn workloads(out: Output) -> Result<(), Failure> {
     let all = workload::shipped()?;
     let rows = || all.iter().map(|w| vec![w.name.clone(), w.title.clone()]);
     out.result(&all, || table(&["workload", "what it is"], 9, rows()))
+}
+
+#[derive(Serialize)]
+struct Models {
+    models: Vec<Sheet>,
+}
+
+/// Tells the modelled drives, each beside what was published of it.
+pub(super) fn models(only: Option<&str>, out: Output) -> Result<(), Failure> {
+    let all = Models { models: calibration::sheets(only)? };
+    out.result(&all, || {
+        let text = tables(all.models.iter().map(Sheet::table));
+        text + "\nModelled figures are of the simulated clock: exact, and the same on every machine.\n"
+    })
+}
+
+/// Draws documents of one or several machines as one page.
+pub(super) fn page(documents: &[PathBuf], html: &Path, out: Output) -> Result<(), Failure> {
+    let documents = documents.iter().map(|path| Document::load(path)).collect::<Result<Vec<_>, _>>()?;
+    output_file(html, out)?.write(report::html(&documents).as_bytes())?;
+    let told = json!({"html": html, "documents": documents.len()});
+    out.result(&told, || format!("Written: {}\n", shown(html)))
 }
 
 /// Everything a document says, for people.
@@ -34,4 +59,34 @@ pub(crate) fn words(document: &Document) -> String {
     document.missing.iter().for_each(|line| text.push_str(&format!("  {}\n", shown(line))));
     document.notes.iter().for_each(|note| text.push_str(&format!("\n{}\n", shown(note))));
     text
+}
+
+/// Ciphers against copying memory.
+pub(crate) fn speeds(speeds: &CoreSpeeds) -> String {
+    let rows = speeds.ciphers.iter().map(|row| {
+        let (cipher, encrypts, decrypts) = (&row.cipher, row.encrypt_mb_s, row.decrypt_mb_s);
+        format!("\n   {cipher:<20} encrypts {encrypts:>6.0}  decrypts {decrypts:>6.0}  ({})", row.kernel)
+    });
+    let rows: String = rows.collect();
+    format!("What one core does, in MB/s (copying memory alone: {:.0}):{rows}\n\n", speeds.memcpy_mb_s)
+}
+
+/// What a stop of the tour found, for its sentence.
+pub(crate) fn facts_of(found: &TourFound) -> Value {
+    let more = match found {
+        TourFound::Header(info) => {
+            let (cipher, mode, hash, data_bytes) =
+                (info.cipher(), info.mode(), info.hash(), info.data_bytes());
+            json!({"cipher": cipher, "mode": mode, "hash": hash, "data_bytes": data_bytes})
+        }
+        TourFound::File(file) => json!({"file": file.display().to_string()}),
+        TourFound::Data(data) => {
+            let short =
+                Sha256::digest(data).iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
+            json!({ "sha256": short })
+        }
+        TourFound::RefusedAt(at) => json!({ "refused_at": at }),
+        _ => Value::Null,
+    };
+    facts(&json!({"volume_bytes": VOLUME_BYTES, "written_bytes": DATA_BYTES}), more)
 }

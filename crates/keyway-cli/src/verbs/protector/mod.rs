@@ -2,72 +2,92 @@
 //! keyfiles and a PIM; BitLocker volumes have any number, of several kinds.
 
 mod args;
-mod words;
+mod list;
 
-use crate::dry_run::TargetArgs;
-use crate::failure::Failure;
-use crate::output::{Output, table};
-use crate::searching::SearchBar;
-use crate::shown::shown;
+use crate::verbs::*;
+use crate::words::told;
 pub(crate) use args::Args;
-use args::{Action, AddArgs, ChangeArgs, RecoveryArgs};
-use keyway::protectors::{self, LastProtector, ProtectorRequest, Protectors, SecretChange};
-use serde_json::json;
-use words::digits;
+use args::{Action, AddArgs, ChangeArgs};
+use keyway::protectors::{
+    self, ChangedSecret, LastProtector, ProtectorOutcome, ProtectorRequest, SecretChange, StillOpens,
+};
 
-/// Runs the verb.
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     match &args.action {
-        Action::List(args) => words::list(&protectors::list(&args.locked(&SearchBar::new())?)?, out),
-        Action::Recovery(args) => recovery(args, out),
+        Action::List(args) => list::list(args, out),
+        Action::Recovery(args) => list::recovery(args, out),
         Action::Add(args) => change(&args.on, args.request()?, out),
         Action::Change(args) => change(&args.on, args.request(), out),
         Action::Remove(args) => {
             let last = if args.last { LastProtector::Remove } else { LastProtector::Keep };
             change(&args.on, ProtectorRequest::Remove { id: args.id, last }, out)
         }
-        Action::Suspend(args) => {
-            // Before anyone types a password.
-            if !args.dry.dry_run {
-                out.confirm(&words::suspends(&args.target))?;
-            }
-            change(args, ProtectorRequest::Suspend, out)
-        }
+        Action::Suspend(args) => change(args, ProtectorRequest::Suspend, out),
         Action::Resume(args) => change(args, ProtectorRequest::Resume, out),
     }
 }
 
 /// Plans a change, asks where something is lost by it, has it done, and tells it.
 fn change(args: &TargetArgs, request: ProtectorRequest, out: Output) -> Result<(), Failure> {
-    let bar = SearchBar::new();
-    let volume = args.target.locked(&bar)?;
+    let volume = args.target.locked()?;
+    volume.must_be_free(Access::ReadWrite)?;
+    // Before anyone types a password.
+    if matches!(request, ProtectorRequest::Suspend) && !args.dry.dry_run {
+        let path = volume.path.display();
+        out.confirm(&format!(
+            "Anybody who gets hold of {path} will be able to read it until its protection is resumed."
+        ))?;
+    }
     let plan = protectors::change(&volume, request)?;
     out.warnings(&plan.warnings);
     // Scripts say --yes to everything: what nobody can undo has a word of its own, and is asked nevertheless.
     let question = plan.loses.as_ref().map(|lost| format!("{lost}."));
-    if args.dry.go_on(&plan, question.as_deref(), out)? {
-        words::tell(&plan.run()?, out)?;
+    if !args.dry.go_on(&plan, question.as_deref(), out)? {
+        return Ok(());
     }
-    Ok(())
+    let outcome = plan.run()?;
+    let warning = match &outcome {
+        ProtectorOutcome::Set(set) => set.warning.as_ref().map(|warning| told(warning)),
+        ProtectorOutcome::Removed(removed) => match removed.opens {
+            StillOpens::ClearKey => Some(said("protector clear-key", &Value::Null)),
+            StillOpens::Tpm => Some(said("protector tpm", &Value::Null)),
+            _ => None,
+        },
+        _ => None,
+    };
+    warning.iter().for_each(|warning| out.warn(warning));
+    out.result(&outcome, || words(&outcome))
 }
 
-fn recovery(args: &RecoveryArgs, out: Output) -> Result<(), Failure> {
-    let bar = SearchBar::new();
-    let volume = args.target.locked(&bar)?;
-    let opened = Protectors::look(&volume)?;
-    out.warnings(&opened.warnings);
-    if let Some(path) = &args.to {
-        let saved = opened.save_recovery_password(args.id, path)?;
-        return out.result(&saved, || {
-            format!("The recovery password is in {}: keep it apart from the drive.", shown(&saved.file))
-        });
+fn words(outcome: &ProtectorOutcome) -> String {
+    match outcome {
+        ProtectorOutcome::Set(set) => {
+            let pcrs = set.pcrs.iter().flatten().map(u32::to_string).collect::<Vec<_>>().join(",");
+            let pcrs = set.pcrs.as_ref().map(|_| pcrs);
+            let facts = facts(set, json!({"pcrs": pcrs, "replaced": set.replaced}));
+            ["set", "digits", "file", "replaced"]
+                .map(|what| said(&format!("protector {what}"), &facts))
+                .concat()
+        }
+        ProtectorOutcome::Secret(changed) => changed_words(changed),
+        ProtectorOutcome::Removed(removed) => said("protector removed", &facts(removed, Value::Null)),
+        ProtectorOutcome::Protection(status) => said("protector protection", &facts(status, Value::Null)),
+        _ => String::new(),
     }
-    let found = opened.recovery_passwords(args.id)?;
-    let all = found.iter().map(|(id, password)| json!({"id": id, "recovery_password": digits(password)}));
-    out.result(&json!({"recovery_passwords": all.collect::<Vec<_>>()}), || {
-        let rows = found.iter().map(|(id, password)| vec![id.to_string(), digits(password)]);
-        table(&["id", "recovery password"], 2, rows)
-    })
+}
+
+fn changed_words(changed: &ChangedSecret) -> String {
+    let rows = [
+        ("  key derivation", changed.hash.to_string()),
+        ("  keyfiles", changed.keyfiles.to_string()),
+        ("  PIM", list::pim(changed.pim)),
+    ];
+    format!(
+        "{} opens like this from now on.\n{}Header backups made before still open with the \
+         old one: make a new one with `keyway header backup` and destroy them.",
+        shown(&changed.volume),
+        pairs(&rows)
+    )
 }
 
 impl AddArgs {
@@ -79,7 +99,7 @@ impl AddArgs {
                 "leave them out, or add one of the kinds tpm, tpm-pin, tpm-startup-key, tpm-pin-startup-key",
             ));
         }
-        let (secret, tpm) = (self.new.source().named(), self.new_tpm.source()?);
+        let (secret, tpm) = (self.new.source(), self.new_tpm.source()?);
         Ok(ProtectorRequest::Add { kind, to: self.to.clone(), secret, tpm })
     }
 }
@@ -87,7 +107,7 @@ impl AddArgs {
 impl ChangeArgs {
     fn request(&self) -> ProtectorRequest {
         let mut secret = SecretChange::default();
-        secret.secret = self.new.source().named();
+        secret.secret = self.new.source();
         (secret.hash, secret.no_keyfiles) = (self.new_hash, self.new_no_keyfiles);
         ProtectorRequest::Change { id: self.id, to: self.to.clone(), secret }
     }

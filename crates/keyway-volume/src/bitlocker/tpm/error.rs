@@ -4,7 +4,7 @@ use super::super::codes::Protection;
 use super::super::guid::Guid;
 use super::blob::BlobFault;
 use super::pin::PinFault;
-use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
+use keyway_error::explain;
 use keyway_tpm::TpmError;
 
 /// A protector that did not open, or was not made.
@@ -51,28 +51,18 @@ pub enum TpmProtectorError {
     Random(#[from] getrandom::Error),
 }
 
-impl Explain for TpmProtectorError {
-    fn explain(&self) -> Meaning {
-        use Advice as A;
-        use Fault as F;
-        use Kind as K;
-        match self {
-            Self::NoProtector | Self::OtherKind(..) => (K::NoSuchProtector, F::Secret, A::LeaveOutTpm).into(),
-            Self::NeedsPin => (K::NoSecret, F::Request, A::GivePin).into(),
-            Self::NeedsStartupKey(_) => (K::NoSecret, F::Request, A::GiveStartupKey).into(),
-            Self::OtherStartupKey(id) => {
-                let name = id.to_string().to_uppercase();
-                (K::OtherStartupKey, F::Secret, A::NeedsStartupKey { name }).into()
-            }
-            Self::WrongStartupKey(_) => (K::WrongStartupKey, F::Secret, A::MayBeDamaged).into(),
-            Self::Pin(_) => (K::Pin, F::Request).into(),
-            Self::Tpm(error) => error.explain(),
-            Self::Blob(BlobFault::Tpm12) => (K::Damaged, F::Machine, A::UseRecoveryPassword).into(),
-            Self::Blob(_) => (K::Damaged, F::Contents, A::UseRecoveryPassword).into(),
-            Self::Damaged(_) => (K::Damaged, F::Contents, A::UseRecoveryAndAddTpm).into(),
-            Self::OldPin => (K::Unsupported, F::Machine, A::UseRecoveryPassword).into(),
-            Self::Stopped => (K::Interrupted, F::Stopped).into(),
-            Self::Random(_) => Meaning::of(F::Ours),
-        }
-    }
-}
+explain! { TpmProtectorError, through Tpm {
+    Self::NoProtector | Self::OtherKind(..) => [NoSuchProtector Secret, LeaveOutTpm],
+    Self::NeedsPin => [NoSecret Request, GivePin],
+    Self::NeedsStartupKey(_) => [NoSecret Request, GiveStartupKey],
+    Self::OtherStartupKey(id) =>
+        [OtherStartupKey Secret, NeedsStartupKey { name: id.to_string().to_uppercase() }],
+    Self::WrongStartupKey(_) => [WrongStartupKey Secret, MayBeDamaged],
+    Self::Pin(_) => [Pin Request],
+    Self::Blob(BlobFault::Tpm12) => [Damaged Machine, UseRecoveryPassword],
+    Self::Blob(_) => [Damaged Contents, UseRecoveryPassword],
+    Self::Damaged(_) => [Damaged Contents, UseRecoveryAndAddTpm],
+    Self::OldPin => [Unsupported Machine, UseRecoveryPassword],
+    Self::Stopped => [Interrupted Stopped],
+    Self::Random(_) => [Ours],
+} }

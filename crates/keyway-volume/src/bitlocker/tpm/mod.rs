@@ -77,7 +77,7 @@ mod unlock;
 
 pub use blob::BlobFault;
 pub use error::TpmProtectorError;
-pub use pin::{LONGEST_PIN, Pin, PinFault, SHORTEST_PIN};
+pub use pin::{Pin, PinFault};
 pub use profile::usual_pcrs;
 pub use protect::{TpmProtected, TpmProtection, protect};
 pub use unlock::{TpmSecrets, unseal, unseal_any};

@@ -7,9 +7,9 @@ use zeroize::Zeroize;
 
 /// Characters of the shortest PIN (Microsoft, *BitLocker policy settings*: "minimum PIN length for
 /// startup" can be set to 4 and more).
-pub const SHORTEST_PIN: usize = 4;
+pub(crate) const SHORTEST_PIN: usize = 4;
 /// Characters of the longest PIN (there).
-pub const LONGEST_PIN: usize = 20;
+pub(crate) const LONGEST_PIN: usize = 20;
 
 /// Bytes of a SHA-256.
 const HASH: usize = 32;
@@ -53,9 +53,6 @@ impl Pin {
     }
 
     /// A PIN in UTF-8 that is to be set, and that the prompt before Windows starts takes.
-    ///
-    /// # Errors
-    /// It does not take it.
     pub fn new_to_set(pin: &[u8]) -> Result<Self, PinFault> {
         let text = std::str::from_utf8(pin).map_err(|_| PinFault::NotUtf8)?;
         let length = text.chars().count();
@@ -69,7 +66,7 @@ impl Pin {
     }
 
     /// Whether it has only digits; the others are "enhanced PINs".
-    pub fn only_digits(&self) -> bool {
+    pub(crate) fn only_digits(&self) -> bool {
         self.only_digits
     }
 

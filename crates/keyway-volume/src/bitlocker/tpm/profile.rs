@@ -1,4 +1,4 @@
-//! Which registers are sealed to when nobody says which: those that Windows would take.
+//! The registers that are sealed to by default: those that Windows takes.
 
 use keyway_tpm::Pcrs;
 use std::path::Path;

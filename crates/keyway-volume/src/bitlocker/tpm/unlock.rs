@@ -1,4 +1,4 @@
-//! From a protector, the TPM and what the user has to the volume master key.
+//! Unlocks the volume master key with a TPM protector.
 
 use super::super::codes::{Protection, algorithm, kind, role};
 use super::super::entry::{Entries, Protector, Sealed, StretchKey, TpmBlob, Value};
@@ -126,10 +126,10 @@ fn startup_key<'a>(
 }
 
 fn tpm_blob(protector: &Protector) -> Option<&TpmBlob> {
-    protector.entries.with_role(role::PROPERTY).find_map(|value| match value {
-        Value::TpmBlob(blob) => Some(blob),
-        _ => None,
-    })
+    protector
+        .entries
+        .with_role(role::PROPERTY)
+        .find_map(|value| if let Value::TpmBlob(blob) = value { Some(blob) } else { None })
 }
 
 /// The stretch key of a PIN in the way of Windows 8 and later.
@@ -151,10 +151,7 @@ fn label(protector: &Protector) -> Result<&[u8], TpmProtectorError> {
 
 /// The sealed entry among these bytes.
 fn sealed_entry(bytes: &[u8]) -> Option<Sealed> {
-    match Entries::parse_first(bytes)?.value {
-        Value::Sealed(sealed) => Some(sealed),
-        _ => None,
-    }
+    if let Value::Sealed(sealed) = Entries::parse_first(bytes)?.value { Some(sealed) } else { None }
 }
 
 #[cfg(test)]

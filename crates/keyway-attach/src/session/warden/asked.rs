@@ -1,0 +1,163 @@
+//! The warden's side: it hears once what there is to take down, and then one byte at a time which of that.
+
+use super::answer::{Done, LONGEST};
+use super::record::{Action, Record};
+use crate::AttachError;
+use crate::session::signals::ENDS;
+use rustix::io::{Errno, IoSlice};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg};
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+/// Takes down what the process that serves asks for, until that is gone: what a front's program does that is started
+/// as a [`Sandbox`](crate::session::Sandbox) says. Standard input is the socket to that process. It has no secret, and none of
+/// that one's memory.
+///
+/// # Errors
+/// Nobody is there, or nobody who speaks as the serving process does.
+pub fn warden() -> Result<(), AttachError> {
+    // Who ends a whole session's processes ends the other one first.
+    let ignore = |signal| signal_hook::flag::register(signal, Arc::default());
+    ENDS.into_iter()
+        .try_for_each(|signal| ignore(signal).map(drop))
+        .map_err(|e| AttachError::io("ignore signals", e))?;
+    let asks = io::stdin().as_fd().try_clone_to_owned().map_err(not_asked)?;
+    serve(asks.as_fd())
+}
+
+fn serve(asks: BorrowedFd<'_>) -> Result<(), AttachError> {
+    let mut told = vec![0; LONGEST];
+    let len = hear(asks, &mut told)?;
+    let told = told.get(..len).unwrap_or_default();
+    let mut record: Record = serde_json::from_slice(told).map_err(|e| not_asked(e.into()))?;
+    answer(asks, &Ok(None))?;
+    // A byte, and room to see that there were more.
+    let mut message = [0; 2];
+    loop {
+        let action = match (hear(asks, &mut message)?, message) {
+            (0, _) => return Ok(()),
+            (1, [number, _]) => Action::numbered(number),
+            _ => None,
+        };
+        let Some(action) = action else { return Err(not_asked(io::ErrorKind::InvalidData.into())) };
+        answer(asks, &record.perform(action))?;
+    }
+}
+
+/// A message's length; 0 when the other process is gone.
+fn hear(asks: BorrowedFd<'_>, into: &mut [u8]) -> Result<usize, AttachError> {
+    loop {
+        match recv(asks, &mut *into, RecvFlags::empty()) {
+            Ok((len, _)) => return Ok(len),
+            Err(Errno::INTR) => {}
+            Err(Errno::CONNRESET) => return Ok(0),
+            Err(e) => return Err(not_asked(e.into())),
+        }
+    }
+}
+
+fn answer(asks: BorrowedFd<'_>, done: &Result<Option<File>, AttachError>) -> Result<(), AttachError> {
+    let (file, done) = match done {
+        Ok(file) => (file.as_ref(), Done::Well),
+        Err(e) => (None, Done::of(e)),
+    };
+    let bytes = serde_json::to_vec(&done).map_err(|e| not_asked(e.into()))?;
+    let files: Vec<_> = file.map(AsFd::as_fd).into_iter().collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !files.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(&files));
+    }
+    match sendmsg(asks, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL) {
+        // It has gone, and needs no answer.
+        Ok(_) | Err(Errno::PIPE | Errno::CONNRESET) => Ok(()),
+        Err(e) => Err(not_asked(e.into())),
+    }
+}
+
+fn not_asked(e: io::Error) -> AttachError {
+    AttachError::io("hear the serving process", e)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, send, socketpair};
+    use std::os::fd::OwnedFd;
+    use std::path::Path;
+    use std::thread::JoinHandle;
+
+    /// A warden of a session's folder in a thread of its own, and the socket to it.
+    fn warden(folder: &Path) -> (OwnedFd, JoinHandle<Result<(), AttachError>>) {
+        let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+        let (ours, theirs) = pair.expect("sockets");
+        let thread = std::thread::spawn(move || serve(theirs.as_fd()));
+        let record = serde_json::json!({
+            "folder": folder, "mountpoint": null, "device": null, "cache": null, "fuse": null, "socket": null,
+        });
+        say(&ours, record.to_string().as_bytes());
+        assert_eq!(heard(&ours), Some(Done::Well));
+        (ours, thread)
+    }
+
+    fn say(to: &OwnedFd, message: &[u8]) {
+        send(to, message, SendFlags::NOSIGNAL).expect("it hears");
+    }
+
+    fn heard(from: &OwnedFd) -> Option<Done> {
+        let mut bytes = [0; 4096];
+        let (len, _) = recv(from, &mut bytes[..], RecvFlags::empty()).ok()?;
+        serde_json::from_slice(bytes.get(..len)?).ok()
+    }
+
+    #[test]
+    fn it_hears_nothing_but_the_numbers_of_its_actions() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("00000000");
+        let hostile: [&[u8]; 6] = [&[0], &[8], &[255], &[7, 7], &[1; 4096], b"{\"folder\":\"/\"}"];
+        for message in hostile {
+            std::fs::create_dir(&folder).expect("room");
+            let (to, thread) = warden(&folder);
+            say(&to, message);
+            assert_eq!(heard(&to), None, "{message:?}");
+            assert!(thread.join().expect("no panic").is_err(), "{message:?}: it ends, and does nothing");
+            std::fs::remove_dir(&folder).expect("it is as it was");
+        }
+    }
+
+    #[test]
+    fn what_is_gone_is_not_taken_away_a_second_time() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("00000000");
+        std::fs::create_dir(&folder).expect("room");
+        let (to, thread) = warden(&folder);
+        // There is nothing of all this.
+        for action in
+            [Action::Drain, Action::Unmount, Action::DetachDevice, Action::DetachCache, Action::UnmountFuse]
+        {
+            say(&to, &[action as u8]);
+            assert_eq!(heard(&to), Some(Done::Well), "{action:?}");
+        }
+        say(&to, &[Action::Remove as u8]);
+        assert_eq!(heard(&to), Some(Done::Well));
+        assert!(!folder.exists());
+        drop(to);
+        assert!(thread.join().expect("no panic").is_ok(), "it ends with the other process");
+    }
+
+    #[test]
+    fn errors_come_over_as_they_are() {
+        let busy = AttachError::Busy {
+            what: "it".into(),
+            users: vec![crate::User { pid: 7, name: "somebody".into() }],
+        };
+        let over = |e: &AttachError| Done::of(e).into_result().expect_err("it is one");
+        assert_eq!(over(&busy).to_string(), busy.to_string());
+        assert!(matches!(over(&busy), AttachError::Busy { .. }));
+        let io = AttachError::io("do it", io::Error::from_raw_os_error(5));
+        assert_eq!(over(&io).to_string(), io.to_string());
+    }
+}

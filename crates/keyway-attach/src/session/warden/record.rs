@@ -1,0 +1,166 @@
+//! What a session has that takes paths to take down, and what can be done about it.
+
+use crate::session::folder::SessionFolder;
+use crate::session::stale::clean_stale_in;
+use crate::{AttachError, fuse, loopdev, mount, path_text};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// All that a warden does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(in crate::session) enum Action {
+    /// Refuse while somebody uses what the kernel would not say later.
+    Drain = 1,
+    /// Unmount the file system inside.
+    Unmount = 2,
+    /// Detach the block device.
+    DetachDevice = 3,
+    /// Detach the one below it, through whose cache it goes.
+    DetachCache = 4,
+    /// Unmount our own file system.
+    UnmountFuse = 5,
+    /// Open a new file for a recording.
+    OpenTrace = 6,
+    /// Remove the session's folder and socket, and what else is left of sessions that are dead.
+    Remove = 7,
+}
+
+impl Action {
+    const ALL: [Self; 7] = [
+        Self::Drain,
+        Self::Unmount,
+        Self::DetachDevice,
+        Self::DetachCache,
+        Self::UnmountFuse,
+        Self::OpenTrace,
+        Self::Remove,
+    ];
+
+    /// The action of that number.
+    pub(super) fn numbered(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| *action as u8 == number)
+    }
+}
+
+/// What there is to take down. What is gone is forgotten: its name may be somebody else's by then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::session) struct Record {
+    /// The session's folder.
+    #[serde(with = "path_text")]
+    pub(in crate::session) folder: PathBuf,
+    /// Where the file system inside is mounted,
+    #[serde(with = "path_text")]
+    pub(in crate::session) mountpoint: Option<PathBuf>,
+    /// the block device that it is on,
+    #[serde(with = "path_text")]
+    pub(in crate::session) device: Option<PathBuf>,
+    /// the one below that,
+    #[serde(with = "path_text")]
+    pub(in crate::session) cache: Option<PathBuf>,
+    /// and where our own file system is.
+    #[serde(with = "path_text")]
+    pub(in crate::session) fuse: Option<PathBuf>,
+    /// Where clients connect.
+    pub(in crate::session) socket: Option<OwnSocket>,
+}
+
+/// A socket's file, by which it is known when it is to be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::session) struct OwnSocket {
+    #[serde(with = "path_text")]
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl OwnSocket {
+    /// The socket at that path, if there is one.
+    pub(in crate::session) fn at(path: &Path) -> Option<Self> {
+        let found = std::fs::symlink_metadata(path).ok()?;
+        Some(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })
+    }
+
+    fn remove(&self) {
+        if Self::at(&self.path).as_ref() == Some(self) {
+            // Nobody is left to tell when this fails; the next server clears it away.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl Record {
+    /// Does it; a recording's file comes of it, or nothing.
+    ///
+    /// # Errors
+    /// [`AttachError::Busy`], with nothing changed, or the system's reason.
+    pub(in crate::session) fn perform(&mut self, action: Action) -> Result<Option<File>, AttachError> {
+        let folder = || SessionFolder::new(self.folder.clone());
+        let done = match action {
+            Action::Drain => self.cache.as_deref().map_or(Ok(()), loopdev::refuse_while_open),
+            Action::Unmount => away(&mut self.mountpoint, mount::unmount),
+            Action::DetachDevice => away(&mut self.device, loopdev::detach),
+            Action::DetachCache => away(&mut self.cache, loopdev::detach),
+            Action::UnmountFuse => away(&mut self.fuse, fuse::release),
+            Action::OpenTrace => {
+                let path = folder().trace();
+                let options =
+                    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+                return options.map(Some).map_err(|e| AttachError::io(format!("make {}", path.display()), e));
+            }
+            Action::Remove => {
+                if let Some(socket) = self.socket.take() {
+                    socket.remove();
+                }
+                let removed = folder().remove();
+                let runtime = self.folder.parent().unwrap_or(&self.folder);
+                // What somebody used while its file system went away.
+                removed.and_then(|()| clean_stale_in(runtime, None).map(drop))
+            }
+        };
+        done.map(|()| None)
+    }
+}
+
+/// Takes away what is there; what is in use stays.
+fn away(
+    place: &mut Option<PathBuf>,
+    take: impl FnOnce(&Path) -> Result<(), AttachError>,
+) -> Result<(), AttachError> {
+    let Some(path) = place.as_deref() else { return Ok(()) };
+    let done = take(path);
+    if !matches!(done, Err(AttachError::Busy { .. })) {
+        *place = None;
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_has_a_number_and_no_other_number_is_one() {
+        let known =
+            (0..=u8::MAX).filter_map(|number| Action::numbered(number).map(|action| (number, action)));
+        let known: Vec<_> = known.collect();
+        assert_eq!(known.len(), 7);
+        assert!(known.iter().all(|(number, action)| *number == *action as u8));
+    }
+
+    #[test]
+    fn a_socket_in_the_place_of_ours_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("socket");
+        std::fs::write(&path, "ours").expect("room");
+        let ours = OwnSocket::at(&path).expect("it is there");
+        std::fs::write(folder.path().join("other"), "theirs").expect("room");
+        std::fs::rename(folder.path().join("other"), &path).expect("ours");
+        ours.remove();
+        assert!(path.exists());
+        OwnSocket::at(&path).expect("it is there").remove();
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,55 @@
+//! What shall open a new BitLocker volume: its options, and what its keeper is told.
+
+use keyway::create::ProtectorOptions;
+use keyway::unlock::Family;
+use std::path::{Path, PathBuf};
+
+/// The formats that can be made.
+pub(crate) const NEW_FORMATS: [(&str, Family, &str); 2] =
+    [("veracrypt", Family::VeraCrypt, "VeraCrypt"), ("bitlocker", Family::BitLocker, "BitLocker")];
+
+/// The options that only BitLocker volumes have.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "BitLocker")]
+pub(crate) struct BitLockerArgs {
+    /// Let programs that know no BitLocker see a small file system with a note in it
+    #[arg(long)]
+    pub(crate) to_go: bool,
+    /// Write the recovery password to this new file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    recovery_file: Option<PathBuf>,
+    /// Make no recovery password
+    #[arg(long, conflicts_with = "recovery_file")]
+    no_recovery_password: bool,
+    /// Set no password
+    #[arg(long)]
+    no_password: bool,
+    /// Make a startup key and write its .BEK file into this folder
+    #[arg(long, value_name = "FOLDER")]
+    startup_key_out: Option<PathBuf>,
+}
+
+impl BitLockerArgs {
+    /// What shall open the volume.
+    pub(crate) fn protectors(&self) -> ProtectorOptions {
+        let mut options = ProtectorOptions::default();
+        (options.password, options.recovery_password) = (!self.no_password, !self.no_recovery_password);
+        options.recovery_file.clone_from(&self.recovery_file);
+        options.startup_key_folder.clone_from(&self.startup_key_out);
+        options
+    }
+}
+
+/// What a new volume's keeper is told of its keys: the recovery password or the file it is in, and the startup key's file.
+pub(crate) fn key_rows(
+    password: Option<&str>,
+    file: Option<&Path>,
+    startup_key: Option<&Path>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let password = password.map(|text| format!("{text}; write it down and keep it apart from the drive"));
+    let file = file.map(|file| format!("in {}; keep it elsewhere", file.display()));
+    let startup_key = startup_key.map(|file| format!("in {}", file.display()));
+    [("  recovery password", password), ("  recovery password", file), ("  startup key", startup_key)]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+}

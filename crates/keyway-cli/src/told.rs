@@ -1,0 +1,158 @@
+//! Data for people: the sentences of the catalogues under words/, a line each, with facts in them; and a document as rows.
+
+use crate::shown::shown;
+use keyway_store::size::words as bytes;
+use serde::Serialize;
+use serde_json::{Number, Value, json};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+const TOLD: &str = include_str!("../words/told.txt");
+
+/// The first sentence for a word whose conditions fit the facts, with the facts in it; nothing where none fits.
+pub(crate) fn said(word: &str, facts: &Value) -> String {
+    said_in(TOLD, word, facts)
+}
+
+/// The same out of another catalogue.
+pub(crate) fn said_in(catalogue: &str, word: &str, facts: &Value) -> String {
+    let fits = |key: &str| {
+        let mut parts = key.strip_prefix(word)?.split('[');
+        let holds = |fact: &str| match fact.trim_end_matches(']').split_once('=') {
+            Some((name, value)) => facts.get(name).is_some_and(|fact| text(fact) == value),
+            None => facts.get(fact.trim_end_matches(']')).is_some_and(is_so),
+        };
+        (parts.next() == Some("") && parts.all(holds)).then_some(())
+    };
+    let mut lines = catalogue.lines().filter_map(|line| line.split_once(" = "));
+    let Some((_, sentence)) = lines.find(|(key, _)| fits(key).is_some()) else { return String::new() };
+    let sentence = sentence.replace("\\n", "\n");
+    let mut parts = sentence.split('{');
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for (name, rest) in parts.filter_map(|part| part.split_once('}')) {
+        let (name, how) = name.split_once(':').unwrap_or((name, ""));
+        said.extend(facts.get(name).map(|fact| formatted(fact, how)));
+        said.push_str(rest);
+    }
+    said
+}
+
+/// What a value says when it is serialised, and more.
+pub(crate) fn facts(of: &impl Serialize, more: Value) -> Value {
+    let mut all = serde_json::to_value(of).ok().and_then(|of| of.as_object().cloned()).unwrap_or_default();
+    all.extend(more.as_object().cloned().unwrap_or_default());
+    all.into()
+}
+
+/// A plan's fields in the order in which it has them, and the fields in those.
+pub(crate) fn rows(plan: &impl Serialize) -> Vec<(String, String)> {
+    // A value has its fields sorted, its text as they are written.
+    let text = serde_json::to_string_pretty(plan).unwrap_or_default();
+    let names = text.lines().filter_map(|line| line.strip_prefix("  \"")?.split_once('"'));
+    let (fields, mut rows) = (json!(plan), Vec::new());
+    names
+        .for_each(|(name, _)| row(&mut rows, &format!("  {name}"), fields.get(name).unwrap_or(&Value::Null)));
+    rows
+}
+
+fn row(rows: &mut Vec<(String, String)>, name: &str, value: &Value) {
+    let label = name.trim_end_matches("_bytes").replace('_', " ");
+    let word = match value {
+        Value::Null => return,
+        Value::Object(fields) => {
+            return fields.iter().for_each(|(inner, value)| row(rows, &format!("{name}_{inner}"), value));
+        }
+        Value::Array(all) if all.is_empty() => return,
+        Value::Array(all) if all.iter().any(|one| one.is_object() || one.is_array()) => {
+            return all.iter().for_each(|one| row(rows, name, one));
+        }
+        Value::Number(number) if name.ends_with("bytes") => size(number),
+        other => text_or_yes(other),
+    };
+    rows.push((label, word));
+}
+
+/// A description's fields, sorted; those in one stand in its line, and sizes to the byte.
+pub(crate) fn described(document: &Value) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    for (key, value) in document.as_object().into_iter().flatten() {
+        let label = format!("  {}", key.replace('_', " "));
+        let word = match value {
+            Value::Null => continue,
+            Value::Array(list) if list.is_empty() || key == "warnings" => continue,
+            Value::Array(list) if list.iter().all(Value::is_object) => {
+                let labels = std::iter::once(label).chain(std::iter::repeat(String::new()));
+                rows.extend(labels.zip(list.iter().map(one_line)));
+                continue;
+            }
+            Value::Number(n) if key.ends_with("_bytes") && n.as_u64() >= Some(10_000) => {
+                format!("{n} ({})", size(n))
+            }
+            Value::Object(_) => one_line(value),
+            other => text_or_yes(other),
+        };
+        rows.push((label, word));
+    }
+    rows
+}
+
+/// The texts and numbers in an object.
+fn one_line(object: &Value) -> String {
+    let fields = object.as_object().into_iter().flat_map(|fields| fields.values());
+    let told = fields.filter(|value| value.is_string() || value.is_number()).map(text);
+    told.collect::<Vec<_>>().join("  ")
+}
+
+fn is_so(fact: &Value) -> bool {
+    !matches!(fact, Value::Null | Value::Bool(false)) && fact.as_array().is_none_or(|all| !all.is_empty())
+}
+
+fn formatted(fact: &Value, how: &str) -> String {
+    match (fact, how) {
+        (Value::Number(n), "size") => size(n),
+        (Value::Number(n), "time") => duration(n.as_u64().unwrap_or_default()),
+        (Value::Number(n), places) if !places.is_empty() => {
+            let places = places.trim_start_matches('.').parse().unwrap_or(0);
+            format!("{:.places$}", n.as_f64().unwrap_or_default())
+        }
+        (Value::String(path), "path") => shown(path),
+        // A path that is no text.
+        (Value::Array(path), "path") => {
+            let bytes = path.iter().filter_map(|byte| u8::try_from(byte.as_u64()?).ok());
+            shown(OsString::from_vec(bytes.collect()))
+        }
+        _ => text(fact),
+    }
+}
+
+/// A time for people.
+fn duration(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} seconds"),
+        120..7200 => format!("{} minutes", seconds / 60),
+        _ => format!("{} hours", seconds / 3600),
+    }
+}
+
+fn size(number: &Number) -> String {
+    number.as_u64().map_or_else(|| number.to_string(), bytes)
+}
+
+fn text(fact: &Value) -> String {
+    match fact {
+        Value::String(text) => text.clone(),
+        Value::Array(all) => all.iter().map(text_or_yes).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn text_or_yes(fact: &Value) -> String {
+    match fact {
+        Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
+        other => text(other),
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/inner/told.rs"]
+mod tests;

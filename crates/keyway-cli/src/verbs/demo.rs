@@ -1,0 +1,136 @@
+//! `demo`: the tour in words; what it does is the library's.
+
+use super::lab;
+use crate::session_words;
+use crate::verbs::*;
+use crate::words::told;
+use keyway::lab::{Document as Comparison, OutputFile};
+use keyway::tour::{CoreSpeeds, Tour, TourStep};
+use std::time::Instant;
+
+/// Take the tour: make volumes in a temporary folder, open, write, verify, measure, clean up
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Where the page with the measurements goes [default: report.html]
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+/// What the tour tells with `--json`.
+#[derive(Serialize, Default)]
+struct Document {
+    steps: Vec<Step>,
+    skipped: Vec<Skipped>,
+    unlock_ms: Option<f64>,
+    #[serde(flatten)]
+    speeds: CoreSpeeds,
+    /// What encryption costs on the drive under the temporary folder, as `lab compare` tells it.
+    laboratory: Option<Comparison>,
+    #[serde(with = "keyway_attach::path_text")]
+    report: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    name: &'static str,
+    ms: f64,
+    found: String,
+}
+
+#[derive(Serialize)]
+struct Skipped {
+    what: String,
+    why: String,
+}
+
+pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
+    let began = Instant::now();
+    let mut document = Document::default();
+    // Before anything is made: a page of somebody else's is not replaced unasked.
+    let report = args.report.as_deref().unwrap_or(Path::new("report.html"));
+    let place = match lab::output_file(report, out) {
+        Err(failure) if [Kind::Usage, Kind::Declined].contains(&failure.kind) => {
+            return Err(failure.hint("name another place with --report, or add --yes"));
+        }
+        // Whoever names a place wants the page; nobody waits for it in vain.
+        Err(failure) if args.report.is_some() => {
+            return Err(failure.hint("name a place that can be written to with --report"));
+        }
+        place => place,
+    };
+    let tour = Tour::begin(&session_words::start)?;
+    let folder = tour.folder().display();
+    out.say(&format!("A tour of Keyway. Everything happens in {folder} and is removed at the end.\n\n"))?;
+    for step in TourStep::ALL {
+        match step.lack() {
+            Some(lack) => {
+                let what = said(&format!("skipped {}", step.name()), &Value::Null);
+                document.skip(what, told(&lack), out)?;
+            }
+            None => {
+                document.step(step.name(), out, || tour.go(step).map(|found| (lab::facts_of(&found), ())))?
+            }
+        }
+    }
+    document.unlock_ms = document.steps.iter().find(|step| step.name == "unlock").map(|step| step.ms);
+    document.speeds = CoreSpeeds::measure()?;
+    out.say(&lab::speeds(&document.speeds))?;
+    document.compare(&tour, report, place, out)?;
+    drop(tour);
+    out.result(&document, || {
+        let seconds = began.elapsed().as_secs_f64();
+        let skipped = document.skipped.iter().map(|s| format!("Skipped: {}, because {}.\n", s.what, s.why));
+        let skipped: String = skipped.collect();
+        let next = "Next: `keyway create --help`, `keyway open --help`, `keyway doctor`.";
+        format!("Done in {seconds:.0} s, and everything is cleaned up.\n{skipped}{next}")
+    })
+}
+
+impl Document {
+    /// Tells what comes, does it, tells what was found and how long it took.
+    fn step<T, E: Into<Failure>>(
+        &mut self,
+        name: &'static str,
+        out: Output,
+        work: impl FnOnce() -> Result<(Value, T), E>,
+    ) -> Result<T, Failure> {
+        out.say(&format!("{}. {}", self.steps.len() + 1, said(&format!("tour {name}"), &Value::Null)))?;
+        let began = Instant::now();
+        let (facts, value) = work().map_err(Into::into)?;
+        let ms = (began.elapsed().as_secs_f64() * 1e4).round() / 10.0;
+        let found = said(&format!("found {name}"), &facts);
+        out.say(&format!("   {found} ({ms:.0} ms)\n\n"))?;
+        self.steps.push(Step { name, ms, found });
+        Ok(value)
+    }
+
+    fn skip(&mut self, what: String, why: String, out: Output) -> Result<(), Failure> {
+        out.say(&format!("-  Skipped: {what}, because {why}.\n\n"))?;
+        self.skipped.push(Skipped { what, why });
+        Ok(())
+    }
+
+    /// What encryption costs on the drive under the temporary folder.
+    fn compare(
+        &mut self,
+        tour: &Tour<'_>,
+        report: &Path,
+        place: Result<OutputFile, Failure>,
+        out: Output,
+    ) -> Result<(), Failure> {
+        let compared = || tour.compare().map(|found| (json!({"tests": found.tests()}), found));
+        let found = self.step("laboratory", out, compared)?;
+        out.say(&format!("{}\n", lab::words(&found)))?;
+        let written = place.and_then(|place| lab::write_report(place, &found));
+        self.laboratory = Some(found);
+        if let Err(Failure { message, .. }) = written {
+            // The tour was taken all the same.
+            let why = format!("{message}; name a place with --report");
+            return self.skip("writing the report".to_owned(), why, out);
+        }
+        let shown = std::path::absolute(report).unwrap_or_else(|_| report.to_owned());
+        out.say(&format!("The same as charts: {}\n\n", shown.display()))?;
+        self.report = Some(shown);
+        Ok(())
+    }
+}

@@ -1,0 +1,41 @@
+# Runs in the guest: a drive with sectors that can't be read is encrypted.
+#
+# said.tsv: what was found; SECTORS: the bad sectors of 512 bytes
+export LC_ALL=C
+modprobe -a dm-crypt
+cp keyway /tmp/keyway && chmod 755 /tmp/keyway
+
+say() {
+    printf '%s\t%s\n' "$1" "$2" >>said.tsv
+}
+
+drive=/dev/vda
+secret="--password-file password --pim 1"
+
+/tmp/keyway encrypt $drive $secret --cipher aes --yes --json >/tmp/answer 2>/tmp/complaint
+say refused.code $?
+cat /tmp/answer /tmp/complaint
+first=$(head -1 sectors)
+say refused.place "$(grep -c "512 bytes at offset $((first * 512)) of" /tmp/answer)"
+say refused.step "$(grep -c -- '--skip-unreadable' /tmp/answer)"
+
+/tmp/keyway resume $drive $secret --skip-unreadable /tmp/list --json >/tmp/answer 2>/tmp/complaint
+say resumed.code $?
+cat /tmp/answer /tmp/complaint /tmp/list
+say resumed.bytes "$(sed -n 's/.*"unreadable_bytes": *\([0-9]*\).*/\1/p' /tmp/answer)"
+say resumed.list "$(grep -v '^#' /tmp/list | sort -n | tr '\n' ';')"
+say resumed.told "$(grep -c 'could not be read' /tmp/complaint)"
+
+# The kernel tests a cipher when it is first wanted, and whoever wants it waits a minute for that and no longer: too
+# short for an emulated processor on a busy machine.
+for _ in 1 2 3 4; do
+    cryptsetup open --type tcrypt --veracrypt --veracrypt-pim 1 $drive opened <password
+    opened=$?
+    [ $opened != 0 ] || break
+done
+say judge.opened $opened
+debugfs -R "dump /big /tmp/big" /dev/mapper/opened
+say judge.content "$(sha256sum </tmp/big | cut -d' ' -f1)"
+e2fsck -fn /dev/mapper/opened
+say judge.clean $?
+cryptsetup close opened

@@ -1,0 +1,25 @@
+//! Each way has its words, and each reason.
+
+use super::*;
+use keyway::session::{CANDIDATES, Need};
+
+#[test]
+fn each_way_has_its_words() {
+    for candidate in &CANDIDATES {
+        let merit = reasons(&[Reason::Best { way: candidate.name.to_owned() }]);
+        assert!(matches!(merit.as_slice(), [merit] if !merit.is_empty()), "{}", candidate.name);
+        assert!(!because(candidate.name).is_empty(), "{}", candidate.name);
+    }
+}
+
+#[test]
+fn only_what_the_kernels_ways_lack_is_told() {
+    let lacks = |way: &str, need| Reason::Lacks { way: way.to_owned(), need, why: "no module".to_owned() };
+    let best = |way: &str| Reason::Best { way: way.to_owned() };
+    let told = |best_one, lacking| reasons(&[best(best_one), lacking]).split_off(1);
+    assert_eq!(told("fuse", lacks("ublk", Need::OutlivesServer)).len(), 1);
+    assert_eq!(told("fuse", lacks("dm-crypt", Need::Fuse)), ["dm-crypt can't be had: no module"]);
+    assert!(told("fuse", lacks("fuse+loop", Need::LoopDevice)).is_empty());
+    assert!(told("nbd", lacks("ublk", Need::OutlivesServer)).is_empty());
+    assert_eq!(reasons(&[Reason::Refused { why: "{odd}".to_owned() }]), ["{odd}"]);
+}

@@ -1,0 +1,127 @@
+//! The manual's pages (docs/man) and the shells' completions (docs/completions) are made of the command line's own words;
+//! this holds them to it.
+
+use crate::args::Cli;
+use clap::builder::StyledStr;
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::Shell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Writes anew what is kept.
+const WRITE: &str = "KEYWAY_WRITE_MANUAL";
+
+fn command() -> Command {
+    let mut whole = Cli::command().name("keyway").bin_name("keyway").disable_help_subcommand(true);
+    whole.build();
+    offered(&whole).disable_help_subcommand(true).version(env!("CARGO_PKG_VERSION"))
+}
+
+/// The same without what only Keyway itself calls, and with the arguments that have no name as they are typed.
+fn offered(command: &Command) -> Command {
+    let is_made = |argument: &Arg| ["help", "version"].contains(&argument.get_id().as_str());
+    let shown = command.get_arguments().filter(|argument| !argument.is_hide_set() && !is_made(argument));
+    let mut arguments: Vec<_> = shown.cloned().collect();
+    arguments.sort_by_key(|argument| argument.get_index());
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(offered);
+    let text = |text: Option<&StyledStr>| text.cloned().unwrap_or_default();
+    let named = Command::new(&*command.get_name().to_owned().leak())
+        .about(text(command.get_about()))
+        .after_help(text(command.get_after_help()))
+        .subcommand_required(command.is_subcommand_required_set());
+    let told = match command.get_long_about() {
+        Some(long) => named.long_about(long.clone()),
+        None => named,
+    };
+    let told = match command.get_after_long_help() {
+        Some(long) => told.after_long_help(long.clone()),
+        None => told,
+    };
+    told.args(arguments).groups(command.get_groups().cloned()).subcommands(verbs)
+}
+
+/// The text files in a folder by their names.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let named = entries.map(|entry| (entry.file_name().into_string().expect("plain"), entry.path()));
+    named.map(|(name, path)| (name, std::fs::read_to_string(path).expect("text"))).collect()
+}
+
+/// A page with what stands below the options under its own name, line by line as it is.
+fn named(page: &str) -> String {
+    let Some((above, below)) = page.split_once(".SH EXTRA\n") else { return page.to_owned() };
+    let (text, rest) = below.split_once("\n.SH ").unwrap_or((below.trim_end(), ""));
+    let rest = if rest.is_empty() { String::new() } else { format!(".SH {rest}") };
+    let heading = if text.contains("Exit codes:") { "EXIT STATUS" } else { "EXAMPLES" };
+    let text = text.strip_prefix("Examples:\n").unwrap_or(text).replace("\n.br\n", "\n");
+    format!("{above}.SH {heading}\n.nf\n{text}\n.fi\n{rest}")
+}
+
+/// Holds a folder of docs to what was made, or writes it anew.
+fn kept(folder: &str, made: &BTreeMap<String, String>) {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(folder);
+    if std::env::var_os(WRITE).is_some() {
+        let _ = std::fs::remove_dir_all(&kept);
+        std::fs::create_dir_all(&kept).expect("made");
+        made.iter().for_each(|(name, text)| std::fs::write(kept.join(name), text).expect("written"));
+    }
+    let there = files(&kept);
+    assert!(there.keys().eq(made.keys()), "docs/{folder} has other files; {WRITE}=1 writes them anew");
+    for (name, text) in made {
+        assert!(
+            there.get(name) == Some(text),
+            "docs/{folder}/{name} is of another version; {WRITE}=1 writes it anew"
+        );
+    }
+}
+
+/// Every verb that is shown, with those below it, as the shell has them: `keyway drive set-up`.
+fn verbs(command: &Command, before: &str, all: &mut Vec<String>) {
+    let name = format!("{before}{}", command.get_name());
+    for verb in command.get_subcommands() {
+        verbs(verb, &format!("{name} "), all);
+    }
+    all.push(name);
+}
+
+#[test]
+fn every_verb_has_a_page_of_the_manual() {
+    let made = tempfile::tempdir().expect("a folder");
+    clap_mangen::generate_to(command(), made.path()).expect("made");
+    let pages: BTreeMap<_, _> =
+        files(made.path()).into_iter().map(|(name, page)| (name, named(&page))).collect();
+    kept("man", &pages);
+    let mut all = Vec::new();
+    verbs(&command(), "", &mut all);
+    assert!(all.contains(&"keyway open".to_owned()) && !all.iter().any(|verb| verb.contains("serve-volume")));
+    assert_eq!(pages.len(), all.len(), "{all:?}");
+    for verb in all {
+        let page = pages.get(&format!("{}.1", verb.replace(' ', "-"))).expect("a page");
+        assert!(page.contains(".SH SYNOPSIS") && page.contains(".SH DESCRIPTION"), "{verb}");
+    }
+}
+
+#[test]
+fn the_shells_complete_verbs_and_options() {
+    let made = tempfile::tempdir().expect("a folder");
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        clap_complete::generate_to(shell, &mut command(), "keyway", made.path()).expect("made");
+    }
+    kept("completions", &files(made.path()));
+    let complete = |words: &str, at: usize| {
+        let script = format!(
+            "source '{}'; COMP_WORDS=(keyway {words}); COMP_CWORD={at}; \
+             _keyway keyway \"${{COMP_WORDS[{at}]}}\" \"${{COMP_WORDS[{at}-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            made.path().join("keyway.bash").display()
+        );
+        let said = std::process::Command::new("bash").args(["-c", &script]).output().expect("bash");
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        let said = String::from_utf8(said.stdout).expect("text");
+        said.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(complete("op", 1), ["open"]);
+    assert_eq!(complete("header ch", 2), ["check"]);
+    assert!(complete("open --read", 2).contains(&"--read-only".to_owned()));
+    // What only Keyway itself calls is offered to nobody.
+    assert!(complete("serve", 1).iter().all(|verb| verb == "serve"), "{:?}", complete("serve", 1));
+}

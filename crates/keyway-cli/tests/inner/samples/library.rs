@@ -1,0 +1,119 @@
+//! Of the library, and of words that can't be read.
+
+use super::super::Failure;
+use super::{io, random, v};
+use keyway::drive::Fault;
+use keyway::resize::ResizeError;
+use keyway::tour::{TourError, TourLack};
+use keyway::{Error, Misuse};
+use keyway_convert::ConversionKind;
+use keyway_error::Advice;
+use keyway_fs::mkfs::FileSystem;
+use keyway_fs::resize::ResizeToolError;
+use keyway_tpm::{Address, Pcrs};
+use keyway_volume::bitlocker::{BitLockerError, Guid, Protection};
+use keyway_volume::{HashName, veracrypt};
+
+pub(super) fn library() -> Vec<Failure> {
+    let at = |error: Error| Error::At { path: v(), error: Box::new(error) };
+    let size = |error: ResizeError| Error::Resizing(error);
+    let answer = Failure::usage("nobody answered", "say --yes").kind(keyway_error::Kind::Declined);
+    failures![
+        at(Error::BitLocker(BitLockerError::WrongPassword)),
+        at(Error::Create(veracrypt::CreateError::Exists(v()))),
+        at(Error::answer(answer.clone())),
+        Error::answer(answer),
+        Error::Answer(Box::new(io(5))),
+        Error::System { doing: "open", path: v(), source: io(13) },
+        Error::Folder("folder".into()),
+        Error::HalfConverted { path: v(), conversion: ConversionKind::Encryption },
+        Error::NoStartupKey("folder".into()),
+        Error::FileSystemInFront("NTFS"),
+        Error::DamagedAgain,
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesRestored },
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::SizesLeft },
+        Error::TakenBack { error: Box::new(Error::Stopped), left: Advice::FileSizeRestored },
+        Error::TakenBack {
+            error: Box::new(Error::Stopped),
+            left: Advice::FileSystemRestored { filesystem: "NTFS".to_owned() }
+        },
+        Error::Stopped,
+        Error::Random(random()),
+        Misuse::NotBitLocker(v()),
+        Misuse::NoKeyfiles,
+        Misuse::NothingHidden,
+        Misuse::SizeOfADevice,
+        Misuse::NoSize,
+        Misuse::NoHidden,
+        Misuse::NoBitLockerBeginning(v()),
+        Misuse::NothingToRepair(v()),
+        Misuse::NoBackupFile,
+        Misuse::OneStandardInput,
+        Misuse::RecoveryAndPassword,
+        Misuse::NoPassword,
+        Misuse::PasswordTooLong { path: "pw".into(), limit: 4096 },
+        Misuse::Descriptor { descriptor: 3, source: io(9) },
+        Misuse::PastEnd { offset: 4096, size: 512 },
+        Misuse::OneSecret(v()),
+        Misuse::ForBitLockerOnly(v()),
+        Misuse::OneDerivation,
+        Misuse::PasswordOnly,
+        Misuse::NoFolder,
+        Misuse::NoPasswordToChange("v.img".into()),
+        Misuse::Unchangeable(Protection::Certificate),
+        Misuse::SeveralRecoveryPasswords { path: "v.img".into(), number: 2 },
+        Misuse::NewKeyfiles,
+        Misuse::PasswordAndNone,
+        Misuse::RecoveryShownAtTheEnd,
+        Misuse::NoSuchMethod("serpent".to_owned()),
+        Misuse::OptionsOfBitLocker,
+        Misuse::NothingHiddenToMake,
+        Misuse::HiddenInBitLocker,
+        Misuse::NoChoiceOfHash,
+        Error::NoRecoveryPassword("v.img".into()),
+        Error::TakenBack {
+            error: Box::new(Error::Stopped),
+            left: Advice::FileSystemRestored { filesystem: "ext4".to_owned() },
+        },
+        size(ResizeError::NoSize),
+        size(ResizeError::SmallDevice { path: "/dev/sdb1".into(), bytes: 1 << 30 }),
+        size(ResizeError::WouldNotFit {
+            path: v(),
+            filesystem: keyway_fs::FoundFileSystem { kind: keyway_fs::FileSystemKind::Ext, bytes: 2 << 30 },
+            most: 1 << 30,
+        }),
+        size(ResizeError::ReachesBehind(keyway_fs::FileSystemKind::Ntfs)),
+        size(ResizeError::TooFull(ResizeToolError::Refused {
+            program: "resize2fs",
+            said: "it is too full".to_owned()
+        })),
+        size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
+        Misuse::CacheWithHidden,
+        Misuse::DiscardsAroundHidden,
+        Misuse::NothingToProtect,
+        Misuse::MountNeedsDevice,
+        Misuse::CacheNeedsLoop,
+        Misuse::KernelProtectsNothing,
+        Misuse::MountPointNotFolder("/mnt".into()),
+        Misuse::NoUnprovenPort,
+        Misuse::Unproven { address: [0, 0, 0, 0].into(), by_nvme: false },
+        Misuse::Unproven { address: [0, 0, 0, 0].into(), by_nvme: true },
+        Misuse::NeedsNewFolder,
+        Misuse::NoNewName("..".into()),
+        Misuse::PutNotAFile("folder".into()),
+        TourError::Differ("what was written and what was read"),
+        Error::CanOnlyBeRead(Box::new(Error::System { doing: "open", path: v(), source: io(13) })),
+    ]
+}
+
+/// Words of the command line that can't be read, and what a tour does without.
+pub(super) fn words() -> Vec<Failure> {
+    vec![
+        Failure::explained(&"slow".parse::<Fault>().expect_err("no fault")),
+        Failure::explained(&TourLack::Program(FileSystem::Xfs)),
+        Failure::explained(&"7,x".parse::<Pcrs>().expect_err("no list")),
+        Failure::explained(&"tpm".parse::<Address>().expect_err("no address")),
+        Failure::explained(&"md5".parse::<HashName>().expect_err("no hash")),
+        Failure::explained(&"12".parse::<Guid>().expect_err("no identifier")),
+    ]
+}

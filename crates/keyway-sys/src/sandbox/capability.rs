@@ -1,0 +1,16 @@
+//! Root's capabilities, given up.
+
+use rustix::io;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+
+/// What stays: without the one, memory that is locked would have a limit; without the other, a container could not
+/// take the blocks that its file system keeps for root, and root's writes would fail where they did not before.
+const KEPT: CapabilitySet = CapabilitySet::IPC_LOCK.union(CapabilitySet::SYS_RESOURCE);
+
+/// This thread has no other capability any more.
+pub(super) fn drop_all() -> io::Result<()> {
+    let has = capabilities(None)?;
+    let (permitted, effective) = (has.permitted & KEPT, has.effective & KEPT);
+    let left = CapabilitySets { effective, permitted, inheritable: CapabilitySet::empty() };
+    if has != left { set_capabilities(None, left) } else { Ok(()) }
+}

@@ -1,0 +1,122 @@
+//! What a process gives up for good before it works on what others wrote: paths, new descriptors, other processes,
+//! and every system call that its role does not need.
+//!
+//! Three layers, each of which holds without the others:
+//! `no_new_privs`, so that no program can give anything back; landlock, which knows paths, ports and other processes
+//! (`Documentation/userspace-api/landlock.rst`); seccomp, which knows system calls
+//! (`Documentation/userspace-api/seccomp_filter.rst`). Root gives up its capabilities as well.
+
+mod calls;
+mod capability;
+mod landlock;
+mod seccomp;
+
+use crate::{io_memory, machine};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a process does once it has everything that it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Reads or writes an open volume, and what else is open: no path at all.
+    Volume,
+    /// The same, and makes files in one folder.
+    CopyOut,
+    /// Answers the kernel's FUSE requests, over rings that are there already.
+    Fuse,
+    /// Serves connections to a socket that it listens at.
+    Network,
+    /// Shares the memory of a virtual machine.
+    VhostUser,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Volume, Self::CopyOut, Self::Fuse, Self::Network, Self::VhostUser];
+
+    /// Its word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Volume => "volume",
+            Self::CopyOut => "copy-out",
+            Self::Fuse => "fuse",
+            Self::Network => "network",
+            Self::VhostUser => "vhost-user",
+        }
+    }
+}
+
+/// A layer that a kernel may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// Landlock: no paths (Linux 5.13).
+    Landlock,
+    /// Landlock's limits on TCP (Linux 6.7).
+    LandlockNetwork,
+    /// Landlock's limits on signals and abstract sockets (Linux 6.12).
+    LandlockScopes,
+    /// Seccomp filters.
+    Seccomp,
+}
+
+impl Layer {
+    /// Its name, and since when there is one.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Landlock => "landlock (Linux 5.13)",
+            Self::LandlockNetwork => "landlock for TCP (Linux 6.7)",
+            Self::LandlockScopes => "landlock for signals (Linux 6.12)",
+            Self::Seccomp => "seccomp",
+        }
+    }
+}
+
+/// The layers that this kernel, or whatever this process runs in already, does not offer.
+pub fn missing_layers() -> Vec<Layer> {
+    let mut missing = landlock::missing();
+    if !seccomp::is_available() {
+        missing.push(Layer::Seccomp);
+    }
+    missing
+}
+
+/// Enters the role, for good: this process with all its threads is left with the calls that the role needs, this
+/// thread and those that it starts with no path but those below `folder`, in which files can be made.
+///
+/// A call that is refused fails with EPERM, and the kernel's log has its number (`type=1326`); one that nothing but
+/// an attack makes (another program, another process's memory, a kernel module) ends the process.
+///
+/// # Errors
+/// The kernel refuses what it says that it offers. What was entered so far stays.
+pub fn enter_role(role: Role, folder: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    give_up_paths(folder)?;
+    CONFINED.store(true, Ordering::Release);
+    if seccomp::is_available() {
+        seccomp::enter(role)?;
+    }
+    Ok(())
+}
+
+static CONFINED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process has entered a role: what takes paths need not be tried.
+pub fn is_confined() -> bool {
+    CONFINED.load(Ordering::Acquire)
+}
+
+/// What of that concerns threads alone, for one that starts before its process can enter a role: this thread has no
+/// paths, ports or capabilities any more.
+///
+/// # Errors
+/// The kernel refuses what it says that it offers.
+pub fn give_up_paths(folder: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    // Buffers that are made later are as they would have been.
+    io_memory::find_out();
+    // Opened here, to be read again by who answers for the process.
+    let _ = machine::huge_pages();
+    rustix::thread::set_no_new_privs(true)?;
+    landlock::enter(folder)?;
+    capability::drop_all()?;
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! What a name stands for: an open volume, one that is not, or one that is half converted.
+
+use super::overview::{OpenVolume, VolumeStatus, WaitingVolume};
+use crate::error::Error;
+use crate::medium;
+use crate::under_way::{Description, describe};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// What is known of whatever a name stands for.
+#[derive(Debug)]
+pub enum AnyStatus {
+    /// A volume, open or not.
+    Volume(Box<VolumeStatus>),
+    /// One that is half converted.
+    Converting {
+        /// Its file or device.
+        path: PathBuf,
+        /// How far it is.
+        found: Box<Description>,
+        /// How it is open meanwhile.
+        open: Option<Box<OpenVolume>>,
+    },
+}
+
+impl AnyStatus {
+    /// Looks at the volume of that name; its journal may lie elsewhere.
+    ///
+    /// # Errors
+    /// It isn't there, can't be read, is plainly no volume, or is damaged.
+    pub fn of(name: &Path, journal: Option<&Path>) -> Result<Self, Error> {
+        let open = OpenVolume::find(name)?;
+        let (path, converts) = match &open {
+            Some(open) => (&*open.state.volume, open.state.details.get("converting").is_some()),
+            None => {
+                medium::must_exist(name)?;
+                (name, true)
+            }
+        };
+        if converts && let Some(found) = describe(path, journal)? {
+            return Ok(Self::Converting {
+                path: path.to_owned(),
+                found: Box::new(found),
+                open: open.map(Box::new),
+            });
+        }
+        let status = match open {
+            Some(open) => open.into(),
+            None => {
+                let waiting = WaitingVolume::named(Some(name))?.into_iter().next();
+                let volume = waiting.as_ref().map_or(name, |waiting| &*waiting.volume);
+                VolumeStatus { waiting: waiting.clone(), ..VolumeStatus::locked(volume)? }
+            }
+        };
+        Ok(Self::Volume(Box::new(status)))
+    }
+}
+
+impl OpenVolume {
+    /// The document of a volume that is half converted, with the fields of all volumes, and with those of the open one.
+    pub fn beside(converting: Value, open: Option<&Self>) -> Value {
+        let mut document = converting;
+        if let Some(object) = document.as_object_mut() {
+            // What is known of a BitLocker volume is there already.
+            object.entry("encryption_method").or_insert(Value::Null);
+            object.entry("protection_status").or_insert(json!("Unknown"));
+            object.entry("key_protectors").or_insert(json!([]));
+            object
+                .insert("lock_status".to_owned(), json!(if open.is_some() { "Unlocked" } else { "Locked" }));
+            object.extend(open.map(Self::in_use).unwrap_or_default());
+        }
+        document
+    }
+}
