@@ -2551,12 +2551,16 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__open)
-            opts="-h --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --help"
+            opts="-h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --mount-options)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --attach)
                     COMPREPLY=($(compgen -W "auto fuse nbd vhost-user ublk dm-crypt" -- "${cur}"))
                     return 0

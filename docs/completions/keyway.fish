@@ -82,6 +82,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand create" -l no-password -d 
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l json -d 'Print one JSON document on standard output, and nothing else there'
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l mount-options -d 'Mount it with these options of mount(8), as `noatime,uid=1000`; nosuid and nodev always hold' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l attach -d 'How the volume reaches you' -r -f -a "auto\t'The best this machine offers'
 fuse\t'A file, and as root a loop device on it'
 nbd\t'A socket for network block device clients'

@@ -1,9 +1,11 @@
 //! Mounting the file system inside a volume, for root.
 
+use crate::session::MountPlan;
 use crate::{AttachError, User};
 use keyway_fs::Superblock;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -11,16 +13,28 @@ use std::process::{Command, Stdio};
 
 /// Options of every mount: what lies in a volume gets no rights on this machine.
 const OPTIONS: &str = "nosuid,nodev";
+/// Options that the kernel takes as flags (mount(2)); what is none of these is the file system's own.
+const FLAGS: [(&str, MountFlags); 14] = [
+    ("defaults", MountFlags::empty()),
+    ("rw", MountFlags::empty()),
+    ("nosuid", MountFlags::NOSUID),
+    ("nodev", MountFlags::NODEV),
+    ("ro", MountFlags::RDONLY),
+    ("exec", MountFlags::empty()),
+    ("noexec", MountFlags::NOEXEC),
+    ("sync", MountFlags::SYNCHRONOUS),
+    ("dirsync", MountFlags::DIRSYNC),
+    ("noatime", MountFlags::NOATIME),
+    ("nodiratime", MountFlags::NODIRATIME),
+    ("relatime", MountFlags::RELATIME),
+    ("strictatime", MountFlags::STRICTATIME),
+    ("lazytime", MountFlags::LAZYTIME),
+];
 
-/// Mounts what is on the block device at the folder `at` and returns the file system's type.
-/// `filesystem` is a type as `mount -t` takes it; it is found out when `None`.
-pub fn mount(
-    device: &Path,
-    at: &Path,
-    filesystem: Option<&str>,
-    read_only: bool,
-) -> Result<String, AttachError> {
-    let found = match filesystem {
+/// Mounts what is on the block device at the folder and returns the file system's type.
+pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Result<String, AttachError> {
+    let at = &wanted.at;
+    let found = match &wanted.filesystem {
         Some(name) => Some(name.to_owned()),
         None => {
             let doing = || format!("look for a file system on {}", device.display());
@@ -37,29 +51,49 @@ pub fn mount(
     let Some(name) = &found else {
         return Err(fail(io::Error::other("make one on the device first, or open without a mount point")));
     };
-    let mut flags = MountFlags::NOSUID | MountFlags::NODEV;
+    let (mut flags, own) = split(&wanted.options);
+    flags |= MountFlags::NOSUID | MountFlags::NODEV;
     if read_only {
         flags |= MountFlags::RDONLY;
     }
+    let own = CString::new(own).map_err(|e| fail(e.into()))?;
     // NTFS has two drivers in the kernel's history; the newer one first.
     let names: &[&str] = if name == "ntfs" { &["ntfs3", "ntfs"] } else { &[name] };
     for name in names {
-        match rustix::mount::mount(device, at, *name, flags, None) {
+        match rustix::mount::mount(device, at, *name, flags, (!own.is_empty()).then_some(own.as_c_str())) {
             Ok(()) => return Ok((*name).to_owned()),
             Err(Errno::NODEV) => {}
+            Err(Errno::INVAL) if !own.is_empty() => {
+                let options = own.to_string_lossy();
+                return Err(fail(io::Error::other(format!("{name} does not take the options {options}"))));
+            }
             Err(e) => return Err(fail(e.into())),
         }
     }
     // The kernel has no such file system; mount(8) knows helpers for some (ntfs-3g, exfat-fuse).
-    by_program(device, at, name, read_only).map_err(fail)?;
+    by_program(device, wanted, name, read_only).map_err(fail)?;
     Ok(name.clone())
 }
 
-fn by_program(device: &Path, at: &Path, name: &str, read_only: bool) -> io::Result<()> {
+/// The flags among the options, and what is left for the file system.
+fn split(options: &str) -> (MountFlags, String) {
+    let (mut flags, mut own) = (MountFlags::empty(), Vec::new());
+    for option in options.split(',').filter(|option| !option.is_empty()) {
+        match FLAGS.iter().find(|(name, _)| *name == option) {
+            Some((_, flag)) => flags |= *flag,
+            None => own.push(option),
+        }
+    }
+    (flags, own.join(","))
+}
+
+fn by_program(device: &Path, wanted: &MountPlan, name: &str, read_only: bool) -> io::Result<()> {
     let mode = if read_only { "ro" } else { "rw" };
+    let (at, further) = (&wanted.at, &wanted.options);
+    let options = [further, OPTIONS, mode].iter().filter(|o| !o.is_empty()).copied().collect::<Vec<_>>();
     let done = Command::new("mount")
-        .args(["-t", name, "-o", &format!("{OPTIONS},{mode}"), "--"])
-        .args([device, at])
+        .args(["-t", name, "-o", &options.join(","), "--"])
+        .args([device, at.as_path()])
         .stdin(Stdio::null())
         .output()?;
     if done.status.success() {
@@ -94,5 +128,18 @@ pub(crate) fn abandon(device: &Path) {
             // What can't be unmounted lazily can't be helped; the device's detaching reports it.
             let _ = rustix::mount::unmount(&mount.at, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_flag_goes_to_the_file_system() {
+        let (flags, own) = split("noatime,uid=1000,noexec,,umask=077");
+        assert_eq!(flags, MountFlags::NOATIME | MountFlags::NOEXEC);
+        assert_eq!(own, "uid=1000,umask=077");
+        assert_eq!(split("defaults,rw"), (MountFlags::empty(), String::new()));
     }
 }

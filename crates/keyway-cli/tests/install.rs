@@ -27,7 +27,9 @@ fn what_is_installed_works_and_is_removed() {
     assert_eq!(early.status.code(), Some(5), "nothing was built");
     assert!(String::from_utf8_lossy(&early.stderr).contains("cargo build --release"));
     std::fs::create_dir_all(built.join("release")).expect("made");
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), built.join("release/keyway")).expect("copied");
+    for name in ["keyway", "mount-keyway"] {
+        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), built.join("release").join(name)).expect("copied");
+    }
     let done = install(&["/usr"]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 
@@ -45,6 +47,10 @@ fn what_is_installed_works_and_is_removed() {
         let page = system.join(format!("usr/share/man/man1/keyway-{verb}.1"));
         assert!(page.is_file(), "there is no {}", page.display());
     }
+    assert!(
+        system.join("usr/sbin/mount.keyway").is_file()
+            && system.join("usr/share/man/man8/mount.keyway.8").is_file()
+    );
     for completions in [
         "bash-completion/completions/keyway",
         "zsh/site-functions/_keyway",

@@ -15,8 +15,11 @@ const PASSWORD: &str = "a password that is long enough";
 const HIDDEN: &str = "another one, for what is hidden";
 
 /// Commands that other steps of `.ci/run` are, or that change the machine.
-const RUN_ELSEWHERE: [&str; 3] =
-    ["cargo run --release -- demo", "./scripts/test", "cargo build --release && sudo scripts/install"];
+const RUN_ELSEWHERE: [&str; 3] = [
+    "cargo run --release -- demo",
+    "./scripts/test",
+    "cargo build --release -p keyway-cli -p keyway-mount && sudo scripts/install",
+];
 
 /// What the README's reader has, and what it is here. Names of folders and devices become names in the test's folder.
 const NAMES: [&str; 5] = ["/dev/sdb1", "/dev/sdb2", "/dev/sdb3", "/mnt/secret", "/mnt/usb"];

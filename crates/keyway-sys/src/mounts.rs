@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// One way in which a file or device is in use.
@@ -96,6 +97,35 @@ pub struct Mount {
 /// Every mount this process can see, in the order in which they were made.
 pub fn mounts() -> io::Result<Vec<Mount>> {
     Ok(parse_mountinfo(&std::fs::read("/proc/self/mountinfo")?))
+}
+
+/// The mounts that this process can see, kept open: [`poll`](rustix::event::poll) answers with `PRI` when they have
+/// changed (proc(5)), also in a process that can no longer open anything.
+#[derive(Debug)]
+pub struct MountTable(File);
+
+impl MountTable {
+    /// Opens it.
+    pub fn open() -> io::Result<Self> {
+        File::open("/proc/self/mountinfo").map(Self)
+    }
+
+    /// What is mounted now.
+    pub fn mounts(&self) -> io::Result<Vec<Mount>> {
+        let (mut text, mut part) = (Vec::new(), [0; 4096]);
+        loop {
+            match self.0.read_at(&mut part, text.len() as u64)? {
+                0 => return Ok(parse_mountinfo(&text)),
+                len => text.extend_from_slice(part.get(..len).unwrap_or_default()),
+            }
+        }
+    }
+}
+
+impl AsFd for MountTable {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// proc(5): "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue".

@@ -104,4 +104,8 @@ pub struct MountPlan {
     pub at: PathBuf,
     /// The file system's type as `mount -t` takes it; found out when `None`.
     pub filesystem: Option<String>,
+    /// Further options as `mount -o` takes them (mount(8)), joined by commas.
+    pub options: String,
+    /// Whoever unmounts it by other means (`umount`) has closed the volume.
+    pub ends_it: bool,
 }

@@ -20,6 +20,7 @@ use crate::notice::{Notice, tell};
 use crate::{AttachError, Stop, UblkError, peer};
 use keyway_engine::{Device, HandOver};
 use keyway_model::trace::TraceRecorder;
+use keyway_sys::MountTable;
 use keyway_sys::sandbox::{Role, enter_role, is_confined};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -36,8 +37,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const RETRY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// Attaches `device` as planned, calls `ready`, and serves until it is told to end: by
-/// [`close`](super::close), by a signal, or because its FUSE file system was unmounted. Then
-/// flushes, takes everything down and returns.
+/// [`close`](super::close), by a signal, or because its FUSE file system, or the one inside, was unmounted
+/// ([`MountPlan::ends_it`](super::MountPlan)). Then flushes, takes everything down and returns.
 ///
 /// A process calls this once, before it has started other threads; it answers to the signals that ask to end
 /// (SIGTERM, SIGINT, SIGQUIT and others) from then on.
@@ -121,6 +122,8 @@ struct Session {
     attached: Box<dyn Attached>,
     /// Takes the device's requests down while somebody wants a trace.
     recorder: Option<Arc<TraceRecorder>>,
+    /// Tells that the file system inside was unmounted, where that closes the volume.
+    mounts: Option<MountTable>,
 }
 
 impl Session {
@@ -171,6 +174,7 @@ impl Session {
             medium,
             attached,
             recorder: None,
+            mounts: None,
         })
     }
 
@@ -184,6 +188,9 @@ impl Session {
             .map_err(|e| AttachError::io(format!("make {}", control.display()), e))?;
         // Written before anything is attached: whoever finds us killed knows whose remains it sees.
         self.on.state.write(&self.on.folder.state())?;
+        if plan.mount.as_ref().is_some_and(|mount| mount.ends_it) {
+            self.mounts = Some(MountTable::open().map_err(|e| AttachError::io("watch for mounts", e))?);
+        }
         self.attached.prepare(&mut self.on, plan)?;
         let role = self.on.state.sandbox.as_ref().and_then(|_| self.attached.role());
         if let Some(role) = role
@@ -224,17 +231,27 @@ impl Session {
                     done => return done,
                 }
             }
-            let mut ready = [
+            let mut ready = vec![
                 PollFd::new(listener, PollFlags::IN),
                 PollFd::new(&signals, PollFlags::IN),
                 PollFd::new(&*self.on.gone, PollFlags::IN),
             ];
+            ready.extend(self.mounts.as_ref().map(|mounts| PollFd::new(mounts, PollFlags::PRI)));
             match poll(&mut ready, ending.then_some(&RETRY)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(e) => return self.take_down().and(Err(AttachError::io("wait", e))),
             }
             let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
             let (asked, signalled) = (is_ready(&ready[0]), is_ready(&ready[1]));
+            let unmounted = ready.get(3).is_some_and(is_ready)
+                && self.mounts.as_ref().is_some_and(|table| self.on.is_unmounted(table));
+            if unmounted {
+                // Another file system may be there by now.
+                self.on.state.mountpoint = None;
+                self.on.state.filesystem = None;
+                self.mounts = None;
+                ending = true;
+            }
             if signalled {
                 if self.fate() == Fate::Deleted {
                     tell(&Notice::Deleted(self.on.state.volume.clone()));

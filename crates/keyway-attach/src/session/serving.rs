@@ -7,6 +7,7 @@ use super::served::Served;
 use super::state::SessionState;
 use super::warden::{Action, OwnSocket, Record, Warden};
 use crate::{AttachError, Refusals, Stop, mount};
+use keyway_sys::MountTable;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,10 +38,18 @@ impl Serving {
         let Some(wanted) = wanted else { return Ok(()) };
         let find = |e| AttachError::io(format!("find {}", wanted.at.display()), e);
         let at = wanted.at.canonicalize().map_err(find)?;
-        let name = mount::mount(&device, &at, wanted.filesystem.as_deref(), self.served.is_read_only())?;
+        let wanted = MountPlan { at: at.clone(), ..wanted.clone() };
+        let name = mount::mount(&device, &wanted, self.served.is_read_only())?;
         self.state.filesystem = Some(name);
         self.state.mountpoint = Some(at);
         Ok(())
+    }
+
+    /// Where the file system inside has been mounted, and is no longer: by whomever it was.
+    pub(super) fn is_unmounted(&self, table: &MountTable) -> bool {
+        let (Some(device), Some(_)) = (&self.state.device, &self.state.mountpoint) else { return false };
+        // Moved, or seen at a second place, it is still in use.
+        table.mounts().is_ok_and(|mounts| mounts.iter().all(|mount| mount.source != *device))
     }
 
     /// What there is to take down now.

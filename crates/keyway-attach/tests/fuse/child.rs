@@ -104,7 +104,12 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
             "vhost-user" => Attachment::VhostUser(None),
             other => panic!("unknown way {other}"),
         },
-        mount: mount_point.map(|at| MountPlan { at, filesystem: None }),
+        mount: mount_point.map(|at| MountPlan {
+            at,
+            filesystem: None,
+            options: String::new(),
+            ends_it: true,
+        }),
         reasons: Vec::new(),
         sandbox: (way != Confined::No.planted()).then(sandbox),
         details: serde_json::Value::Null,

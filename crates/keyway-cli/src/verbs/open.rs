@@ -12,6 +12,9 @@ pub(crate) struct Args {
     /// Mount the file system inside on this folder (needs root)
     #[arg(index = 2)]
     mountpoint: Option<PathBuf>,
+    /// Mount it with these options of mount(8), as `noatime,uid=1000`; nosuid and nodev always hold
+    #[arg(long, value_name = "LIST", requires = "mountpoint", default_value = "", hide_default_value = true)]
+    mount_options: String,
     /// How the volume reaches you
     #[arg(long, value_parser = choice(WAYS), default_value = "auto")]
     attach: AttachBy,
@@ -44,6 +47,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume.protect = args.protect.wanted(args.protect_hidden);
     let mut request = AttachRequest::new(&volume.path, volume.arguments.clone(), args.attach.clone());
     request.mount.clone_from(&args.mountpoint);
+    request.mount_options.clone_from(&args.mount_options);
     (request.read_only, request.discards, request.cache) = (args.read_only, args.allow_discards, args.cache);
     request.protect_hidden = volume.protect.is_some();
     request.require_sandbox = args.confined.require_sandbox;

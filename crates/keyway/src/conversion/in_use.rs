@@ -74,7 +74,13 @@ fn serve(
     let attach = AttachPlan {
         volume: request.path.clone(),
         attachment: online.attachment.clone(),
-        mount: online.mountpoint.clone().map(|at| MountPlan { at, filesystem: None }),
+        mount: online.mountpoint.clone().map(|at| MountPlan {
+            at,
+            filesystem: None,
+            options: String::new(),
+            // What is converted goes on being converted.
+            ends_it: false,
+        }),
         reasons: Vec::new(),
         details: json!({"volume": {"format": format, "conversion": planned.kind()}, "converting": true}),
         credentials: None,

@@ -30,6 +30,9 @@ pub struct SessionPlan {
     /// Where the file system inside is mounted.
     #[serde(with = "path_text")]
     pub mount: Option<PathBuf>,
+    /// With these further options, as `mount -o` takes them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub mount_options: String,
     /// No writes.
     pub read_only: bool,
     /// Discards reach the medium.
@@ -103,6 +106,7 @@ impl SessionPlan {
             way,
             otherwise: None,
             mount: None,
+            mount_options: String::new(),
             read_only: false,
             discards: false,
             cache: false,
@@ -159,7 +163,12 @@ impl SessionPlan {
             volume: self.volume.clone(),
             attachment: way.attachment.clone(),
             reasons: way.reasons.clone(),
-            mount: self.mount.clone().map(|at| MountPlan { at, filesystem: None }),
+            mount: self.mount.clone().map(|at| MountPlan {
+                at,
+                filesystem: None,
+                options: self.mount_options.clone(),
+                ends_it: true,
+            }),
             details,
         }
     }

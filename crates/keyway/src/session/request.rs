@@ -48,6 +48,8 @@ pub struct AttachRequest {
     pub by: AttachBy,
     /// Where the file system inside is mounted.
     pub mount: Option<PathBuf>,
+    /// With these further options, as `mount -o` takes them.
+    pub mount_options: String,
     /// No writes.
     pub read_only: bool,
     /// Discards reach the medium.
@@ -72,6 +74,7 @@ impl AttachRequest {
             arguments,
             by,
             mount: None,
+            mount_options: String::new(),
             read_only: false,
             discards: false,
             cache: false,
@@ -120,6 +123,7 @@ impl AttachRequest {
         (plan.otherwise, plan.mount, plan.read_only) = (otherwise, mount, self.read_only);
         (plan.discards, plan.cache, plan.users) = (self.discards, self.cache, self.users);
         plan.require_sandbox = self.require_sandbox;
+        plan.mount_options.clone_from(&self.mount_options);
         Ok(plan)
     }
 
