@@ -4,9 +4,9 @@ use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, explain, explain_io};
 use keyway_fs::allocation::AllocationError;
 use keyway_store::StoreError;
-use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::{self, BitLockerError, ConvertingError, EntryTooLong, NotConvertible};
 use keyway_volume::veracrypt::{CreateError, RandomError};
+use keyway_volume::{ReadsBackDifferently, VolumeError};
 use std::io;
 use std::ops::Range;
 
@@ -16,7 +16,10 @@ use std::ops::Range;
 pub enum ConvertError {
     /// The medium failed. Nothing more was written after that.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+    /// The medium has said that it wrote what the conversion depends on, and has something else there.
+    #[error("{0}; a conversion needs it to go on, and did not give up what it replaces")]
+    NotKept(#[source] StoreError),
     /// Neither slot of the journal holds a record of this conversion.
     #[error("the journal of this conversion is damaged or is not the right one")]
     NoJournal,
@@ -122,6 +125,12 @@ pub enum ConvertError {
     Random(#[from] RandomError),
 }
 
+impl From<StoreError> for ConvertError {
+    fn from(e: StoreError) -> Self {
+        if ReadsBackDifferently::is_in(&e) { Self::NotKept(e) } else { Self::Store(e) }
+    }
+}
+
 impl From<getrandom::Error> for ConvertError {
     fn from(e: getrandom::Error) -> Self {
         Self::Random(e.into())
@@ -148,7 +157,7 @@ pub enum Stopped {
 
 explain! { ConvertError, through Store | Volume | Headers | BitLocker | Metadata | Resize | NotConvertible | Allocation {
     Self::Unreadable { .. } => [Io Medium, GiveUpUnreadable],
-    Self::Unwritable { .. } => [Io Medium, CopyDriveFirst],
+    Self::Unwritable { .. } | Self::NotKept(_) => [Io Medium, CopyDriveFirst],
     Self::List(error) => { explain_io(error) },
     Self::NoJournal => [NoJournal Contents, BringBackJournal],
     Self::ImpossibleRecord => [Damaged Contents, DistrustAndCopy],

@@ -24,9 +24,11 @@
 #![forbid(unsafe_code)]
 
 pub mod bitlocker;
+mod careful;
 pub mod cross_format;
 mod error;
 mod free_space;
+mod front;
 mod journal;
 mod live;
 mod marker;
@@ -43,12 +45,13 @@ pub mod veracrypt;
 
 pub use error::{ConvertError, Stopped};
 pub use free_space::FreeSpace;
+pub use front::Front;
 pub use journal::{
     Journal, JournalContents, LARGEST_SEGMENT, RECORD_BYTES, Record, SLOTS, Slot, SlotTable, segment_bytes,
 };
 pub use live::Live;
 pub use marker::{ConversionKind, FoundVeraCrypt, JournalLocation, MARKER_BYTES, VeraCryptMarker, find};
-pub use mover::{Checkpoint, Conversion, Front, Progress};
+pub use mover::{Checkpoint, Conversion, Progress};
 pub use planned::PlannedConversion;
 pub use redundancy::Redundancy;
 pub use source::LostSectors;

@@ -7,25 +7,29 @@
 //!
 //! A step begins with a record without a segment, and a flush. After an error nothing more is written.
 
+use crate::careful::CarefulStore;
+use crate::front::Front;
 use crate::journal::{Journal, JournalContents, checksum, checksum_at};
 use crate::live::{LIVE_SEGMENT, Live};
-use crate::marker::{MARKER_BYTES, is_torn};
 use crate::pipeline::{Advance, Pipeline, flush, is_apart};
 use crate::redundancy::Redundancy;
 use crate::source::{LostSectors, Source};
-use crate::step::{Move, Side, Step, Wipe};
+use crate::step::{Move, Small, Step, Wipe};
 use crate::stripe_window::StripeWindows;
 use crate::{ConvertError, Record, Stopped};
 use keyway_engine::Layout;
 use keyway_store::{AlignedBuf, Store};
-use keyway_volume::veracrypt::{HEADER_BYTES, Noise};
+use keyway_volume::veracrypt::Noise;
 use std::cell::Cell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Bytes that are wiped at a time.
 const PIECE: u64 = 1 << 20;
+
+/// A move of no more than that is no content in bulk: first pages, and what is parked. It is read back.
+const SMALL: u64 = 128 << 10;
 
 /// After so many wiped bytes the journal notes how far it is.
 const NOTE_EVERY: u64 = 1 << 30;
@@ -63,18 +67,11 @@ pub struct Conversion<'a> {
     pub marking: u32,
     /// What the first bytes of the medium say where the marker is not in front, if they are known.
     pub front: Option<Front>,
+    /// What must be on the medium from the beginning to the last step, and does not change: the second marker, and what is
+    /// needed to go on.
+    pub(crate) anchors: Vec<Range<u64>>,
     /// Who keeps a list of sectors that can't be read, and so allows that they become zeros.
     pub lost: Option<&'a dyn LostSectors>,
-}
-
-/// The first bytes of a medium without the marker in front: they tell a conversion that has not begun from one that is
-/// through, whatever a record says that a drive has kept, or brought back, from the time before.
-#[derive(Debug, Clone)]
-pub enum Front {
-    /// It has not begun if they are these.
-    Before(Vec<u8>),
-    /// It is through if they are these.
-    After(Vec<u8>),
 }
 
 /// Where a run is.
@@ -168,7 +165,9 @@ impl Conversion<'_> {
     /// # Errors
     /// See [`ConvertError`].
     pub fn run(&self, marked: bool, progress: &dyn Progress) -> Result<Stopped, ConvertError> {
-        self.go_on(self.start(marked)?, None, progress)
+        let careful = CarefulStore::new(self.store, &self.anchors);
+        let ran = self.start(marked).and_then(|at| self.go_on(at, &careful, None, progress));
+        careful.held(&self.journal, ran)
     }
 
     /// Makes the volume usable where [`Conversion::run`] was paused. `store` is the one that is converted, `before` the
@@ -202,7 +201,8 @@ impl Conversion<'_> {
         live: &Live,
         progress: &dyn Progress,
     ) -> Result<Stopped, ConvertError> {
-        self.go_on(reached.0, Some(live), progress)
+        let careful = CarefulStore::new(self.store, &self.anchors);
+        careful.held(&self.journal, self.go_on(reached.0, &careful, Some(live), progress))
     }
 
     fn start(&self, marked: bool) -> Result<Position, ConvertError> {
@@ -238,6 +238,10 @@ impl Conversion<'_> {
             // An old record on a medium that is through, or a header that somebody has changed since: they look alike.
             return Err(ConvertError::Overwritten);
         }
+        let is_wrong = match held.as_ref().filter(|_| !marked) {
+            Some(held) => self.is_written_wrongly(&held.newest)?,
+            None => false,
+        };
         let mut at = match held {
             Some(held) => self.recover(held, marked)?,
             // The records come before the marker, and are wiped before it. In a store of its own they stay until that is
@@ -249,6 +253,7 @@ impl Conversion<'_> {
         };
         if !marked {
             (at.step, at.done) = match at.step {
+                front if is_wrong => (front, 0),
                 before if before <= self.marking && !is_through => (0, 0),
                 // The step before the last one overwrites the marker with what is to be there.
                 _ => (u32::try_from(last).unwrap_or(u32::MAX), 0),
@@ -260,6 +265,7 @@ impl Conversion<'_> {
     fn go_on(
         &self,
         mut at: Position,
+        careful: &CarefulStore<'_>,
         live: Option<&Live>,
         progress: &dyn Progress,
     ) -> Result<Stopped, ConvertError> {
@@ -292,9 +298,16 @@ impl Conversion<'_> {
                 }
             };
             let stopped = match (step, live) {
-                (Step::Move(m), Some(live)) => self.carry_in_use(m, &mut at, live, &watch)?,
-                (Step::Move(m), None) => self.carry(m, &mut at, &watch)?,
-                (Step::Wipe(wipe), _) => self.wipe(wipe, &mut at, &watch, number as usize == last)?,
+                (Step::Move(m), live) if live.is_some() || m.len <= SMALL => {
+                    if live.is_some() && m.to.offset == 0 {
+                        careful.leave_front();
+                    }
+                    self.carry_one_by_one(m, &mut at, careful, live, &watch)?
+                }
+                (Step::Move(m), _) => self.carry(m, &mut at, &watch)?,
+                (Step::Wipe(wipe), _) => {
+                    self.wipe(wipe, &mut at, careful, &watch, number as usize == last)?
+                }
                 (Step::Trim(ranges), _) => {
                     for range in ranges {
                         self.store.discard(range.start, range.end.saturating_sub(range.start))?;
@@ -306,21 +319,24 @@ impl Conversion<'_> {
                     for (offset, bytes) in writes {
                         let mut aligned = AlignedBuf::zeroed(bytes.len());
                         aligned.copy_from_slice(bytes);
-                        self.store.write_at(&aligned, *offset)?;
-                        self.store.flush()?;
+                        careful.write_at(&aligned, *offset)?;
+                        careful.flush()?;
                     }
                     Stopped::Done
                 }
                 (Step::Small(writes), _) => {
                     for small in writes {
-                        small.carry_out(self.store)?;
-                        self.store.flush()?;
+                        small.carry_out(careful)?;
+                        careful.flush()?;
+                        if let Small::Fill { range, .. } = small {
+                            self.journal.let_go(range);
+                        }
                     }
                     Stopped::Done
                 }
                 (Step::Act(act), _) => {
-                    act(self.store)?;
-                    self.store.flush()?;
+                    act(careful)?;
+                    careful.flush()?;
                     Stopped::Done
                 }
             };
@@ -329,69 +345,6 @@ impl Conversion<'_> {
             }
         }
         Ok(Stopped::Done)
-    }
-
-    /// Whether the first bytes are those that a conversion leaves which is through. Only asked where the marker is not there.
-    pub(crate) fn is_through(&self) -> Result<bool, ConvertError> {
-        let Some(front) = &self.front else { return Ok(false) };
-        let mut page = AlignedBuf::zeroed(MARKER_BYTES);
-        self.store.read_at(&mut page, 0)?;
-        Ok(match front {
-            // Where the marker was on its way, a torn sector may be neither.
-            Front::Before(bytes) => !page.starts_with(bytes) && !is_torn(self.journal.id(), &page, bytes),
-            Front::After(bytes) => page.starts_with(bytes),
-        })
-    }
-
-    /// Whether the first page is torn between the marker and what is before or after it, though no whole
-    /// identifier tells it. In these steps alone it can be.
-    fn is_torn(&self, step: u32) -> Result<bool, ConvertError> {
-        let last = self.steps.len().saturating_sub(1);
-        let at_zero = |side: &Side| side.offset == 0;
-        let parked = |bytes: &[u8]| {
-            let mut page = AlignedBuf::zeroed(bytes.len());
-            page.copy_from_slice(bytes);
-            page
-        };
-        let read = |side: &Side| -> Result<AlignedBuf, ConvertError> {
-            let mut page = AlignedBuf::zeroed(MARKER_BYTES);
-            self.store.read_at(&mut page, side.offset)?;
-            side.decrypt(&mut page, 0);
-            Ok(page)
-        };
-        let whole = if step == self.marking {
-            let before = self.steps.iter().take(step as usize).find_map(|step| match step {
-                Step::Move(m) if at_zero(&m.from) => Some(&m.to),
-                _ => None,
-            });
-            before.map(read).transpose()?
-        } else if step as usize + 1 == last {
-            match self.steps.get(step as usize) {
-                Some(Step::Move(m)) if at_zero(&m.to) => Some(read(&m.from)?),
-                // Noise follows the header.
-                Some(Step::Put(writes)) => writes
-                    .iter()
-                    .find(|(at, _)| *at == 0)
-                    .and_then(|(_, bytes)| bytes.get(..HEADER_BYTES))
-                    .map(parked),
-                _ => None,
-            }
-        } else {
-            None
-        };
-        let Some(whole) = whole else { return Ok(false) };
-        let mut page = AlignedBuf::zeroed(MARKER_BYTES);
-        self.store.read_at(&mut page, 0)?;
-        Ok(is_torn(self.journal.id(), &page, &whole))
-    }
-
-    /// Whether nothing has been changed that counts: the journal says that the marker is not in front yet.
-    pub(crate) fn is_untouched(&self) -> Result<bool, ConvertError> {
-        let step = self.journal.read()?.map(|held| held.newest.step);
-        match step.filter(|step| *step <= self.marking) {
-            Some(step) => Ok(!self.is_torn(step)? && !self.is_through()?),
-            None => Ok(false),
-        }
     }
 
     /// Puts on the medium what the journal holds, and finds out how far everything is. Where the marker is
@@ -496,12 +449,14 @@ impl Conversion<'_> {
         Ok(stopped)
     }
 
-    /// As `carry`, a segment at a time; the content that it holds is closed meanwhile.
-    fn carry_in_use(
+    /// As `carry`, a segment at a time: of a volume in use, where the content that it holds is closed meanwhile, and of what is
+    /// read back when it is there.
+    fn carry_one_by_one(
         &self,
         m: &Move,
         at: &mut Position,
-        live: &Live,
+        careful: &CarefulStore<'_>,
+        live: Option<&Live>,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Result<Stopped, ConvertError> {
         let most = self.journal.segment_bytes().min(LIVE_SEGMENT);
@@ -509,9 +464,11 @@ impl Conversion<'_> {
         while at.done < m.len {
             segment.resize(most.min(m.len - at.done) as usize);
             // Whoever waits for it is told, whichever way this ends.
-            let closed = FailsUnlessOpened(live);
-            self.carry_one(m, at, live, &mut segment)?;
-            closed.open();
+            let closed = live.map(FailsUnlessOpened);
+            self.carry_one(m, at, careful, live, &mut segment)?;
+            if let Some(closed) = closed {
+                closed.open();
+            }
             if watch(at.done).is_break() {
                 return Ok(Stopped::Paused);
             }
@@ -523,16 +480,19 @@ impl Conversion<'_> {
         &self,
         m: &Move,
         at: &mut Position,
-        live: &Live,
+        careful: &CarefulStore<'_>,
+        live: Option<&Live>,
         segment: &mut AlignedBuf,
     ) -> Result<(), ConvertError> {
         let len = segment.len() as u64;
         let first = m.segment(at.done, len);
         let content = m.logical + first..m.logical + first + len;
-        live.close(content.clone());
-        // What the record says of the source must be there as long as the record is.
-        if live.take_written() {
-            self.store.flush()?;
+        if let Some(live) = live {
+            live.close(content.clone());
+            // What the record says of the source must be there as long as the record is.
+            if live.take_written() {
+                self.store.flush()?;
+            }
         }
         Source { store: self.store, m, list: self.lost }.read(segment, first)?;
         let source = checksum(segment);
@@ -544,9 +504,17 @@ impl Conversion<'_> {
             Record { sequence, step, done, target, len, sure, floor, redundancy, source, result: sums };
         self.journal.write_summed(&record, segment, sums)?;
         flush(self.store, &self.journal)?;
-        live.close_for_reads(content);
-        self.store.write_at(segment, target)?;
+        if let Some(live) = live {
+            live.close_for_reads(content);
+        }
+        if m.len <= SMALL {
+            careful.write_at(segment, target)?;
+            careful.flush()?;
+        } else {
+            self.store.write_at(segment, target)?;
+        }
         *at = Position { done: at.done + len, sequence: sequence + 1, ..*at };
+        let Some(live) = live else { return Ok(()) };
         live.moved(m, first, len);
         // Behind this record recovery does not write the segment again, so others may.
         self.note(at)
@@ -556,6 +524,7 @@ impl Conversion<'_> {
         &self,
         wipe: &Wipe,
         at: &mut Position,
+        careful: &CarefulStore<'_>,
         watch: &dyn Fn(u64) -> ControlFlow<()>,
         last: bool,
     ) -> Result<Stopped, ConvertError> {
@@ -564,6 +533,8 @@ impl Conversion<'_> {
         let (mut skip, mut noted) = (at.done, at.done);
         for range in &wipe.ranges {
             let len = range.end.saturating_sub(range.start);
+            // Headers, and traces of the conversion; free space in bulk is not read back.
+            let store: &dyn Store = if len <= PIECE { careful } else { self.store };
             let mut from = range.start + skip.min(len);
             skip -= skip.min(len);
             while from < range.end {
@@ -573,7 +544,7 @@ impl Conversion<'_> {
                 } else {
                     buf.fill(0)
                 }
-                self.store.write_at(&buf, from)?;
+                store.write_at(&buf, from)?;
                 from += buf.len() as u64;
                 at.done += buf.len() as u64;
                 // The last step wipes the journal, too: nothing is noted in it any more.
@@ -586,7 +557,8 @@ impl Conversion<'_> {
                     return Ok(Stopped::Paused);
                 }
             }
-            self.store.flush()?;
+            store.flush()?;
+            self.journal.let_go(range);
         }
         Ok(Stopped::Done)
     }

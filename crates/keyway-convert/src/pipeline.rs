@@ -8,8 +8,9 @@
 //! - the *journal* writes records: at most [`SlotTable::ahead`](crate::SlotTable) of them are not yet on the medium,
 //!   and a slot is taken again when the target of its segment is;
 //! - the *targets* are written when their records and the heads of these are on the medium;
-//! - the *flusher* puts on the medium what was written before it began, while others go on writing. Where the
-//!   journal has a store of its own there are two of them, at the same time: one for the records, one for heads and targets.
+//! - the *flusher* puts on the medium what was written before it began, while others go on writing, and compares the records
+//!   and heads with what is there. Where the journal has a store of its own there are two of them, at the same time: one for
+//!   the records, one for heads and targets.
 
 use crate::journal::{Journal, Record, Sums, checksum};
 use crate::redundancy::Redundancy;
@@ -248,6 +249,10 @@ impl Pipeline<'_> {
             if board.holds(store.flush().map_err(ConvertError::from)).is_none() {
                 return;
             }
+            let compared = self.journal.compare(records, medium, self.sequence + journaled);
+            if board.holds(compared).is_none() {
+                return;
+            }
             board.change(|c| {
                 if records {
                     c.recorded = journaled;
@@ -321,11 +326,11 @@ pub(crate) fn is_apart(store: &dyn Store, journal: &Journal<'_>) -> bool {
     !std::ptr::addr_eq(store, journal.store())
 }
 
-/// Puts everything written on the medium, in the journal's store too.
+/// Puts everything written on the medium, in the journal's store too, and compares what was written of records.
 pub(crate) fn flush(store: &dyn Store, journal: &Journal<'_>) -> Result<(), ConvertError> {
     store.flush()?;
     if is_apart(store, journal) {
         journal.store().flush()?;
     }
-    Ok(())
+    journal.compare(true, true, u64::MAX)
 }

@@ -168,6 +168,12 @@ impl BitLockerMarker {
         at..at + WORK_BYTES as u64
     }
 
+    /// What nobody changes but a run's small steps: the metadata, the second marker, the volume's own first page and the work.
+    pub(super) fn anchors(&self) -> Vec<Range<u64>> {
+        let copies = self.copies.iter().map(|at| *at..*at + HEAD);
+        copies.chain([self.tail()..self.tail() + PAGE, self.park()..self.work().end]).collect()
+    }
+
     /// The journal in the copies of the metadata, where it has no better place.
     pub(super) fn small_journal(copies: [u64; 3]) -> SlotTable {
         let [first, second, third] = copies;

@@ -5,6 +5,7 @@ use super::extents::{on_medium, open_map, used_of};
 use super::marker::{BitLockerMarker, MOST_RANGES, PAGE, POINTER_AT, POINTER_BYTES, Work, page};
 use super::metadata_space::{content_capacity, is_too_full, map, within};
 use super::steps::{Beginnings, Ciphers};
+use crate::careful::CarefulStore;
 use crate::free_space::FreeSpace;
 use crate::journal::{Journal, SlotTable, segment_bytes};
 use crate::marker::{ConversionKind, JournalLocation, random_id};
@@ -323,6 +324,7 @@ impl BitLockerPlan {
             steps,
             marking: BitLockerMarker::marking(&self.work),
             front: None,
+            anchors: self.mark.anchors(),
             lost: None,
         })
     }
@@ -375,8 +377,9 @@ impl BitLockerPlan {
     ) -> Result<Stopped, ConvertError> {
         if stopped == Stopped::Paused && self.can_be_whole(conversion)? {
             let head = self.volume.metadata(self.reached(conversion)?)?;
-            carry_out(conversion.store, self.mark.volume(Some(&head)))?;
-            carry_out(conversion.store, self.mark.leave())?;
+            let careful = CarefulStore::new(conversion.store, &conversion.anchors);
+            carry_out(&careful, self.mark.volume(Some(&head)))?;
+            carry_out(&careful, self.mark.leave())?;
         }
         Ok(stopped)
     }
@@ -392,8 +395,8 @@ impl BitLockerPlan {
     /// Everything that a resumed run needs, then the pointer in the first sector. Once that is on the
     /// medium, the run is found; nothing else that counts has been changed by then.
     fn begin(&self, conversion: &Conversion<'_>) -> Result<(), ConvertError> {
-        let (store, mark) = (conversion.store, &self.mark);
-        conversion.begin()?;
+        let (store, mark) = (&CarefulStore::new(conversion.store, &[]), &self.mark);
+        store.held(&conversion.journal, conversion.begin())?;
         let put = |at, bytes| Small::Put { at, bytes };
         put(mark.work().start, self.work.to_bytes(&mark.id)).carry_out(store)?;
         put(mark.park(), self.first_page.to_vec()).carry_out(store)?;

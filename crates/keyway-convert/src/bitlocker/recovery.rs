@@ -5,6 +5,8 @@ use super::marker::{BitLockerMarker, FoundBitLocker, POINTER_AT, POINTER_BYTES, 
 use super::metadata_space::map;
 use super::plan::BitLockerPlan;
 use super::steps::{Beginnings, Ciphers};
+use crate::careful::CarefulStore;
+use crate::front::differ_in_a_byte;
 use crate::journal::Journal;
 use crate::marker::ConversionKind;
 use crate::step::{Small, carry_out};
@@ -119,6 +121,8 @@ pub fn prove(
 /// # Errors
 /// The medium failed.
 pub fn clean(store: &dyn Store, mark: &BitLockerMarker, _: Proof) -> Result<BitLockerMedium, ConvertError> {
+    let store = &CarefulStore::new(store, &mark.anchors());
+    mend_front(store, mark)?;
     if bitlocker::is_volume(store)? {
         let seen = bitlocker::look(store)?;
         carry_out(store, mark.leave())?;
@@ -136,6 +140,19 @@ pub fn clean(store: &dyn Store, mark: &BitLockerMarker, _: Proof) -> Result<BitL
     }
     carry_out(store, mark.never_begun())?;
     Ok(BitLockerMedium::FileSystem)
+}
+
+/// A first page that was put over the marker, and came with another bit than it was to have: it is put there again.
+fn mend_front(store: &CarefulStore<'_>, mark: &BitLockerMarker) -> Result<(), ConvertError> {
+    let from = if mark.kind == ConversionKind::Decryption { mark.boot.start } else { mark.park() };
+    let mut wanted = page(store, from)?;
+    if let Some(slot) = wanted.get_mut(POINTER_AT as usize..POINTER_AT as usize + POINTER_BYTES) {
+        slot.copy_from_slice(&mark.pointer());
+    }
+    if differ_in_a_byte(&page(store, 0)?, &wanted) {
+        carry_out(store, vec![Small::Put { at: 0, bytes: wanted.to_vec() }])?;
+    }
+    Ok(())
 }
 
 /// As [`BitLockerMarker::forget`], on a file system that somebody may have mounted since it was there: it has the clusters that lie
@@ -246,6 +263,7 @@ pub fn how_far(
         steps,
         marking: BitLockerMarker::marking(&work),
         front: None,
+        anchors: vec![],
         lost: None,
     };
     Ok((conversion.done()?, conversion.total()))

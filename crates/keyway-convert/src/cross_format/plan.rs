@@ -3,20 +3,22 @@
 use super::marker::{CrossFormatMarker, Direction, page};
 use super::sheet::{MOST_FIRST_SECTORS, PAGE, REGION, Sheet, joined};
 use super::steps::{CrossFormatKeys, MARKING};
+use crate::careful::CarefulStore;
+use crate::front::Front;
 use crate::journal::{Journal, segment_bytes};
 use crate::marker::{is_torn, random_id, tail};
-use crate::mover::{Front, Progress};
+use crate::mover::Progress;
 use crate::veracrypt::{end_group, header_of, key_of, noise, none, open_header, whole_volume};
 use crate::{Conversion, ConvertError, Stopped};
 use keyway_engine::{Layout, Mapping};
 use keyway_error::Advice;
 use keyway_store::{AlignedBuf, Store};
-use keyway_volume::Secrets;
 use keyway_volume::bitlocker::{
     self, Block, ConversionReached, Converting, EncryptionState, InPlace, Locked, MetadataLocations,
     UnlockRequest,
 };
 use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, HEADER_BYTES, HEADERS_BYTES, NewVolume};
+use keyway_volume::{ReadBack, Secrets};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -244,10 +246,14 @@ impl CrossFormatPlan {
             buf.copy_from_slice(bytes);
             buf
         };
-        conversion.journal.store().write_at(&aligned(&self.sheet.to_bytes(&self.mark.id)), 0)?;
-        conversion.begin()?;
-        conversion.store.write_at(&aligned(&self.mark.to_bytes()), tail(self.mark.size))?;
-        Ok(conversion.store.flush()?)
+        let (file, sheet) = (conversion.journal.store(), aligned(&self.sheet.to_bytes(&self.mark.id)));
+        let careful = CarefulStore::new(conversion.store, &[]);
+        file.write_at(&sheet, 0)?;
+        // It flushes both.
+        careful.held(&conversion.journal, conversion.begin())?;
+        ReadBack::new(file).compare(0, &sheet)?;
+        careful.write_at(&aligned(&self.mark.to_bytes()), tail(self.mark.size))?;
+        Ok(careful.flush()?)
     }
 }
 
@@ -306,7 +312,8 @@ fn conversion<'a>(
         Direction::ToVeraCrypt => sheet.headers.first().map(|header| header.bytes().as_slice()),
     };
     let front = front.map(|bytes| Front::After(bytes.to_vec()));
-    Ok(Conversion { store, journal, steps: sheet.steps(mark, keys)?, marking: MARKING, front, lost: None })
+    let (steps, anchors) = (sheet.steps(mark, keys)?, std::iter::once(tail(mark.size)..mark.size).collect());
+    Ok(Conversion { store, journal, steps, marking: MARKING, front, anchors, lost: None })
 }
 
 /// How far a conversion is that was found: bytes of work done, and in all. Needs no secret.
@@ -358,8 +365,9 @@ pub fn settle(
         if !sheet.copies.iter().any(|at| *at < heads.end && heads.start < at.saturating_add(REGION)) {
             page.copy_from_slice(&noise(heads.end - heads.start)?);
         }
-        store.write_at(&page, heads.start)?;
-        wipe_tail(store)?;
+        let careful = CarefulStore::new(store, &[]);
+        careful.write_at(&page, heads.start)?;
+        wipe_tail(&careful)?;
         return Ok(CrossFormatMedium::Untouched);
     }
     // What is left to be done needs no key, also where the new first page is torn.

@@ -238,21 +238,18 @@ impl Journal<'_> {
     /// # Errors
     /// The medium failed.
     pub fn mend(&self, held: &JournalContents) -> Result<(), ConvertError> {
-        let nothing = AlignedBuf::zeroed(RECORD_BYTES);
+        let nothing = || AlignedBuf::zeroed(RECORD_BYTES);
         for at in &held.stale {
-            self.store.write_at(&nothing, *at)?;
+            self.put(nothing(), false, *at, 0)?;
         }
         for at in &held.stale_heads {
-            self.medium.write_at(&nothing, *at)?;
+            self.put(nothing(), true, *at, 0)?;
         }
         // Before the next record is written, whose head may be lost with its page's.
-        let page = held.newest.to_page(&self.id, held.kept, self.key.as_ref());
-        let [slot, head] = held.lacking;
-        if let Some(at) = slot {
-            self.store.write_at(&page, at)?;
-        }
-        if let Some(at) = head {
-            self.medium.write_at(&page, at)?;
+        for (at, is_head) in held.lacking.into_iter().zip([false, true]) {
+            if let Some(at) = at {
+                self.put(held.newest.to_page(&self.id, held.kept, self.key.as_ref()), is_head, at, 0)?;
+            }
         }
         Ok(())
     }

@@ -25,7 +25,10 @@ pub use slots::{LARGEST_SEGMENT, RECORD_BYTES, SLOTS, Slot, SlotTable, segment_b
 use crate::ConvertError;
 use crate::redundancy::Redundancy;
 use keyway_cipher::SectorCipher;
-use keyway_store::Store;
+use keyway_store::{AlignedBuf, Store};
+use keyway_volume::ReadBack;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A segment of which not everything is kept is no larger than this part of the medium, so that a pause and the end of a
 /// small one are no matter of a single segment.
@@ -39,12 +42,25 @@ pub struct Journal<'a> {
     place: SlotTable,
     id: [u8; 16],
     key: Option<JournalKey>,
+    /// The newest page at each place that was written.
+    written: Mutex<Vec<WrittenPage>>,
+}
+
+/// A page that was written.
+struct WrittenPage {
+    /// The number of its record; 0 where it has none.
+    sequence: u64,
+    is_head: bool,
+    at: u64,
+    bytes: AlignedBuf,
+    /// It was compared with what is there.
+    is_sure: bool,
 }
 
 impl<'a> Journal<'a> {
     /// The journal of the conversion `id` of `medium`, in a store at that place.
     pub fn new(store: &'a dyn Store, medium: &'a dyn Store, place: SlotTable, id: [u8; 16]) -> Self {
-        Self { store, medium, place, id, key: None }
+        Self { store, medium, place, id, key: None, written: Mutex::default() }
     }
 
     /// The same with a cipher of the volume, before or after: only records that were written with it count. Without one
@@ -94,11 +110,70 @@ impl<'a> Journal<'a> {
         if !kept.is_empty() {
             self.store.write_at(kept, slot.segment)?;
         }
-        self.store.write_at(&page, slot.record)?;
         if let Some(head) = self.place.head(record.sequence) {
-            self.medium.write_at(&page, head)?;
+            let mut copy = AlignedBuf::zeroed(page.len());
+            copy.copy_from_slice(&page);
+            self.put(page, false, slot.record, record.sequence)?;
+            return self.put(copy, true, head, record.sequence);
         }
+        self.put(page, false, slot.record, record.sequence)
+    }
+
+    /// Writes a page, which is compared when it is flushed.
+    fn put(&self, bytes: AlignedBuf, is_head: bool, at: u64, sequence: u64) -> Result<(), ConvertError> {
+        self.store_of(is_head).write_at(&bytes, at)?;
+        let mut written = self.lock();
+        written.retain(|page| (page.is_head, page.at) != (is_head, at));
+        written.push(WrittenPage { sequence, is_head, at, bytes, is_sure: false });
         Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<WrittenPage>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn store_of(&self, is_head: bool) -> &'a dyn Store {
+        if is_head { self.medium } else { self.store }
+    }
+
+    /// Compares pages that were flushed with what is there: those of slots, of heads, of records below that number. What is
+    /// kept of segments is not read back: its checksum is in the record, and recovery believes it no further.
+    ///
+    /// # Errors
+    /// The medium has something else there, or failed.
+    pub(crate) fn compare(&self, slots: bool, heads: bool, below: u64) -> Result<(), ConvertError> {
+        let is_due = |page: &WrittenPage| {
+            !page.is_sure && page.sequence < below && if page.is_head { heads } else { slots }
+        };
+        // Nobody waits for this one while it reads.
+        let mut due: Vec<WrittenPage> = self.lock().extract_if(.., |page| is_due(page)).collect();
+        let compared = due.iter_mut().try_for_each(|page| {
+            ReadBack::new(self.store_of(page.is_head)).compare(page.at, &page.bytes)?;
+            page.is_sure = true;
+            Ok(())
+        });
+        self.lock().append(&mut due);
+        compared
+    }
+
+    /// What was read back otherwise has ended a run: the pages that it has written are put there again, as well as that goes.
+    /// A write may have hit one of them that was to go elsewhere.
+    pub(crate) fn hold(&self) {
+        for page in self.lock().iter() {
+            let store = self.store_of(page.is_head);
+            if ReadBack::new(store).compare(page.at, &page.bytes).is_err()
+                && store.write_at(&page.bytes, page.at).is_ok()
+            {
+                // The run has its error.
+                let _ = store.flush();
+            }
+        }
+    }
+
+    /// Nothing of it is in that range of the medium any more.
+    pub(crate) fn let_go(&self, range: &Range<u64>) {
+        let is_on_medium = |page: &WrittenPage| page.is_head || std::ptr::addr_eq(self.store, self.medium);
+        self.lock().retain(|page| !(is_on_medium(page) && range.contains(&page.at)));
     }
 
     /// Writes a record that says how far a step is, without a segment. Everything before it, records and

@@ -1,13 +1,15 @@
 //! Plans each conversion, and makes of a plan what is carried out.
 
 use super::areas::{
-    HEAD, PAGE, content_capacity, end_group, first_head, first_record, in_a_file, none, two_slots,
+    HEAD, LIST_BYTES, PAGE, content_capacity, end_group, first_head, first_record, in_a_file, list_at, none,
+    two_slots,
 };
 use super::opened::{header_of, key_of, whole_volume};
 use super::plan::{OldAndNewKeys, VeraCryptPlan};
+use crate::careful::CarefulStore;
+use crate::front::Front;
 use crate::journal::{SLOTS, SlotTable, segment_bytes};
 use crate::marker::{ConversionKind, JournalLocation, MARKER_BYTES, VeraCryptMarker, random_id, tail};
-use crate::mover::Front;
 use crate::{Conversion, ConvertError, Journal};
 use keyway_store::{AlignedBuf, Store};
 use keyway_volume::veracrypt::{NewVolume, Unlocked, fresh_headers};
@@ -173,7 +175,10 @@ impl VeraCryptPlan {
             ConversionKind::Decryption => Front::Before(self.marker.old.bytes().to_vec()),
             _ => Front::After(new.bytes().to_vec()),
         });
-        Ok(Conversion { store, journal, steps, marking, front, lost: None })
+        let size = self.marker.size;
+        let list = self.marker.used.map(|_| list_at(size)..list_at(size) + LIST_BYTES);
+        let anchors = list.into_iter().chain(std::iter::once(tail(size)..size)).collect();
+        Ok(Conversion { store, journal, steps, marking, front, anchors, lost: None })
     }
 
     /// Begins: the journal's first record and what else is needed to go on, then the second marker. Once that is on the medium, the
@@ -182,12 +187,13 @@ impl VeraCryptPlan {
     /// # Errors
     /// The medium failed.
     pub fn begin(&self, conversion: &Conversion<'_>) -> Result<(), ConvertError> {
-        conversion.begin()?;
-        self.write_list(conversion.store)?;
-        conversion.store.flush()?;
+        let careful = CarefulStore::new(conversion.store, &[]);
+        careful.held(&conversion.journal, conversion.begin())?;
+        self.write_list(&careful)?;
+        careful.flush()?;
         let mut page = AlignedBuf::zeroed(MARKER_BYTES);
         page.copy_from_slice(&self.marker.to_bytes());
-        conversion.store.write_at(&page, tail(self.marker.size))?;
-        Ok(conversion.store.flush()?)
+        careful.write_at(&page, tail(self.marker.size))?;
+        Ok(careful.flush()?)
     }
 }

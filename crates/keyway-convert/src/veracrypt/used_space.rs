@@ -14,6 +14,7 @@
 use super::areas::{HEAD, LIST_BYTES, PAGE, end_group, list_at};
 use super::plan::VeraCryptPlan;
 use crate::ConvertError;
+use crate::careful::CarefulStore;
 use crate::free_space::FreeSpace;
 use crate::marker::VeraCryptMarker;
 use crate::ranges::{far_apart, without};
@@ -164,8 +165,9 @@ impl VeraCryptPlan {
             return Ok(());
         }
         self.stretches = Some(used_stretches(store, self.marker.moved)?);
-        self.write_list(store)?;
-        Ok(store.flush()?)
+        let careful = CarefulStore::new(store, &[]);
+        self.write_list(&careful)?;
+        Ok(careful.flush()?)
     }
 
     /// The same as far as the marker, which does not depend on the list.

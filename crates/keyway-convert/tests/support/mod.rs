@@ -6,6 +6,7 @@ pub(crate) mod case;
 pub(crate) mod cross_format;
 pub(crate) mod cuts;
 pub(crate) mod faults;
+pub(crate) mod lying;
 pub(crate) mod user;
 
 use keyway_store::{FaultStore, MemStore, Operation, Store, StoreError};

@@ -1,7 +1,7 @@
 //! Of conversions.
 
 use super::super::Failure;
-use super::{failed, io, random, refused, v};
+use super::{failed, io, lied, random, refused, v};
 use keyway::conversion::{ConversionError, ConversionRefusal};
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_engine::{DeviceError, LayoutError};
@@ -30,6 +30,7 @@ pub(super) fn converting() -> Vec<Failure> {
     all.extend(failures![
         E::Store(failed(Operation::Write)),
         E::Store(refused(Operation::Write)),
+        E::NotKept(lied()),
         E::NoJournal,
         E::ImpossibleRecord,
         E::RecordLost { at: 512 },
