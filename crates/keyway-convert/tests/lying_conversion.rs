@@ -190,6 +190,11 @@ impl LiedTo for OfBitLocker {
         self.case.image.len() as u64
     }
 
+    /// The pointer is put into a page that has no copy yet, and taken from one whose copy goes.
+    fn has_another_first_page(&self) -> bool {
+        false
+    }
+
     fn begin(&self, medium: &Arc<Lying>) -> Result<Stopped, ConvertError> {
         let store: Arc<dyn Store> = medium.clone();
         self.case.begin(&store)

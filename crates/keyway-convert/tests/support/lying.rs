@@ -263,6 +263,12 @@ pub(crate) trait LiedTo {
     /// Where the medium ends, and the journal's file begins.
     fn medium_bytes(&self) -> u64;
 
+    /// Whether the first page can be put right where the medium was gone after it had lied there: something else tells what it was
+    /// to be.
+    fn has_another_first_page(&self) -> bool {
+        true
+    }
+
     fn begin(&self, medium: &Arc<Lying>) -> Result<Stopped, ConvertError>;
 
     /// Goes on with what is found; `None` where nothing is.
@@ -293,7 +299,12 @@ fn lies(case: &dyn LiedTo, number: usize, (at, len): (u64, u64), bits: usize) ->
     let fits = |place: u64| {
         let ends = place + len;
         let same = (ends <= case.medium_bytes()) == (at < case.medium_bytes());
-        place != at && same && counts.iter().any(|range| range.start <= place && ends <= range.end)
+        // Behind the first page may be content, which nobody can bring back.
+        let is_alone = place >= 4096 || place == 0 && len <= 4096;
+        is_alone
+            && place != at
+            && same
+            && counts.iter().any(|range| range.start <= place && ends <= range.end)
     };
     let mut all = vec![
         Lie::Once,
@@ -318,7 +329,7 @@ fn lies(case: &dyn LiedTo, number: usize, (at, len): (u64, u64), bits: usize) ->
     // What a write hits that was to go elsewhere is lost where nobody can put it back.
     let silent = all.clone().into_iter().filter(|lie| {
         let fails = matches!(lie, Lie::Once | Lie::Always | Lie::Full | Lie::FullFromThere | Lie::FlushFails);
-        !fails && !matches!(lie, Lie::Elsewhere(_))
+        !fails && !matches!(lie, Lie::Elsewhere(_)) && (at > 0 || case.has_another_first_page())
     });
     all.into_iter().map(told(false)).chain(silent.map(told(true))).collect()
 }
