@@ -303,7 +303,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__cat)
-            opts="-h --offset --length --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --offset --length --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -365,6 +365,10 @@ _keyway() {
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
                     return 0
                     ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --system-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -377,7 +381,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__close)
-            opts="-h --all --dry-run --json --yes --help"
+            opts="-h --all --if-open --dry-run --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -473,7 +477,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__decrypt)
-            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --hardware --drive-hash --json --yes --help"
+            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --hardware --drive-hash --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -525,6 +529,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -1775,7 +1783,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__erase)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1827,6 +1835,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -1841,7 +1853,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__get)
-            opts="-h --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1893,6 +1905,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -1921,7 +1937,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__backup)
-            opts="-h --hidden --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --json --yes --help"
+            opts="-h --hidden --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1973,6 +1989,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -2003,7 +2023,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__check)
-            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2055,6 +2075,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -2069,7 +2093,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__repair)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2121,6 +2145,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -2135,7 +2163,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__restore)
-            opts="-h --force --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --force --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2189,6 +2217,10 @@ _keyway() {
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
                     return 0
                     ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --system-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2201,7 +2233,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__info)
-            opts="-h --ask --journal --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --ask --journal --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2257,6 +2289,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -2485,7 +2521,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__ls)
-            opts="-r -h --recursive --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-r -h --recursive --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2539,6 +2575,10 @@ _keyway() {
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
                     return 0
                     ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --system-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2551,7 +2591,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__open)
-            opts="-h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --help"
+            opts="-h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2611,6 +2651,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -2673,7 +2717,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__add)
-            opts="-h --to --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --help password recovery-password startup-key tpm tpm-pin tpm-startup-key tpm-pin-startup-key"
+            opts="-h --to --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --help password recovery-password startup-key tpm tpm-pin tpm-startup-key tpm-pin-startup-key"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2729,6 +2773,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -2775,7 +2823,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__change)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --json --yes --help"
+            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2827,6 +2875,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -2869,7 +2921,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__list)
-            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2923,6 +2975,10 @@ _keyway() {
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
                     return 0
                     ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --system-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2935,7 +2991,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__recovery)
-            opts="-h --id --to --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --id --to --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2997,6 +3053,10 @@ _keyway() {
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
                     return 0
                     ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --system-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3009,7 +3069,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__remove)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --last --json --yes --help"
+            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --last --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3061,6 +3121,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -3075,7 +3139,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__resume)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3127,6 +3191,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -3141,7 +3209,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__suspend)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3195,6 +3263,10 @@ _keyway() {
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
                     return 0
                     ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --system-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3207,7 +3279,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__put)
-            opts="-h --force --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --help"
+            opts="-h --force --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3261,6 +3333,10 @@ _keyway() {
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
                     return 0
                     ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --system-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3289,7 +3365,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__resize)
-            opts="-h --size --quick --keep-filesystem --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --size --quick --keep-filesystem --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3345,6 +3421,10 @@ _keyway() {
                     ;;
                 --header)
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --system-header)
@@ -3441,7 +3521,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__serve)
-            opts="-h --nbd --tls-certificates --vhost-user --nvme-tcp --any-local-user --read-only --allow-discards --background --nvme-secret --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --system --system-header --json --yes --help"
+            opts="-h --nbd --tls-certificates --vhost-user --nvme-tcp --any-local-user --read-only --allow-discards --background --nvme-secret --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3515,6 +3595,10 @@ _keyway() {
                     COMPREPLY=($(compgen -W "auto primary backup" -- "${cur}"))
                     return 0
                     ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --system-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3527,12 +3611,16 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__status)
-            opts="-h --journal --json --yes --help"
+            opts="-h --partition --journal --json --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --journal)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

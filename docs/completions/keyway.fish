@@ -93,7 +93,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -l password-file -d 
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand open" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -105,6 +105,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -l hash -d 'Only try
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l protect-password-file -d 'Read the password of the hidden volume from FILE; `-` is standard input. One trailing newline is dropped' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l protect-password-fd -d 'Read the password of the hidden volume from the open descriptor N' -r
@@ -122,10 +123,12 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -l json -d 'Print on
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l all -d 'Close everything this user has open'
+complete -c keyway -n "__fish_keyway_using_subcommand close" -l if-open -d 'It is no failure that the volume is not open'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l json -d 'Print one JSON document on standard output, and nothing else there'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -s h -l help -d 'Print help'
+complete -c keyway -n "__fish_keyway_using_subcommand status" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l journal -d 'The file with the journal of the conversion, where it is not beside the volume (VOLUME.keyway-journal)' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l json -d 'Print one JSON document on standard output, and nothing else there'
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l yes -d 'Do what destroys data without asking'
@@ -135,7 +138,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand info" -l password-file -d 
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand info" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand info" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -147,6 +150,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand info" -l hash -d 'Only try
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand info" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l ask -d 'Ask for the password on the terminal'
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l system -d 'The volume is an encrypted system partition or drive'
@@ -159,7 +163,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand cat" -l password-file -d '
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand cat" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand cat" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -171,6 +175,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand cat" -l hash -d 'Only try 
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand cat" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l system -d 'The volume is an encrypted system partition or drive'
@@ -181,7 +186,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand ls" -l password-file -d 'R
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand ls" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand ls" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -193,6 +198,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand ls" -l hash -d 'Only try t
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand ls" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -s r -l recursive -d 'Folders in folders, too'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
@@ -204,7 +210,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand get" -l password-file -d '
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand get" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -216,6 +222,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand get" -l hash -d 'Only try 
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l system -d 'The volume is an encrypted system partition or drive'
@@ -226,7 +233,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand put" -l password-file -d '
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand put" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -238,6 +245,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand put" -l hash -d 'Only try 
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-password-file -d 'Read the password of the hidden volume from FILE; `-` is standard input. One trailing newline is dropped' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-password-fd -d 'Read the password of the hidden volume from the open descriptor N' -r
@@ -265,7 +273,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -277,6 +285,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l json -d 'Print one JSON document on standard output, and nothing else there'
@@ -287,7 +296,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -299,6 +308,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l new-password-file -d 'Read the password to be set from FILE; `-` is standard input. One trailing newline is dropped' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l new-password-fd -d 'Read the password to be set from the open descriptor N' -r
@@ -317,7 +327,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -329,6 +339,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l system -d 'The volume is an encrypted system partition or drive'
@@ -340,7 +351,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -352,6 +363,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-hash -d 'The new key derivation: sha512, sha256, whirlpool, streebog, blake2s, argon2id' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l id -d 'Which protector of a BitLocker volume; its password when left out' -r
@@ -372,7 +384,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -384,6 +396,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l json -d 'Print one JSON document on standard output, and nothing else there'
@@ -393,7 +406,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -405,6 +418,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l system -d 'The volume is an encrypted system partition or drive'
@@ -415,7 +429,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -427,6 +441,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l system -d 'The volume is an encrypted system partition or drive'
@@ -444,7 +459,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -456,6 +471,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hidden-password-file -d 'Read the password of the hidden volume from FILE; `-` is standard input. One trailing newline is dropped' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hidden-password-fd -d 'Read the password of the hidden volume from the open descriptor N' -r
@@ -471,7 +487,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -483,6 +499,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l force -d 'Restore it even if the volume has other master keys now and would become unreadable'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l dry-run -d 'Print what would be done, and do nothing'
@@ -494,7 +511,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -506,6 +523,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l system -d 'The volume is an encrypted system partition or drive'
@@ -516,7 +534,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -528,6 +546,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l json -d 'Print one JSON document on standard output, and nothing else there'
@@ -537,7 +556,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand erase" -l password-file -d
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand erase" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand erase" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -549,6 +568,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand erase" -l hash -d 'Only tr
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand erase" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l system -d 'The volume is an encrypted system partition or drive'
@@ -708,7 +728,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l new-keyfile -d
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l new-pim -d 'The PIM to be set' -r
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l recovery-file -d 'Write the recovery password to this new file instead of printing it' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l startup-key-out -d 'Make a startup key and write its .BEK file into this folder' -r -F
-complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -737,7 +757,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand resize" -l password-file -
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand resize" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand resize" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -749,6 +769,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand resize" -l hash -d 'Only t
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand resize" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l quick -d 'Do not overwrite what is new with noise: faster, and shows what of it is unused'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l keep-filesystem -d 'Leave the file system inside as large as it is'
@@ -761,7 +782,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l password-file 
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -773,6 +794,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l hash -d 'Only 
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l journal -d 'Keep the journal in this new file instead of on the volume; on another drive it makes the conversion faster' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l skip-unreadable -d 'Go on where sectors can\'t be read: they become zeros, and this file lists them' -r -F
@@ -802,7 +824,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand resume" -l new-password-fi
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l new-password-fd -d 'Read the password to be set from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l new-keyfile -d 'A keyfile to be set; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l new-pim -d 'The PIM to be set' -r
-complete -c keyway -n "__fish_keyway_using_subcommand resume" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand resume" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -823,7 +845,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand serve" -l password-file -d
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l keyfile -d 'A keyfile of the volume; a folder means its files. Repeatable' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l pim -d 'The PIM of the volume' -r
-complete -c keyway -n "__fish_keyway_using_subcommand serve" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input' -r
+complete -c keyway -n "__fish_keyway_using_subcommand serve" -l recovery-password -d 'The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last word, it is asked for' -r
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l startup-key -d 'The startup key\'s file, or a folder in which the volume\'s one is looked for' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE; `-` is standard input. One trailing newline is dropped' -r -F
@@ -835,6 +857,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand serve" -l hash -d 'Only tr
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
+complete -c keyway -n "__fish_keyway_using_subcommand serve" -l partition -d 'VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole' -r
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l any-local-user -d 'Let every user of this machine connect to a loopback port, who can then read the volume and write to it; without it only you and root can'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l read-only -d 'Refuse every write'

@@ -1,4 +1,4 @@
-//! Whatever a volume decrypts to is looked through for a file system.
+//! Whatever a volume decrypts to is looked through for a file system, and a medium for a partition table.
 #![no_main]
 
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
@@ -21,5 +21,8 @@ fuzz_target!(|data: &[u8]| {
     if let Some(found) = keyway_fs::Superblock::read(&device).expect("memory gives it") {
         assert!(!found.type_name().is_empty());
         assert!(found.bytes.is_none_or(|bytes| bytes > 0 && bytes <= DEVICE_BYTES));
+    }
+    if let Some(table) = keyway_fs::partitions::PartitionTable::read(&device).expect("memory gives it") {
+        assert!(table.partitions.iter().all(|part| part.bytes > 0 && part.start + part.bytes <= DEVICE_BYTES));
     }
 });

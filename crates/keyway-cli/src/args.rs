@@ -41,6 +41,10 @@ fn with_examples(above: &str, verb: Command) -> Command {
     let path = format!("{above} {}", verb.get_name());
     let named = format!("[{}]", path.trim_start());
     let own = EXAMPLES.split("\n\n\n").find_map(|block| block.strip_prefix(&named));
+    let verb = verb.mut_args(|arg| {
+        let valued = arg.get_action().takes_values();
+        arg.ignore_case(valued)
+    });
     let verb = match own {
         Some(examples) => verb.after_help(format!("Examples:{}", examples.trim_end())),
         None => verb,

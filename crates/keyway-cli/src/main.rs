@@ -81,6 +81,13 @@ fn without_hidden(mut error: clap::Error) -> clap::Error {
 
 /// Help and version go to standard output; wrong words are told with exit code 2.
 fn usage(error: clap::Error) -> ExitCode {
+    let json = std::env::args_os().any(|a| a == "--json");
+    if matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(arg)) if arg == "--password") {
+        let what = "a password is never an argument: there every program on this machine can read it";
+        let failure = Failure::usage(what, "use --password-file FILE or --password-fd N, or be asked for it");
+        Output { json, yes: false }.failure(&failure);
+        return ExitCode::from(Exit::Usage as u8);
+    }
     let text = error.render().to_string();
     let _ = match shown::lines(&text) {
         told if told == text => error.print(),
@@ -90,7 +97,7 @@ fn usage(error: clap::Error) -> ExitCode {
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
     }
-    if std::env::args_os().any(|a| a == "--json") {
+    if json {
         let failure = Failure::usage(
             first_paragraph(&error.render().to_string()),
             "see `keyway --help` and `keyway VERB --help`",

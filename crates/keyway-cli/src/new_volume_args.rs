@@ -2,11 +2,18 @@
 
 use keyway::create::ProtectorOptions;
 use keyway::unlock::Family;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 /// The formats that can be made.
 pub(crate) const NEW_FORMATS: [(&str, Family, &str); 2] =
     [("veracrypt", Family::VeraCrypt, "VeraCrypt"), ("bitlocker", Family::BitLocker, "BitLocker")];
+
+/// A cipher's name as others write it, in our spelling: `AES(Twofish(Serpent))`, `XTS-AES 256`.
+pub(crate) fn cipher(text: &str) -> Result<String, Infallible> {
+    let name = text.to_lowercase().replace(')', "").replace(['(', ' '], "-");
+    Ok(name.strip_prefix("xts-aes-").map(|bits| format!("aes-xts-{bits}")).unwrap_or(name))
+}
 
 /// The options that only BitLocker volumes have.
 #[derive(clap::Args, Debug)]

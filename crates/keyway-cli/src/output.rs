@@ -50,7 +50,7 @@ impl Output {
     /// What long work begins, to standard error, for people who read logs; nothing with `--json`.
     pub(crate) fn announce(self, words: &str) {
         if !self.json {
-            self.note(&line(words));
+            note(&line(words));
         }
     }
 
@@ -65,11 +65,6 @@ impl Output {
     /// A warning of what was not done in a volume, by a path that somebody else wrote.
     pub(crate) fn not_done(self, one: &NotDone) {
         self.warn(&format!("{}: {}", shown::shown(&one.path), one.reason));
-    }
-
-    /// What goes on, to standard error.
-    pub(crate) fn note(self, words: &str) {
-        let _ = writeln!(io::stderr().lock(), "keyway: {words}");
     }
 
     /// Asks before data is lost; fails unless the answer is yes.
@@ -110,6 +105,11 @@ impl Output {
             let _ = print(&document_text(&error_document(failure)));
         }
     }
+}
+
+/// What goes on, to standard error.
+pub(crate) fn note(words: &str) {
+    let _ = writeln!(io::stderr().lock(), "keyway: {words}");
 }
 
 /// What a serving process noticed, to standard error.

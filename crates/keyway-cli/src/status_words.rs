@@ -3,12 +3,12 @@
 use crate::output::{bytes, pairs, table};
 use crate::session_words::places;
 use crate::shown::shown;
-use crate::told::said;
+use crate::told::{facts, said};
 use crate::words::told;
 use keyway::session::{Latencies, OpenVolume, OtherUser, VolumeStatus, WaitingVolume};
 use keyway_error::Explain;
 use keyway_volume::bitlocker::Protection;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// All that is open, and what waits; where nothing is, what root has.
@@ -51,15 +51,13 @@ pub(crate) fn attention(open: &OpenVolume) -> Vec<String> {
     };
     let mut words = Vec::new();
     if status.writes_refused > 0 {
-        words.push(refused(status.writes_refused));
+        words.push(said("status refused", &json!({ "writes": status.writes_refused })));
     }
     if status.guard_hit {
-        words.push("a write would have damaged the hidden volume; no more are taken".to_owned());
+        words.push(said("status guard", &Value::Null));
     }
     if status.deleted {
-        words.push(
-            "its file was deleted; copy what you need before it is closed, for then it is gone".to_owned(),
-        );
+        words.push(said("status deleted", &Value::Null));
     }
     words.extend(status.moved_to.as_ref().map(|path| format!("its file is {} now", path.display())));
     words
@@ -67,11 +65,7 @@ pub(crate) fn attention(open: &OpenVolume) -> Vec<String> {
 
 /// What it is, and what to do about it.
 pub(crate) fn waits(waiting: &WaitingVolume) -> String {
-    let device = waiting.device.as_ref().map_or_else(String::new, |device| device.display().to_string());
-    let volume = shown(&waiting.volume);
-    format!(
-        "{device} waits for a server of {volume} since the last one was killed; `keyway open {volume}` serves it again, `keyway close {volume}` gives it up."
-    )
+    said("status waits", &facts(waiting, Value::Null))
 }
 
 /// The fields of `manage-bde -status` in its words and order, then what only we know.
@@ -120,14 +114,6 @@ pub(crate) fn one(path: &Path, status: &VolumeStatus) -> String {
         Some(waiting) => format!("{text}\n{}", waits(waiting)),
         None => text,
     }
-}
-
-/// Writes that met BitLocker's metadata.
-fn refused(writes: u64) -> String {
-    let requests = if writes == 1 { "request" } else { "requests" };
-    format!(
-        "{writes} {requests} wrote over the volume's own metadata: those bytes were refused, the others are written"
-    )
 }
 
 /// How long requests took: a line for each kind that there was, with the median and the 99th percentile by layer.

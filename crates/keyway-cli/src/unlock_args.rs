@@ -3,7 +3,9 @@
 
 use crate::asking::Terminal;
 use crate::failure::Failure;
+use crate::output::note;
 use crate::progress::SEARCH;
+use crate::told::{facts, said};
 use crate::verbs::choice;
 use crate::words::parsed;
 use keyway::secrets::{NewTpmSource, PasswordSource, SecretFrom, Sources, TpmSource};
@@ -11,6 +13,7 @@ use keyway::tpm::{Address, Pcrs};
 use keyway::unlock::{UnlockArguments, VolumeFormat};
 use keyway::{LockedVolume, Sandbox};
 use keyway_volume::{HashName, HeaderChoice};
+use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -79,9 +82,10 @@ impl ProtectArgs {
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "BitLocker")]
 pub(crate) struct KeyArgs {
-    /// The recovery password: its 48 digits, or a file that holds it; `-` is standard input
-    #[arg(long, value_name = "TEXT-OR-FILE")]
-    recovery_password: Option<OsString>,
+    /// The recovery password: its 48 digits, or a file that holds it; `-` is standard input. Without a value, as the last
+    /// word, it is asked for
+    #[arg(long, value_name = "TEXT-OR-FILE", num_args = 0..=1)]
+    recovery_password: Option<Option<OsString>>,
     /// The startup key's file, or a folder in which the volume's one is looked for
     #[arg(long, value_name = "FILE.BEK")]
     startup_key: Option<PathBuf>,
@@ -101,7 +105,8 @@ impl KeyArgs {
     pub(crate) fn sources(&self, password: PasswordSource) -> Result<Sources, Failure> {
         let mut sources = Sources::new();
         sources.password = password;
-        sources.recovery_password.clone_from(&self.recovery_password);
+        sources.recovery_password = self.recovery_password.clone().flatten();
+        sources.asks_recovery_password = matches!(self.recovery_password, Some(None));
         sources.startup_key.clone_from(&self.startup_key);
         if let Some(named) = &self.tpm {
             let mut tpm = TpmSource::new(address(named.as_ref())?);
@@ -188,6 +193,9 @@ struct NarrowArgs {
     /// Which copy of the header to use
     #[arg(long, value_parser = choice(HEADERS), default_value = "auto")]
     header: HeaderChoice,
+    /// VOLUME is a disk, and this partition of it is meant; 0 is the disk as a whole
+    #[arg(long, value_name = "N", conflicts_with_all = ["system", "system_header"])]
+    partition: Option<u32>,
     /// The volume is an encrypted system partition or drive
     #[arg(long)]
     system: bool,
@@ -227,18 +235,22 @@ pub(crate) struct VolumeArgs {
 impl VolumeArgs {
     /// What it is looked for as.
     pub(crate) fn arguments(&self) -> UnlockArguments {
-        let NarrowArgs { format, hash, header, system, system_header } = self.narrow.clone();
+        let NarrowArgs { format, hash, header, partition, system, system_header } = self.narrow.clone();
         let mut arguments = UnlockArguments::new();
         (arguments.format, arguments.hash, arguments.header) = (format, hash, header);
+        arguments.partition = partition;
         arguments.system = system || system_header.is_some();
         arguments.system_header = system_header;
         arguments
     }
 
-    /// The same for the library, which asks on the terminal for what wasn't named.
+    /// The same for the library, which asks on the terminal for what wasn't named. Of a disk it is said first what is meant.
     pub(crate) fn locked(&self) -> Result<LockedVolume<'static>, Failure> {
         let mut volume = LockedVolume::new(&self.volume, &Terminal);
         (volume.arguments, volume.sources, volume.progress) = (self.arguments(), self.sources()?, &SEARCH);
+        if let Some(meant) = volume.find_partition()? {
+            note(&said("disk meant", &facts(&meant, Value::Null)));
+        }
         Ok(volume)
     }
 

@@ -89,3 +89,40 @@ fn control_c_ends_a_question() {
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("interrupted"), "{shown}");
 }
+
+#[test]
+fn a_recovery_password_is_known_wherever_it_is_typed() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    let made = "create @v --format bitlocker --size 64M --quick --filesystem none --password-file @pw";
+    let made = cli.json(0, made);
+    let text = |key: &str| made[key].as_str().expect("text").to_owned();
+    let (digits, id) = (text("recovery_password"), text("recovery_password_id"));
+    let Some(mut typed) = Typed::new(&cli, "info @v --ask") else { return };
+    typed.answer("Password of v: ", &format!("{digits}\r"));
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(!shown.contains(&digits[..6]), "{shown}");
+
+    // The last group's check digit.
+    let last = if digits.ends_with('0') { '1' } else { '0' };
+    let mistyped = format!("{}{last}", &digits[..digits.len() - 1]);
+    let mut typed = Typed::new(&cli, "info @v --ask").expect("script");
+    typed.answer("Password of v: ", &format!("{mistyped}\r"));
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(3), "{shown}");
+    assert!(shown.contains("group 8"), "{shown}");
+
+    // A wrong password: what else opens it.
+    let mut typed = Typed::new(&cli, "info @v --ask").expect("script");
+    typed.answer("Password of v: ", "not the password\r");
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(3), "{shown}");
+    assert!(shown.contains(&format!("it also opens by recovery password {}…", &id[..8])), "{shown}");
+
+    // No secret in the shell's history.
+    let mut typed = Typed::new(&cli, "cat @v --length 1 --recovery-password").expect("script");
+    typed.answer("Recovery password of v: ", &format!("{}\r", digits.replace('-', "")));
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+}

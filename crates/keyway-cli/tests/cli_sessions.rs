@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, has_fuse, two_lines};
-use keyway_testkit::{PATIENCE, is_root, require_tool, wait_until};
+use keyway_testkit::{PATIENCE, is_root, require_root, require_tool, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, OpenOptions};
@@ -245,4 +245,61 @@ fn nobody_else_can_be_first_where_the_sessions_are() {
         let meta = folder.metadata().expect("it is there");
         assert_eq!((meta.uid(), meta.mode() & 0o7777), (user, 0o700), "{}", folder.display());
     }
+}
+
+#[test]
+fn what_is_not_open_can_be_closed_where_that_is_no_failure() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.fails(1, "not-open", "", "close @v");
+    assert_eq!(cli.json(0, "close @v --if-open")["closed"], serde_json::json!([]));
+    open(&cli, "v");
+    assert_eq!(cli.json(0, "close @v --if-open")["closed"].as_array().map(Vec::len), Some(1));
+}
+
+/// Nobody is asked for a secret a second time, and closing unmounts it.
+#[test]
+fn what_is_open_is_mounted_later() {
+    if !require_root() || !has_fuse() || require_tool("mkfs.ext4").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --size 24M --quick --filesystem ext4 --password-file @pw --pim 1");
+    cli.ends(0, "open @v --attach fuse --password-file @pw --pim 1");
+    cli.fails(1, "not-found", "mkdir -p", "open @v @mnt");
+    std::fs::create_dir(cli.path("mnt")).expect("a folder");
+    let planned = cli.json(0, "open @v @mnt --dry-run");
+    assert_eq!(planned["plan"]["mount"].as_str(), cli.path("mnt").to_str());
+    let mounted = cli.json(0, "open @v @mnt");
+    assert_eq!(mounted["mountpoint"].as_str(), cli.path("mnt").to_str(), "{mounted}");
+    std::fs::write(cli.path("mnt").join("letter"), "written").expect("it is mounted");
+    let by_folder = cli.json(0, &format!("status {}", cli.path("mnt").display()));
+    assert_eq!(by_folder["volume"].as_str(), cli.path("v").to_str());
+    cli.fails(6, "already-open", "", "open @v @mnt");
+    // In use, nothing is taken away.
+    let held = std::fs::File::open(cli.path("mnt").join("letter")).expect("the file");
+    cli.fails(6, "busy", "", "close @v");
+    assert_eq!(std::fs::read(cli.path("mnt").join("letter")).expect("still mounted"), b"written");
+    drop(held);
+    cli.ends(0, "close @v");
+    assert!(!cli.path("mnt").join("letter").exists(), "it was unmounted");
+    let listed = cli.json(0, "ls @v --password-file @pw --pim 1");
+    let entries = listed["entries"].as_array().expect("a list");
+    assert!(entries.iter().any(|entry| entry["name"] == "letter"), "{listed}");
+
+    // What was unmounted by hand can be mounted again, and is not taken away twice.
+    cli.ends(0, "open @v --attach fuse --password-file @pw --pim 1");
+    for _ in 0..2 {
+        cli.ends(0, "open @v @mnt --read-only");
+        assert!(std::fs::write(cli.path("mnt").join("letter"), "again").is_err(), "read-only");
+        cli_support::checked(Command::new("umount").arg(cli.path("mnt")));
+    }
+    cli.ends(0, "close @v");
+    // Below one's home the folder is made.
+    let words = cli.words("open @v @home/stick --attach fuse --password-file @pw --pim 1");
+    let done = cli.command(words).env("HOME", cli.path("home")).output().expect("keyway starts");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(cli.path("home/stick/letter").exists());
+    cli.ends(0, "close @v");
 }

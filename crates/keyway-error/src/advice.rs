@@ -466,6 +466,17 @@ advice! {
     NameFolderOrNewFile = "name-folder-or-new-file": "Name a folder, or a new file.",
     PutFilesSingly = "put-files-singly": "Put the files in it one by one.",
     TakeFault { faults: String } = "take-fault": "Name one of the faults that a virtual drive can have.",
+    ListPartitions { #[serde(serialize_with = "lossy")] path: PathBuf } = "list-partitions":
+        "See which partitions the disk has, and what they hold.",
+    NamePartition { #[serde(serialize_with = "lossy")] path: PathBuf } = "name-partition":
+        "Name one of the disk's partitions by its number.",
+    LeaveOutPartition = "leave-out-partition": "Name no partition.",
+    RepairTable { #[serde(serialize_with = "lossy")] path: PathBuf } = "repair-table":
+        "Have the disk's partition table repaired, or check that all of the disk was copied.",
+    NamePartitionDevice { #[serde(serialize_with = "lossy")] path: PathBuf } = "name-partition-device":
+        "Name a partition's own device; of an image the kernel can make them.",
+    OtherProtectors { protectors: Vec<String> } = "other-protectors": "These open the volume, too.",
+    MakeFolder { #[serde(serialize_with = "lossy")] path: PathBuf } = "make-folder": "Make that folder.",
     ReportWithDoctor = "report-with-doctor": "Report it, with what this machine can do.",
 }
 

@@ -3,6 +3,7 @@
 //! Which call do you want?
 //! - Which file system lies there, how large it is, its UUID: [`Superblock`], or [`FoundFileSystem`] where only the size
 //!   counts.
+//! - Which parts of a disk are partitions: [`partitions`].
 //! - Checking it, making it smaller or larger with its own tools: [`FileSystemKind::check`], [`FileSystemKind::resize`].
 //! - Which of its bytes are in use, and keeping it off some of them: [`allocation`].
 //! - A new, empty one: [`mkfs`].
@@ -19,6 +20,7 @@ mod fields;
 #[cfg(all(feature = "files", target_os = "linux"))]
 pub mod files;
 pub mod mkfs;
+pub mod partitions;
 #[cfg(target_os = "linux")]
 pub mod resize;
 pub mod superblock;

@@ -29,6 +29,7 @@ impl What {
                 ],
             ),
             Self::HalfConverted(_) => Value::Null,
+            Self::Disk(disk) => with(json!(disk), [("format", Value::Null)]),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a file or device looks like to somebody without a secret.
 
+use crate::disk::{self, Disk, Part};
 use crate::error::{Error, about};
 use crate::medium;
 use crate::progress::Progress;
@@ -7,7 +8,8 @@ use crate::searching::Searched;
 use crate::under_way::Found;
 use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
 use keyway_convert::ConversionKind;
-use keyway_store::Store;
+use keyway_engine::Access;
+use keyway_store::{Caching, Store};
 pub use keyway_volume::Inspection;
 pub use keyway_volume::bitlocker::Locked;
 use keyway_volume::inspect;
@@ -22,6 +24,8 @@ pub enum What {
     Noise(Inspection),
     /// A conversion of it has not come to its end.
     HalfConverted(ConversionKind),
+    /// A disk with partitions, none of which was named.
+    Disk(Disk),
 }
 
 /// Looks at a file or device. Nothing is written.
@@ -30,7 +34,10 @@ pub enum What {
 /// It can't be read; or its format was named, and it is damaged as such a volume.
 pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress) -> Result<What, Error> {
     medium::must_exist(path)?;
-    let store = medium::look(path)?;
+    if let Some(disk) = disk::listed(path, arguments)? {
+        return Ok(What::Disk(disk));
+    }
+    let store = look(path, arguments)?;
     if let Some(kind) = half_converted(&store)? {
         return Ok(What::HalfConverted(kind));
     }
@@ -45,7 +52,7 @@ pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress)
 /// # Errors
 /// It can't be read, or is half converted: nothing but that conversion may touch it.
 pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error> {
-    let store = medium::look(path)?;
+    let store = look(path, arguments)?;
     match half_converted(&store)? {
         Some(conversion) => Err(Error::HalfConverted { path: path.to_owned(), conversion }),
         None => family_of(&store, arguments),
@@ -58,6 +65,11 @@ pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error>
 /// The medium failed.
 pub fn half_converted(store: &dyn Store) -> Result<Option<ConversionKind>, Error> {
     Ok(Found::half_converted(store)?.map(|found| found.kind()))
+}
+
+/// The volume's bytes, to look at.
+fn look(path: &Path, arguments: &UnlockArguments) -> Result<Part, Error> {
+    disk::open(path, arguments, Access::ReadOnly, Caching::Buffered)
 }
 
 fn family_of(store: &dyn Store, arguments: &UnlockArguments) -> Result<Family, Error> {
@@ -84,7 +96,7 @@ pub(crate) fn look_at_bitlocker(
     arguments: &UnlockArguments,
     progress: &dyn Progress,
 ) -> Result<Locked, Error> {
-    let store = medium::look(path)?;
+    let store = look(path, arguments)?;
     match keyway_convert::bitlocker::look(&store) {
         Err(_) if arguments.format == Some(VolumeFormat::BitLocker) => {
             bitlocker(path, &store, arguments, progress)

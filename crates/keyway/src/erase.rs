@@ -1,11 +1,11 @@
 //! The end of a volume in an instant: every key of it destroyed.
 
+use crate::disk::Part;
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
-use keyway_store::FileStore;
 use keyway_volume::bitlocker;
 use keyway_volume::veracrypt::Headers;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct ErasePlan<'a> {
     #[serde(skip)]
     locked: &'a LockedVolume<'a>,
     #[serde(skip)]
-    headers: Option<(FileStore, Headers)>,
+    headers: Option<(Part, Headers)>,
 }
 
 /// A volume that nobody opens again.

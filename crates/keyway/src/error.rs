@@ -1,6 +1,7 @@
 //! Why something could not be done, as data: what a person reads is the front's to say.
 
 pub use crate::conversion::{ConversionError, ConversionRefusal};
+pub use crate::disk::DiskError;
 pub use crate::drive::DriveError;
 pub use crate::resize::ResizeError;
 pub use crate::session::SessionError;
@@ -89,6 +90,9 @@ pub enum Error {
         /// What has become of what was prepared.
         left: Advice,
     },
+    /// A disk, and no partition of it could be taken.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
     /// Whoever watched wanted it to stop.
     #[error("interrupted")]
     Stopped,
@@ -299,6 +303,9 @@ pub enum Misuse {
     /// A mount point that is no folder.
     #[error("the mount point {} is not a folder", .0.display())]
     MountPointNotFolder(PathBuf),
+    /// A mount point that isn't there.
+    #[error("there is no folder {} to mount it on", .0.display())]
+    NoMountPoint(PathBuf),
     /// All local users let in where there is no port without proof.
     #[error("letting every local user in is for a loopback port at which nobody must prove anything")]
     NoUnprovenPort,
@@ -331,7 +338,7 @@ pub enum Misuse {
     },
 }
 
-explain! { Error, through Misuse | Store | Device | Layout | Cipher | Resizing | VeraCryptSize | BitLockerSize | Room
+explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Resizing | VeraCryptSize | BitLockerSize | Room
     | VeraCrypt | BitLocker | Header | Create | CreateBitLocker | Backup | Protectors | Tpm | Conversion | Converting
     | Session | Attach | Drive | Files
 {
@@ -392,6 +399,7 @@ explain! { Misuse {
     Self::CacheNeedsLoop => [Usage Request, OtherWayOrNoCache],
     Self::KernelProtectsNothing => [Usage Request, NotByKernel],
     Self::MountPointNotFolder(path) => [Usage Request, MakeMountPoint; path],
+    Self::NoMountPoint(path) => [NotFound State, MakeFolder { path: path.clone() }; path],
     Self::NoUnprovenPort => [Usage Request, LeaveOutAnyUser],
     Self::Unproven { by_nvme: false, .. } => [Usage Request, LoopbackOrTls],
     Self::Unproven { by_nvme: true, .. } => [Usage Request, LoopbackOrSecret],

@@ -6,6 +6,7 @@
 //! | I want to | |
 //! |---|---|
 //! | know what a file or device is | [`Volume::detect`] |
+//! | know which partitions a disk has, and which one a volume is | [`disk::Disk::on`], [`disk::meant`] |
 //! | open a volume and read it | [`Volume::open`], then [`Volume::device`](Volume) for its sectors or [`Volume::into_files`] for its files |
 //! | open it another way: for writing, one format only, the hidden volume protected | [`OpenOptions`] |
 //! | open one that is in no file | [`OpenOptions::open_store`], with a [`Store`] of my own, or a [`ReadOnlyStore`] around a function that reads |
@@ -68,6 +69,7 @@ mod copy_out;
 pub mod create;
 mod description;
 pub mod detect;
+pub mod disk;
 pub mod drive;
 mod erase;
 pub mod error;

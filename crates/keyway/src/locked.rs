@@ -1,6 +1,7 @@
 //! A volume that isn't open yet: where it is, what it is looked for as, what was named to open it.
 
 use crate::detect;
+use crate::disk::{self, DiskError, Meant, Part};
 use crate::error::{Error, Misuse};
 use crate::medium;
 use crate::progress::Progress;
@@ -11,7 +12,7 @@ use crate::system_drive::SystemDrive;
 use crate::unlock::{Family, Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
 use keyway_engine::Access;
-use keyway_store::{Caching, FileStore};
+use keyway_store::Caching;
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
 use std::path::PathBuf;
@@ -34,13 +35,16 @@ pub struct LockedVolume<'a> {
     pub secrets: &'a dyn Secrets,
     /// Who is told how far a search for lost metadata is.
     pub progress: &'a dyn Progress,
+    /// The partition that it was taken to be, where nobody can be sure.
+    pub(crate) guessed: Option<Meant>,
 }
 
 impl<'a> LockedVolume<'a> {
     /// Everything is found out, or asked for.
     pub fn new(path: impl Into<PathBuf>, secrets: &'a dyn Secrets) -> Self {
         let (arguments, sources) = (UnlockArguments::new(), Sources::new());
-        Self { path: path.into(), arguments, sources, protect: None, sandbox: None, secrets, progress: &() }
+        let (protect, sandbox, guessed) = (None, None, None);
+        Self { path: path.into(), arguments, sources, protect, sandbox, secrets, progress: &(), guessed }
     }
 
     /// The same, in that sandbox as soon as it is open.
@@ -65,6 +69,9 @@ impl<'a> LockedVolume<'a> {
     /// It is open or somebody else has it; it isn't there, or this user may not have it.
     pub fn must_be_free(&self, access: Access) -> Result<(), Error> {
         medium::must_exist(&self.path)?;
+        if access == Access::ReadWrite {
+            self.must_be_sure()?;
+        }
         let free = match access {
             Access::ReadOnly => refuse_if_written(&self.path),
             Access::ReadWrite => {
@@ -79,6 +86,45 @@ impl<'a> LockedVolume<'a> {
             return Err(half);
         }
         free
+    }
+
+    /// Finds out which partition is meant where the path is a disk's, and means that from now on: by its own device, where
+    /// the kernel has one. Nothing where it is no disk, or can't be looked at: whoever opens it says why.
+    ///
+    /// # Errors
+    /// Several may be meant, or none; or there is none of the number that was named.
+    pub fn find_partition(&mut self) -> Result<Option<Meant>, Error> {
+        let meant = match disk::meant(&self.path, &self.arguments) {
+            Ok(Some(meant)) => meant,
+            Err(error @ Error::Disk(_)) => return Err(error),
+            Ok(None) | Err(_) => return Ok(None),
+        };
+        self.arguments.partition = Some(meant.partition.number);
+        if let Some(device) = &meant.device {
+            (self.path, self.arguments.partition) = (device.clone(), None);
+        }
+        self.guessed = meant.guessed.then(|| meant.clone());
+        Ok(Some(meant))
+    }
+
+    /// Refuses to change a partition that nobody can tell from noise, and nobody has named.
+    fn must_be_sure(&self) -> Result<(), Error> {
+        let guessed = match &self.guessed {
+            Some(meant) => Some(meant.clone()),
+            None => disk::meant(&self.path, &self.arguments)?.filter(|meant| meant.guessed),
+        };
+        guessed.map_or(Ok(()), |Meant { volume: path, partition, .. }| {
+            Err(DiskError::Guessed { path, number: partition.number }.into())
+        })
+    }
+
+    /// Refuses a partition of a disk: what is done takes a whole file or device.
+    pub(crate) fn must_be_whole(&self) -> Result<(), Error> {
+        match self.arguments.partition {
+            Some(1..) => Err(DiskError::Whole(self.path.clone()).into()),
+            Some(_) => Ok(()),
+            None => disk::refuse(&self.path),
+        }
     }
 
     /// What opens it.
@@ -133,13 +179,13 @@ impl<'a> LockedVolume<'a> {
     }
 
     /// Its medium, to look at.
-    pub(crate) fn to_look(&self) -> Result<FileStore, Error> {
-        medium::look(&self.path)
+    pub(crate) fn to_look(&self) -> Result<Part, Error> {
+        disk::open(&self.path, &self.arguments, Access::ReadOnly, Caching::Buffered)
     }
 
     /// Its medium, to change what opens it: nothing may lie in a cache afterwards.
-    pub(crate) fn to_change(&self) -> Result<FileStore, Error> {
-        medium::open(&self.path, Access::ReadWrite, Caching::Direct)
+    pub(crate) fn to_change(&self) -> Result<Part, Error> {
+        disk::open(&self.path, &self.arguments, Access::ReadWrite, Caching::Direct)
     }
 
     /// Puts the volume to an error of a crate below.

@@ -66,6 +66,10 @@ pub struct UnlockArguments {
     pub hash: Option<HashName>,
     /// Which copy of the header.
     pub header: HeaderChoice,
+    /// It is this partition of a disk. 0 is the disk as a whole. Without a number it is the only one that
+    /// may be meant, where it is a disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<u32>,
     /// It is an encrypted system.
     pub system: bool,
     /// It is a partition of an encrypted system, whose header lies in this drive or file.

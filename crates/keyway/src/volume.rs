@@ -1,6 +1,7 @@
 //! A volume that is open in this process, and how it is opened.
 
 use crate::detect::{What, detect};
+use crate::disk;
 use crate::error::{Error, Misuse};
 use crate::medium;
 use crate::progress::Progress;
@@ -176,13 +177,15 @@ impl<'a> OpenOptions<'a> {
         key: KeyRef<'_>,
         keys_too: bool,
     ) -> Result<(Volume, Vec<LayerSecrets>), Error> {
-        let store = medium::open(path, self.access, self.caching)?;
+        let store = disk::open(path, &self.arguments, self.access, self.caching)?;
         let drive = match key {
             KeyRef::VeraCrypt(_) => self.arguments.system_drive(path)?,
             KeyRef::BitLocker(_) => None,
         };
         let unlocked = self.unlock_store(&store, key, drive.as_ref(), keys_too);
-        let (opened, keys) = unlocked.map_err(|e| e.at(path))?;
+        let (mut opened, keys) = unlocked.map_err(|e| e.at(path))?;
+        let (store, layout) = store.placing(opened.layout)?;
+        opened.layout = layout;
         Ok((self.over(Box::new(store), opened)?, keys))
     }
 

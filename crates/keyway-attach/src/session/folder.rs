@@ -148,6 +148,10 @@ impl SessionFolder {
         self.path.join("trace")
     }
 
+    pub(super) fn later_mount(&self) -> PathBuf {
+        self.path.join("mounted")
+    }
+
     fn lock(&self) -> PathBuf {
         self.path.join("lock")
     }
@@ -189,7 +193,9 @@ impl SessionFolder {
 
     /// Removes the files, one by one: what is mounted in the folder must never be entered.
     pub(super) fn remove(&self) -> Result<(), AttachError> {
-        for name in ["state.json", "state.json.new", "control", "nbd", "vhost-user", "trace", "lock"] {
+        for name in
+            ["state.json", "state.json.new", "control", "nbd", "vhost-user", "trace", "mounted", "lock"]
+        {
             remove(std::fs::remove_file(self.path.join(name)), &self.path)?;
         }
         remove(std::fs::remove_dir(self.mount_point()), &self.path)?;

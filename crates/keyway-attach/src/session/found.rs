@@ -1,6 +1,7 @@
 //! Sessions as they are found in the runtime folder, of processes that live or do not.
 
 use super::folder::{SessionFolder, session_folders};
+use super::later_mount;
 use super::state::SessionState;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ pub(super) struct FoundSession {
 /// All sessions of that runtime folder.
 pub(super) fn found_in(runtime: &Path) -> Vec<FoundSession> {
     let found = |folder: SessionFolder| {
-        let state = SessionState::read(&folder.state())?;
+        let state = later_mount::with_it(&folder, SessionState::read(&folder.state())?);
         let alive = folder.is_alive(Some(state.pid));
         Some(FoundSession { folder, state, alive })
     };

@@ -10,6 +10,7 @@
 //! | `control` | a unix socket; one JSON line asks, one JSON line answers |
 //! | `mnt/` | where the FUSE file system is mounted |
 //! | `nbd`, `vhost-user` | the server's socket, where the plan does not name another |
+//! | `mounted` | a link to where its device was mounted after it was opened |
 //! | `trace` | a recording, from its end until it is fetched |
 //!
 //! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass
@@ -25,6 +26,7 @@ mod control;
 mod folder;
 mod found;
 mod latency;
+mod later_mount;
 mod medium;
 mod name;
 mod patience;
@@ -44,6 +46,7 @@ pub use attachment::require_sandbox;
 pub use candidate::{CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Wish, choose, find_program};
 pub use folder::{RUNTIME_VARIABLE, runtime_folder};
 pub use latency::{Latencies, Latency, Times};
+pub use later_mount::mount_open;
 pub use medium::Inode;
 pub use plan::{AttachPlan, Attachment, MountPlan, NbdAddress};
 pub use process::started;
@@ -94,7 +97,10 @@ pub fn find(what: impl AsRef<Path>) -> Result<Option<SessionState>, AttachError>
 pub fn status(what: impl AsRef<Path>) -> Result<SessionStatus, AttachError> {
     let (folder, state) = alive(what.as_ref())?.ok_or_else(|| not_open(what.as_ref()))?;
     match ask_within(&folder, &state, Request::Status, ANSWER)? {
-        Answer::Status(status) => Ok(*status),
+        Answer::Status(mut status) => {
+            status.state = later_mount::with_it(&folder, status.state);
+            Ok(*status)
+        }
         other => Err(no_answer(&state, other)),
     }
 }

@@ -124,6 +124,8 @@ struct Session {
     recorder: Option<Arc<TraceRecorder>>,
     /// Tells that the file system inside was unmounted, where that closes the volume.
     mounts: Option<MountTable>,
+    /// It was opened without a mount point, and may have been mounted since.
+    mountable_later: bool,
 }
 
 impl Session {
@@ -175,6 +177,7 @@ impl Session {
             attached,
             recorder: None,
             mounts: None,
+            mountable_later: false,
         })
     }
 
@@ -188,6 +191,7 @@ impl Session {
             .map_err(|e| AttachError::io(format!("make {}", control.display()), e))?;
         // Written before anything is attached: whoever finds us killed knows whose remains it sees.
         self.on.state.write(&self.on.folder.state())?;
+        self.mountable_later = plan.mount.is_none();
         if plan.mount.as_ref().is_some_and(|mount| mount.ends_it) {
             self.mounts = Some(MountTable::open().map_err(|e| AttachError::io("watch for mounts", e))?);
         }
@@ -312,7 +316,7 @@ impl Session {
         if !self.on.gone.is_requested() {
             self.attached.drain(&self.on)?;
         }
-        if self.on.state.mountpoint.is_some() {
+        if self.on.state.mountpoint.is_some() || self.mountable_later {
             keep_first(&mut first, self.on.perform(Action::Unmount))?;
             self.on.state.mountpoint = None;
             self.on.state.filesystem = None;

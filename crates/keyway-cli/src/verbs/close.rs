@@ -12,6 +12,9 @@ pub(crate) struct Args {
     /// Close everything this user has open
     #[arg(long, conflicts_with = "which")]
     all: bool,
+    /// It is no failure that the volume is not open
+    #[arg(long, requires = "which")]
+    if_open: bool,
     #[command(flatten)]
     dry: DryRunArgs,
 }
@@ -24,14 +27,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     }
     let mut failures = Vec::new();
     let destroy = |volume: &str| {
-        let asked = out.confirm(&format!(
-            "{volume} was deleted while it was open. What is in it can be read and copied until it is closed, and by \
-             nobody afterwards."
-        ));
+        let asked = out.confirm(&said("close destroys", &json!({ "volume": volume })));
         asked.map_err(|failure| failures.push(failure)).is_ok()
     };
-    let done = session::close_each(args.which.as_deref(), &|silent| out.note(&waiting(silent)), destroy)?;
-    failures.extend(done.failed.into_iter().map(Failure::from));
+    let done = session::close_each(args.which.as_deref(), &|silent| note(&waiting(silent)), destroy)?;
+    let failed = done.failed.into_iter().map(Failure::from);
+    failures.extend(failed.filter(|failure| !(args.if_open && failure.kind == Kind::NotOpen)));
     let closed = done.closed;
     if let Some(last) = failures.pop() {
         for closed in &closed {
@@ -43,11 +44,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         return Err(last);
     }
     for closed in closed.iter().filter(|closed| closed.killed) {
-        out.warn(&format!(
-            "{} was served by a process that had been killed; what it left was cleared away. What had been \
-             flushed is safe; check what was written last",
-            shown(&closed.volume)
-        ));
+        out.warn(&said("close killed", &facts(closed, Value::Null)));
     }
     out.result(&json!({"closed": closed}), || match closed.as_slice() {
         [] => "Nothing was open.".to_owned(),

@@ -1,11 +1,11 @@
 //! `create`: a new container, a device formatted as one, or a hidden volume inside another.
 
 use crate::asking::Terminal;
-use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, key_rows};
+use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, cipher, key_rows};
 use crate::progress::Later;
 use crate::unlock_args::{HiddenArgs, SecretArgs};
 use crate::verbs::*;
-use keyway::create::{CreateLoss, CreateRequest, Created, CreatedDetails, FileSystem, HashName};
+use keyway::create::{CreateRequest, Created, CreatedDetails, FileSystem, HashName};
 
 /// Make a new volume in a file or on a device, or a hidden one inside another
 #[derive(clap::Args, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = choice(NEW_FORMATS), default_value = "veracrypt")]
     format: Family,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes). BitLocker: aes-xts-128 (default), aes-xts-256, aes-cbc-128, aes-cbc-256
-    #[arg(long, value_name = "CIPHER")]
+    #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = cipher)]
     cipher: Option<String>,
     /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
@@ -67,15 +67,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .hint("choose another name, or replace it with --force; for a hidden volume use --hidden SIZE"),
         other => other,
     })?;
-    let (path, hidden) = (args.path.display(), bytes(args.hidden.unwrap_or_default()));
-    let question = match plan.loses {
-        Some(CreateLoss::Device) => Some(format!("Everything on {path} will be lost.")),
-        Some(CreateLoss::File) => Some(format!("{path} will be replaced; everything in it will be lost.")),
-        Some(CreateLoss::OuterEnd) => Some(format!(
-            "The last {hidden} of {path} will be overwritten; files of the outer volume that lie there are lost."
-        )),
-        _ => None,
-    };
+    let lost = json!({"loses": plan.loses, "path": in_json(&args.path), "hidden_bytes": args.hidden});
+    let question = plan.loses.map(|_| said("create loses", &lost));
     if !args.dry.go_on(&plan, question.as_deref(), out)? {
         return Ok(());
     }

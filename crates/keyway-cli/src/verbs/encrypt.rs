@@ -2,7 +2,7 @@
 
 use super::drive;
 use crate::conversion::HowArgs;
-use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS};
+use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, cipher};
 use crate::unlock_args::{NewArgs, SecretArgs};
 use crate::verbs::*;
 use keyway::conversion::{ConversionRequest, FreeSpace, Goal, NewVolume};
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = choice(NEW_FORMATS))]
     format: Option<Family>,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
-    #[arg(long, value_name = "CIPHER")]
+    #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = cipher)]
     cipher: Option<String>,
     /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]

@@ -6,6 +6,7 @@ use crate::told;
 use crate::verbs::*;
 use keyway::conversion::describe;
 use keyway::detect::{What, detect};
+use keyway::disk::{Disk, listed};
 use keyway::medium::{look_again, must_exist};
 use keyway::{Caching, LockedVolume};
 use keyway_volume::VolumeError;
@@ -28,8 +29,16 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if let Some(found) = look_again(|| describe(path, args.journal.path()))? {
         return out.result(&conversion::document(path, &found), || conversion::words(path, &found));
     }
+    let asks = args.ask || args.target.sources()?.is_given();
+    if !asks
+        && !keyway::drive::is_drive(path)
+        && let Some(disk) = listed(path, &args.target.arguments())?
+    {
+        let document = facts(&disk, json!({ "format": null }));
+        return out.result(&document, || disk_words(path, &disk));
+    }
     let volume = args.target.locked()?;
-    if !volume.sources.is_given() && !args.ask {
+    if !asks {
         return look_again(|| match volume.family()? {
             Family::VeraCrypt if keyway::drive::is_drive(path) => drive::show(path, out),
             Family::BitLocker | Family::VeraCrypt => outside(&volume, out),
@@ -68,4 +77,16 @@ fn outside(volume: &LockedVolume<'_>, out: Output) -> Result<(), Failure> {
 
 fn words(path: &Path, document: &Value) -> String {
     format!("{}\n{}", shown(path), pairs(&told::described(document)))
+}
+
+/// A disk's partitions, and what they hold.
+fn disk_words(path: &Path, disk: &Disk) -> String {
+    let rows = disk.partitions.iter().map(|one| {
+        let (begins, size) = (bytes(one.offset_bytes), bytes(one.size_bytes));
+        let holds = said("disk holds", &facts(one, Value::Null));
+        vec![one.number.to_string(), begins, size, holds, one.name.as_ref().unwrap_or(&one.purpose).clone()]
+    });
+    let rows = table(&["partition", "begins at", "size", "holds", "name or type"], 5, rows);
+    let facts = facts(disk, json!({"path": in_json(path), "table": disk.disk.to_uppercase()}));
+    format!("{}\n{rows}", said("disk table", &facts))
 }

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 // What nearly every verb speaks of.
 pub(crate) use crate::dry_run::{DryRunArgs, TargetArgs};
 pub(crate) use crate::failure::{Exit, Failure};
-pub(crate) use crate::output::{Output, bytes, pairs, table};
+pub(crate) use crate::output::{Output, bytes, note, pairs, table};
 pub(crate) use crate::progress::SearchBar;
 pub(crate) use crate::shown::shown;
 pub(crate) use crate::size;
@@ -61,7 +61,7 @@ pub(crate) fn choice<T: Clone + Send + Sync + 'static, const N: usize>(
 ) -> impl TypedValueParser<Value = T> {
     let words = all.each_ref().map(|(word, _, what)| PossibleValue::new(*word).help(*what));
     PossibleValuesParser::new(words).try_map(move |given| {
-        let known = all.iter().find(|(word, ..)| *word == given);
+        let known = all.iter().find(|(word, ..)| word.eq_ignore_ascii_case(&given));
         known.map(|(_, value, _)| value.clone()).ok_or("there is no such word")
     })
 }

@@ -4,12 +4,12 @@ use crate::attach_words::{WAYS, warn_of_a_socket};
 use crate::session_words::{self, told_of};
 use crate::unlock_args::ProtectArgs;
 use crate::verbs::*;
-use keyway::session::{AttachBy, AttachRequest, SessionPlan, SessionSecrets};
+use keyway::session::{AttachBy, AttachRequest, SessionPlan, SessionSecrets, mount_open};
 
 /// Unlock a volume and attach it: as a file, as root also as a block device, mounted where asked
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Mount the file system inside on this folder (needs root)
+    /// Mount the file system inside on this folder (needs root); of a volume that is open, that as well
     #[arg(index = 2)]
     mountpoint: Option<PathBuf>,
     /// Mount it with these options of mount(8), as `noatime,uid=1000`; nosuid and nodev always hold
@@ -45,6 +45,15 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut volume = args.on.target.locked()?;
     volume.protect = args.protect.wanted(args.protect_hidden);
+    // What is open is mounted, and no secret is asked for again.
+    if let Some(at) = &args.mountpoint
+        && let Some(plan) = mount_open(&volume.path, at, &args.mount_options, args.read_only)?
+    {
+        if !args.on.dry.go_on(&plan, None, out)? {
+            return Ok(());
+        }
+        return session_words::tell(&plan.run()?, &[], false, out);
+    }
     let mut request = AttachRequest::new(&volume.path, volume.arguments.clone(), args.attach.clone());
     request.mount.clone_from(&args.mountpoint);
     request.mount_options.clone_from(&args.mount_options);

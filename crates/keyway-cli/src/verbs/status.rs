@@ -13,13 +13,16 @@ pub(crate) struct Args {
     /// A volume, its device or its mount point; all open ones when left out
     #[arg(value_name = "VOLUME|DEVICE|MOUNTPOINT")]
     which: Option<PathBuf>,
+    /// VOLUME is a disk, and this partition of it is meant
+    #[arg(long, value_name = "N", requires = "which")]
+    partition: Option<u32>,
     #[command(flatten)]
     journal: JournalArgs,
 }
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     match &args.which {
-        Some(name) => look_again(|| one(name, args.journal.path(), out)),
+        Some(name) => look_again(|| one(name, args, out)),
         None => all(out),
     }
 }
@@ -34,8 +37,8 @@ fn all(out: Output) -> Result<(), Failure> {
     out.result(&document, || status_words::all(&volumes, &waiting, &roots))
 }
 
-fn one(name: &Path, journal: Option<&Path>, out: Output) -> Result<(), Failure> {
-    match AnyStatus::of(name, journal)? {
+fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
+    match AnyStatus::of(name, args.partition, args.journal.path())? {
         AnyStatus::Volume(status) => out.result(&document(&status), || status_words::one(name, &status)),
         AnyStatus::Converting { path, found, open } => {
             let document = OpenVolume::beside(conversion::document(&path, &found), open.as_deref());

@@ -86,6 +86,10 @@ impl FromStr for FileSystem {
     type Err = MkfsError;
 
     fn from_str(text: &str) -> Result<Self, MkfsError> {
+        // As the kernel, and people, call it.
+        if ["vfat", "fat32", "msdos"].iter().any(|name| name.eq_ignore_ascii_case(text)) {
+            return Ok(Self::Fat);
+        }
         let same = |fs: &Self| fs.name().eq_ignore_ascii_case(text);
         Self::ALL.into_iter().find(same).ok_or_else(|| MkfsError::Unknown(text.to_owned()))
     }

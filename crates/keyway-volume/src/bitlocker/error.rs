@@ -8,7 +8,7 @@ use super::recovery::RecoveryFault;
 use super::startup_key::StartupKeyFault;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
-use keyway_error::explain;
+use keyway_error::{Advice, explain};
 use keyway_store::StoreError;
 use std::fmt;
 use std::path::PathBuf;
@@ -60,9 +60,9 @@ pub enum BitLockerError {
     /// Nothing was given, and the volume is not suspended.
     #[error("this volume needs a secret (it opens with: {})", Kinds(.0))]
     NoSecret(Vec<Protection>),
-    /// The password opens no protector.
+    /// The password opens no protector; these are the others that the volume has.
     #[error("the password is wrong")]
-    WrongPassword,
+    WrongPassword(Vec<(Protection, Guid)>),
     /// The recovery password is well-formed and opens no protector.
     #[error(
         "the recovery password is well-formed, but is not this volume's (whose identifier is {})",
@@ -123,7 +123,7 @@ explain! { BitLockerError, through Store | Layout {
     Self::Unsupported(Unsupported::Pieces) => [Unsupported Contents, LetWindowsFinish],
     Self::NoSuchProtector { .. } => [NoSuchProtector Secret, GiveAnySecret],
     Self::NoSecret(_) => [NoSecret Request, GiveAnySecret],
-    Self::WrongPassword => [WrongSecret Secret, CheckPassword],
+    Self::WrongPassword(others) => [WrongSecret Secret, CheckPassword, ..other_protectors(others)],
     Self::WrongRecoveryPassword(_) => [WrongRecoveryPassword Secret, FindPaper],
     Self::MistypedRecoveryPassword(_) => [MistypedRecoveryPassword Secret, CompareWithPaper],
     Self::OtherStartupKey { .. } => [OtherStartupKey Secret, NameStartupKeyOfThat],
@@ -134,6 +134,17 @@ explain! { BitLockerError, through Store | Layout {
     Self::Stopped => [Interrupted Stopped],
     Self::Cipher(_) => [Ours],
 } }
+
+/// What else opens a volume, as its owner knows it: Windows shows the first eight digits of an identifier.
+fn other_protectors(others: &[(Protection, Guid)]) -> Option<Advice> {
+    let words = |(kind, id): &(Protection, Guid)| {
+        let kind = kind.name().replace('-', " ").replace("tpm", "TPM").replace("pin", "PIN");
+        let id: String = id.to_string().chars().take(8).collect();
+        format!("{kind} {id}…")
+    };
+    let protectors: Vec<String> = others.iter().map(words).collect();
+    (!protectors.is_empty()).then_some(Advice::OtherProtectors { protectors })
+}
 
 /// What is wrong with one copy of the metadata.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

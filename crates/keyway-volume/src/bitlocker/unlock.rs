@@ -243,7 +243,9 @@ fn master_key(
         }
         let protectors = of(kind);
         if !protectors.is_empty() {
-            failure = failure.or(Some(wrong(secret, protectors.iter().map(|p| p.id).collect())));
+            let others = all.iter().filter(|p| p.protection != kind).map(|p| (p.protection, p.id)).collect();
+            let ids = protectors.iter().map(|p| p.id).collect();
+            failure = failure.or(Some(wrong(secret, ids, others)));
         }
     }
     if let Some(failure) = failure {
@@ -283,9 +285,9 @@ fn given(metadata: &Metadata, bytes: &SecretBytes) -> Result<SecretKey, BitLocke
     opens.map(|_| key).ok_or(BitLockerError::WrongMasterKey)
 }
 
-fn wrong(secret: &Secret, ids: Vec<Guid>) -> BitLockerError {
+fn wrong(secret: &Secret, ids: Vec<Guid>, others: Vec<(Protection, Guid)>) -> BitLockerError {
     match secret {
-        Secret::Password(_) => BitLockerError::WrongPassword,
+        Secret::Password(_) => BitLockerError::WrongPassword(others),
         Secret::RecoveryPassword(_) => BitLockerError::WrongRecoveryPassword(ids),
         Secret::StartupKey(key) if ids.contains(&key.id) => BitLockerError::WrongStartupKey(key.id),
         Secret::StartupKey(key) => BitLockerError::OtherStartupKey { given: key.id, wanted: ids },

@@ -1,6 +1,7 @@
 //! A BitLocker volume's damaged first sector and copies of its metadata, written anew from a good copy.
 
 use super::family::family;
+use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
 use crate::searching::Searched;
@@ -8,7 +9,6 @@ use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_fs::FoundFileSystem;
-use keyway_store::FileStore;
 use keyway_volume::bitlocker::{self, CopyState, OpenedKeys, UnlockRequest};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub struct RepairPlan<'a> {
     #[serde(skip)]
     locked: &'a LockedVolume<'a>,
     #[serde(skip)]
-    store: FileStore,
+    store: Part,
     #[serde(skip)]
     opened: OpenedKeys,
 }

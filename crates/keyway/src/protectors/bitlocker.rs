@@ -1,5 +1,6 @@
 //! The protectors of a BitLocker volume.
 
+use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::key_file::NewKeyFile;
 use crate::locked::LockedVolume;
@@ -7,7 +8,6 @@ use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_secret::SecretBytes;
-use keyway_store::FileStore;
 use keyway_volume::bitlocker::{
     self, BitLockerError, ChangeError, Guid, NewProtector, OpenedKeys, Protection, RecoveryPassword,
     RewriteError, Secret, StartupKey,
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The protectors of a BitLocker volume that opened.
 pub struct Protectors<'a> {
     pub(super) volume: &'a LockedVolume<'a>,
-    pub(super) store: FileStore,
+    pub(super) store: Part,
     pub(super) keys: OpenedKeys,
     /// What the volume's owner should know.
     pub warnings: Vec<String>,

@@ -27,6 +27,7 @@ const SLACK: u64 = 64 << 10;
 pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Result<ResizePlan<'a>, Error> {
     let path = &*volume.path;
     medium::must_exist(path)?;
+    volume.must_be_whole()?;
     medium::must_be_writable(path)?;
     refuse_if_begun(path)?;
     refuse_if_used(path)?;

@@ -28,7 +28,7 @@ impl Sources {
         secrets: &dyn Secrets,
         look: impl FnOnce() -> Result<Locked, E>,
     ) -> Result<Vec<Secret>, E> {
-        let mut named = self.named_secrets()?;
+        let mut named = self.named_secrets(path, secrets)?;
         if self.startup_key.is_none() && self.tpm.is_none() && !named.is_empty() {
             return Ok(named);
         }
@@ -38,7 +38,7 @@ impl Sources {
     }
 
     /// The password and the recovery password, where they were named.
-    fn named_secrets(&self) -> Result<Vec<Secret>, Error> {
+    fn named_secrets(&self, path: &Path, asked: &dyn Secrets) -> Result<Vec<Secret>, Error> {
         if !self.password.keyfiles.is_empty() || self.password.pim.is_some() {
             return Err(Misuse::NoKeyfiles.into());
         }
@@ -53,6 +53,12 @@ impl Sources {
         }
         if let Some(given) = &self.recovery_password {
             secrets.push(Secret::RecoveryPassword(recovery_password(given)?));
+        }
+        if self.asks_recovery_password {
+            let subject = Subject::Volume(path.to_owned());
+            let typed = asked.answer(&Question { wanted: Wanted::RecoveryPassword, subject: &subject })?;
+            let typed = typed.ok_or(Misuse::NoPassword)?;
+            secrets.push(Secret::RecoveryPassword(recovery_in(&typed)?));
         }
         Ok(secrets)
     }
@@ -83,7 +89,11 @@ impl Sources {
         if has(Protection::Password)
             && let Some(password) = ask(Wanted::Password)?
         {
-            return Ok(vec![Secret::Password(password)]);
+            // The 48 digits are what people have on paper, whatever they are asked for.
+            return Ok(vec![match has(Protection::RecoveryPassword) && has_48_digits(&password) {
+                true => Secret::RecoveryPassword(recovery_in(&password)?),
+                false => Secret::Password(password),
+            }]);
         }
         if has(Protection::RecoveryPassword)
             && let Some(typed) = ask(Wanted::RecoveryPassword)?
@@ -110,6 +120,13 @@ fn recovery_password(given: &OsStr) -> Result<RecoveryPassword, Error> {
     let bytes =
         SecretBytes::read_from(file, RECOVERY_FILE_LIMIT).map_err(|e| Error::system("read", path, e))?;
     recovery_in(&bytes)
+}
+
+/// Whether a text is digits, as many as a recovery password has, and what may stand between them.
+fn has_48_digits(text: &[u8]) -> bool {
+    let separates = |byte: &u8| matches!(byte, b' ' | b'-' | b'.' | b'_' | b'\t');
+    let digits = text.iter().filter(|byte| byte.is_ascii_digit()).count();
+    digits == 48 && text.iter().all(|byte| byte.is_ascii_digit() || separates(byte))
 }
 
 /// The recovery password in a text. What Windows saves tells around it what it is for, in UTF-16.
@@ -208,6 +225,17 @@ mod tests {
         let failure = read(TEXT.replace("422125", "422126").as_bytes()).expect_err("mistyped");
         assert!(matches!(failure, Error::BitLocker(BitLockerError::MistypedRecoveryPassword(_))));
         assert!(failure.to_string().contains("group 3"), "{failure}");
+    }
+
+    #[test]
+    fn a_recovery_password_is_told_from_a_password() {
+        let plain = TEXT.replace('-', "");
+        assert!(has_48_digits(TEXT.as_bytes()) && has_48_digits(plain.as_bytes()));
+        assert!(has_48_digits(TEXT.replace('-', " ").as_bytes()));
+        // Mistyped it is one, too: then its group is told.
+        assert!(has_48_digits(TEXT.replace("422125", "422126").as_bytes()));
+        assert!(!has_48_digits(&plain.as_bytes()[1..]));
+        assert!(!has_48_digits(format!("{plain}a").as_bytes()) && !has_48_digits(b""));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Sources {
     pub password: PasswordSource,
     /// A recovery password: its 48 digits, or a file that holds it; `-` is standard input.
     pub recovery_password: Option<OsString>,
+    /// The recovery password is asked for, even if there is a password that could be.
+    pub asks_recovery_password: bool,
     /// A startup key's file, or a folder in which the volume's one is looked for.
     pub startup_key: Option<PathBuf>,
     /// A TPM that is asked for the key.
@@ -51,7 +53,8 @@ impl Sources {
 
     /// Whether anything was named that only BitLocker volumes have.
     pub fn names_bitlocker(&self) -> bool {
-        self.recovery_password.is_some() || self.startup_key.is_some() || self.tpm.is_some()
+        let recovery = self.recovery_password.is_some() || self.asks_recovery_password;
+        recovery || self.startup_key.is_some() || self.tpm.is_some()
     }
 
     fn recovery_from_stdin(&self) -> bool {

@@ -24,11 +24,11 @@ pub enum AnyStatus {
 }
 
 impl AnyStatus {
-    /// Looks at the volume of that name; its journal may lie elsewhere.
+    /// Looks at the volume of that name, or at that partition of a disk; its journal may lie elsewhere.
     ///
     /// # Errors
     /// It isn't there, can't be read, is plainly no volume, or is damaged.
-    pub fn of(name: &Path, journal: Option<&Path>) -> Result<Self, Error> {
+    pub fn of(name: &Path, partition: Option<u32>, journal: Option<&Path>) -> Result<Self, Error> {
         let open = OpenVolume::find(name)?;
         let (path, converts) = match &open {
             Some(open) => (&*open.state.volume, open.state.details.get("converting").is_some()),
@@ -49,7 +49,7 @@ impl AnyStatus {
             None => {
                 let waiting = WaitingVolume::named(Some(name))?.into_iter().next();
                 let volume = waiting.as_ref().map_or(name, |waiting| &*waiting.volume);
-                VolumeStatus { waiting: waiting.clone(), ..VolumeStatus::locked(volume)? }
+                VolumeStatus { waiting: waiting.clone(), ..VolumeStatus::locked(volume, partition)? }
             }
         };
         Ok(Self::Volume(Box::new(status)))

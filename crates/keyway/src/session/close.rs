@@ -1,6 +1,7 @@
 //! Closing several volumes, some of which may lie inside others.
 
 use super::error::SessionError;
+use super::in_use::open_name;
 use super::others::OtherUser;
 use crate::error::Error;
 use keyway_attach::session::{Closed, Closing, SessionState, clean_stale, close_so, find, list};
@@ -41,7 +42,7 @@ impl ClosedVolume {
 /// # Errors
 /// One is not open, or this user's sessions can't be looked at.
 pub fn plan_close(name: Option<&Path>) -> Result<Vec<ClosedVolume>, Error> {
-    let open = match name {
+    let open = match name.map(open_name).transpose()?.as_deref() {
         Some(name) => {
             vec![find(name)?.ok_or_else(|| whose(name, AttachError::NotOpen(name.display().to_string())))?]
         }
@@ -73,7 +74,7 @@ pub fn close_each(
     destroy: impl FnMut(&str) -> bool,
 ) -> Result<ClosedEach, Error> {
     let names = match name {
-        Some(name) => vec![name.to_owned()],
+        Some(name) => vec![open_name(name)?],
         None => list()?.into_iter().map(|state| state.id.into()).collect(),
     };
     let mut all = ClosedEach::default();

@@ -6,7 +6,8 @@ use keyway_attach::AttachError;
 use keyway_attach::session::{SessionState, clean_stale, find, list};
 use keyway_engine::Access;
 use keyway_store::{InUse, OpenMode, Operation, StoreError, refuse_if_claimed};
-use std::path::Path;
+use keyway_sys::partitions;
+use std::path::{Path, PathBuf};
 
 /// Refuses a volume that is served already, or whose bytes somebody has by another name.
 ///
@@ -53,4 +54,15 @@ fn refuse_if_found(path: &Path) -> Result<(), Error> {
     let already =
         |state: SessionState| AttachError::AlreadyOpen { volume: state.volume.display().to_string() };
     find(path)?.map_or(Ok(()), |state| Err(already(state).into()))
+}
+
+/// The name that a volume is open by: a disk stands for the one of its partitions that is open.
+pub(super) fn open_name(name: &Path) -> Result<PathBuf, Error> {
+    if find(name)?.is_none() {
+        let mut open = partitions(name).into_iter().filter(|device| matches!(find(device), Ok(Some(_))));
+        if let (Some(one), None) = (open.next(), open.next()) {
+            return Ok(one);
+        }
+    }
+    Ok(name.to_owned())
 }

@@ -15,6 +15,8 @@ mod close;
 pub(crate) mod error;
 mod host_secrets;
 mod in_use;
+mod later_mount;
+mod mount_point;
 mod others;
 mod overview;
 mod pipe;
@@ -38,12 +40,14 @@ pub use keyway_attach::session::{
     clean_stale, close, close_so, find, list, status, warden,
 };
 pub use keyway_attach::{AttachError, LocalUsers, Notice, Silence, SilentProcess, on_notice};
+pub use later_mount::{MountOpenPlan, mount_open};
+pub use mount_point::mount_point;
 pub use others::OtherUser;
 pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};
 pub use plan::{AttachChoice, SessionPlan, SessionSecrets};
 pub use program::ServingProgram;
 pub use refusal::SessionRefusal;
-pub use request::{AttachBy, AttachRequest, by_fuse, by_ourselves, mount_point};
+pub use request::{AttachBy, AttachRequest, by_fuse, by_ourselves};
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,16 @@
 //! What is known of a volume, open or not: the fields that `manage-bde -status` shows, and what is done through it.
 
+use super::in_use::open_name;
 use super::others::OtherUser;
+use crate::disk;
 use crate::drive::{self, Drive, LockState};
 use crate::error::{Error, about};
-use crate::medium;
+use crate::unlock::UnlockArguments;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, SessionState, SessionStatus};
+use keyway_engine::Access;
 use keyway_fs::FoundFileSystem;
-use keyway_store::Store;
+use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, Method};
 use keyway_volume::{VolumeError, inspect};
 use serde::{Serialize, Serializer};
@@ -42,7 +45,7 @@ impl OpenVolume {
     /// # Errors
     /// This user's sessions can't be looked at.
     pub fn find(what: impl AsRef<Path>) -> Result<Option<Self>, Error> {
-        Ok(session::find(what)?.and_then(Self::ask))
+        Ok(session::find(open_name(what.as_ref())?)?.and_then(Self::ask))
     }
 
     /// Asks the process; `None` where it is not open any more.
@@ -210,11 +213,12 @@ impl VolumeStatus {
     ///
     /// # Errors
     /// It can't be read, is plainly no volume, or is damaged.
-    pub fn locked(path: &Path) -> Result<Self, Error> {
-        if drive::is_drive(path) {
+    pub fn locked(path: &Path, partition: Option<u32>) -> Result<Self, Error> {
+        if partition.is_none() && drive::is_drive(path) {
             return Ok(Self::drive(&Drive::open(path)?));
         }
-        let store = medium::look(path)?;
+        let arguments = UnlockArguments { partition, ..UnlockArguments::new() };
+        let store = disk::open(path, &arguments, Access::ReadOnly, Caching::Buffered)?;
         if !bitlocker::is_volume(&store)? {
             // What has a file system in front is nobody's volume; `manage-bde` has these words for it.
             let plain = FoundFileSystem::find(&store).is_ok_and(|found| found.is_some());

@@ -3,6 +3,7 @@
 
 use super::error::{Purpose, SessionError};
 use super::in_use::{refuse_if_open, refuse_if_taken};
+use super::mount_point::mount_point_to_be;
 use super::plan::{AttachChoice, SessionPlan};
 use crate::error::{Error, Misuse};
 use crate::medium;
@@ -13,7 +14,7 @@ use keyway_attach::session::{
 };
 use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
 use keyway_engine::Access;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The way to attach a volume.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -102,7 +103,7 @@ impl AttachRequest {
             return Err(Misuse::CacheWithHidden.into());
         }
         let (way, otherwise) = self.way()?;
-        let mount = self.mount.as_deref().map(mount_point).transpose()?;
+        let mount = self.mount.as_deref().map(mount_point_to_be).transpose()?;
         if self.discards && self.protect_hidden {
             return Err(Misuse::DiscardsAroundHidden.into());
         }
@@ -237,13 +238,4 @@ fn chosen(mount: bool, allowed: impl Fn(&Attachment) -> bool) -> Result<AttachCh
 
 fn lacking(purpose: Purpose) -> impl Fn(Lack) -> SessionError {
     move |lack| SessionError::Lacks { purpose, lack }
-}
-
-/// An existing folder, by a path that holds anywhere.
-///
-/// # Errors
-/// It isn't there, or is no folder.
-pub fn mount_point(path: &Path) -> Result<PathBuf, Error> {
-    let full = path.canonicalize().map_err(|e| Error::system("use the mount point", path, e))?;
-    if full.is_dir() { Ok(full) } else { Err(Misuse::MountPointNotFolder(path.to_owned()).into()) }
 }

@@ -3,6 +3,7 @@
 use super::Session;
 use super::error::SessionError;
 use super::in_use::refuse_if_taken;
+use super::mount_point::make_mount_point;
 use super::plan::{AttachChoice, SessionPlan, SessionSecrets};
 use crate::error::Error;
 use crate::medium;
@@ -62,10 +63,12 @@ pub(super) fn serve(
         _ => error,
     })?;
     drop(progress);
+    plan.mount.as_deref().map_or(Ok(()), make_mount_point)?;
     if plan.discards && open.info.is_hidden() {
         return Err(SessionError::DiscardsInHidden.into());
     }
-    let details = details(&open.info, &secrets, plan.discards)?;
+    let mut details = details(&open.info, &secrets, plan.discards)?;
+    details["partition"] = json!(plan.arguments.partition);
     let credentials = secrets.hosts.as_deref().map(Credentials::parse).transpose();
     let credentials = credentials.map_err(SessionError::from)?.map(Arc::new);
     drop(secrets);

@@ -1,6 +1,7 @@
 //! What a session has that takes paths to take down, and what can be done about it.
 
 use crate::session::folder::SessionFolder;
+use crate::session::later_mount;
 use crate::session::stale::clean_stale_in;
 use crate::{AttachError, fuse, loopdev, mount, path_text};
 use serde::{Deserialize, Serialize};
@@ -100,7 +101,12 @@ impl Record {
         let folder = || SessionFolder::new(self.folder.clone());
         let done = match action {
             Action::Drain => self.cache.as_deref().map_or(Ok(()), loopdev::refuse_while_open),
-            Action::Unmount => away(&mut self.mountpoint, mount::unmount),
+            Action::Unmount => {
+                if let (None, Some(device)) = (&self.mountpoint, &self.device) {
+                    self.mountpoint = later_mount::place(&folder(), device);
+                }
+                away(&mut self.mountpoint, mount::unmount)
+            }
             Action::DetachDevice => away(&mut self.device, loopdev::detach),
             Action::DetachCache => away(&mut self.cache, loopdev::detach),
             Action::UnmountFuse => away(&mut self.fuse, fuse::release),

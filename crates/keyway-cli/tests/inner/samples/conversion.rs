@@ -48,7 +48,7 @@ pub(super) fn converting() -> Vec<Failure> {
         E::Headers(veracrypt::CreateError::PimTooLarge(99_999)),
         E::Headers(veracrypt::CreateError::ReadBack),
         E::Headers(veracrypt::CreateError::Volume(VolumeError::NoSecret)),
-        E::BitLocker(BitLockerError::WrongPassword),
+        E::BitLocker(BitLockerError::WrongPassword(Vec::new())),
         E::Metadata(bitlocker::CreateError::NoProtector),
         E::TooLong(EntryTooLong(70_000)),
         E::NotConvertible(NotConvertible::Bitmaps),

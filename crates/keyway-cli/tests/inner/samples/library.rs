@@ -2,6 +2,7 @@
 
 use super::super::Failure;
 use super::{io, random, v};
+use keyway::disk::DiskError;
 use keyway::drive::Fault;
 use keyway::resize::ResizeError;
 use keyway::tour::{TourError, TourLack};
@@ -16,10 +17,11 @@ use keyway_volume::{HashName, veracrypt};
 
 pub(super) fn library() -> Vec<Failure> {
     let at = |error: Error| Error::At { path: v(), error: Box::new(error) };
+    let disk = |error: DiskError| Error::Disk(error);
     let size = |error: ResizeError| Error::Resizing(error);
     let answer = Failure::usage("nobody answered", "say --yes").kind(keyway_error::Kind::Declined);
     failures![
-        at(Error::BitLocker(BitLockerError::WrongPassword)),
+        at(Error::BitLocker(BitLockerError::WrongPassword(Vec::new()))),
         at(Error::Create(veracrypt::CreateError::Exists(v()))),
         at(Error::answer(answer.clone())),
         Error::answer(answer),
@@ -37,6 +39,13 @@ pub(super) fn library() -> Vec<Failure> {
             error: Box::new(Error::Stopped),
             left: Advice::FileSystemRestored { filesystem: "NTFS".to_owned() }
         },
+        disk(DiskError::NoSuchPartition { path: "disk.img".into(), number: 7 }),
+        disk(DiskError::NoTable(v())),
+        disk(DiskError::Several { path: "disk.img".into(), numbers: vec![2, 3] }),
+        disk(DiskError::NothingEncrypted("disk.img".into())),
+        disk(DiskError::Damaged("disk.img".into())),
+        disk(DiskError::Guessed { path: "disk.img".into(), number: 1 }),
+        disk(DiskError::Whole("disk.img".into())),
         Error::Stopped,
         Error::Random(random()),
         Misuse::NotBitLocker(v()),
@@ -94,6 +103,7 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::MountNeedsDevice,
         Misuse::CacheNeedsLoop,
         Misuse::KernelProtectsNothing,
+        Misuse::NoMountPoint("/mnt/usb".into()),
         Misuse::MountPointNotFolder("/mnt".into()),
         Misuse::NoUnprovenPort,
         Misuse::Unproven { address: [0, 0, 0, 0].into(), by_nvme: false },

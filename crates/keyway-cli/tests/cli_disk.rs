@@ -1,0 +1,193 @@
+//! A whole disk is named where one of its partitions is meant: which one is said before anybody is asked for a secret, and
+//! nothing outside of it is touched.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, has_fuse};
+use std::fs::{read, write};
+use std::process::Output;
+
+const SECTOR: usize = 512;
+const MIB: usize = 1 << 20;
+
+/// Volumes that are to be partitions.
+struct Volumes {
+    cli: Cli,
+}
+
+impl Volumes {
+    /// A VeraCrypt volume `hc` of 1 MiB.
+    fn new() -> Self {
+        let cli = Cli::new();
+        cli.volume("hc");
+        Self { cli }
+    }
+
+    /// A BitLocker volume `bl` as well.
+    fn with_bitlocker() -> Self {
+        let volumes = Self::new();
+        let made =
+            "create @bl --format bitlocker --size 64M --quick --filesystem none --no-recovery-password";
+        volumes.cli.ends(0, &format!("{made} --password-file @pw"));
+        volumes
+    }
+
+    /// A disk with an MBR whose partitions hold these files, the first at 1 MiB; an empty name is a MiB of zeros.
+    fn disk(&self, name: &str, partitions: &[&str]) {
+        let mut disk = vec![0; MIB];
+        for (number, file) in partitions.iter().enumerate() {
+            let held =
+                if file.is_empty() { vec![0; MIB] } else { read(self.cli.path(file)).expect("the volume") };
+            let entry = 446 + 16 * number;
+            disk[entry + 4] = 7;
+            for (at, sectors) in [(8, disk.len() / SECTOR), (12, held.len() / SECTOR)] {
+                disk[entry + at..entry + at + 4].copy_from_slice(&(sectors as u32).to_le_bytes());
+            }
+            disk.extend(held);
+        }
+        disk[510..512].copy_from_slice(&[0x55, 0xaa]);
+        disk.extend([0; 12_345]);
+        write(self.cli.path(name), disk).expect("written");
+    }
+}
+
+fn said(done: &Output) -> String {
+    String::from_utf8_lossy(&done.stderr).into_owned()
+}
+
+#[test]
+fn the_only_bitlocker_partition_is_meant() {
+    let volumes = Volumes::with_bitlocker();
+    let cli = &volumes.cli;
+    volumes.disk("disk", &["", "hc", "bl"]);
+    let plain = cli.ends(0, "cat @bl --password-file @pw").stdout;
+    let read_out = cli.ends(0, "cat @disk --password-file @pw");
+    assert!(read_out.stdout == plain);
+    assert!(
+        said(&read_out).contains("disk is a disk; partition 3 at 3 MiB is BitLocker"),
+        "{}",
+        said(&read_out)
+    );
+    let wrong = cli.keyway.secret("wrong", "not the password of it");
+    let refused = cli.ends(3, &format!("cat @disk --password-file {}", wrong.display()));
+    assert!(said(&refused).contains("partition 3"), "said before the password is tried: {}", said(&refused));
+    // Each of them, where it is named.
+    let hidden_in_noise = cli.ends(0, "cat @disk --partition 2 --password-file @pw --pim 1").stdout;
+    assert!(hidden_in_noise == cli.plain("hc"));
+    assert_eq!(cli.json(0, "info @disk --partition 3")["format"], "bitlocker");
+    assert_eq!(cli.json(0, "status @disk")["format"], "bitlocker");
+    cli.ends(0, "header check @disk --password-file @pw");
+
+    let listed = cli.json(0, "info @disk");
+    let partitions = listed["partitions"].as_array().expect("a list");
+    let told: Vec<_> = partitions.iter().map(|p| (p["offset_bytes"].as_u64(), p["holds"].as_str())).collect();
+    let mib = |n: u64| Some(n << 20);
+    assert_eq!(told, [(mib(1), Some("other")), (mib(2), Some("noise")), (mib(3), Some("bitlocker"))]);
+    assert_eq!((listed["disk"].as_str(), listed["format"].is_null()), (Some("mbr"), true));
+    let table = String::from_utf8(cli.ends(0, "info @disk").stdout).expect("text");
+    assert!(table.contains("64 MiB  BitLocker"), "{table}");
+}
+
+#[test]
+fn what_is_changed_is_the_partition_and_nothing_else() {
+    let volumes = Volumes::with_bitlocker();
+    let cli = &volumes.cli;
+    volumes.disk("disk", &["hc", "bl", ""]);
+    let before = read(cli.path("disk")).expect("read");
+    let added = cli.json(0, "protector add @disk recovery-password --password-file @pw");
+    let digits = added["recovery_password"].as_str().expect("48 digits");
+    let after = read(cli.path("disk")).expect("read");
+    let (from, to) = (2 * MIB, 66 * MIB);
+    assert!(before.len() == after.len() && before[..from] == after[..from] && before[to..] == after[to..]);
+    assert!(before != after);
+    cli.ends(0, &format!("cat @disk --recovery-password {digits}"));
+    // As a volume of its own it opens as well.
+    write(cli.path("out"), &after[from..to]).expect("written");
+    cli.ends(0, &format!("cat @out --recovery-password {digits}"));
+    cli.ends(0, "erase @disk --yes");
+    let erased = read(cli.path("disk")).expect("read");
+    assert!(erased[..from] == after[..from] && erased[to..] == after[to..]);
+    cli.fails(4, "damaged", "", "cat @disk --partition 2 --password-file @pw");
+}
+
+#[test]
+fn noise_is_opened_and_not_changed_unless_it_is_named() {
+    let volumes = Volumes::new();
+    let cli = &volumes.cli;
+    volumes.disk("disk", &["", "hc"]);
+    let opens = "--password-file @pw --pim 1";
+    let read_out = cli.ends(0, &format!("cat @disk {opens}"));
+    assert!(read_out.stdout == cli.plain("hc"));
+    let words = "disk is a disk; partition 2 at 2 MiB looks like noise, as a VeraCrypt volume does";
+    assert!(said(&read_out).contains(words), "{}", said(&read_out));
+    let before = read(cli.path("disk")).expect("read");
+    cli.keyway.secret("new", "another one of more than twenty");
+    let change = format!("protector change @disk {opens} --new-password-file @new --new-pim 1");
+    cli.refused("usage", "--partition N", &change);
+    assert!(read(cli.path("disk")).expect("read") == before);
+    cli.ends(0, &format!("{change} --partition 2"));
+    cli.ends(0, "cat @disk --password-file @new --pim 1");
+    assert!(read(cli.path("disk")).expect("read")[..2 * MIB] == before[..2 * MIB]);
+}
+
+#[test]
+fn what_can_not_be_told_is_asked_for() {
+    let volumes = Volumes::new();
+    let cli = &volumes.cli;
+    let opens = "--password-file @pw --pim 1";
+    volumes.disk("two", &["hc", "hc"]);
+    cli.refused("ambiguous", "1, 2", &format!("cat @two {opens}"));
+    assert!(cli.ends(0, &format!("cat @two --partition 2 {opens}")).stdout == cli.plain("hc"));
+    cli.refused("not-found", "no partition 3", &format!("cat @two --partition 3 {opens}"));
+    volumes.disk("none", &["", ""]);
+    cli.fails(4, "not-a-volume", "keyway info", &format!("cat @none {opens}"));
+    cli.fails(4, "not-a-volume", "", "status @none");
+    cli.refused("ambiguous", "--partition N", "status @two");
+    assert_eq!(cli.json(0, "status @two --partition 2")["size_bytes"].as_u64(), Some(1 << 20));
+    // A volume whose header somebody has written a table over still opens as a whole, by its backup.
+    let mut whole = read(cli.path("hc")).expect("read");
+    whole[..SECTOR].copy_from_slice(&read(cli.path("none")).expect("read")[..SECTOR]);
+    write(cli.path("whole"), whole).expect("written");
+    cli.ends(0, &format!("cat @whole --partition 0 {opens}"));
+    cli.refused("usage", "leave --partition out", &format!("cat @hc --partition 1 {opens}"));
+    // What takes a whole file names the way to a partition's own device.
+    for words in [
+        "encrypt @two --password-file @pw",
+        "resize @two --size 8M --partition 1 --password-file @pw --pim 1",
+    ] {
+        let before = read(cli.path("two")).expect("read");
+        cli.refused("usage", "losetup -fP", words);
+        assert!(read(cli.path("two")).expect("read") == before, "{words}");
+    }
+}
+
+#[test]
+fn an_open_partition_is_written_through_its_disk() {
+    if !has_fuse() {
+        return;
+    }
+    let volumes = Volumes::with_bitlocker();
+    let cli = &volumes.cli;
+    volumes.disk("disk", &["hc", "bl", ""]);
+    let before = read(cli.path("disk")).expect("read");
+    let arguments = ["--attach", "fuse", "--password-file"].map(str::to_owned);
+    let password = cli.path("pw").display().to_string();
+    let open = cli.keyway.open(&cli.path("disk"), arguments.iter().chain([&password]));
+    let file = open.path("file");
+    let mut plain = read(&file).expect("the plain bytes");
+    plain[5 * MIB..][..PASSWORD.len()].copy_from_slice(PASSWORD.as_bytes());
+    {
+        use std::os::unix::fs::FileExt;
+        let file = std::fs::OpenOptions::new().write(true).open(&file).expect("the file");
+        file.write_all_at(PASSWORD.as_bytes(), 5 * MIB as u64).expect("written");
+        file.sync_all().expect("flushed");
+    }
+    assert_eq!(cli.json(0, "status @disk")["lock_status"], "Unlocked");
+    cli.fails(6, "already-open", "", "open @disk --password-file @pw");
+    open.close();
+    let after = read(cli.path("disk")).expect("read");
+    let (from, to) = (2 * MIB, 66 * MIB);
+    assert!(before[..from] == after[..from] && before[to..] == after[to..] && before != after);
+    assert!(cli.ends(0, "cat @disk --password-file @pw").stdout == plain);
+}

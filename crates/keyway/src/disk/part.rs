@@ -1,0 +1,143 @@
+//! The bytes of a medium that are one volume's: all of them, or a partition's.
+
+use keyway_engine::{Layout, LayoutError, Mapping, Segment};
+use keyway_store::{FileStore, Operation, Store, StoreError};
+
+/// A stretch of a store; counted from its own beginning, and nothing outside can be reached.
+pub(super) struct View<'a> {
+    pub(super) store: &'a dyn Store,
+    pub(super) start: u64,
+    pub(super) bytes: u64,
+}
+
+impl View<'_> {
+    /// Where that lies in the store.
+    fn at(&self, operation: Operation, offset: u64, len: u64) -> Result<u64, StoreError> {
+        match offset.checked_add(len) {
+            Some(end) if end <= self.bytes => Ok(self.start.saturating_add(offset)),
+            _ => {
+                let (name, len) = ("the partition".to_owned(), usize::try_from(len).unwrap_or(usize::MAX));
+                Err(StoreError::past_end(operation, name, offset, len, self.bytes))
+            }
+        }
+    }
+}
+
+impl Store for View<'_> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        self.store.read_at(buf, self.at(Operation::Read, offset, buf.len() as u64)?)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        self.store.write_at(buf, self.at(Operation::Write, offset, buf.len() as u64)?)
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.store.flush()
+    }
+
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        self.store.discard(self.at(Operation::Discard, offset, len)?, len)
+    }
+
+    fn size(&self) -> u64 {
+        self.bytes
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.store.sector_bytes()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.store.is_read_only()
+    }
+
+    fn is_claimed(&self) -> bool {
+        self.store.is_claimed()
+    }
+}
+
+/// A file or device, or a partition on it.
+pub(crate) struct Part {
+    store: FileStore,
+    start: u64,
+    bytes: u64,
+}
+
+impl Part {
+    pub(super) fn new(store: FileStore, start: u64, bytes: u64) -> Self {
+        Self { store, start, bytes }
+    }
+
+    pub(super) fn whole(store: FileStore) -> Self {
+        let bytes = store.size();
+        Self { store, start: 0, bytes }
+    }
+
+    fn view(&self) -> View<'_> {
+        View { store: &self.store, start: self.start, bytes: self.bytes }
+    }
+
+    /// The medium, and where on it the volume's sectors are: whoever serves them has the medium itself, past which the
+    /// kernel can be handed nothing.
+    pub(crate) fn placing(self, layout: Layout) -> Result<(FileStore, Layout), LayoutError> {
+        if self.start == 0 && self.bytes == self.store.size() {
+            return Ok((self.store, layout));
+        }
+        let beyond = |needed| LayoutError::BeyondStore { needed, present: self.bytes };
+        let moved = layout.segments().iter().map(|segment| {
+            let mut segment: Segment = segment.clone();
+            if let Mapping::Encrypted { store_offset, .. } | Mapping::Plain { store_offset } =
+                &mut segment.mapping
+            {
+                let end = store_offset.checked_add(segment.len).ok_or_else(|| beyond(u64::MAX))?;
+                if end > self.bytes {
+                    return Err(beyond(end));
+                }
+                *store_offset = store_offset.saturating_add(self.start);
+            }
+            Ok(segment)
+        });
+        let moved = Layout::new(layout.sector_bytes(), moved.collect::<Result<_, _>>()?)?;
+        let moved = match layout.guard() {
+            Some(guard) => moved.guarding(guard.clone()),
+            None => moved,
+        };
+        Ok((self.store, moved))
+    }
+}
+
+/// So that it is passed on as the store that it is.
+impl Store for Part {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
+        self.view().read_at(buf, offset)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
+        self.view().write_at(buf, offset)
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.store.flush()
+    }
+
+    fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
+        self.view().discard(offset, len)
+    }
+
+    fn size(&self) -> u64 {
+        self.bytes
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.store.sector_bytes()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.store.is_read_only()
+    }
+
+    fn is_claimed(&self) -> bool {
+        self.store.is_claimed()
+    }
+}

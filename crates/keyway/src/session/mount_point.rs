@@ -1,0 +1,73 @@
+//! The folder that a file system is mounted on.
+
+use crate::error::{Error, Misuse};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// Below this, folders to mount on are made by whoever mounts: `udisks` does.
+const MEDIA: &str = "/run/media";
+
+/// An existing folder, by a path that holds anywhere.
+///
+/// # Errors
+/// It isn't there, or is no folder.
+pub fn mount_point(path: &Path) -> Result<PathBuf, Error> {
+    let full = path.canonicalize().map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => Misuse::NoMountPoint(path.to_owned()).into(),
+        _ => Error::system("use the mount point", path, e),
+    })?;
+    if full.is_dir() { Ok(full) } else { Err(Misuse::MountPointNotFolder(path.to_owned()).into()) }
+}
+
+/// The same; or one that is made when it is needed, where nobody else has anything to say: in this user's home, and below
+/// `/run/media`.
+pub(super) fn mount_point_to_be(path: &Path) -> Result<PathBuf, Error> {
+    let full = std::path::absolute(path).map_err(|e| Error::system("use the mount point", path, e))?;
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.components().count() > 1);
+    if path.symlink_metadata().is_err() && may_be_made(&full, home.as_deref()) {
+        return Ok(full);
+    }
+    mount_point(path)
+}
+
+/// Makes what [`mount_point_to_be`] says may be made.
+pub(super) fn make_mount_point(path: &Path) -> Result<(), Error> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(path).map_err(|e| Error::system("make the mount point", path, e))
+}
+
+fn may_be_made(path: &Path, home: Option<&Path>) -> bool {
+    let below = |folder: &Path| path.starts_with(folder) && path != folder;
+    let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    plain && (below(Path::new(MEDIA)) || home.is_some_and(below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_made_at_home_and_for_media_only() {
+        let home = Some(Path::new("/home/ann"));
+        for path in ["/home/ann/stick", "/home/ann/a/b", "/run/media/ann/stick"] {
+            assert!(may_be_made(Path::new(path), home), "{path}");
+        }
+        for path in
+            ["/mnt/usb", "/home/ann", "/home/anna/x", "/run/media", "/home/ann/../bob/x", "/run/mediator"]
+        {
+            assert!(!may_be_made(Path::new(path), home), "{path}");
+        }
+        assert!(!may_be_made(Path::new("/home/ann/stick"), None));
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_with_what_makes_it() {
+        let error = mount_point_to_be(Path::new("/mnt/no-such-folder-here")).expect_err("it is not there");
+        assert!(matches!(error, Error::Misuse(Misuse::NoMountPoint(_))), "{error}");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let error = mount_point_to_be(file.path()).expect_err("it is a file");
+        assert!(matches!(error, Error::Misuse(Misuse::MountPointNotFolder(_))), "{error}");
+    }
+}
