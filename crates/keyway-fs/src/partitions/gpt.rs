@@ -107,13 +107,9 @@ fn purpose(kind: &[u8; 16]) -> String {
     word.to_owned()
 }
 
-/// CRC-32 as in IEEE 802.3, over the parts in a row.
+/// CRC-32 of the parts in a row.
 fn crc32<const N: usize>(parts: [&[u8]; N]) -> u64 {
-    let crc = parts.into_iter().flatten().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(
-            crc ^ u32::from(*byte),
-            |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
-        )
-    });
-    u64::from(!crc)
+    let mut sum = crc32fast::Hasher::new();
+    parts.into_iter().for_each(|part| sum.update(part));
+    sum.finalize().into()
 }
