@@ -23,6 +23,8 @@ fuzz_target!(|data: &[u8]| {
         assert!(found.bytes.is_none_or(|bytes| bytes > 0 && bytes <= DEVICE_BYTES));
     }
     if let Some(table) = keyway_fs::partitions::PartitionTable::read(&device).expect("memory gives it") {
-        assert!(table.partitions.iter().all(|part| part.bytes > 0 && part.start + part.bytes <= DEVICE_BYTES));
+        assert!(
+            table.partitions.iter().all(|part| part.bytes > 0 && part.start + part.bytes <= DEVICE_BYTES)
+        );
     }
 });
