@@ -291,8 +291,9 @@ fn a_journal(stands: u8, data: &[u8]) {
         Step::Put(vec![(0, vec![1; PAGE])]),
         Step::Wipe(Wipe { ranges: std::iter::once(0..512).collect(), noise: true }),
     ];
+    let (journal, anchors) = (journal(), std::iter::once(12_288..16_384).collect());
     let conversion =
-        Conversion { store: &store, journal: journal(), steps, marking: 0, front: None, lost: None };
+        Conversion { store: &store, journal, steps, marking: 0, front: None, anchors, lost: None };
     let _ = conversion.done();
     let before = threads();
     let _ = conversion.run(stands & 2 != 0, &());

@@ -69,7 +69,7 @@ pub struct Conversion<'a> {
     pub front: Option<Front>,
     /// What must be on the medium from the beginning to the last step, and does not change: the second marker, and what is
     /// needed to go on.
-    pub(crate) anchors: Vec<Range<u64>>,
+    pub anchors: Vec<Range<u64>>,
     /// Who keeps a list of sectors that can't be read, and so allows that they become zeros.
     pub lost: Option<&'a dyn LostSectors>,
 }
