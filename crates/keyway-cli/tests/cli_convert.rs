@@ -475,7 +475,7 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     cli.refused("usage", "add --yes if that is what you want", &format!("encrypt @d {SECRET}"));
     cli.refused(
         "usage",
-        "`keyway bench` lists the ciphers",
+        "`keyway bench` compares them",
         &format!("encrypt @d {SECRET} --cipher rot13 --yes"),
     );
     cli.refused(

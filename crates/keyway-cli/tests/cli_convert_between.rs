@@ -369,7 +369,7 @@ fn what_can_not_be_is_refused_before_anything_changes() {
             "leave --to-go, --no-password, --startup-key-out",
             format!("{back} --no-recovery-password"),
         ),
-        (2, "usage", "`keyway bench` lists the ciphers", format!("{back} --cipher aes-xts-128")),
+        (2, "usage", "`keyway bench` compares them", format!("{back} --cipher aes-xts-128")),
         (
             3,
             "wrong-secret",

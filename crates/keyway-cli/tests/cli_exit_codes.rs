@@ -272,7 +272,7 @@ fn creating_loses_nothing() {
     cli.refused("usage", "a volume needs at least", &format!("create @new --size 1K {with}"));
     cli.refused(
         "usage",
-        "`keyway bench` lists the ciphers",
+        "`keyway bench` compares them",
         &format!("create @new --size 1M --cipher rot13 {with}"),
     );
     cli.refused(

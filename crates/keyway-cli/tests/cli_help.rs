@@ -60,7 +60,7 @@ fn options_of_secrets_are_explained() {
 #[test]
 fn a_verb_s_own_options_stand_under_no_group_s_heading() {
     let cli = Cli::new();
-    let narrowing = ["--format", "--hash", "--header", "--system", "--system-header"];
+    let narrowing = ["--format", "--hash", "--header", "--partition", "--system", "--system-header"];
     for verb in
         ["cat", "info", "ls", "get", "put", "header backup", "header restore", "resize", "serve", "erase"]
     {

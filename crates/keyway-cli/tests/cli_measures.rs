@@ -72,7 +72,7 @@ fn bench_measures_each_buffer_with_each_number_of_threads() {
         ("write a number from 1 to 1024, or all", "--threads 0"),
         ("write a number from 1 to 1024, or all", "--threads 1025"),
         ("write a number from 1 to 1024, or all", "--threads 1,none"),
-        ("`keyway bench` lists the ciphers", "--cipher rot13"),
+        ("`keyway bench` compares them", "--cipher rot13"),
     ] {
         cli.refused("usage", says, &format!("bench {wrong}"));
     }
