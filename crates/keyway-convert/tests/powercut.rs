@@ -24,7 +24,7 @@ use support::{Damage, Loss, Power};
 /// encryptions all.
 fn cuts_wanted(case: &Case) -> u64 {
     match (std::env::var_os("KEYWAY_SLOW"), case.plan.marker.used) {
-        (None, _) => 300,
+        (None, _) => 200,
         (Some(_), None) => 10_000,
         (Some(_), Some(_)) => 5_000,
     }
@@ -249,7 +249,7 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
         let whole = FaultStore::new(MemStore::from_vec(case.image.clone()), FaultPlan::default());
         case.begin(&whole).expect("nothing fails");
         let steps = whole.steps();
-        for n in (0..steps).step_by(if cuts_wanted(&case) > 1000 { 1 } else { 3 }) {
+        for n in (0..steps).step_by(if cuts_wanted(&case) > 1000 { 1 } else { 9 }) {
             let plans = [
                 FaultPlan { writes_fail_from: Some((n, 5)), survivors: Some(n), ..FaultPlan::default() },
                 FaultPlan { flushes_fail_from: Some(n), survivors: Some(n), ..FaultPlan::default() },
