@@ -1,6 +1,5 @@
 //! Mounting the file system inside a volume, for root.
 
-use crate::session::MountPlan;
 use crate::{AttachError, User};
 use keyway_fs::Superblock;
 use rustix::io::Errno;
@@ -8,7 +7,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Options of every mount: what lies in a volume gets no rights on this machine.
@@ -30,6 +29,19 @@ const FLAGS: [(&str, MountFlags); 14] = [
     ("strictatime", MountFlags::STRICTATIME),
     ("lazytime", MountFlags::LAZYTIME),
 ];
+
+/// How the file system inside the volume is mounted.
+#[derive(Debug, Clone)]
+pub struct MountPlan {
+    /// An existing folder.
+    pub at: PathBuf,
+    /// The file system's type as `mount -t` takes it; found out when `None`.
+    pub filesystem: Option<String>,
+    /// Further options as `mount -o` takes them (mount(8)), joined by commas.
+    pub options: String,
+    /// Whoever unmounts it by other means (`umount`) has closed the volume.
+    pub ends_it: bool,
+}
 
 /// Mounts what is on the block device at the folder and returns the file system's type.
 pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Result<String, AttachError> {

@@ -2,6 +2,7 @@
 
 use super::reason::Reason;
 use super::sandbox::Sandbox;
+use crate::mount::MountPlan;
 use crate::nvme_tcp::Credentials;
 use crate::{LocalUsers, path_text};
 use serde::{Deserialize, Serialize};
@@ -95,17 +96,4 @@ pub enum NbdAddress {
         #[serde(with = "path_text")]
         certificates: PathBuf,
     },
-}
-
-/// How the file system inside the volume is mounted.
-#[derive(Debug, Clone)]
-pub struct MountPlan {
-    /// An existing folder.
-    pub at: PathBuf,
-    /// The file system's type as `mount -t` takes it; found out when `None`.
-    pub filesystem: Option<String>,
-    /// Further options as `mount -o` takes them (mount(8)), joined by commas.
-    pub options: String,
-    /// Whoever unmounts it by other means (`umount`) has closed the volume.
-    pub ends_it: bool,
 }

@@ -2,11 +2,11 @@
 
 use super::folder::SessionFolder;
 use super::latency::KernelStat;
-use super::plan::MountPlan;
 use super::served::Served;
 use super::state::SessionState;
 use super::warden::{Action, OwnSocket, Record, Warden};
-use crate::{AttachError, Refusals, Stop, mount};
+use crate::mount::{self, MountPlan};
+use crate::{AttachError, Refusals, Stop};
 use keyway_sys::MountTable;
 use std::fs::File;
 use std::io;
