@@ -1,7 +1,7 @@
 //! The bytes of a medium that are one volume's: all of them, or a partition's.
 
 use keyway_engine::{Layout, LayoutError, Mapping, Segment};
-use keyway_store::{FileStore, Operation, Store, StoreError};
+use keyway_store::{FileStore, Operation, Store, StoreError, pass_on};
 
 /// A stretch of a store; counted from its own beginning, and nothing outside can be reached.
 pub(super) struct View<'a> {
@@ -24,6 +24,8 @@ impl View<'_> {
 }
 
 impl Store for View<'_> {
+    pass_on! { [store] flush sector_bytes is_read_only is_claimed }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         self.store.read_at(buf, self.at(Operation::Read, offset, buf.len() as u64)?)
     }
@@ -32,28 +34,12 @@ impl Store for View<'_> {
         self.store.write_at(buf, self.at(Operation::Write, offset, buf.len() as u64)?)
     }
 
-    fn flush(&self) -> Result<(), StoreError> {
-        self.store.flush()
-    }
-
     fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
         self.store.discard(self.at(Operation::Discard, offset, len)?, len)
     }
 
     fn size(&self) -> u64 {
         self.bytes
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.store.sector_bytes()
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.store.is_read_only()
-    }
-
-    fn is_claimed(&self) -> bool {
-        self.store.is_claimed()
     }
 }
 
@@ -109,6 +95,8 @@ impl Part {
 
 /// So that it is passed on as the store that it is.
 impl Store for Part {
+    pass_on! { [store] flush sector_bytes is_read_only is_claimed }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         self.view().read_at(buf, offset)
     }
@@ -117,27 +105,11 @@ impl Store for Part {
         self.view().write_at(buf, offset)
     }
 
-    fn flush(&self) -> Result<(), StoreError> {
-        self.store.flush()
-    }
-
     fn discard(&self, offset: u64, len: u64) -> Result<(), StoreError> {
         self.view().discard(offset, len)
     }
 
     fn size(&self) -> u64 {
         self.bytes
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.store.sector_bytes()
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.store.is_read_only()
-    }
-
-    fn is_claimed(&self) -> bool {
-        self.store.is_claimed()
     }
 }
