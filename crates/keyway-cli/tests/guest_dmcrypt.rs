@@ -75,7 +75,7 @@ fn there(cipher: &str) -> String {
 fn bench() -> Bench {
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
     let job = Job::new(keyway.path("job"), include_str!("guest_dmcrypt.sh"));
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
+    job.program(env!("CARGO_BIN_EXE_keyway"));
     job.put("password", PASSWORD);
     job.put("password-truecrypt", TRUECRYPT);
     job.put("password-windows", WINDOWS);

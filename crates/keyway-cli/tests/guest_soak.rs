@@ -21,7 +21,7 @@ fn what_was_flushed_is_there_whatever_happens() {
     }
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
     let job = Job::new(keyway.path("job"), include_str!("guest_soak.sh"));
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
+    job.program(env!("CARGO_BIN_EXE_keyway"));
     job.put("password", Volume::PASSWORD);
     job.put("seconds", seconds.to_string());
     let volume = keyway.volume("24M");

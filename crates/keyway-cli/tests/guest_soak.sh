@@ -4,7 +4,6 @@
 # said.tsv: rounds by way, kills, takings-over, MiB verified; `wrong`: what must not be
 export LC_ALL=C
 modprobe -a ublk_drv dm-crypt loop fuse nbd virtio_blk
-cp keyway /tmp/keyway && chmod +x /tmp/keyway
 volume=/dev/vda
 
 say() {

@@ -45,7 +45,7 @@ fn a_stock_kernels_tpm_opens_a_volume() {
     let job = tempfile::tempdir().expect("a folder");
     let write = |name: &str, bytes: &[u8]| std::fs::write(job.path().join(name), bytes).expect("written");
     let read = |name: &str| std::fs::read_to_string(job.path().join(name)).unwrap_or_default();
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
+    job.program(env!("CARGO_BIN_EXE_keyway"));
     write("run.sh", SCRIPT.as_bytes());
     write("pin", b"87654321\n");
     write("wrong", b"87654320");

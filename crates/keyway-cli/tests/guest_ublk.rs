@@ -11,7 +11,7 @@ fn a_ublk_device_outlives_its_server() {
     }
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
     let job = Job::new(keyway.path("job"), include_str!("guest_ublk.sh"));
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
+    job.program(env!("CARGO_BIN_EXE_keyway"));
     job.put("password", Volume::PASSWORD);
     if std::env::var_os("KEYWAY_SLOW").is_some() {
         job.put("speed", "");

@@ -11,7 +11,7 @@ fn nothing_is_left_of_who_is_killed_at_birth_and_users_have_devices() {
     }
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
     let job = Job::new(keyway.path("job"), include_str!("guest_ublk_ends.sh"));
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
+    job.program(env!("CARGO_BIN_EXE_keyway"));
     job.put("password", Volume::PASSWORD);
     let volume = keyway.volume("24M");
     std::fs::copy(volume.path(), job.path().join("volume")).expect("room");

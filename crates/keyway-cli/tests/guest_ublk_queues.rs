@@ -11,7 +11,7 @@ fn all_queues_outlive_their_server() {
     }
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
     let job = Job::new(keyway.path("job"), include_str!("guest_ublk_queues.sh"));
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
+    job.program(env!("CARGO_BIN_EXE_keyway"));
     job.put("password", Volume::PASSWORD);
     let volume = keyway.volume("24M");
     let disk = volume.path().to_string_lossy().into_owned();

@@ -65,7 +65,7 @@ fn a_drive_with_bad_sectors_is_encrypted_without_them() {
 
     let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
     let job = Job::new(keyway.path("job"), include_str!("guest_unreadable.sh"));
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
+    job.program(env!("CARGO_BIN_EXE_keyway"));
     job.put("password", PASSWORD);
     job.put("sectors", met_first.join("\n") + "\n");
     let address = format!("nbd+unix:///?socket={}", socket.display());

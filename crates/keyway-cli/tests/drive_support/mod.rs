@@ -76,7 +76,7 @@ impl Served {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
         let script = std::fs::read_to_string(script).expect("the job's script");
         let job = Job::new(keyway.path("job"), &format!("{}\n{shared}\n{script}", include_str!("judge.sh")));
-        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), job.path().join("keyway")).expect("the program");
+        job.program(env!("CARGO_BIN_EXE_keyway"));
         let words = ["drive", "emulate", "--size", size, "--json"];
         let mut command = keyway.command(words.iter().chain(options));
         let command = command.arg(keyway.path("drive")).stdout(Stdio::piped()).stderr(Stdio::piped());
