@@ -1,8 +1,8 @@
 //! The ways to attach in words: why one was chosen, what another lacks.
 
 use crate::output::Output;
-use crate::told::said_in;
 use keyway::session::{AttachBy, AttachChoice, Attachment, Reason};
+use keyway::told::said_in;
 use serde_json::{Value, json};
 
 /// The ways to attach as words.

@@ -6,11 +6,11 @@ use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
 use crate::progress::SearchBar;
 use crate::session_words;
-use crate::shown::shown;
 use keyway::conversion::{
     Contents, ConversionKind, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionState, FreeSpace,
     HeaderSpace, percentage,
 };
+use keyway::shown::shown;
 use keyway::{Error, Note, Stage};
 use keyway_error::Kind;
 use std::ops::ControlFlow;

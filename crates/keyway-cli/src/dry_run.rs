@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::output::{Output, pairs};
-use crate::told;
 use crate::unlock_args::VolumeArgs;
 use keyway::Error;
+use keyway::told;
 use serde::Serialize;
 
 /// The option of the verbs that write.

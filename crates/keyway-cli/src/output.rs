@@ -2,9 +2,9 @@
 
 use crate::failure::{Exit, Failure, STANDARD_OUTPUT};
 use crate::prompt;
-use crate::shown::{self, line, lines};
 use keyway::inside::NotDone;
 use keyway::session::Notice;
+use keyway::shown::{self, line, lines};
 pub(crate) use keyway_store::size::words as bytes;
 use serde::Serialize;
 use serde_json::json;

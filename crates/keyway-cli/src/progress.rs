@@ -2,9 +2,9 @@
 
 use crate::failure::{Exit, Failure};
 use crate::output::stderr_is_terminal;
-use crate::shown::line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keyway::Stage;
+use keyway::shown::line;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use std::ops::ControlFlow;

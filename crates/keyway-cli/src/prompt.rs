@@ -1,7 +1,7 @@
 //! A question on the terminal whose answer is not shown and goes straight into locked memory.
 
 use crate::failure::{Exit, Failure};
-use crate::shown::{line, lines};
+use keyway::shown::{line, lines};
 use keyway_secret::SecretBytes;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::fs::{File, OpenOptions};

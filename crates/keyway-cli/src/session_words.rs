@@ -3,9 +3,9 @@
 use crate::attach_words::{reasons, with_reasons};
 use crate::failure::Failure;
 use crate::output::{NOT_LOCKED, Output, bytes, pairs};
-use crate::shown::shown;
 use keyway::Error;
 use keyway::session::{ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
+use keyway::shown::shown;
 use serde_json::json;
 use std::path::PathBuf;
 

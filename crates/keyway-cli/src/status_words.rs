@@ -2,10 +2,10 @@
 
 use crate::output::{bytes, pairs, table};
 use crate::session_words::places;
-use crate::shown::shown;
-use crate::told::{facts, said};
-use crate::words::told;
+use crate::words::{said, told};
 use keyway::session::{Latencies, OpenVolume, OtherUser, VolumeStatus, WaitingVolume};
+use keyway::shown::shown;
+use keyway::told::facts;
 use keyway_error::Explain;
 use keyway_volume::bitlocker::Protection;
 use serde_json::{Value, json};

@@ -1,14 +1,20 @@
-//! The sentences that stand in the catalogues under words/: what a person reads for each step that an error names, and for
-//! what a drive's failure may come from.
+//! The sentences that stand in the catalogues under words/: what a person reads of what was done, for each step that an error
+//! names, and for what a drive's failure may come from.
 
-use crate::told::said_in;
 use keyway::drive::{Cause, PasswordHash};
+use keyway::told::said_in;
 use keyway_error::{Advice, Explain};
 use serde_json::{Value, json};
 use std::str::FromStr;
 
+const TOLD: &str = include_str!("../words/told.txt");
 const ADVICE: &str = include_str!("../words/advice.txt");
 const CAUSES: &str = include_str!("../words/causes.txt");
+
+/// What was done, is asked or is to be known, in words.
+pub(crate) fn said(word: &str, facts: &Value) -> String {
+    said_in(TOLD, word, facts)
+}
 
 /// The steps in one line, each sentence after a "; ".
 pub(crate) fn sentences(steps: &[Advice]) -> String {

@@ -28,6 +28,7 @@
 //! | destroy every key of a volume | [`erase`] |
 //! | see how far any of that is, and stop it | [`Progress`]; a function of two numbers is one |
 //! | know why it went wrong, and what helps | [`Error`], by [`Explain`]: a [`Kind`], whose [`Fault`] it is, [`Advice`] |
+//! | show what others wrote, such as a name in a volume; put facts into sentences of my own | [`shown`], [`told`] |
 //! | name what only one format has: its ciphers, secrets, protectors | [`veracrypt`], [`bitlocker`] |
 //! | see, set up, unlock or erase a drive that encrypts by itself, or make a virtual one | [`drive`] |
 //!
@@ -87,7 +88,9 @@ mod sandbox;
 mod searching;
 pub mod secrets;
 pub mod session;
+pub mod shown;
 mod system_drive;
+pub mod told;
 #[cfg(feature = "lab")]
 pub mod tour;
 #[cfg_attr(not(feature = "tpm"), path = "absent/tpm.rs")]

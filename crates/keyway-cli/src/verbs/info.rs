@@ -2,12 +2,12 @@
 
 use super::drive;
 use crate::conversion::{self, JournalArgs};
-use crate::told;
 use crate::verbs::*;
 use keyway::conversion::describe;
 use keyway::detect::{What, detect};
 use keyway::disk::{Disk, listed};
 use keyway::medium::{look_again, must_exist};
+use keyway::told;
 use keyway::{Caching, LockedVolume};
 use keyway_volume::VolumeError;
 

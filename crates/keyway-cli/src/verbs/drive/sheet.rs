@@ -1,7 +1,7 @@
 //! What stands on a recovery sheet.
 
-use crate::shown::shown;
 use keyway::drive::{PasswordHash, SheetFacts};
+use keyway::shown::shown;
 
 /// What stands on a recovery sheet before and behind the owner's secret.
 pub(super) fn sheet(facts: &SheetFacts<'_>) -> [String; 2] {

@@ -65,7 +65,7 @@ struct Bar(ProgressBar);
 impl Watch for Bar {
     fn workload(&self, workload: &Workload) {
         self.0.reset();
-        self.0.set_prefix(crate::shown::line(&workload.name));
+        self.0.set_prefix(keyway::shown::line(&workload.name));
     }
 
     fn turn(&self, slot: Slot, done: usize, all: usize) {

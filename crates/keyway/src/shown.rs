@@ -22,7 +22,7 @@ fn escaped(text: &mut String, c: char) {
 
 /// A text that somebody else wrote, in one line, so that what it was can be told from what is shown:
 /// `\n`, `\t`, `\r`, `\u{1b}`, `\xff` for a byte that is no text, and `\\` for the backslash itself.
-pub(crate) fn shown(text: impl AsRef<OsStr>) -> String {
+pub fn shown(text: impl AsRef<OsStr>) -> String {
     let mut out = String::new();
     for chunk in text.as_ref().as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -36,12 +36,12 @@ pub(crate) fn shown(text: impl AsRef<OsStr>) -> String {
 }
 
 /// A sentence of ours that stays in its line, whatever is in it.
-pub(crate) fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     without(text, |_| false)
 }
 
 /// Text of ours of several lines; ends of lines and tabulators are kept.
-pub(crate) fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     without(text, |c| matches!(c, '\n' | '\t'))
 }
 
@@ -55,7 +55,7 @@ fn without(text: &str, keep: impl Fn(char) -> bool) -> String {
 
 /// A JSON document's text with what steers in it written as JSON's own escapes: no other parser reads it
 /// otherwise. Ends of lines stand between its parts alone.
-pub(crate) fn json(text: &str) -> String {
+pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if steers(c) && c != '\n' {
@@ -69,5 +69,36 @@ pub(crate) fn json(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "../tests/inner/shown.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_steer_terminals() {
+        assert_eq!(shown("a\u{1b}[2Jb\n\t\r"), "a\\u{1b}[2Jb\\n\\t\\r");
+        assert_eq!(shown("gpj.\u{202e}exe"), "gpj.\\u{202e}exe");
+        assert_eq!(shown("\u{9b}2J\u{7f}\u{2066}\u{200f}"), "\\u{9b}2J\\u{7f}\\u{2066}\\u{200f}");
+        assert_eq!(shown("größe 漢字.txt"), "größe 漢字.txt");
+    }
+
+    #[test]
+    fn what_was_there_can_be_told() {
+        assert_eq!(shown(OsStr::from_bytes(b"a\xff\xc3")), "a\\xff\\xc3");
+        assert_eq!(shown("a\\n"), "a\\\\n");
+        assert_ne!(shown("\\u{1b}"), shown("\u{1b}"));
+    }
+
+    #[test]
+    fn sentences_stay_in_their_lines() {
+        assert_eq!(line("one\nkeyway: done"), "one\\nkeyway: done");
+        assert_eq!(lines("one\n\ttwo\u{1b}[2J\r"), "one\n\ttwo\\u{1b}[2J\\r");
+        assert_eq!(line("C:\\ and \\u{1b}"), "C:\\ and \\u{1b}");
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let value = serde_json::json!({"name": "a\u{1b}\u{9b}\u{7f}\u{202e}\n\u{2066}ü\\"});
+        let text = json(&serde_json::to_string_pretty(&value).unwrap_or_default());
+        assert!(text.chars().all(|c| c == '\n' || !steers(c)), "{text:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).ok(), Some(value));
+    }
+}

@@ -1,4 +1,7 @@
-//! Data for people: the sentences of the catalogues under words/, a line each, with facts in them; and a document as rows.
+//! Data for people: a front's sentences, which stand in a catalogue, a line each, with facts in them; and a document as rows.
+//!
+//! A line of a catalogue is `WORD[CONDITION]… = SENTENCE`. A condition names a fact that must be so, or `FACT=VALUE`; in the
+//! sentence `{FACT}` stands for one, `{FACT:HOW}` for one as `size`, `time` or `path`, or with so many decimal places.
 
 use crate::shown::shown;
 use keyway_store::size::words as bytes;
@@ -7,15 +10,8 @@ use serde_json::{Number, Value, json};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-const TOLD: &str = include_str!("../words/told.txt");
-
-/// The first sentence for a word whose conditions fit the facts, with the facts in it; nothing where none fits.
-pub(crate) fn said(word: &str, facts: &Value) -> String {
-    said_in(TOLD, word, facts)
-}
-
-/// The same out of another catalogue.
-pub(crate) fn said_in(catalogue: &str, word: &str, facts: &Value) -> String {
+/// The first sentence of a catalogue for a word whose conditions fit the facts, with the facts in it; nothing where none fits.
+pub fn said_in(catalogue: &str, word: &str, facts: &Value) -> String {
     let fits = |key: &str| {
         let mut parts = key.strip_prefix(word)?.split('[');
         let holds = |fact: &str| match fact.trim_end_matches(']').split_once('=') {
@@ -38,14 +34,14 @@ pub(crate) fn said_in(catalogue: &str, word: &str, facts: &Value) -> String {
 }
 
 /// What a value says when it is serialised, and more.
-pub(crate) fn facts(of: &impl Serialize, more: Value) -> Value {
+pub fn facts(of: &impl Serialize, more: Value) -> Value {
     let mut all = serde_json::to_value(of).ok().and_then(|of| of.as_object().cloned()).unwrap_or_default();
     all.extend(more.as_object().cloned().unwrap_or_default());
     all.into()
 }
 
 /// A plan's fields in the order in which it has them, and the fields in those.
-pub(crate) fn rows(plan: &impl Serialize) -> Vec<(String, String)> {
+pub fn rows(plan: &impl Serialize) -> Vec<(String, String)> {
     // A value has its fields sorted, its text as they are written.
     let text = serde_json::to_string_pretty(plan).unwrap_or_default();
     let names = text.lines().filter_map(|line| line.strip_prefix("  \"")?.split_once('"'));
@@ -73,7 +69,7 @@ fn row(rows: &mut Vec<(String, String)>, name: &str, value: &Value) {
 }
 
 /// A description's fields, sorted; those in one stand in its line, and sizes to the byte.
-pub(crate) fn described(document: &Value) -> Vec<(String, String)> {
+pub fn described(document: &Value) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     for (key, value) in document.as_object().into_iter().flatten() {
         let label = format!("  {}", key.replace('_', " "));
@@ -152,7 +148,3 @@ fn text_or_yes(fact: &Value) -> String {
         other => text(other),
     }
 }
-
-#[cfg(test)]
-#[path = "../tests/inner/told.rs"]
-mod tests;
