@@ -7,7 +7,8 @@
 //! - Checking it, making it smaller or larger with its own tools: [`FileSystemKind::check`], [`FileSystemKind::resize`].
 //! - Which of its bytes are in use, and keeping it off some of them: [`allocation`].
 //! - A new, empty one: [`mkfs`].
-//! - Its files, without a mount: [`files`] (the feature `files`, on by default).
+//! - Its files, without a mount: [`files`] (the feature `files`, on by default); the same for a mount of our own, by
+//!   numbers and at random: [`tree`].
 //!
 //! Programs are run, and files written, on Linux; the rest is the same on every system.
 //!
@@ -24,5 +25,7 @@ pub mod partitions;
 #[cfg(target_os = "linux")]
 pub mod resize;
 pub mod superblock;
+#[cfg(all(feature = "files", target_os = "linux"))]
+pub mod tree;
 
 pub use superblock::{FileSystemKind, FoundFileSystem, Superblock};

@@ -228,7 +228,7 @@ fn entry(set: &[[u8; ENTRY]]) -> Result<Entry, FilesError> {
 }
 
 /// A timestamp (7.4.8) and how far its clock was from UTC, in quarters of an hour (7.4.10).
-fn time(stamp: u32, offset: u8) -> Option<i64> {
+pub(crate) fn time(stamp: u32, offset: u8) -> Option<i64> {
     let bits = |from: u32, count: u32| (stamp >> from) & ((1 << count) - 1);
     let local =
         civil([1980 + bits(25, 7), bits(21, 4), bits(16, 5), bits(11, 5), bits(5, 6), bits(0, 5) * 2])?;

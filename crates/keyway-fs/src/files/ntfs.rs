@@ -43,28 +43,28 @@ impl NtfsVolume {
             None => Ok(0),
         }
     }
-
-    /// How many bytes of a file's value were ever written; the rest reads as zeros, whatever lies there.
-    fn valid_length(&self, attribute: &NtfsAttribute<'_, '_>) -> Result<u64, FilesError> {
-        let all = attribute.value_length();
-        if attribute.is_resident() {
-            return Ok(all);
-        }
-        let position = attribute.position().value().map(u64::from).unwrap_or_default();
-        let at = position.saturating_add(VALID_LENGTH);
-        let mut field = [0; 8];
-        self.window.read_exact_at(&mut field, at).map_err(FilesError::from_io)?;
-        // The last two bytes of a record's sector hold a check in place of what belongs there. Of this
-        // field these are the highest, and no file is so long.
-        if at % 512 == 504 {
-            field[6] = 0;
-            field[7] = 0;
-        }
-        Ok(u64::from_le_bytes(field).min(all))
-    }
 }
 
-fn told(error: NtfsError) -> FilesError {
+/// How many bytes of a file's value were ever written; the rest reads as zeros, whatever lies there.
+pub(crate) fn valid_length(window: &Window, attribute: &NtfsAttribute<'_, '_>) -> Result<u64, FilesError> {
+    let all = attribute.value_length();
+    if attribute.is_resident() {
+        return Ok(all);
+    }
+    let position = attribute.position().value().map(u64::from).unwrap_or_default();
+    let at = position.saturating_add(VALID_LENGTH);
+    let mut field = [0; 8];
+    window.read_exact_at(&mut field, at).map_err(FilesError::from_io)?;
+    // The last two bytes of a record's sector hold a check in place of what belongs there. Of this
+    // field these are the highest, and no file is so long.
+    if at % 512 == 504 {
+        field[6] = 0;
+        field[7] = 0;
+    }
+    Ok(u64::from_le_bytes(field).min(all))
+}
+
+pub(crate) fn told(error: NtfsError) -> FilesError {
     match error {
         NtfsError::Io(e) => FilesError::from_io(e),
         other => FilesError::Damaged(other.to_string()),
@@ -144,7 +144,7 @@ impl Reader for NtfsVolume {
         if flags.contains(NtfsAttributeFlags::ENCRYPTED) {
             return Err(FilesError::Unsupported("NTFS keeps this file encrypted (EFS)".to_owned()));
         }
-        let mut valid = self.valid_length(&attribute)?;
+        let mut valid = valid_length(&self.window, &attribute)?;
         let mut value: NtfsAttributeValue<'_, '_> = attribute.value(&mut fs).map_err(told)?;
         let mut left = value.len();
         let mut piece = vec![0; PIECE];

@@ -159,12 +159,12 @@ impl Files {
 }
 
 /// A name as file systems of Windows compare it.
-fn folded(name: &OsStr) -> String {
+pub(crate) fn folded(name: &OsStr) -> String {
     name.to_string_lossy().to_uppercase()
 }
 
 /// Runs what reads the medium; a library's panic becomes an error.
-fn guarded<T>(work: impl FnOnce() -> Result<T, FilesError>) -> Result<T, FilesError> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, FilesError>) -> Result<T, FilesError> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result,
         Err(_) => Err(FilesError::Damaged("its structures contradict each other".to_owned())),

@@ -3,10 +3,9 @@
 
 use super::error::FilesError;
 use keyway_store::{Store, StoreError};
-use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes that looking at a folder may read: more than the largest anyone has.
 pub(crate) const LOOK: u64 = 512 << 20;
@@ -22,14 +21,14 @@ const BLOCKS: usize = 64;
 /// A view of a store; clones share the cache and the allowance, each has its own place.
 #[derive(Clone)]
 pub(crate) struct Window {
-    shared: Rc<Shared>,
+    shared: Arc<Shared>,
     at: u64,
 }
 
 struct Shared {
     store: Arc<dyn Store>,
-    left: Cell<u64>,
-    cache: RefCell<Vec<Block>>,
+    left: AtomicU64,
+    cache: Mutex<Vec<Block>>,
 }
 
 /// A cached block; empty bytes are none.
@@ -41,8 +40,8 @@ struct Block {
 impl Window {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         let cache = (0..BLOCKS).map(|_| Block { number: 0, bytes: Vec::new() }).collect();
-        let shared = Shared { store, left: Cell::new(0), cache: RefCell::new(cache) };
-        Self { shared: Rc::new(shared), at: 0 }
+        let shared = Shared { store, left: AtomicU64::new(0), cache: Mutex::new(cache) };
+        Self { shared: Arc::new(shared), at: 0 }
     }
 
     pub(crate) fn flush_store(&self) -> Result<(), StoreError> {
@@ -55,17 +54,15 @@ impl Window {
 
     /// Sets how many bytes may be read until the next call.
     pub(crate) fn allow(&self, bytes: u64) {
-        self.shared.left.set(bytes);
+        self.shared.left.store(bytes, Ordering::Relaxed);
     }
 
     fn spend(&self, bytes: usize) -> io::Result<()> {
         let cost = (bytes as u64).max(LEAST);
-        match self.shared.left.get().checked_sub(cost) {
-            Some(left) => {
-                self.shared.left.set(left);
-                Ok(())
-            }
-            None => Err(io::Error::other(FilesError::Endless("reading it does not end"))),
+        let less = |left: u64| left.checked_sub(cost);
+        match self.shared.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(io::Error::other(FilesError::Endless("reading it does not end"))),
         }
     }
 
@@ -82,7 +79,7 @@ impl Window {
         while !rest.is_empty() {
             let number = at / BLOCK as u64;
             let within = (at % BLOCK as u64) as usize;
-            let mut cache = self.shared.cache.borrow_mut();
+            let mut cache = self.cache();
             let Some(block) = cache.get_mut((number % BLOCKS as u64) as usize) else { break };
             if block.number != number || block.bytes.is_empty() {
                 let start = number * BLOCK as u64;
@@ -103,8 +100,12 @@ impl Window {
         Ok(())
     }
 
+    fn cache(&self) -> MutexGuard<'_, Vec<Block>> {
+        self.shared.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn forget(&self, offset: u64, len: u64) {
-        let mut cache = self.shared.cache.borrow_mut();
+        let mut cache = self.cache();
         let blocks = offset / BLOCK as u64..=offset.saturating_add(len) / BLOCK as u64;
         for block in cache.iter_mut().filter(|block| blocks.contains(&block.number)) {
             block.bytes.clear();

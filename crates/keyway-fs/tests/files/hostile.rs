@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Changes a name of seven letters wherever it stands, in UTF-8 and in UTF-16. FAT keeps a long name's
 /// first five letters apart from the rest.
-fn rename(image: &Path, to: &[u8; 7]) -> usize {
+pub(crate) fn rename(image: &Path, to: &[u8; 7]) -> usize {
     let mut bytes = fs::read(image).unwrap();
     let wide = |text: &[u8]| text.iter().flat_map(|b| [*b, 0]).collect::<Vec<u8>>();
     let old = b"AAAAAAA";

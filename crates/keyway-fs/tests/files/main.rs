@@ -5,3 +5,4 @@ mod hostile;
 mod image;
 mod put;
 mod read;
+mod tree;
