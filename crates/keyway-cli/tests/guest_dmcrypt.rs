@@ -28,6 +28,8 @@ struct Bench {
     job: Job,
     cases: Vec<Case>,
     table: String,
+    /// Images that are disks of the guest's, `/dev/vda` first.
+    disks: Vec<PathBuf>,
 }
 
 impl Bench {
@@ -47,12 +49,19 @@ impl Bench {
     }
 
     fn ours(&mut self, name: &'static str, cipher: &str, ciphers: &'static [&'static str]) {
-        let at = if name == "disk" { self.keyway.path("disk") } else { self.job.path().join(name) };
+        let at = if name == "disk" { self.disk(name) } else { self.job.path().join(name) };
         self.create(at, "2M", cipher, "none");
         self.add(name, ciphers, ["password", &there(cipher), "--pim 1 --hash sha512"]);
     }
 
-    /// A volume that another program made, where there is one.
+    /// Where the next disk's image goes.
+    fn disk(&mut self, name: &str) -> PathBuf {
+        let at = self.keyway.path(name);
+        self.disks.push(at.clone());
+        at
+    }
+
+    /// A volume that another program made, where there is one. Windows' are large, and disks: which, the job is told.
     fn foreign(
         &mut self,
         name: &'static str,
@@ -61,7 +70,13 @@ impl Bench {
         words: [&str; 3],
     ) {
         let Some(image) = volumes().and_then(|volumes| unpack_xz(&volumes.join(from))) else { return };
-        std::fs::copy(image.path(), self.job.path().join(name)).expect("room");
+        let at = if name.starts_with("bitlocker-") {
+            self.job.put(name, char::from(b'a' + self.disks.len() as u8).to_string());
+            self.disk(name)
+        } else {
+            self.job.path().join(name)
+        };
+        std::fs::copy(image.path(), at).expect("room");
         self.add(name, ciphers, words);
     }
 }
@@ -80,7 +95,7 @@ fn bench() -> Bench {
     job.put("password-truecrypt", TRUECRYPT);
     job.put("password-windows", WINDOWS);
     job.put("pattern", Rng::new(80).bytes(PATTERN_BYTES));
-    let mut bench = Bench { keyway, job, cases: Vec::new(), table: String::new() };
+    let mut bench = Bench { keyway, job, cases: Vec::new(), table: String::new(), disks: Vec::new() };
     bench.ours("veracrypt-aes", "aes", &["aes-xts-plain64"]);
     let triple = &["aes-xts-plain64", "twofish-xts-plain64", "serpent-xts-plain64"];
     bench.ours("veracrypt-triple", "aes-twofish-serpent", triple);
@@ -131,8 +146,8 @@ fn the_kernel_decrypts_as_cryptsetup_has_it() {
         .expect("room");
     job.put("password-kuznyechik", "mortise-probe-password-0123");
 
-    let disk = bench.keyway.path("disk");
-    let guest = Guest::new().disk(&disk.to_string_lossy());
+    let disks = bench.disks.iter().map(|disk| disk.to_string_lossy());
+    let guest = disks.fold(Guest::new(), |guest, disk| guest.disk(&disk));
     let Some(ran) = guest.run(job.path()) else { return };
     assert_eq!(ran.code, Some(0), "the guest said:\n{}", ran.output);
     let said = job.said();

@@ -19,11 +19,11 @@ wrong() {
 
 # A field of an answer.
 field() {
-    sed -n "s/.*\"$1\": *\"\\?\\([^\",}]*\\)\"\\?.*/\\1/p" answer | head -1
+    sed -n "s/.*\"$1\": *\"\\?\\([^\",}]*\\)\"\\?.*/\\1/;T;p;q" answer
 }
 
 opens() { # WAY
-    /tmp/keyway open --json --password-file password --pim 1 --attach "$1" $volume >answer 2>complaint ||
+    /tmp/keyway open --json --password-file password --pim 1 --hash sha512 --attach "$1" $volume >answer 2>complaint ||
         wrong "$1 does not open: $(cat answer complaint)"
     device=$(field device)
     if [ "$1" = nbd ]; then
@@ -45,7 +45,7 @@ left() {
     ls /run/keyway 2>/dev/null | grep -v lock
     losetup --all --noheadings
     dmsetup ls | grep -v 'No devices found'
-    grep keyway /proc/mounts
+    grep keyway /proc/mounts | grep -v ' /job/keyway '
     grep keyway: /proc/keys
     pgrep -af 'keyway serve-volume'
 }

@@ -12,11 +12,11 @@ say() {
 
 # A field of the last answer.
 field() {
-    sed -n "s/.*\"$1\": *\"\\?\\([^\",]*\\)\"\\?,\\?.*/\\1/p" "${2:-answer}" | head -1
+    sed -n "s/.*\"$1\": *\"\\?\\([^\",]*\\)\"\\?,\\?.*/\\1/;T;p;q" "${2:-answer}"
 }
 
 opens() { # VOLUME OPTIONS
-    /tmp/keyway open --json --password-file password --pim 1 "$@" >answer 2>complaint
+    /tmp/keyway open --json --password-file password --pim 1 --hash sha512 "$@" >answer 2>complaint
 }
 
 # Devices and sessions that are left.
@@ -24,7 +24,7 @@ left() {
     ls /dev | grep -E 'ublk[bc]'
     ls /run/keyway 2>/dev/null | grep -v lock
     losetup --all --noheadings
-    grep -E 'ublkb|keyway' /proc/mounts
+    grep -E 'ublkb|keyway' /proc/mounts | grep -v ' /job/keyway '
 }
 
 verify() { # DEVICE NAME SIZE; more words for fio follow

@@ -12,11 +12,11 @@ say() {
 
 # A field of an answer.
 field() {
-    sed -n "s/.*\"$1\": *\"\\?\\([^\",}]*\\)\"\\?.*/\\1/p" /tmp/answer | head -1
+    sed -n "s/.*\"$1\": *\"\\?\\([^\",}]*\\)\"\\?.*/\\1/;T;p;q" /tmp/answer
 }
 
 opens() {
-    /tmp/keyway open --json --password-file /tmp/password --pim 1 --attach ublk "$@" >/tmp/answer 2>/tmp/complaint
+    /tmp/keyway open --json --password-file /tmp/password --pim 1 --hash sha512 --attach ublk "$@" >/tmp/answer 2>/tmp/complaint
 }
 
 left() {
@@ -75,7 +75,7 @@ user() {
 }
 user_opens() {
     rm -f /tmp/answer
-    user /tmp/keyway open --json --password-file /tmp/password --pim 1 --attach "$1" /tmp/volume >/tmp/answer 2>/tmp/complaint
+    user /tmp/keyway open --json --password-file /tmp/password --pim 1 --hash sha512 --attach "$1" /tmp/volume >/tmp/answer 2>/tmp/complaint
 }
 devices() {
     ls /dev | grep -c ublkc

@@ -11,11 +11,11 @@ say() {
 
 # A field of an answer.
 field() {
-    sed -n "s/.*\"$1\": *\"\\?\\([^\",}]*\\)\"\\?.*/\\1/p" "${2:-answer}" | head -1
+    sed -n "s/.*\"$1\": *\"\\?\\([^\",}]*\\)\"\\?.*/\\1/;T;p;q" "${2:-answer}"
 }
 
 opens() {
-    /tmp/keyway open --json --password-file password --pim 1 --attach ublk /dev/vda >answer 2>complaint || cat complaint
+    /tmp/keyway open --json --password-file password --pim 1 --hash sha512 --attach ublk /dev/vda >answer 2>complaint || cat complaint
 }
 
 opens

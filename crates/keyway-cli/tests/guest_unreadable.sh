@@ -9,7 +9,7 @@ say() {
 }
 
 drive=/dev/vda
-secret="--password-file password --pim 1"
+secret="--password-file password --pim 1 --hash sha512"
 
 /tmp/keyway encrypt $drive $secret --cipher aes --yes --json >/tmp/answer 2>/tmp/complaint
 say refused.code $?
@@ -25,7 +25,7 @@ say resumed.bytes "$(sed -n 's/.*"unreadable_bytes": *\([0-9]*\).*/\1/p' /tmp/an
 say resumed.list "$(grep -v '^#' /tmp/list | sort -n | tr '\n' ';')"
 say resumed.told "$(grep -c 'could not be read' /tmp/complaint)"
 
-cryptsetup open --type tcrypt --veracrypt --veracrypt-pim 1 $drive opened <password
+cryptsetup open --type tcrypt --veracrypt --veracrypt-pim 1 -h sha512 $drive opened <password
 opened=$?
 say judge.opened $opened
 debugfs -R "dump /big /tmp/big" /dev/mapper/opened

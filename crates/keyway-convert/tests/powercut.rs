@@ -24,7 +24,7 @@ use support::{Damage, Loss, Power};
 /// encryptions all.
 fn cuts_wanted(case: &Case) -> u64 {
     match (std::env::var_os("KEYWAY_SLOW"), case.plan.marker.used) {
-        (None, _) => 200,
+        (None, _) => 120,
         (Some(_), None) => 10_000,
         (Some(_), Some(_)) => 5_000,
     }
@@ -323,11 +323,13 @@ fn what_came_out_opens_with_the_new_secret_only() {
 /// The last step wipes the records, then what they need, then the marker: wherever it is cut, and cut again.
 #[test]
 fn the_last_step_may_be_cut_twice() {
+    let one_of = if std::env::var_os("KEYWAY_SLOW").is_some() { 1 } else { 3 };
     for case in Case::all() {
         let whole = Power::new(case.image.clone(), None);
         case.begin(&whole).expect("converted");
         for cut in whole.steps().saturating_sub(16)..whole.steps() {
-            for again in 0..12 {
+            // The third ones of this cut are not those of its neighbours.
+            for again in (cut % one_of..12).step_by(one_of as usize) {
                 let power = Power::new(case.image.clone(), Some(cut));
                 let _ = case.begin(&power);
                 let power = Power::new(power.left(Loss::Nothing), Some(again));

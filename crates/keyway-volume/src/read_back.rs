@@ -87,9 +87,10 @@ impl<'a> ReadBack<'a> {
             let pages = to.next_multiple_of(PAGE).min(self.store.size()).max(to) - start;
             piece.resize(pages as usize);
             self.store.read_at(&mut piece, start)?;
-            let there = piece.iter().skip((from - start) as usize);
-            let wanted = bytes.iter().skip((from - at) as usize).take((to - from) as usize);
-            if let Some(n) = wanted.zip(there).position(|(wanted, there)| wanted != there) {
+            let there = piece.get((from - start) as usize..(to - start) as usize).unwrap_or_default();
+            let wanted = bytes.get((from - at) as usize..(to - at) as usize).unwrap_or_default();
+            if wanted != there {
+                let n = wanted.iter().zip(there).take_while(|(wanted, there)| wanted == there).count();
                 let at = (from + n as u64) / SECTOR * SECTOR;
                 let why = carry(ReadsBackDifferently { at }, EIO);
                 return Err(StoreError::new(Operation::Read, "the medium", at, SECTOR as usize, why));
