@@ -13,7 +13,10 @@ use std::sync::Arc;
 use support::bitlocker::{Case, content, opened, used_of_fat};
 use support::cuts::{Interrupted, cut_over_and_over};
 use support::faults::{Journal, after_any_fault};
-use support::{Damage, Power};
+use support::{Damage, Loss, Power};
+
+/// Where a run that is not in front is told of, in the first sector's boot loader: 36 bytes.
+const POINTER: std::ops::Range<usize> = 216..252;
 
 fn cases() -> Vec<Case> {
     let cases = [
@@ -119,6 +122,48 @@ fn every_single_error_is_an_error_and_resume_goes_on() {
             }
         }
     }
+}
+
+/// A drive that brings back the first page of the time before the run, instead of the marker: it looks as if nothing had begun,
+/// and whoever began would encrypt once more what is encrypted.
+#[test]
+fn an_old_first_page_does_not_make_a_run_one_that_had_not_begun() {
+    let mut refused = 0;
+    for case in cases().into_iter().filter(|case| case.kind == ConversionKind::Encryption) {
+        let whole = Arc::new(Power::new(case.image.clone(), None));
+        let shared: Arc<dyn Store> = whole.clone();
+        case.begin(&shared).expect("nothing fails");
+        for cut in (0..whole.steps()).step_by(19) {
+            let power = Arc::new(Power::new(case.image.clone(), Some(cut)));
+            let shared: Arc<dyn Store> = power.clone();
+            let begun = case.begin(&shared);
+            drop(shared);
+            let mut medium = Arc::into_inner(power).expect("nobody else has it").left(Loss::Nothing);
+            let found = find(&MemStore::from_vec(medium.clone())).expect("read");
+            let Some(found) = found.filter(|found| found.in_front && begun.is_err()) else { continue };
+            if !how_far(&found, &MemStore::from_vec(medium.clone()), None).is_ok_and(|(done, _)| done > 0) {
+                continue;
+            }
+            // With the pointer that it got before the marker came in front.
+            let pointer = medium[POINTER].to_vec();
+            medium[..4096].copy_from_slice(&case.image[..4096]);
+            medium[POINTER].copy_from_slice(&pointer);
+            let store: Arc<MemStore> = Arc::new(MemStore::from_vec(medium.clone()));
+            let shared: Arc<dyn Store> = store.clone();
+            if case.resume(&shared).is_err() {
+                assert!(
+                    store.snapshot() == medium,
+                    "{}, cut before {cut}: refused, and written to",
+                    case.name
+                );
+                refused += 1;
+            } else {
+                let done = case.is_done(&store.snapshot());
+                assert!(done.is_ok(), "{}, cut before {cut}: {done:?}", case.name);
+            }
+        }
+    }
+    assert!(refused > 10, "{refused}");
 }
 
 /// Filling free space is no state of the format: paused in it, nothing but the marker knows.

@@ -119,27 +119,42 @@ pub fn prove(
 /// Removes what a run has left that was found without its marker in front, and of which [`prove`] has said that it may.
 ///
 /// # Errors
-/// The medium failed.
+/// The medium has an old first page, of a time before the run: [`ConvertError::MediumOlder`]. The medium failed.
 pub fn clean(store: &dyn Store, mark: &BitLockerMarker, _: Proof) -> Result<BitLockerMedium, ConvertError> {
     let store = &CarefulStore::new(store, &mark.anchors());
     mend_front(store, mark)?;
     if bitlocker::is_volume(store)? {
         let seen = bitlocker::look(store)?;
-        carry_out(store, mark.leave())?;
         let block = seen.metadata.block();
         let begun = match mark.kind {
             ConversionKind::Encryption => true,
             ConversionKind::Decryption => block.state != EncryptionState::Encrypted,
             ConversionKind::Reencryption => mark.is_given_to(block),
         };
+        if !begun {
+            must_not_have_begun(store, mark)?;
+        }
+        carry_out(store, mark.leave())?;
         return Ok(if begun { BitLockerMedium::Volume } else { BitLockerMedium::Untouched });
     }
     if mark.kind == ConversionKind::Decryption {
         carry_out(store, forget_nobodys(store, mark)?)?;
         return Ok(BitLockerMedium::Decrypted);
     }
+    must_not_have_begun(store, mark)?;
     carry_out(store, mark.never_begun())?;
     Ok(BitLockerMedium::FileSystem)
+}
+
+/// The first page is the one from before the run. A drive that has brought back an old one, instead of the marker or of the
+/// volume's, shows the same: but then the journal's pages are of steps that come when the marker is in front.
+fn must_not_have_begun(store: &dyn Store, mark: &BitLockerMarker) -> Result<(), ConvertError> {
+    let Some(work) = Work::read(store, mark)? else { return Ok(()) };
+    let journal = Journal::new(store, store, mark.place.clone(), mark.id);
+    match journal.furthest_step()? {
+        Some(step) if step > BitLockerMarker::marking(&work) => Err(ConvertError::MediumOlder),
+        _ => Ok(()),
+    }
 }
 
 /// A first page that was put over the marker, and came with another bit than it was to have: it is put there again.

@@ -190,6 +190,19 @@ impl Journal<'_> {
         }))
     }
 
+    /// The furthest step that any page is of, whether its record counts or not; `None` where there is none. Without the
+    /// journal's own file, the heads say it. Nothing is written.
+    ///
+    /// # Errors
+    /// Two pages contradict each other; one can't be read.
+    pub(crate) fn furthest_step(&self) -> Result<Option<u32>, ConvertError> {
+        let pages = self.pages()?;
+        match pages.failed {
+            Some(e) => Err(e.into()),
+            None => Ok(pages.all.iter().map(|page| page.record.step).max()),
+        }
+    }
+
     /// What is kept of a segment that is replayed.
     ///
     /// # Errors
