@@ -251,7 +251,7 @@ _keyway() {
 
     case "${cmd}" in
         keyway)
-            opts="-h -V --json --yes --help --version demo create open close status info cat ls get put protector header erase drive encrypt resize decrypt pause resume serve bench lab doctor"
+            opts="-v -q -h -V --json --yes --verbose --quiet --help --version demo create open close status info cat ls get put protector header erase drive encrypt resize decrypt pause resume serve bench lab doctor"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -265,7 +265,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__bench)
-            opts="-h --cipher --kernel --buffer --threads --time --no-kdf --html --json --yes --help"
+            opts="-v -q -h --cipher --kernel --buffer --threads --time --no-kdf --html --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -303,7 +303,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__cat)
-            opts="-h --offset --length --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --offset --length --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -381,7 +381,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__close)
-            opts="-h --all --if-open --dry-run --json --yes --help"
+            opts="-v -q -h --all --if-open --dry-run --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -395,7 +395,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__create)
-            opts="-h --size --hidden --format --cipher --hash --filesystem --label --quick --force --dry-run --password-file --password-fd --keyfile --pim --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --json --yes --help"
+            opts="-v -q -h --size --hidden --format --cipher --hash --filesystem --label --quick --force --dry-run --password-file --password-fd --keyfile --pim --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -477,7 +477,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__decrypt)
-            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --hardware --drive-hash --json --yes --help"
+            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --hardware --drive-hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -567,7 +567,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__demo)
-            opts="-h --report --json --yes --help"
+            opts="-v -q -h --report --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -585,7 +585,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__doctor)
-            opts="-h --json --yes --help"
+            opts="-v -q -h --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -599,7 +599,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive)
-            opts="-h --json --yes --help list info setup lock unlock erase revert block reset range user mbr store emulate"
+            opts="-v -q -h --json --yes --verbose --quiet --help list info setup lock unlock erase revert block reset range user mbr store emulate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -613,7 +613,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__block)
-            opts="-h --dry-run --until-hardware-reset --json --yes --help"
+            opts="-v -q -h --dry-run --until-hardware-reset --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -627,7 +627,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__emulate)
-            opts="-h --size --block-size --profile --fault --nvme-tcp --any-local-user --vhost-user-scsi --nqn --nvme-secret --dry-run --json --yes --help"
+            opts="-v -q -h --size --block-size --profile --fault --nvme-tcp --any-local-user --vhost-user-scsi --nqn --nvme-secret --dry-run --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -673,7 +673,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__erase)
-            opts="-h --range --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -707,7 +707,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__info)
-            opts="-h --json --yes --help"
+            opts="-v -q -h --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -721,7 +721,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__list)
-            opts="-h --json --yes --help"
+            opts="-v -q -h --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -735,7 +735,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__lock)
-            opts="-h --dry-run --range --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --range --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -769,7 +769,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr)
-            opts="-h --json --yes --help status enable disable done undone write read"
+            opts="-v -q -h --json --yes --verbose --quiet --help status enable disable done undone write read"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -783,7 +783,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__disable)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -813,7 +813,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__done)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -843,7 +843,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__enable)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -873,7 +873,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__read)
-            opts="-h --length --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --length --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -907,7 +907,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__status)
-            opts="-h --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -937,7 +937,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__undone)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -967,7 +967,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__write)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -997,7 +997,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range)
-            opts="-h --json --yes --help list set enable disable remove"
+            opts="-v -q -h --json --yes --verbose --quiet --help list set enable disable remove"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1011,7 +1011,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__disable)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1041,7 +1041,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__enable)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1071,7 +1071,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__list)
-            opts="-h --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1101,7 +1101,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__remove)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1131,7 +1131,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__set)
-            opts="-h --start --length --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --start --length --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1169,7 +1169,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__reset)
-            opts="-h --dry-run --tper --json --yes --help"
+            opts="-v -q -h --dry-run --tper --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1183,7 +1183,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__revert)
-            opts="-h --dry-run --psid --keep-data --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --psid --keep-data --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1213,7 +1213,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__setup)
-            opts="-h --dry-run --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1251,7 +1251,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__store)
-            opts="-h --json --yes --help read write"
+            opts="-v -q -h --json --yes --verbose --quiet --help read write"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1265,7 +1265,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__store__subcmd__read)
-            opts="-h --length --as --password-file --password-fd --hash --offset --json --yes --help"
+            opts="-v -q -h --length --as --password-file --password-fd --hash --offset --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1303,7 +1303,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__store__subcmd__write)
-            opts="-h --dry-run --as --password-file --password-fd --hash --offset --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --offset --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1337,7 +1337,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__unlock)
-            opts="-h --read-only --for-resume --by-kernel --dry-run --range --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --read-only --for-resume --by-kernel --dry-run --range --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1371,7 +1371,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user)
-            opts="-h --json --yes --help list password enable disable allow forbid alone move-in"
+            opts="-v -q -h --json --yes --verbose --quiet --help list password enable disable allow forbid alone move-in"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1385,7 +1385,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__allow)
-            opts="-h --range --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1419,7 +1419,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__alone)
-            opts="-h --dry-run --range --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --help"
+            opts="-v -q -h --dry-run --range --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1457,7 +1457,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__disable)
-            opts="-h --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1487,7 +1487,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__enable)
-            opts="-h --range --dry-run --as --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --help"
+            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1529,7 +1529,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__forbid)
-            opts="-h --range --dry-run --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1563,7 +1563,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__list)
-            opts="-h --as --password-file --password-fd --hash --json --yes --help"
+            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1593,7 +1593,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__move__subcmd__in)
-            opts="-h --dry-run --range --hash --new-password-file --new-password-fd --json --yes --help"
+            opts="-v -q -h --dry-run --range --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1623,7 +1623,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__password)
-            opts="-h --dry-run --as --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1661,7 +1661,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__encrypt)
-            opts="-h --format --cipher --hash --reencrypt --grow --used-space-only --free-space --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --recovery-password --startup-key --tpm --pin-file --pin-fd --hardware --drive-hash --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --json --yes --help"
+            opts="-v -q -h --format --cipher --hash --reencrypt --grow --used-space-only --free-space --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --recovery-password --startup-key --tpm --pin-file --pin-fd --hardware --drive-hash --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1783,7 +1783,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__erase)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1853,7 +1853,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__get)
-            opts="-h --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1923,7 +1923,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header)
-            opts="-h --json --yes --help backup restore repair check"
+            opts="-v -q -h --json --yes --verbose --quiet --help backup restore repair check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1937,7 +1937,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__backup)
-            opts="-h --hidden --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --json --yes --help"
+            opts="-v -q -h --hidden --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2023,7 +2023,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__check)
-            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2093,7 +2093,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__repair)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2163,7 +2163,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__restore)
-            opts="-h --force --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --force --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2233,7 +2233,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__info)
-            opts="-h --ask --journal --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --ask --journal --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2307,7 +2307,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab)
-            opts="-h --json --yes --help run compare report models record replay"
+            opts="-v -q -h --json --yes --verbose --quiet --help run compare report models record replay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2321,7 +2321,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__compare)
-            opts="-h --baseline --with --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --destroy-data --html --save --json --yes --help"
+            opts="-v -q -h --baseline --with --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --destroy-data --html --save --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2379,7 +2379,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__models)
-            opts="-h --json --yes --help"
+            opts="-v -q -h --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2393,7 +2393,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__record)
-            opts="-o -h --output --seconds --json --yes --help"
+            opts="-o -v -q -h --output --seconds --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2419,7 +2419,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__replay)
-            opts="-h --drive --on --with --think --depth --fold --simulated --json --yes --help"
+            opts="-v -q -h --drive --on --with --think --depth --fold --simulated --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2449,7 +2449,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__report)
-            opts="-h --html --json --yes --help"
+            opts="-v -q -h --html --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2467,7 +2467,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__run)
-            opts="-h --target --list --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --destroy-data --html --save --json --yes --help"
+            opts="-v -q -h --target --list --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --destroy-data --html --save --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2521,7 +2521,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__ls)
-            opts="-r -h --recursive --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-r -v -q -h --recursive --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2591,7 +2591,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__open)
-            opts="-h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --help"
+            opts="-v -q -h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2685,7 +2685,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__pause)
-            opts="-h --journal --json --yes --help"
+            opts="-v -q -h --journal --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2703,7 +2703,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector)
-            opts="-h --json --yes --help list add remove change recovery suspend resume"
+            opts="-v -q -h --json --yes --verbose --quiet --help list add remove change recovery suspend resume"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2717,7 +2717,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__add)
-            opts="-h --to --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --help password recovery-password startup-key tpm tpm-pin tpm-startup-key tpm-pin-startup-key"
+            opts="-v -q -h --to --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --verbose --quiet --help password recovery-password startup-key tpm tpm-pin tpm-startup-key tpm-pin-startup-key"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2823,7 +2823,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__change)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --json --yes --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2921,7 +2921,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__list)
-            opts="-h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2991,7 +2991,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__recovery)
-            opts="-h --id --to --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --id --to --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3069,7 +3069,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__remove)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --last --json --yes --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --last --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3139,7 +3139,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__resume)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3209,7 +3209,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__suspend)
-            opts="-h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3279,7 +3279,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__put)
-            opts="-h --force --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --help"
+            opts="-v -q -h --force --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3365,7 +3365,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__resize)
-            opts="-h --size --quick --keep-filesystem --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --size --quick --keep-filesystem --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3439,7 +3439,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__resume)
-            opts="-h --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --recovery-password --startup-key --tpm --pin-file --pin-fd --journal --json --yes --help"
+            opts="-v -q -h --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --recovery-password --startup-key --tpm --pin-file --pin-fd --journal --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3521,7 +3521,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__serve)
-            opts="-h --nbd --tls-certificates --vhost-user --nvme-tcp --any-local-user --read-only --allow-discards --background --nvme-secret --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --help"
+            opts="-v -q -h --nbd --tls-certificates --vhost-user --nvme-tcp --any-local-user --read-only --allow-discards --background --nvme-secret --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3611,7 +3611,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__status)
-            opts="-h --partition --journal --json --yes --help"
+            opts="-v -q -h --partition --journal --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

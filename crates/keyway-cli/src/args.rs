@@ -8,7 +8,9 @@ use crate::verbs::{
     cat, close, create, decrypt, doctor, drive, encrypt, erase, get, header, info, ls, open, pause,
     protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
 };
-use clap::{Command, Parser, Subcommand};
+use clap::{Arg, Command, Parser, Subcommand};
+use keyway::told::said_in;
+use serde_json::Value;
 
 /// Opens, makes, converts and serves encrypted volumes, and measures what they cost.
 #[derive(Parser, Debug)]
@@ -17,39 +19,85 @@ use clap::{Command, Parser, Subcommand};
     version,
     max_term_width = 100,
     disable_help_subcommand = true,
-    after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a volume or a \
-                  damaged one,\n5 not permitted or something is missing here, 6 busy.\n\
-                  `keyway VERB --help` shows examples; `keyway demo` is the tour.",
-    mut_subcommands(|verb| with_examples("", verb))
+    after_help = "`keyway VERB -h` shows what a verb takes; `keyway demo` is the tour.",
+    after_long_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a volume or a \
+                       damaged one,\n5 not permitted or something is missing here, 6 busy.\n\
+                       `keyway VERB --help` shows examples; `keyway demo` is the tour.",
+    mut_subcommands(|verb| with_help("", ("", ""), verb))
 )]
 pub(crate) struct Cli {
-    /// Print one JSON document on standard output, and nothing else there
+    /// Print the answer as one JSON document
     #[arg(long, global = true, display_order = 900)]
     pub(crate) json: bool,
     /// Do what destroys data without asking
     #[arg(long, global = true, display_order = 901)]
     pub(crate) yes: bool,
+    /// Tell more, such as how a volume is attached and why so
+    #[arg(long, short, global = true, display_order = 904, hide_short_help = true)]
+    pub(crate) verbose: bool,
+    /// Tell the result, warnings and errors alone: no progress, no remarks
+    #[arg(
+        long,
+        short,
+        global = true,
+        conflicts_with = "verbose",
+        display_order = 905,
+        hide_short_help = true
+    )]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
 
-/// The examples in each verb's help.
+/// The examples in each verb's help, and which options `-h` shows of it.
 const EXAMPLES: &str = include_str!("../words/examples.txt");
+const USUAL: &str = include_str!("../words/usual.txt");
 
-/// A verb, and what it has of verbs, with their examples.
-fn with_examples(above: &str, verb: Command) -> Command {
+/// Options that many verbs have, and that stand behind their own.
+const LAST: [&str; 2] = ["dry-run", "require-sandbox"];
+
+/// A verb, and what it has of verbs, with their examples, or those of the one above. What is used most stands first, and alone
+/// in `-h`.
+fn with_help(above: &str, inherited: (&str, &str), verb: Command) -> Command {
     let path = format!("{above} {}", verb.get_name());
     let named = format!("[{}]", path.trim_start());
     let own = EXAMPLES.split("\n\n\n").find_map(|block| block.strip_prefix(&named));
+    let examples = own.unwrap_or(inherited.0).to_owned();
+    let usual = match said_in(USUAL, path.trim_start(), &Value::Null) {
+        none if none.is_empty() => inherited.1.to_owned(),
+        usual => usual,
+    };
+    let mut others = 100..;
     let verb = verb.mut_args(|arg| {
         let valued = arg.get_action().takes_values();
-        arg.ignore_case(valued)
+        let arg = in_short(arg.ignore_case(valued));
+        let long = arg.get_long().unwrap_or_default().to_owned();
+        let place = usual.split(' ').position(|usual| usual == long);
+        match place {
+            _ if arg.is_positional() => arg.help_heading(None::<&str>),
+            Some(place) if !LAST.contains(&&*long) => arg.help_heading(None::<&str>).display_order(place),
+            Some(_) => arg.help_heading(None::<&str>),
+            None if LAST.contains(&&*long) => arg.hide_short_help(!usual.is_empty()),
+            None => arg.hide_short_help(!usual.is_empty()).display_order(others.next().unwrap_or_default()),
+        }
     });
-    let verb = match own {
-        Some(examples) => verb.after_help(format!("Examples:{}", examples.trim_end())),
-        None => verb,
-    };
-    verb.mut_subcommands(|verb| with_examples(&path, verb))
+    let whole = format!("`keyway{path} --help` tells all, with examples.");
+    let verb = verb.after_help(whole).after_long_help(format!("Examples:{}", examples.trim_end()));
+    verb.mut_subcommands(|verb| with_help(&path, (&examples, &usual), verb))
+}
+
+/// An option whose help in `-h` is the first sentence, or the first half of one, of that in `--help`.
+fn in_short(arg: Arg) -> Arg {
+    let long = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    let mut depth = 0;
+    let end = long.char_indices().find(|(at, c)| {
+        depth += i32::from(['(', '['].contains(c)) - i32::from([')', ']'].contains(c));
+        depth == 0 && long.get(*at..).is_some_and(|rest| rest.starts_with(". ") || rest.starts_with("; "))
+    });
+    match end.and_then(|(at, _)| long.get(..at)).map(str::to_owned) {
+        Some(short) => arg.help(short).long_help(long),
+        None => arg,
+    }
 }
 
 /// The verbs; those behind the line are this program's own and not shown.

@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is told of keys that may be swapped out.
 pub(crate) const NOT_LOCKED: &str =
@@ -24,6 +25,8 @@ pub(crate) struct Output {
     pub(crate) json: bool,
     /// Questions whether to go on are answered already.
     pub(crate) yes: bool,
+    /// More is told than most people want to know.
+    pub(crate) verbose: bool,
 }
 
 impl Output {
@@ -50,7 +53,7 @@ impl Output {
     /// What long work begins, to standard error, for people who read logs; nothing with `--json`.
     pub(crate) fn announce(self, words: &str) {
         if !self.json {
-            note(&line(words));
+            note(words);
         }
     }
 
@@ -107,9 +110,19 @@ impl Output {
     }
 }
 
+/// Whether remarks and progress are left out.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Has remarks and progress left out.
+pub(crate) fn be_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
 /// What goes on, to standard error.
 pub(crate) fn note(words: &str) {
-    let _ = writeln!(io::stderr().lock(), "keyway: {words}");
+    if !QUIET.load(Ordering::Relaxed) {
+        let _ = writeln!(io::stderr().lock(), "keyway: {}", line(words));
+    }
 }
 
 /// What a serving process noticed, to standard error.
@@ -163,7 +176,7 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Whether progress may be drawn.
 pub(crate) fn stderr_is_terminal() -> bool {
-    io::stderr().is_terminal()
+    io::stderr().is_terminal() && !QUIET.load(Ordering::Relaxed)
 }
 
 /// A table without borders; the columns from `numbers_from` on are aligned right.

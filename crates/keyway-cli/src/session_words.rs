@@ -51,15 +51,15 @@ pub(crate) fn tell(
     }
     out.result(&document, || {
         let mut text = format!("{} is open ({}).\n", shown(&state.volume), bytes(state.size_bytes));
-        text.push_str(&pairs(&places(state)));
+        text.push_str(&pairs(&places(state, out.verbose)));
         let end = if foreground { "Ctrl-C or " } else { "" };
         text.push_str(&format!("Close it with: {end}keyway close {}\n", shown(&state.volume)));
         text
     })
 }
 
-/// Where a session can be reached, for people.
-pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
+/// Where a session can be reached, for people, and why so.
+pub(crate) fn places(state: &SessionState, why: bool) -> Vec<(&'static str, String)> {
     let path = |p: &PathBuf| p.display().to_string();
     let mut rows = Vec::new();
     rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", path(p))));
@@ -76,7 +76,7 @@ pub(crate) fn places(state: &SessionState) -> Vec<(&'static str, String)> {
     }
     rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", path(p))));
     let mut label = "  attached by";
-    for (i, reason) in reasons(&state.reasons).into_iter().enumerate() {
+    for (i, reason) in reasons(&state.reasons).into_iter().enumerate().filter(|_| why) {
         let way = if i == 0 { format!("{}: ", state.attachment) } else { String::new() };
         rows.push((label, format!("{way}{reason}")));
         label = "";

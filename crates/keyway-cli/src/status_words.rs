@@ -100,7 +100,7 @@ pub(crate) fn one(path: &Path, status: &VolumeStatus) -> String {
     rows.extend(status.other_user.iter().map(|other| ("  attention", theirs(other))));
     if let Some(open) = &status.session {
         name = &open.state.volume;
-        rows.extend(places(&open.state));
+        rows.extend(places(&open.state, true));
         if let Ok(now) = &open.now {
             rows.push(("  read", format!("{} in {} requests", bytes(now.bytes_read), now.reads)));
             rows.push(("  written", format!("{} in {} requests", bytes(now.bytes_written), now.writes)));

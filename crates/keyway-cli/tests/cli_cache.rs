@@ -181,7 +181,7 @@ fn it_is_refused_where_it_can_not_be() {
     assert!(what.contains("hidden volume") && advice.contains("--cache"), "{what}\n{advice}");
     cli.refused(
         "usage",
-        "'--cache' cannot be used with '--allow-discards'",
+        "--cache does not go with --allow-discards",
         &format!("open @v --cache --allow-discards {WITH}"),
     );
     if !is_root() && has_fuse() {

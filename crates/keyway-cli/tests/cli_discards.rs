@@ -255,7 +255,7 @@ fn discards_that_would_show_a_hidden_volume_are_refused() {
     }
     cli.refused(
         "usage",
-        "'--read-only' cannot be used with '--allow-discards'",
+        "--read-only does not go with --allow-discards",
         &format!("open @v --read-only --allow-discards {WITH}"),
     );
 }

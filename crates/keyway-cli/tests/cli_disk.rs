@@ -69,6 +69,7 @@ fn the_only_bitlocker_partition_is_meant() {
         "{}",
         said(&read_out)
     );
+    assert_eq!(said(&cli.ends(0, "cat @disk --password-file @pw --quiet")), "");
     let wrong = cli.keyway.secret("wrong", "not the password of it");
     let refused = cli.ends(3, &format!("cat @disk --password-file {}", wrong.display()));
     assert!(said(&refused).contains("partition 3"), "said before the password is tried: {}", said(&refused));

@@ -234,7 +234,7 @@ fn wrong_secrets_and_conventions_are_explained() {
     }
     cli.refused(
         "usage",
-        "invalid value 'md5' for '--hash <HOW>': one of sedutil",
+        "--hash can't be \"md5\": one of sedutil",
         &format!("drive unlock @drive {USER} --hash md5"),
     );
     let (what, next) = two_lines(&cli.ends(3, "drive unlock @drive --password-file @new --as user1"));
@@ -248,11 +248,7 @@ fn wrong_secrets_and_conventions_are_explained() {
     assert_eq!(fresh.json(1, &format!("drive unlock @drive {USER}"))["error"]["kind"], "not-set-up");
     assert_eq!(fresh.json(4, "drive info @pw")["error"]["kind"], "not-a-drive");
     fresh.fails(1, "not-found", "check the path", "drive info @nothing");
-    fresh.refused(
-        "usage",
-        "invalid value 'root' for '--as <WHO>': write sid, admin1",
-        "drive unlock @drive --as root",
-    );
+    fresh.refused("usage", "--as can't be \"root\": write sid, admin1", "drive unlock @drive --as root");
 }
 
 #[test]

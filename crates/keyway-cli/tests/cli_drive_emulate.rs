@@ -50,7 +50,7 @@ fn unknown_profiles_and_faults_are_wrong_usage() {
     let cli = Cli::new();
     cli.refused(
         "usage",
-        "invalid value 'seagate' for '--profile <NAME>': there are",
+        "--profile can't be \"seagate\": there are",
         "drive emulate @drive --size 32M --profile seagate",
     );
     cli.refused(
@@ -59,19 +59,15 @@ fn unknown_profiles_and_faults_are_wrong_usage() {
         "drive emulate @drive --size 32M --nvme-tcp 127.0.0.1:0 --fault slow",
     );
     // Faults are a served drive's.
+    cli.refused("usage", " is missing", "drive emulate @drive --size 32M --fault stall");
     cli.refused(
         "usage",
-        "the following required arguments were not provided",
-        "drive emulate @drive --size 32M --fault stall",
-    );
-    cli.refused(
-        "usage",
-        "the argument '--nvme-tcp <ADDRESS>' cannot be used with",
+        "--nvme-tcp does not go with --vhost-user-scsi",
         "drive emulate @drive --size 32M --nvme-tcp 127.0.0.1:0 --vhost-user-scsi @socket",
     );
     cli.refused(
         "usage",
-        "the argument '--vhost-user-scsi <SOCKET>' cannot be used",
+        "--vhost-user-scsi does not go with --nqn",
         "drive emulate @drive --size 32M --vhost-user-scsi @socket --nqn name",
     );
     cli.keyway.secret("secret", "DHHC-1:00:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:");

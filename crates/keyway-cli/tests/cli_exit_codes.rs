@@ -163,12 +163,11 @@ fn what_is_not_permitted_is_5() {
 #[test]
 fn wrong_usage_offers_no_hidden_verb() {
     let cli = Cli::new();
-    let done = cli.ends(2, "--json");
-    for told in [String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr)] {
-        assert!(
-            told.contains("doctor") && !told.contains("serve-volume") && !told.contains("owner"),
-            "{told}"
-        );
+    for words in ["", "serve-volum", "ublk-owne"] {
+        let done = cli.ends(2, &format!("{words} --json"));
+        let told = [done.stdout, done.stderr].concat();
+        let told = String::from_utf8_lossy(&told).replace(words, "");
+        assert!(!told.contains("serve-volume") && !told.contains("owner"), "{told}");
     }
 }
 
@@ -200,7 +199,7 @@ fn wrong_usage_is_2() {
     );
     cli.refused(
         "usage",
-        "the argument '--password-file <FILE>' cannot be used with",
+        "--password-file does not go with --password-fd",
         "cat @v --password-file @pw --password-fd 3",
     );
     cli.refused("usage", "open it before: keyway … --password-fd 3 3<FILE", "cat @v --password-fd 77");
@@ -210,7 +209,7 @@ fn wrong_usage_is_2() {
         "cat @v --offset 2M --password-file @pw --pim 1",
     );
     cli.refused("usage", "is not a size: write a number with K, M, G or T, such as", "cat @v --offset ten");
-    cli.refused("usage", "invalid value 'luks' for '--format <FORMAT>' [possible", "cat @v --format luks");
+    cli.refused("usage", "--format can't be \"luks\": there are", "cat @v --format luks");
     cli.refused(
         "usage",
         "give one of them with --…password-fd N or in a file",
@@ -218,7 +217,7 @@ fn wrong_usage_is_2() {
     );
     cli.refused(
         "usage",
-        "invalid value 'tape' for '--attach <ATTACH>' [possible",
+        "--attach can't be \"tape\": there are auto, fuse",
         "open @v --attach tape --password-file @pw",
     );
     cli.refused(
@@ -236,19 +235,11 @@ fn wrong_usage_is_2() {
         "use a loopback address, or --tls-certificates FOLDER",
         "serve @v --nbd tcp:0.0.0.0:10809 --password-file @pw",
     );
-    cli.refused(
-        "usage",
-        "the following required arguments were not provided: <--nbd",
-        "serve @v --password-file @pw",
-    );
+    cli.refused("usage", "--nbd <ADDRESS> or --vhost-user", "serve @v --password-file @pw");
     cli.refused("usage", "will be overwritten", "header restore @v --password-file @pw --pim 1");
-    cli.refused(
-        "usage",
-        "invalid value 'rot13' for '--cipher <CIPHER>': there is no",
-        "bench --cipher rot13",
-    );
-    cli.refused("usage", "invalid value '100' for '--buffer <SIZES>': a buffer is a", "bench --buffer 100");
-    cli.refused("usage", "the following required arguments were not provided", "close");
+    cli.refused("usage", "--cipher: there is no cipher called \"rot13\"", "bench --cipher rot13");
+    cli.refused("usage", "--buffer can't be \"100\": a buffer is a", "bench --buffer 100");
+    cli.refused("usage", "VOLUME or DEVICE or MOUNTPOINT is missing", "close");
 }
 
 #[test]
@@ -282,7 +273,7 @@ fn creating_loses_nothing() {
     );
     cli.refused(
         "usage",
-        "invalid value 'minix' for '--filesystem <FS>': there is no",
+        "--filesystem: there is no",
         &format!("create @new --size 1M --filesystem minix {with}"),
     );
     cli.refused(

@@ -76,23 +76,32 @@ fn a_verb_s_own_options_stand_under_no_group_s_heading() {
 #[test]
 fn what_does_not_exist_is_wrong_usage() {
     let cli = Cli::new();
-    cli.refused("usage", "'keyway' requires a subcommand but one was not provided", "");
-    cli.refused("usage", "unrecognized subcommand 'frobnicate'", "frobnicate");
+    cli.refused("usage", "no verb was named", "");
+    cli.refused("usage", "there is no verb called \"frobnicate\"", "frobnicate");
     for (verb, missing) in
-        [("encrypt", "<DEVICE>"), ("decrypt", "<VOLUME>"), ("resize", "<VOLUME>"), ("erase", "<VOLUME>")]
+        [("encrypt", "DEVICE"), ("decrypt", "VOLUME"), ("resize", "VOLUME"), ("erase", "VOLUME")]
     {
-        cli.refused("usage", &format!("required arguments were not provided: {missing}"), verb);
+        cli.refused("usage", &format!("{missing} is missing"), verb);
     }
     for verb in ["lab", "drive"] {
-        cli.refused("usage", "requires a subcommand", verb);
+        cli.refused("usage", "needs a verb of its own: ", verb);
     }
-    cli.refused("usage", "the following required arguments were not provided: <VOLUME>", "info");
-    cli.refused("usage", "unexpected argument '--frobnicate' found", "bench --frobnicate");
+    cli.refused("usage", "VOLUME is missing", "info");
+    cli.refused("usage", "has no option --frobnicate", "bench --frobnicate");
     let error = &cli.json(2, "frobnicate")["error"];
     assert_eq!(error["code"], 2);
     assert_eq!(error["kind"], "usage");
     assert!(error["message"].as_str().is_some_and(|m| m.contains("frobnicate")), "{error}");
     assert!(error["hint"].is_string());
+}
+
+#[test]
+fn help_is_asked_for_as_elsewhere() {
+    let cli = Cli::new();
+    let told = |words: &str| cli.ends(0, words).stdout;
+    assert_eq!(told("help"), told("--help"));
+    assert_eq!(told("help header backup"), told("header backup --help"));
+    cli.refused("usage", "did you mean `keyway open`?", "help opne");
 }
 
 #[test]

@@ -33,6 +33,17 @@ fn text(bytes: &[u8]) -> String {
 
 /// A path is bytes: in documents one that is not UTF-8 is the list of them.
 #[test]
+fn why_a_volume_is_attached_as_it_is_is_told_to_who_asks() {
+    let cli = Cli::new();
+    cli.volume("v");
+    for (word, told) in [("", false), (" -v", true)] {
+        let opened = text(&cli.ends(0, &format!("open @v --password-file @pw --pim 1{word}")).stdout);
+        assert_eq!(opened.contains("  attached by  "), told, "{opened}");
+        cli.ends(0, "close @v");
+    }
+}
+
+#[test]
 fn a_volume_whose_name_is_not_utf_8_is_opened_listed_and_closed() {
     let cli = Cli::new();
     cli.volume("named");

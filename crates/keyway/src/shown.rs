@@ -35,6 +35,26 @@ pub fn shown(text: impl AsRef<OsStr>) -> String {
     out
 }
 
+/// A path or another word as a shell takes it, in quotes where it must be.
+pub fn for_shell(word: impl AsRef<OsStr>) -> String {
+    let bytes = word.as_ref().as_bytes();
+    // No option, whatever its name begins with.
+    let here = if bytes.starts_with(b"-") { "./" } else { "" };
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.is_empty() && text.chars().all(plain) => format!("{here}{text}"),
+        Ok(text) if !text.chars().any(steers) => format!("'{here}{}'", text.replace('\'', "'\\''")),
+        _ => {
+            let escaped = |byte: &u8| match byte {
+                b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+                b' '..=b'~' => char::from(*byte).to_string(),
+                other => format!("\\x{other:02x}"),
+            };
+            format!("$'{here}{}'", bytes.iter().map(escaped).collect::<String>())
+        }
+    }
+}
+
 /// A sentence of ours that stays in its line, whatever is in it.
 pub fn line(text: &str) -> String {
     without(text, |_| false)
@@ -92,6 +112,32 @@ mod tests {
         assert_eq!(line("one\nkeyway: done"), "one\\nkeyway: done");
         assert_eq!(lines("one\n\ttwo\u{1b}[2J\r"), "one\n\ttwo\\u{1b}[2J\\r");
         assert_eq!(line("C:\\ and \\u{1b}"), "C:\\ and \\u{1b}");
+    }
+
+    #[test]
+    fn a_shell_takes_it_for_what_it_was() {
+        for name in [
+            &b"plain-1.hc"[..],
+            b"a b",
+            b"it's",
+            b"-x",
+            b"",
+            b"*$HOME\\;",
+            b"a\xff'\\\x1b\n",
+            "größe".as_bytes(),
+            b"\xe2\x80\xae",
+        ] {
+            let quoted = for_shell(OsStr::from_bytes(name));
+            assert!(!quoted.chars().any(steers), "{quoted:?}");
+            let said =
+                std::process::Command::new("bash").arg("-c").arg(format!("printf %s {quoted}")).output();
+            let said = said.expect("bash starts").stdout;
+            assert_eq!(said.strip_prefix(b"./").unwrap_or(&said), name, "{quoted}");
+        }
+        assert_eq!(
+            (for_shell("secret.hc"), for_shell("-x y")),
+            ("secret.hc".to_owned(), "'./-x y'".to_owned())
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Data for people: a front's sentences, which stand in a catalogue, a line each, with facts in them; and a document as rows.
 //!
 //! A line of a catalogue is `WORD[CONDITION]… = SENTENCE`. A condition names a fact that must be so, or `FACT=VALUE`; in the
-//! sentence `{FACT}` stands for one, `{FACT:HOW}` for one as `size`, `time` or `path`, or with so many decimal places.
+//! sentence `{FACT}` stands for one, `{FACT:HOW}` for one as `size`, `time`, `path` or `shell`, or with so many decimal places.
 
-use crate::shown::shown;
+use crate::shown::{for_shell, shown};
 use keyway_store::size::words as bytes;
 use serde::Serialize;
 use serde_json::{Number, Value, json};
@@ -112,10 +112,12 @@ fn formatted(fact: &Value, how: &str) -> String {
             format!("{:.places$}", n.as_f64().unwrap_or_default())
         }
         (Value::String(path), "path") => shown(path),
+        (Value::String(path), "shell") => for_shell(path),
         // A path that is no text.
-        (Value::Array(path), "path") => {
+        (Value::Array(path), "path" | "shell") => {
             let bytes = path.iter().filter_map(|byte| u8::try_from(byte.as_u64()?).ok());
-            shown(OsString::from_vec(bytes.collect()))
+            let path = OsString::from_vec(bytes.collect());
+            if how == "shell" { for_shell(path) } else { shown(path) }
         }
         _ => text(fact),
     }

@@ -7,7 +7,7 @@ use crate::unlock_args::{HiddenArgs, SecretArgs};
 use crate::verbs::*;
 use keyway::create::{CreateRequest, Created, CreatedDetails, FileSystem, HashName};
 
-/// Make a new volume in a file or on a device, or a hidden one inside another
+/// Make a new volume in a file or on a device, or a hidden one inside
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// A file that does not exist yet, or a block device; with --hidden also an existing volume

@@ -5,8 +5,9 @@ use crate::conversion::HowArgs;
 use crate::verbs::*;
 use keyway::conversion::{ConversionRequest, Goal};
 
-/// Decrypt a volume in place: what is in it lies open on the device afterwards
+/// Decrypt a volume in place
 ///
+/// What is in it lies open on the device afterwards.
 /// The volume must not be open. Losing power, or Ctrl-C, at any moment loses nothing: `keyway resume`
 /// goes on. A hidden volume is lost. A BitLocker volume can be paused and used in between.
 #[derive(clap::Args, Debug)]

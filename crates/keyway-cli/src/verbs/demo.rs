@@ -8,7 +8,9 @@ use keyway::lab::{Document as Comparison, OutputFile};
 use keyway::tour::{CoreSpeeds, Tour, TourStep};
 use std::time::Instant;
 
-/// Take the tour: make volumes in a temporary folder, open, write, verify, measure, clean up
+/// Take the tour: make volumes, open, write, verify, measure, clean up
+///
+/// Everything happens in a temporary folder.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Where the page with the measurements goes [default: report.html]

@@ -8,8 +8,9 @@ use crate::verbs::*;
 use keyway::conversion::{ConversionRequest, FreeSpace, Goal, NewVolume};
 use keyway_volume::HashName;
 
-/// Encrypt a file system in place, with everything in it; or give a volume another cipher, new keys, another format
+/// Encrypt a file system in place, or give a volume another cipher
 ///
+/// Everything stays in it. A volume gets another cipher, new keys or another format (--reencrypt).
 /// The file system must not be mounted. Room for VeraCrypt's headers comes from making it a little smaller
 /// (ext4 and NTFS), from free space behind it, or with --grow from making its file larger. Losing power,
 /// or Ctrl-C, at any moment loses nothing: `keyway resume` goes on. Making the file system smaller is

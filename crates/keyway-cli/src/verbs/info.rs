@@ -11,7 +11,9 @@ use keyway::told;
 use keyway::{Caching, LockedVolume};
 use keyway_volume::VolumeError;
 
-/// Tell everything a volume's header says; without a secret, what can be seen from outside
+/// Tell what a volume's header says, or what is seen from outside
+///
+/// What only the decrypted header says is told with a secret.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Ask for the password on the terminal

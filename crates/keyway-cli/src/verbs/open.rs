@@ -6,7 +6,9 @@ use crate::unlock_args::ProtectArgs;
 use crate::verbs::*;
 use keyway::session::{AttachBy, AttachRequest, SessionPlan, SessionSecrets, mount_open};
 
-/// Unlock a volume and attach it: as a file, as root also as a block device, mounted where asked
+/// Unlock a volume and attach it as a file or device, mounted if asked
+///
+/// Without root it appears as a file, as root also as a block device.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Mount the file system inside on this folder (needs root); of a volume that is open, that as well

@@ -5,7 +5,7 @@ use crate::verbs::*;
 use keyway::files::parse;
 use keyway::inside::NewFile;
 
-/// Copy a file into a volume, with no mount and no root; into FAT file systems only
+/// Copy a file into a volume (FAT), with no mount and no root
 ///
 /// The volume must not be open. Others than FAT are written by the kernel alone: mount them
 /// (`sudo keyway open VOLUME FOLDER`). Losing power while it writes may leave the file system to be

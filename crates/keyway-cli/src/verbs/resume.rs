@@ -5,7 +5,7 @@ use crate::unlock_args::{NewArgs, SecretArgs};
 use crate::verbs::*;
 use keyway::conversion::{ConversionRequest, Goal};
 
-/// Go on with a conversion that was paused, or interrupted by whatever it was
+/// Go on with a conversion that was paused or interrupted
 #[derive(clap::Args, Debug)]
 #[command(mut_arg("journal", |journal| journal.help("The file with the conversion's journal, where it is not beside the volume \
     (VOLUME.keyway-journal); of a BitLocker volume that was paused, a new file for it")))]

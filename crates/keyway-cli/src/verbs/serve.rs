@@ -7,8 +7,11 @@ use crate::verbs::*;
 use keyway::session::{AttachBy, AttachRequest, Attachment, LocalUsers, NbdAddress, SessionSecrets};
 use std::net::SocketAddr;
 
-/// Serve a volume to virtual machines or NBD clients until it is closed or Ctrl-C comes
+/// Serve a volume to virtual machines and NBD clients
+///
+/// It is served until it is closed or Ctrl-C comes.
 #[derive(clap::Args, Debug)]
+#[command(override_usage = "keyway serve VOLUME --nbd ADDR | --vhost-user PATH | --nvme-tcp ADDR")]
 #[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user", "nvme_tcp"])]
 pub(crate) struct Args {
     /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT; with --tls-certificates any address

@@ -68,7 +68,7 @@ fn every_command_in_the_documents_is_one() {
 fn every_example_in_the_help_is_a_command() {
     fn look(command: &Command) -> usize {
         // Not as it is shown, which breaks lines where the terminal ends.
-        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
         let inner: usize = command.get_subcommands().map(look).sum();
         inner + lines_parse(command.get_name(), &help)
     }
@@ -90,6 +90,68 @@ fn examples_are_of_verbs() {
     for block in EXAMPLES.split("\n\n\n").skip(1) {
         let path = block.trim_start_matches('[').split(']').next().expect("a name");
         let verb = path.split(' ').try_fold(Cli::command(), |at, name| at.find_subcommand(name).cloned());
-        assert!(verb.is_some_and(|verb| verb.get_after_help().is_some()), "[{path}]");
+        assert!(verb.is_some_and(|verb| verb.get_after_long_help().is_some()), "[{path}]");
+    }
+}
+
+/// Every verb, and what it has of verbs, as it is on a terminal of 80 columns.
+fn walk(look: &mut impl FnMut(&str, &mut Command)) {
+    fn each(path: &str, verb: &mut Command, look: &mut impl FnMut(&str, &mut Command)) {
+        look(path, verb);
+        for inner in
+            verb.get_subcommands_mut().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help")
+        {
+            each(&format!("{path} {}", inner.get_name()), inner, look);
+        }
+    }
+    let mut whole = Cli::command().term_width(80);
+    whole.build();
+    each("keyway", &mut whole, look);
+}
+
+#[test]
+fn the_short_help_fits_one_screen() {
+    // All verbs, and all of `drive`'s.
+    const LONGER: [&str; 2] = ["keyway", "keyway drive"];
+    let mut found = Vec::new();
+    walk(&mut |path, verb| {
+        let help = verb.render_help().to_string();
+        let rows = if LONGER.contains(&path) { 40 } else { 24 };
+        if help.trim_end().lines().count() > rows || help.lines().any(|line| line.chars().count() > 80) {
+            found.push(format!("{path}: {} rows\n{help}", help.lines().count()));
+        }
+    });
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn the_long_help_begins_with_the_arguments_and_ends_with_examples() {
+    walk(&mut |path, verb| {
+        let help = verb.render_long_help().to_string();
+        let at = |text: &str| help.find(text).unwrap_or(help.len());
+        let options = at("\nOptions:\n");
+        let positionals =
+            verb.get_positionals().map(|arg| arg.get_value_names().unwrap_or_default().join("> <"));
+        for name in positionals {
+            let stands =
+                help.lines().find(|line| line.trim_start().trim_start_matches(['<', '[']).starts_with(&name));
+            assert!(stands.is_some_and(|line| at(line) < options), "{path}: {name}\n{help}");
+        }
+        if path != "keyway" {
+            let (_, examples) = help.split_once("\nExamples:\n").expect(path);
+            assert!(examples.contains("$ ") && examples.contains("keyway "), "{path}");
+        }
+    });
+}
+
+#[test]
+fn what_is_usual_is_an_option_of_its_verb() {
+    for line in USUAL.lines().filter(|line| !line.starts_with('#')) {
+        let (path, names) = line.split_once(" = ").expect("a verb and its options");
+        let verb = path.split(' ').try_fold(Cli::command(), |at, name| at.find_subcommand(name).cloned());
+        let verb = verb.expect(path);
+        for name in names.split(' ').filter(|_| !verb.has_subcommands()) {
+            assert!(verb.get_arguments().any(|arg| arg.get_long() == Some(name)), "{path} has no --{name}");
+        }
     }
 }

@@ -21,7 +21,7 @@ fn command() -> Command {
 fn offered(command: &Command) -> Command {
     let is_made = |argument: &Arg| ["help", "version"].contains(&argument.get_id().as_str());
     let shown = command.get_arguments().filter(|argument| !argument.is_hide_set() && !is_made(argument));
-    let mut arguments: Vec<_> = shown.cloned().collect();
+    let mut arguments: Vec<_> = shown.cloned().map(|argument| argument.hide_short_help(false)).collect();
     arguments.sort_by_key(|argument| argument.get_index());
     let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(offered);
     let text = |text: Option<&StyledStr>| text.cloned().unwrap_or_default();

@@ -22,7 +22,7 @@ pub(crate) use hardware::{HardwareArgs, decrypt, encrypt};
 pub(crate) use info::show;
 pub(crate) use setup::OwnerArgs;
 
-/// Drives that encrypt by themselves: list, set up, lock, unlock, erase, revert
+/// Drives that encrypt by themselves: set up, lock, unlock, erase
 ///
 /// DEVICE is an NVMe, SATA or SAS drive (/dev/nvme0n1, /dev/sda), or the state file of a virtual drive.
 #[derive(clap::Args, Debug)]

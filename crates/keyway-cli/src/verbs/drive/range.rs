@@ -10,6 +10,7 @@ pub(super) enum Action {
     /// Where the ranges are, what state they are in, and who may unlock them
     List(AdminArgs),
     /// Put a range somewhere, and have it lock at every power cycle. What was there can't be read any more
+    #[command(override_usage = "keyway drive range set DEVICE RANGE --start SIZE --length SIZE [OPTIONS]")]
     Set {
         /// Where it begins, such as 1G
         #[arg(long, value_name = "SIZE", value_parser = size::parse)]

@@ -12,7 +12,7 @@ pub(crate) struct Common {
     /// How requests reach the volumes
     #[arg(long, default_value = "in-process", value_parser = choice(PATHS))]
     pub(super) path: PathKind,
-    /// A workload's name, or the file that describes one [repeatable; `lab run --list` names them]
+    /// A workload's name, or the file that describes one; `lab run --list` names them. Repeatable
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) workload: Vec<String>,
     /// Short runs without rests: a first look, in a minute instead of a quarter of an hour

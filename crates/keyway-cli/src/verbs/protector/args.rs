@@ -5,7 +5,7 @@ use crate::verbs::*;
 use keyway::protectors::{Guid, Protection};
 use keyway_volume::veracrypt::HashName;
 
-/// List or change what opens a volume: passwords, keyfiles, recovery passwords, startup keys, TPMs
+/// List or change what opens a volume: passwords, keyfiles, TPMs …
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
