@@ -2602,7 +2602,7 @@ _keyway() {
                     return 0
                     ;;
                 --attach)
-                    COMPREPLY=($(compgen -W "auto fuse nbd vhost-user ublk dm-crypt" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto fuse files nbd vhost-user ublk dm-crypt" -- "${cur}"))
                     return 0
                     ;;
                 --password-file)

@@ -91,6 +91,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand create" -s h -l help -d 'P
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l mount-options -d 'Mount it with these options of mount(8), as `noatime,uid=1000`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l attach -d 'How the volume reaches you' -r -f -a "auto\t'The best this machine offers'
 fuse\t'A file, and as root a loop device on it'
+files\t'The files inside in a folder, for reading, without the kernel\'s drivers'
 nbd\t'A socket for network block device clients'
 vhost-user\t'A socket for virtual machines (vhost-user-blk)'
 ublk\t'A block device of the kernel\'s ublk driver; root\'s outlives its server, users need udev\'s help'

@@ -1,4 +1,4 @@
-//! How a sector device reaches the user: FUSE, loop, NBD, vhost-user, NVMe/TCP, ublk, or the kernel's dm-crypt.
+//! How a sector device reaches the user: FUSE, files in a folder, loop, NBD, vhost-user, NVMe/TCP, ublk, or the kernel's dm-crypt.
 //!
 //! An attachment gets a [`Device`](keyway_engine::Device) and serves it; it never sees a key.
 //! [`dmcrypt`] is the exception: it hands the keys over to the kernel, which then does all the work.
@@ -10,6 +10,7 @@ mod cpus;
 #[cfg_attr(not(feature = "dm-crypt"), path = "absent/dm_crypt.rs")]
 pub mod dmcrypt;
 mod error;
+mod files;
 pub mod fuse;
 mod host_secrets;
 pub mod loopdev;

@@ -6,9 +6,10 @@ use keyway::told::said_in;
 use serde_json::{Value, json};
 
 /// The ways to attach as words.
-pub(crate) const WAYS: [(&str, AttachBy, &str); 6] = [
+pub(crate) const WAYS: [(&str, AttachBy, &str); 7] = [
     ("auto", AttachBy::Auto, "The best this machine offers"),
     ("fuse", AttachBy::Fuse, "A file, and as root a loop device on it"),
+    ("files", AttachBy::Files, "The files inside in a folder, for reading, without the kernel's drivers"),
     ("nbd", AttachBy::Nbd, "A socket for network block device clients"),
     ("vhost-user", AttachBy::VhostUser, "A socket for virtual machines (vhost-user-blk)"),
     (
@@ -26,7 +27,6 @@ pub(crate) const WAYS: [(&str, AttachBy, &str); 6] = [
 /// What speaks for a way, by its name, and why `doctor` says that `open` would take it; and what speaks against others.
 const MERITS: &str = include_str!("../words/ways.txt");
 
-/// Why `doctor` says that `open` would take it.
 pub(crate) fn because(way: &str) -> String {
     said_in(MERITS, &format!("doctor {way}"), &Value::Null)
 }
@@ -60,7 +60,6 @@ pub(crate) fn with_reasons(mut document: Value, of: Option<&[Reason]>) -> Value 
 
 /// Says that a socket is all there is, where nobody asked for one.
 pub(crate) fn warn_of_a_socket(way: &AttachChoice, out: Output) {
-    // What the last candidate before it lacks.
     let lack = way.reasons.iter().find_map(|reason| match reason {
         Reason::Lacks { why, .. } => Some(why),
         _ => None,

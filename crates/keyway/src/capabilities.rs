@@ -60,6 +60,8 @@ pub struct Capabilities {
     /// The word of the way in which a volume would be attached: one of
     /// [`CANDIDATES`](crate::session::CANDIDATES)'.
     pub attachment: &'static str,
+    /// The same for one whose files are wanted in a folder; empty where that can't be had.
+    pub attachment_with_folder: &'static str,
 }
 
 /// Whether something can be used, and if not, why.
@@ -95,6 +97,10 @@ impl Capability {
             }
         }
     }
+}
+
+fn chosen(wish: Wish) -> &'static str {
+    choose(wish, |_| true).map_or("", |choice| choice.candidate.name)
 }
 
 impl Capabilities {
@@ -134,7 +140,8 @@ impl Capabilities {
             ublk: Capability::of(Need::Ublk),
             sandbox: Capability::of_sandbox(),
             filesystems: filesystems.into_iter().map(FileSystem::name).collect(),
-            attachment: choose(Wish::default(), |_| true).map_or("", |choice| choice.candidate.name),
+            attachment: chosen(Wish::default()),
+            attachment_with_folder: chosen(Wish { mount: true, ..Wish::default() }),
         }
     }
 }

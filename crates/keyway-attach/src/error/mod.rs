@@ -14,6 +14,7 @@ pub use vhost_user::VhostError;
 
 use keyway_engine::DeviceError;
 use keyway_error::{Advice, explain};
+use keyway_fs::files::FilesError;
 use keyway_store::InUse;
 use std::fmt;
 use std::io;
@@ -183,6 +184,9 @@ pub enum AttachError {
     /// The device itself failed, most often its last flush.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The file system in the volume is not one that we read, or is damaged.
+    #[error(transparent)]
+    Files(#[from] FilesError),
     /// The hand-over to the kernel.
     #[error(transparent)]
     DmCrypt(#[from] DmCryptError),
@@ -220,7 +224,7 @@ impl AttachError {
     }
 }
 
-explain! { AttachError, through Device | DmCrypt | Ublk | Nbd | Vhost | Nvme {
+explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | Nvme {
     Self::AlreadyOpen { volume } => [AlreadyOpen InUse, CloseNamed { volume: volume.clone() }; volume],
     Self::Taken { volume, by } => [Busy InUse, (by.advice()); volume],
     Self::Busy { .. } => [Busy InUse, CloseUsers],

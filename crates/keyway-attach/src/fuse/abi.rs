@@ -1,4 +1,4 @@
-//! The messages of the kernel's FUSE protocol that a one-file file system needs.
+//! The messages of the kernel's FUSE protocol that a file system of one file needs, and one that is only read.
 //!
 //! Layouts and numbers: `include/uapi/linux/fuse.h`, protocol 7.42. All fields are in the
 //! machine's own byte order.
@@ -22,6 +22,7 @@ pub(crate) mod op {
     pub(crate) const FORGET: u32 = 2;
     pub(crate) const GETATTR: u32 = 3;
     pub(crate) const SETATTR: u32 = 4;
+    pub(crate) const READLINK: u32 = 5;
     pub(crate) const OPEN: u32 = 14;
     pub(crate) const READ: u32 = 15;
     pub(crate) const WRITE: u32 = 16;
@@ -37,16 +38,27 @@ pub(crate) mod op {
     pub(crate) const DESTROY: u32 = 38;
     pub(crate) const BATCH_FORGET: u32 = 42;
     pub(crate) const FALLOCATE: u32 = 43;
+    pub(crate) const READDIRPLUS: u32 = 44;
 }
 
 /// `FUSE_ASYNC_READ`: several reads of one file at once.
 pub(crate) const INIT_ASYNC_READ: u64 = 1 << 0;
 /// `FUSE_BIG_WRITES`: writes of more than one page.
 pub(crate) const INIT_BIG_WRITES: u64 = 1 << 5;
+/// `FUSE_DO_READDIRPLUS`: entries of a folder with their attributes,
+pub(crate) const INIT_READDIRPLUS: u64 = 1 << 13;
+/// `FUSE_READDIRPLUS_AUTO`: where the kernel has use for them.
+pub(crate) const INIT_READDIRPLUS_AUTO: u64 = 1 << 14;
 /// `FUSE_ASYNC_DIO`: direct I/O without waiting for each request.
 pub(crate) const INIT_ASYNC_DIO: u64 = 1 << 15;
 /// `FUSE_PARALLEL_DIROPS`: look-ups at once.
 pub(crate) const INIT_PARALLEL_DIROPS: u64 = 1 << 18;
+/// `FUSE_NO_OPEN_SUPPORT`: files need not be opened, and stay in the page cache,
+pub(crate) const INIT_NO_OPEN: u64 = 1 << 17;
+/// `FUSE_NO_OPENDIR_SUPPORT`: nor folders.
+pub(crate) const INIT_NO_OPENDIR: u64 = 1 << 24;
+/// `FUSE_CACHE_SYMLINKS`.
+pub(crate) const INIT_CACHE_SYMLINKS: u64 = 1 << 23;
 /// `FUSE_MAX_PAGES`: the answer's `max_pages` holds.
 pub(crate) const INIT_MAX_PAGES: u64 = 1 << 22;
 /// `FUSE_INIT_EXT`: the upper half of the flags holds.
@@ -56,6 +68,10 @@ pub(crate) const INIT_OVER_IO_URING: u64 = 1 << 41;
 
 /// `FOPEN_DIRECT_IO`: no page cache for the file, so that `fsync` has nothing hidden to find.
 pub(crate) const OPEN_DIRECT_IO: u32 = 1 << 0;
+/// `FOPEN_KEEP_CACHE`: what was read before is still right.
+pub(crate) const OPEN_KEEP_CACHE: u32 = 1 << 1;
+/// `FOPEN_CACHE_DIR`: the same of a folder.
+pub(crate) const OPEN_CACHE_FOLDER: u32 = 1 << 3;
 /// `FOPEN_NOFLUSH`: nothing to do on `close`.
 pub(crate) const OPEN_NOFLUSH: u32 = 1 << 5;
 /// `FOPEN_PARALLEL_DIRECT_WRITES`.
@@ -282,7 +298,7 @@ pub(crate) fn fixed_len(opcode: u32) -> usize {
         op::OPEN | op::OPENDIR | op::FORGET => 8,
         op::GETATTR | op::FSYNC | op::FSYNCDIR => 16,
         op::FALLOCATE => 32,
-        op::READ | op::WRITE | op::READDIR => 40,
+        op::READ | op::WRITE | op::READDIR | op::READDIRPLUS => 40,
         op::SETATTR => 88,
         _ => 0,
     }

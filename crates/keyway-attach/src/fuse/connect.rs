@@ -19,12 +19,21 @@ const HELPER: &str = "fusermount3";
 const SOURCE: &str = "keyway";
 const SUBTYPE: &str = "keyway";
 
-/// Mounts a FUSE file system at the folder `at` and returns its connection.
-pub(crate) fn connect(at: &Path) -> Result<OwnedFd, AttachError> {
-    if rustix::process::geteuid().is_root() { connect_as_root(at) } else { connect_as_user(at) }
+/// What is shown, and so what may be done with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// The decrypted volume as a file, for its owner to read and write.
+    File,
+    /// The files in it, for reading: what lies there gets no rights on this machine.
+    Files,
 }
 
-fn connect_as_root(at: &Path) -> Result<OwnedFd, AttachError> {
+/// Mounts a FUSE file system at the folder `at` and returns its connection.
+pub(crate) fn connect(at: &Path, what: Show) -> Result<OwnedFd, AttachError> {
+    if rustix::process::geteuid().is_root() { connect_as_root(at, what) } else { connect_as_user(at, what) }
+}
+
+fn connect_as_root(at: &Path, what: Show) -> Result<OwnedFd, AttachError> {
     let fuse = std::fs::OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?;
     // S_IFDIR of stat.h in octal, as the kernel's option parser wants it. The kernel checks modes
     // itself (default_permissions); nobody but the owner gets in (no allow_other).
@@ -35,7 +44,12 @@ fn connect_as_root(at: &Path) -> Result<OwnedFd, AttachError> {
         rustix::process::getgid().as_raw()
     );
     let options = CString::new(options).map_err(|e| AttachError::io("mount FUSE", io::Error::from(e)))?;
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let flags = MountFlags::NOSUID
+        | MountFlags::NODEV
+        | match what {
+            Show::File => MountFlags::NOEXEC,
+            Show::Files => MountFlags::RDONLY,
+        };
     rustix::mount::mount(SOURCE, at, format!("fuse.{SUBTYPE}"), flags, options.as_c_str()).map_err(|e| {
         match e {
             Errno::NODEV => {
@@ -48,7 +62,7 @@ fn connect_as_root(at: &Path) -> Result<OwnedFd, AttachError> {
 }
 
 /// Asks the set-user-id helper of the fuse3 package; it sends the connection back over a socket.
-fn connect_as_user(at: &Path) -> Result<OwnedFd, AttachError> {
+fn connect_as_user(at: &Path, what: Show) -> Result<OwnedFd, AttachError> {
     // The helper opens it with the user's rights, too.
     drop(std::fs::OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?);
     let doing = || format!("mount FUSE at {} through {HELPER}", at.display());
@@ -56,9 +70,13 @@ fn connect_as_user(at: &Path) -> Result<OwnedFd, AttachError> {
     let (ours, theirs) = UnixStream::pair().map_err(fail)?;
     // The helper looks up the socket's number in the environment; standard input is one that a
     // child gets without further ado.
+    let access = match what {
+        Show::File => "rw,noexec",
+        Show::Files => "ro",
+    };
     let helper = Command::new(HELPER)
         .arg("-o")
-        .arg(format!("rw,nosuid,nodev,noexec,default_permissions,fsname={SOURCE},subtype={SUBTYPE}"))
+        .arg(format!("{access},nosuid,nodev,default_permissions,fsname={SOURCE},subtype={SUBTYPE}"))
         .arg("--")
         .arg(at)
         .env("_FUSE_COMMFD", "0")
@@ -122,6 +140,15 @@ pub(crate) fn disconnect(at: &Path, lazily: bool) -> Result<(), AttachError> {
 /// Whether something is mounted at `at`, dead or alive.
 pub(crate) fn is_mounted(at: &Path) -> bool {
     keyway_sys::mounts().is_ok_and(|mounts| mounts.iter().any(|mount| mount.at == at))
+}
+
+/// Whether a FUSE file system of ours is mounted at `at` that nobody serves any more.
+pub(crate) fn is_dead(at: &Path) -> bool {
+    let mounts = keyway_sys::mounts().unwrap_or_default();
+    // Nothing else answers so (fuse(4)).
+    let unserved =
+        || at.symlink_metadata().is_err_and(|e| e.raw_os_error() == Some(Errno::NOTCONN.raw_os_error()));
+    mounts.iter().any(|mount| mount.at == at && mount.source == Path::new(SOURCE)) && unserved()
 }
 
 fn no_device(e: io::Error) -> AttachError {

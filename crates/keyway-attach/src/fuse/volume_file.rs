@@ -4,6 +4,7 @@
 //! buffer; data that was written lies in that buffer, data that is read goes into it.
 
 use super::abi::{self, op};
+use super::request::{Answer, FileSystem, Request, VALID_SECONDS, agree, parse, reply};
 use keyway_engine::{Device, DeviceError, Transfer};
 use keyway_store::DirectFile;
 use keyway_sys::Direction;
@@ -11,28 +12,10 @@ use rustix::io::Errno;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
+use zerocopy::{FromZeros, IntoBytes};
 
 /// Name of the only file.
 pub(crate) const FILE_NAME: &str = "volume";
-/// The largest request, in bytes. The kernel would give four times as much; but the pieces of a
-/// larger one are served side by side, and this much stays in a core's own cache from the medium
-/// through the cipher to the kernel.
-pub(crate) const MAX_TRANSFER: usize = 256 << 10;
-/// How long the kernel may keep names and attributes, in seconds: they never change.
-const VALID_SECONDS: u64 = 24 * 3600;
-/// What the kernel holds in flight at most; its default of 12 would bound the queue depth.
-const MAX_BACKGROUND: u16 = 256;
-
-/// One request without its data.
-pub(crate) struct Request<'a> {
-    pub(crate) header: abi::InHeader,
-    /// The operation's fixed structure.
-    pub(crate) fixed: &'a [u8],
-    /// How many bytes of the buffer belong to the request (a name, or data to write).
-    pub(crate) payload_len: usize,
-}
-
 /// A read or write whose bytes are on their way.
 pub(crate) struct Underway<'a> {
     file: &'a VolumeFile,
@@ -64,17 +47,6 @@ impl Underway<'_> {
         }
         written(buffer, len).unwrap_or_else(Answer::Error)
     }
-}
-
-/// What to tell the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// So many bytes of the buffer.
-    Bytes(usize),
-    /// It failed.
-    Error(Errno),
-    /// The operation has no answer.
-    Silence,
 }
 
 /// What becomes of a hole that is punched in the file.
@@ -132,44 +104,6 @@ impl VolumeFile {
         self.holes.load(Ordering::Acquire) == holes as u8
     }
 
-    /// The answer to INIT, and whether the kernel offers io_uring.
-    pub(crate) fn init(&self, fixed: &[u8], want_uring: bool) -> Result<(abi::InitOut, bool), Errno> {
-        let (theirs, rest) = abi::InitIn::read_from_prefix(fixed).map_err(|_| Errno::PROTO)?;
-        if theirs.major != abi::MAJOR {
-            return Err(Errno::PROTO);
-        }
-        let mut offered = u64::from(theirs.flags);
-        if offered & abi::INIT_EXT != 0
-            && let Ok((upper, _)) = u32::read_from_prefix(rest)
-        {
-            offered |= u64::from(upper) << 32;
-        }
-        let mut wanted = abi::INIT_ASYNC_READ
-            | abi::INIT_BIG_WRITES
-            | abi::INIT_ASYNC_DIO
-            | abi::INIT_PARALLEL_DIROPS
-            | abi::INIT_MAX_PAGES
-            | abi::INIT_EXT;
-        if want_uring {
-            wanted |= abi::INIT_OVER_IO_URING;
-        }
-        let flags = offered & wanted;
-        let answer = abi::InitOut {
-            major: abi::MAJOR,
-            minor: abi::MINOR.min(theirs.minor),
-            max_readahead: theirs.max_readahead.min(MAX_TRANSFER as u32),
-            flags: flags as u32,
-            flags2: (flags >> 32) as u32,
-            max_background: MAX_BACKGROUND,
-            congestion_threshold: MAX_BACKGROUND,
-            max_write: MAX_TRANSFER as u32,
-            time_gran: 1,
-            max_pages: (MAX_TRANSFER / 4096) as u16,
-            ..abi::InitOut::default()
-        };
-        Ok((answer, flags & abi::INIT_OVER_IO_URING != 0))
-    }
-
     /// Where the bytes can be moved while nobody waits: what of it, and the alignment it takes.
     pub(crate) fn queueable(&self) -> Option<DirectFile<'_>> {
         self.device.queueable()
@@ -205,28 +139,6 @@ impl VolumeFile {
         let begun = transfer.map_err(|e| self.failed(opcode, e))?;
         let (file, len) = (self, len as usize);
         Ok(begun.map(|transfer| Underway { file, transfer, unique, opcode, len }))
-    }
-
-    /// Does what is asked.
-    pub(crate) fn answer(&self, request: &Request<'_>, buffer: &mut [u8]) -> Answer {
-        let done = match request.header.opcode {
-            op::READ => self.read(request.fixed, buffer),
-            op::WRITE => self.write(request, buffer),
-            op::FSYNC => self.device.flush().map_err(errno).map(|()| Answer::Bytes(0)),
-            op::FALLOCATE => self.fallocate(request.fixed),
-            op::LOOKUP => self.lookup(request, buffer),
-            op::GETATTR => self.getattr(request.header.node, buffer),
-            op::SETATTR => self.setattr(request, buffer),
-            op::OPEN => self.open(request, buffer),
-            op::STATFS => reply(buffer, &self.statfs()),
-            op::OPENDIR => reply(buffer, &abi::OpenOut::default()),
-            op::READDIR => self.readdir(request.fixed, buffer),
-            op::RELEASE | op::RELEASEDIR | op::FSYNCDIR | op::DESTROY => Ok(Answer::Bytes(0)),
-            op::FORGET | op::BATCH_FORGET | op::INTERRUPT => Ok(Answer::Silence),
-            // For most of these the kernel then knows not to ask again.
-            _ => Err(Errno::NOSYS),
-        };
-        done.unwrap_or_else(Answer::Error)
     }
 
     fn read(&self, fixed: &[u8], buffer: &mut [u8]) -> Result<Answer, Errno> {
@@ -395,20 +307,43 @@ impl VolumeFile {
     }
 }
 
+impl FileSystem for VolumeFile {
+    fn init(&self, fixed: &[u8], want_uring: bool) -> Result<(abi::InitOut, bool), Errno> {
+        let wanted = abi::INIT_ASYNC_READ
+            | abi::INIT_BIG_WRITES
+            | abi::INIT_ASYNC_DIO
+            | abi::INIT_PARALLEL_DIROPS
+            | if want_uring { abi::INIT_OVER_IO_URING } else { 0 };
+        let (answer, flags) = agree(fixed, wanted)?;
+        Ok((answer, flags & abi::INIT_OVER_IO_URING != 0))
+    }
+
+    fn answer(&self, request: &Request<'_>, buffer: &mut [u8]) -> Answer {
+        let done = match request.header.opcode {
+            op::READ => self.read(request.fixed, buffer),
+            op::WRITE => self.write(request, buffer),
+            op::FSYNC => self.device.flush().map_err(errno).map(|()| Answer::Bytes(0)),
+            op::FALLOCATE => self.fallocate(request.fixed),
+            op::LOOKUP => self.lookup(request, buffer),
+            op::GETATTR => self.getattr(request.header.node, buffer),
+            op::SETATTR => self.setattr(request, buffer),
+            op::OPEN => self.open(request, buffer),
+            op::STATFS => reply(buffer, &self.statfs()),
+            op::OPENDIR => reply(buffer, &abi::OpenOut::default()),
+            op::READDIR => self.readdir(request.fixed, buffer),
+            op::RELEASE | op::RELEASEDIR | op::FSYNCDIR | op::DESTROY => Ok(Answer::Bytes(0)),
+            op::FORGET | op::BATCH_FORGET | op::INTERRUPT => Ok(Answer::Silence),
+            // For most of these the kernel then knows not to ask again.
+            _ => Err(Errno::NOSYS),
+        };
+        done.unwrap_or_else(Answer::Error)
+    }
+}
+
 fn written(buffer: &mut [u8], len: usize) -> Result<Answer, Errno> {
     reply(buffer, &abi::WriteOut { size: len as u32, padding: 0 })
 }
 
 fn errno(e: DeviceError) -> Errno {
     Errno::from_raw_os_error(e.errno())
-}
-
-fn parse<T: FromBytes>(fixed: &[u8]) -> Result<T, Errno> {
-    T::read_from_prefix(fixed).map(|(value, _)| value).map_err(|_| Errno::INVAL)
-}
-
-fn reply<T: IntoBytes + Immutable>(buffer: &mut [u8], value: &T) -> Result<Answer, Errno> {
-    let bytes = value.as_bytes();
-    buffer.get_mut(..bytes.len()).ok_or(Errno::INVAL)?.copy_from_slice(bytes);
-    Ok(Answer::Bytes(bytes.len()))
 }

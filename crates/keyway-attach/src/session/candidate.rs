@@ -26,7 +26,7 @@ pub struct Candidate {
 }
 
 /// Every candidate, the best first.
-pub static CANDIDATES: [Candidate; 5] = [
+pub static CANDIDATES: [Candidate; 6] = [
     Candidate {
         name: "dm-crypt",
         attachment: Attachment::DmCrypt,
@@ -46,6 +46,13 @@ pub static CANDIDATES: [Candidate; 5] = [
         attachment: Attachment::Fuse { loop_device: true },
         needs: &[Need::LoopDevice, Need::Fuse],
         costs: &[Layer::LoopDevice, Layer::FileSystem],
+        depends_on_volume: false,
+    },
+    Candidate {
+        name: "files",
+        attachment: Attachment::Files,
+        needs: &[Need::Mounted, Need::NothingProtected, Need::Fuse],
+        costs: &[Layer::FileSystem],
         depends_on_volume: false,
     },
     Candidate {
@@ -158,6 +165,7 @@ impl Need {
             }
             Self::NothingProtected => unless(!wish.protect_hidden, LackReason::Wish),
             Self::NothingMounted => unless(!wish.mount, LackReason::Wish),
+            Self::Mounted => unless(wish.mount, LackReason::Wish),
         };
         met.map_err(|reason| Lack { need: self, reason })
     }
@@ -216,7 +224,8 @@ pub fn choose(wish: Wish, allowed: impl Fn(&Attachment) -> bool) -> Result<Choic
         None => {
             let lacks = passed_over.into_iter().map(|(_, lack)| lack);
             let wanted = Lack { need: Need::NothingMounted, reason: LackReason::Wish };
-            Err(lacks.filter(|lack| lack.need != Need::NothingMounted).last().unwrap_or(wanted))
+            let other = |lack: &Lack| !matches!(lack.need, Need::NothingMounted | Need::Mounted);
+            Err(lacks.filter(other).last().unwrap_or(wanted))
         }
     }
 }

@@ -23,7 +23,8 @@ pub struct AttachPlan {
     pub users: LocalUsers,
     /// The loop device of [`Attachment::Fuse`] goes through the page cache of another one.
     pub cache: bool,
-    /// Where the file system inside shall be mounted, if anywhere. Needs root and a loop device.
+    /// Where the file system inside shall be mounted, if anywhere. Needs root and a block device, but for
+    /// [`Attachment::Files`].
     pub mount: Option<MountPlan>,
     /// How the process is confined as soon as it is attached, if it is.
     pub sandbox: Option<Sandbox>,
@@ -43,6 +44,9 @@ pub enum Attachment {
         /// Whether a loop device is put on the file (needs root).
         loop_device: bool,
     },
+    /// The files of its file system in a folder, read by us and for reading only; without a mount point in the session's
+    /// own.
+    Files,
     /// A server for network block device clients.
     Nbd(NbdAddress),
     /// A disk for virtual machines, on a unix socket; `None`: in the session's own folder.
@@ -69,6 +73,7 @@ impl Attachment {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Fuse { .. } => "fuse",
+            Self::Files => "files",
             Self::Nbd(_) => "nbd",
             Self::VhostUser(_) => "vhost-user",
             Self::NvmeTcp(_) => "nvme-tcp",

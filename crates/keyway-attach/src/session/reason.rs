@@ -21,6 +21,8 @@ pub enum Need {
     NothingProtected,
     /// Nothing is mounted.
     NothingMounted,
+    /// Something is mounted.
+    Mounted,
 }
 
 /// Why a volume is attached as it is, where nobody asked for that way. A front has the words.

@@ -316,7 +316,8 @@ impl Session {
         if !self.on.gone.is_requested() {
             self.attached.drain(&self.on)?;
         }
-        if self.on.state.mountpoint.is_some() || self.mountable_later {
+        // What is mounted without a device is ours, and goes below.
+        if self.on.state.device.is_some() && (self.on.state.mountpoint.is_some() || self.mountable_later) {
             keep_first(&mut first, self.on.perform(Action::Unmount))?;
             self.on.state.mountpoint = None;
             self.on.state.filesystem = None;

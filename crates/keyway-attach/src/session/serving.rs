@@ -6,7 +6,7 @@ use super::served::Served;
 use super::state::SessionState;
 use super::warden::{Action, OwnSocket, Record, Warden};
 use crate::mount::{self, MountPlan};
-use crate::{AttachError, Refusals, Stop};
+use crate::{AttachError, Refusals, Stop, files};
 use keyway_sys::MountTable;
 use std::fs::File;
 use std::io;
@@ -55,12 +55,18 @@ impl Serving {
     /// What there is to take down now.
     pub(super) fn record(&self) -> Record {
         let state = &self.state;
+        let files = state.attachment == files::ATTACHMENT;
+        let (inside, ours) = match files {
+            true => (None, state.mountpoint.clone()),
+            false => (state.mountpoint.clone(), state.file.as_ref().map(|_| self.folder.mount_point())),
+        };
         Record {
             folder: self.folder.path().to_owned(),
-            mountpoint: state.mountpoint.clone(),
+            mountpoint: inside,
             device: state.device.clone(),
             cache: state.cache.clone(),
-            fuse: state.file.as_ref().map(|_| self.folder.mount_point()),
+            fuse: ours,
+            files,
             socket: state.socket.as_ref().and_then(|socket| OwnSocket::at(Path::new(socket))),
         }
     }

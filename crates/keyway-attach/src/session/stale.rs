@@ -6,7 +6,7 @@ use super::medium::Inode;
 use super::name::Name;
 use super::state::SessionState;
 use crate::ublk::{self, UblkError};
-use crate::{AttachError, dmcrypt, fuse, loopdev, mount};
+use crate::{AttachError, dmcrypt, files, fuse, loopdev, mount};
 use std::path::Path;
 use std::time::Duration;
 
@@ -49,6 +49,9 @@ pub(super) fn clean_stale_in(
             // hand it over first.
             Err(AttachError::Busy { .. } | AttachError::Ublk(UblkError::NotHandedOver { .. })) => continue,
             done => done?,
+        }
+        if let Some(at) = state.as_ref().filter(|state| state.attachment == files::ATTACHMENT) {
+            at.mountpoint.as_deref().map_or(Ok(()), files::abandon)?;
         }
         cleaned.extend(state);
         let at = folder.mount_point();

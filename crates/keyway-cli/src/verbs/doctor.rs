@@ -52,6 +52,7 @@ fn words(Document { here: d, because }: &Document) -> String {
         ("NVMe/TCP", part(&d.nvme_tcp)),
         ("ublk", if d.ublk.usable && !d.root { udev.to_owned() } else { part(&d.ublk) }),
         ("sandbox", part(&d.sandbox)),
+        ("files in a folder", or_none(d.attachment_with_folder.to_owned())),
         ("file systems", or_none(d.filesystems.join(" "))),
     ];
     if !missing.is_empty() {

@@ -11,7 +11,7 @@ use keyway::session::{AttachBy, AttachRequest, SessionPlan, SessionSecrets, moun
 /// Without root it appears as a file, as root also as a block device.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Mount the file system inside on this folder (needs root); of a volume that is open, that as well
+    /// Have the files inside in this folder: as root mounted by the kernel, else for reading; root also of an open volume
     #[arg(index = 2)]
     mountpoint: Option<PathBuf>,
     /// Mount it with these options of mount(8), as `noatime,uid=1000`; nosuid and nodev always hold

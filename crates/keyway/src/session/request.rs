@@ -25,6 +25,8 @@ pub enum AttachBy {
     Auto,
     /// A file, and for root a loop device on it.
     Fuse,
+    /// The files of its file system in a folder, read by us: for reading only.
+    Files,
     /// A socket for NBD clients, in the session's own folder.
     Nbd,
     /// A socket for virtual machines, in the session's own folder.
@@ -98,7 +100,8 @@ impl AttachRequest {
         if self.users == LocalUsers::Any && open_port.is_none() {
             return Err(Misuse::NoUnprovenPort.into());
         }
-        self.look()?;
+        let read_only = self.read_only || self.shows_files();
+        self.look(read_only)?;
         if self.cache && self.protect_hidden {
             return Err(Misuse::CacheWithHidden.into());
         }
@@ -107,7 +110,7 @@ impl AttachRequest {
         if self.discards && self.protect_hidden {
             return Err(Misuse::DiscardsAroundHidden.into());
         }
-        if self.read_only && self.protect_hidden {
+        if read_only && self.protect_hidden {
             return Err(Misuse::NothingToProtect.into());
         }
         let mut plan = SessionPlan::new(&self.volume, self.arguments.clone(), way)?;
@@ -121,7 +124,7 @@ impl AttachRequest {
         if self.require_sandbox {
             require_sandbox(&plan.way.attachment)?;
         }
-        (plan.otherwise, plan.mount, plan.read_only) = (otherwise, mount, self.read_only);
+        (plan.otherwise, plan.mount, plan.read_only) = (otherwise, mount, read_only);
         (plan.discards, plan.cache, plan.users) = (self.discards, self.cache, self.users);
         plan.require_sandbox = self.require_sandbox;
         plan.mount_options.clone_from(&self.mount_options);
@@ -129,12 +132,12 @@ impl AttachRequest {
     }
 
     /// Whether the volume is there, and free.
-    fn look(&self) -> Result<(), Error> {
+    fn look(&self, read_only: bool) -> Result<(), Error> {
         medium::must_exist(&self.volume)?;
-        if !self.read_only {
+        if !read_only {
             medium::must_be_writable(&self.volume).map_err(|e| Error::CanOnlyBeRead(Box::new(e)))?;
         }
-        let access = if self.read_only { Access::ReadOnly } else { Access::ReadWrite };
+        let access = if read_only { Access::ReadOnly } else { Access::ReadWrite };
         if let AttachBy::To(_) = self.by {
             return refuse_if_open(&self.volume, access);
         }
@@ -145,6 +148,15 @@ impl AttachRequest {
 
     fn wish(&self) -> Wish {
         Wish { mount: self.mount.is_some(), protect_hidden: self.protect_hidden }
+    }
+
+    /// Whether its files will be shown, and nothing be written.
+    fn shows_files(&self) -> bool {
+        let shown = || {
+            choose(self.wish(), |_| true).is_ok_and(|choice| choice.candidate.attachment == Attachment::Files)
+        };
+        self.by == AttachBy::Files
+            || self.by == AttachBy::Auto && !self.cache && self.mount.is_some() && shown()
     }
 
     /// The way, and the one to take where the kernel refuses the volume.
@@ -165,6 +177,10 @@ impl AttachRequest {
             AttachBy::Nbd => Attachment::Nbd(NbdAddress::Session),
             AttachBy::VhostUser => Attachment::VhostUser(None),
             AttachBy::To(attachment) => attachment.clone(),
+            AttachBy::Files => {
+                Need::Fuse.check(wish).map_err(lacking(Purpose::File))?;
+                Attachment::Files
+            }
             AttachBy::Fuse => by_fuse(wish.mount)?,
             AttachBy::DmCrypt if wish.protect_hidden => {
                 return Err(Misuse::KernelProtectsNothing.into());

@@ -5,7 +5,7 @@
 
 use super::out_header;
 use crate::fuse::abi::{self, InHeader};
-use crate::fuse::volume_file::{MAX_TRANSFER, Request, VolumeFile};
+use crate::fuse::request::{FileSystem, MAX_TRANSFER, Request};
 use keyway_store::AlignedBuf;
 use rustix::io::{Errno, IoSlice, IoSliceMut};
 use std::io;
@@ -16,8 +16,8 @@ const HEADER: usize = size_of::<InHeader>();
 /// Header and `fuse_write_in`.
 const HEAD: usize = HEADER + size_of::<abi::TransferIn>();
 /// As much of any other request as we look at: the largest fixed structure and a name longer
-/// than ours.
-const SMALL: usize = 512;
+/// than any that we tell.
+const SMALL: usize = 1024;
 
 /// Buffers of one thread.
 pub(crate) struct Channel {
@@ -79,7 +79,12 @@ impl Channel {
 
     /// Reads the INIT request, which the mount has put there, and answers it. Says whether both
     /// sides agreed on io_uring.
-    pub(crate) fn init(&mut self, fuse: impl AsFd, file: &VolumeFile, want_uring: bool) -> io::Result<bool> {
+    pub(crate) fn init(
+        &mut self,
+        fuse: impl AsFd,
+        file: &impl FileSystem,
+        want_uring: bool,
+    ) -> io::Result<bool> {
         let fuse = fuse.as_fd();
         let protocol = || io::Error::from(io::ErrorKind::InvalidData);
         let len = self.receive(fuse)?.ok_or_else(protocol)?;
@@ -101,7 +106,7 @@ impl Channel {
     }
 
     /// Serves requests until the file system is unmounted.
-    pub(crate) fn serve(mut self, fuse: impl AsFd, file: &VolumeFile) -> io::Result<()> {
+    pub(crate) fn serve(mut self, fuse: impl AsFd, file: &impl FileSystem) -> io::Result<()> {
         let fuse = fuse.as_fd();
         let mut small = [0; SMALL];
         while let Some(len) = self.receive(fuse)? {

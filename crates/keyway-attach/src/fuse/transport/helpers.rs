@@ -7,7 +7,8 @@
 //! handed over comes back to the queue's [`CompletionQueue`], whose bell tells the thread.
 
 use crate::fuse::abi::{self, InHeader};
-use crate::fuse::volume_file::{Answer, Request, VolumeFile};
+use crate::fuse::request::{Answer, FileSystem, Request};
+use crate::fuse::volume_file::VolumeFile;
 use keyway_sys::FuseEntry;
 use rustix::event::{EventfdFlags, eventfd};
 use std::collections::VecDeque;

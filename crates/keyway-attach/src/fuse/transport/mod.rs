@@ -9,7 +9,7 @@ pub(crate) mod rings;
 mod watch;
 
 use super::abi::OutHeader;
-use super::volume_file::Answer;
+use super::request::Answer;
 
 /// The header and the length of the data for an answer; `None` where there is none to give.
 pub(crate) fn out_header(unique: u64, answer: Answer) -> Option<(OutHeader, usize)> {

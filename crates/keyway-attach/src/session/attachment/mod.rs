@@ -4,6 +4,7 @@
 mod attached;
 #[cfg(feature = "dm-crypt")]
 mod dm_crypt;
+mod files;
 mod fuse;
 mod nbd;
 #[cfg(feature = "nvme-tcp")]
@@ -29,6 +30,7 @@ use server::Server;
 pub(super) fn of(attachment: &Attachment) -> Result<Box<dyn Attached>, AttachError> {
     Ok(match attachment {
         Attachment::Fuse { loop_device } => Box::new(fuse::Fuse::new(*loop_device)),
+        Attachment::Files => Box::new(files::Files::default()),
         Attachment::Nbd(address) => Box::new(Server::new(nbd::Nbd(address.clone()))),
         #[cfg(feature = "vhost-user")]
         Attachment::VhostUser(path) => Box::new(Server::new(vhost_user::VhostUser(path.clone()))),

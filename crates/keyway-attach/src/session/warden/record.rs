@@ -64,6 +64,9 @@ pub(in crate::session) struct Record {
     /// and where our own file system is.
     #[serde(with = "path_text")]
     pub(in crate::session) fuse: Option<PathBuf>,
+    /// which shows files, not the volume as one.
+    #[serde(default)]
+    pub(in crate::session) files: bool,
     /// Where clients connect.
     pub(in crate::session) socket: Option<OwnSocket>,
 }
@@ -109,7 +112,10 @@ impl Record {
             }
             Action::DetachDevice => away(&mut self.device, loopdev::detach),
             Action::DetachCache => away(&mut self.cache, loopdev::detach),
-            Action::UnmountFuse => away(&mut self.fuse, fuse::release),
+            Action::UnmountFuse => {
+                let shown = |at: &Path| if self.files { at.to_owned() } else { at.join(fuse::FILE_NAME) };
+                away(&mut self.fuse, |at| fuse::release(at, &shown(at)))
+            }
             Action::OpenTrace => {
                 let path = folder().trace();
                 let options =

@@ -53,6 +53,7 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::Io { doing: "mount FUSE at /mnt".to_owned(), source: io(5) },
         E::Mount { found: "an XFS file system".to_owned(), at: "/mnt".into(), source: io(5) },
         E::Missing { what: "/dev/fuse".to_owned(), advice: Advice::LoadFuse },
+        E::Files(keyway_fs::files::FilesError::NoFileSystem),
         E::NotOpen(volume()),
         E::UnsafeFolder("/run/keyway".into()),
         E::Deleted { volume: volume() },
