@@ -4,6 +4,7 @@
 //! It is mounted before anything in the volume is looked at, so that the process can give up everything first that it
 //! does not need to look: what is in a file system was written by anybody.
 
+mod ahead;
 mod tree_files;
 
 use crate::fuse::transport::device::Channel;

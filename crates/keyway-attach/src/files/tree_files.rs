@@ -3,6 +3,7 @@
 //! Nothing ever changes, so that the kernel may keep all that it was told, and nothing is remembered for it: a number
 //! finds its file again.
 
+use super::ahead::Ahead;
 use crate::fuse::abi::{self, op};
 use crate::fuse::request::{Answer, FileSystem, Request, VALID_SECONDS, agree, parse, reply};
 use keyway_fs::files::{EntryKind, FilesError};
@@ -21,6 +22,7 @@ const BLOCK: u32 = 4096;
 pub(super) struct TreeFiles {
     /// `None` where there is none that can be read.
     tree: OnceLock<Option<Tree>>,
+    ahead: Ahead,
     /// What the kernel and we have agreed on.
     agreed: AtomicU64,
     uid: u32,
@@ -31,6 +33,7 @@ impl TreeFiles {
     pub(super) fn new() -> Self {
         Self {
             tree: OnceLock::new(),
+            ahead: Ahead::default(),
             agreed: AtomicU64::new(0),
             uid: rustix::process::getuid().as_raw(),
             gid: rustix::process::getgid().as_raw(),
@@ -77,7 +80,11 @@ impl TreeFiles {
         let wanted: abi::TransferIn = parse(request.fixed)?;
         let tree = self.tree()?;
         let into = buffer.get_mut(..wanted.size as usize).ok_or(Errno::INVAL)?;
-        let read = tree.read(inside(tree, request.header.node), into, wanted.offset);
+        let number = inside(tree, request.header.node);
+        if let Some(n) = self.ahead.take(number, into, wanted.offset) {
+            return Ok(Answer::Bytes(n));
+        }
+        let read = tree.read(number, into, wanted.offset);
         read.map(Answer::Bytes).map_err(|e| errno(&e))
     }
 
@@ -196,6 +203,19 @@ impl FileSystem for TreeFiles {
             _ => Err(Errno::NOSYS),
         };
         done.unwrap_or_else(Answer::Error)
+    }
+
+    /// Reads on where a file is read to its end.
+    fn after(&self, request: &Request<'_>) {
+        if request.header.opcode == op::READ
+            && let Ok(wanted) = parse::<abi::TransferIn>(request.fixed)
+            && let Ok(tree) = self.tree()
+        {
+            let number = inside(tree, request.header.node);
+            if let Some(chunk) = self.ahead.note(number, wanted.offset, wanted.size.into()) {
+                self.ahead.fill(number, &chunk, |room| tree.read(number, room, chunk.start).ok());
+            }
+        }
     }
 }
 

@@ -40,6 +40,9 @@ pub(crate) trait FileSystem: Send + Sync + 'static {
 
     /// Does what is asked.
     fn answer(&self, request: &Request<'_>, buffer: &mut [u8]) -> Answer;
+
+    /// A request was answered over `/dev/fuse`: what there is to do before the next one.
+    fn after(&self, _request: &Request<'_>) {}
 }
 
 /// The answer to INIT for who wants these of the kernel's offers, and which of them there are.

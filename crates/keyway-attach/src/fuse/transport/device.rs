@@ -118,6 +118,7 @@ impl Channel {
             if let Some((header, len)) = out_header(unique, answer) {
                 self.send(fuse, &header, len)?;
             }
+            file.after(&request);
         }
         Ok(())
     }
