@@ -3,7 +3,7 @@
 
 mod tpm_support;
 
-use keyway_testkit::{Guest, Keyway, Swtpm, require_tool};
+use keyway_testkit::{Guest, Job, Keyway, Swtpm, require_tool};
 use keyway_tpm::Pcrs;
 use std::ffi::OsStr;
 use tpm_support::{Asks, add_protector, windows};
@@ -42,13 +42,12 @@ fn a_stock_kernels_tpm_opens_a_volume() {
     let pcrs: Pcrs = UNTOUCHED.parse().expect("a register");
     add_protector(&volume, &swtpm, Asks { pcrs, pin: Some("87654321"), startup_key: None });
 
-    let job = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, bytes: &[u8]| std::fs::write(job.path().join(name), bytes).expect("written");
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = Job::new(folder.path().join("job"), SCRIPT);
     let read = |name: &str| std::fs::read_to_string(job.path().join(name)).unwrap_or_default();
     job.program(env!("CARGO_BIN_EXE_keyway"));
-    write("run.sh", SCRIPT.as_bytes());
-    write("pin", b"87654321\n");
-    write("wrong", b"87654320");
+    job.put("pin", b"87654321\n");
+    job.put("wrong", b"87654320");
 
     let mut guest = Guest::new().disk(&volume.file.path().to_string_lossy());
     for argument in swtpm.give_to_guest() {
