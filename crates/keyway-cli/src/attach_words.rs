@@ -1,7 +1,6 @@
 //! The ways to attach in words: why one was chosen, what another lacks.
 
-use crate::output::Output;
-use keyway::session::{AttachBy, AttachChoice, Attachment, Reason};
+use keyway::session::{AttachBy, Reason};
 use keyway::told::said_in;
 use serde_json::{Value, json};
 
@@ -59,14 +58,14 @@ pub(crate) fn with_reasons(mut document: Value, of: Option<&[Reason]>) -> Value 
 }
 
 /// Says that a socket is all there is, where nobody asked for one.
-pub(crate) fn warn_of_a_socket(way: &AttachChoice, out: Output) {
-    let lack = way.reasons.iter().find_map(|reason| match reason {
+pub(crate) fn only_a_socket(attachment: &str, reasons: &[Reason]) -> Option<String> {
+    // What the last candidate before it lacks.
+    let why = reasons.iter().find_map(|reason| match reason {
         Reason::Lacks { why, .. } => Some(why),
         _ => None,
     });
-    if let (Attachment::Nbd(_), Some(why)) = (&way.attachment, lack) {
-        out.warn(&format!("FUSE can't be used here: {why}; serving NBD on a socket instead"));
-    }
+    let why = why.filter(|_| attachment == "nbd")?;
+    Some(format!("FUSE can't be used here: {why}; serving NBD on a socket instead"))
 }
 
 #[cfg(test)]

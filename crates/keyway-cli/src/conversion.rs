@@ -1,7 +1,6 @@
 //! What `encrypt`, `decrypt`, `resume`, `pause` and `status` have in common: the options of a conversion, and what a half
 //! converted volume says of itself.
 
-use crate::attach_words;
 use crate::conversion_words::{self, Told, free_in_words};
 use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
@@ -10,7 +9,7 @@ use crate::session_words;
 use crate::size;
 use keyway::conversion::{self, ConversionRequest, Description, Details, Online};
 use keyway::session::{by_ourselves, mount_point};
-use keyway::shown::shown;
+use keyway::shown::{for_shell, shown};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -53,7 +52,6 @@ impl HowArgs {
         if self.online {
             let mountpoint = self.mount.as_deref().map(mount_point).transpose()?;
             let way = by_ourselves(mountpoint.is_some())?;
-            attach_words::warn_of_a_socket(&way, out);
             request.online = Some(Online::new(way.attachment, mountpoint));
         }
         let conversion = conversion::plan(&request, &crate::asking::Terminal)?;
@@ -93,7 +91,7 @@ pub(crate) fn document(path: &Path, description: &impl Serialize) -> Value {
 }
 
 fn resume_with(path: &Path) -> String {
-    format!("keyway resume {}", path.display())
+    format!("keyway resume {}", for_shell(path))
 }
 
 /// A file or device that is half converted, for people: how far it is, and all that is said of it without a secret.

@@ -10,7 +10,7 @@ use keyway::conversion::{
     Contents, ConversionKind, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionState, FreeSpace,
     HeaderSpace, percentage,
 };
-use keyway::shown::shown;
+use keyway::shown::{for_shell, shown};
 use keyway::{Error, Note, Stage};
 use keyway_error::Kind;
 use std::ops::ControlFlow;
@@ -151,7 +151,7 @@ pub(crate) fn tell(outcome: &ConversionOutcome, out: Output) -> Result<(), Failu
                 format!("paused at {:.1} %; it can't be opened like this", percentage(done.0, done.1))
             }
         };
-        let resume = format!("go on with `keyway resume {path}`");
+        let resume = format!("go on with `keyway resume {}`", for_shell(&outcome.volume));
         let failure = Failure::new(Exit::Failed, format!("{path}: {how}"), resume).kind(Kind::Paused);
         return Err(failure.with(serde_json::json!(outcome)));
     }
@@ -159,18 +159,18 @@ pub(crate) fn tell(outcome: &ConversionOutcome, out: Output) -> Result<(), Failu
 }
 
 fn words(outcome: &ConversionOutcome) -> String {
-    let path = shown(&outcome.volume);
+    let (path, next) = (shown(&outcome.volume), for_shell(&outcome.volume));
     let what = match (outcome.conversion, outcome.format) {
         (Some(ConversionKind::Decryption), _) => "is decrypted: it is a plain file system again.".to_owned(),
         _ if outcome.work.is_none() => return format!("{path}: the conversion had come to its end."),
         (Some(ConversionKind::Encryption), "veracrypt") => {
-            format!("is encrypted. Open it with: keyway open {path}")
+            format!("is encrypted. Open it with: keyway open {next}")
         }
         (Some(ConversionKind::Encryption), format) => {
-            format!("is a {} volume. Open it with: keyway open {path}", name_of(format))
+            format!("is a {} volume. Open it with: keyway open {next}", name_of(format))
         }
         (_, format) if outcome.new_format.is_some() => {
-            format!("is a {} volume now. Open it with: keyway open {path}", name_of(format))
+            format!("is a {} volume now. Open it with: keyway open {next}", name_of(format))
         }
         (_, "veracrypt") => "has new keys; backups of its old headers are worthless.".to_owned(),
         _ => "has a new data key; backups of its old metadata are worthless.".to_owned(),

@@ -53,10 +53,11 @@ pub(crate) fn key_rows(
     file: Option<&Path>,
     startup_key: Option<&Path>,
 ) -> impl Iterator<Item = (&'static str, String)> {
-    let password = password.map(|text| format!("{text}; write it down and keep it apart from the drive"));
+    let advice = password.map(|_| "write it down, and keep it apart from the drive".to_owned());
+    let password = password.map(str::to_owned);
     let file = file.map(|file| format!("in {}; keep it elsewhere", file.display()));
     let startup_key = startup_key.map(|file| format!("in {}", file.display()));
-    [("  recovery password", password), ("  recovery password", file), ("  startup key", startup_key)]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
+    let password = [("  recovery password", password), ("", advice)];
+    let files = [("  recovery password", file), ("  startup key", startup_key)];
+    [password, files].into_iter().flatten().filter_map(|(name, value)| Some((name, value?)))
 }

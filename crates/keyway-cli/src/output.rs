@@ -5,6 +5,8 @@ use crate::prompt;
 use keyway::inside::NotDone;
 use keyway::session::Notice;
 use keyway::shown::{self, line, lines};
+use keyway::told::wrapped;
+pub(crate) use keyway::told::{pairs, table};
 pub(crate) use keyway_store::size::words as bytes;
 use serde::Serialize;
 use serde_json::json;
@@ -47,7 +49,7 @@ impl Output {
 
     /// A warning to standard error.
     pub(crate) fn warn(self, words: &str) {
-        let _ = writeln!(io::stderr().lock(), "keyway: warning: {}", line(words));
+        complain("keyway: warning: ", words);
     }
 
     /// What long work begins, to standard error, for people who read logs; nothing with `--json`.
@@ -99,15 +101,26 @@ impl Output {
         if failure.exit == Exit::ReaderGone {
             return;
         }
-        let mut err = io::stderr().lock();
-        let _ = writeln!(err, "keyway: {}", line(&failure.message));
+        complain("keyway: ", &failure.message);
         if !failure.hint.is_empty() {
-            let _ = writeln!(err, "        {}", line(&failure.hint));
+            complain("        ", &failure.hint);
         }
         if self.json {
             let _ = print(&document_text(&error_document(failure)));
         }
     }
+}
+
+/// A sentence to standard error, in a terminal's lines, and in one where a program reads it.
+fn complain(mark: &str, words: &str) {
+    let width = if io::stderr().is_terminal() { columns() } else { usize::MAX };
+    let _ = writeln!(io::stderr().lock(), "{}", wrapped(mark, &line(words), width));
+}
+
+/// How wide the terminal is.
+pub(crate) fn columns() -> usize {
+    let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col);
+    if columns == 0 { 80 } else { usize::from(columns) }
 }
 
 /// Whether remarks and progress are left out.
@@ -127,8 +140,8 @@ pub(crate) fn note(words: &str) {
 
 /// What a serving process noticed, to standard error.
 pub(crate) fn notice(notice: &Notice) {
-    let mark = if notice.is_warning() { "warning: " } else { "" };
-    let _ = writeln!(io::stderr().lock(), "keyway: {mark}{}", line(&notice.to_string()));
+    let mark = if notice.is_warning() { "keyway: warning: " } else { "keyway: " };
+    complain(mark, &notice.to_string());
 }
 
 /// The document that `--json` prints for a failure.
@@ -179,29 +192,6 @@ pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal() && !QUIET.load(Ordering::Relaxed)
 }
 
-/// A table without borders; the columns from `numbers_from` on are aligned right.
-pub(crate) fn table(
-    header: &[&str],
-    numbers_from: usize,
-    rows: impl IntoIterator<Item = Vec<String>>,
-) -> String {
-    let mut all = vec![header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>()];
-    all.extend(rows.into_iter().map(|row| row.iter().map(|cell| line(cell)).collect()));
-    let width = |column: usize| {
-        all.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
-    let mut text = String::new();
-    for row in &all {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if column >= numbers_from { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-        });
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 /// Tables of the laboratory's, each under its title.
 #[cfg(feature = "lab")]
 pub(crate) fn tables(all: impl IntoIterator<Item = keyway::lab::Table>) -> String {
@@ -210,18 +200,6 @@ pub(crate) fn tables(all: impl IntoIterator<Item = keyway::lab::Table>) -> Strin
         format!("{}\n{}", shown::shown(&t.title), table(&header, t.numbers_from, t.rows))
     };
     all.into_iter().map(one).collect::<Vec<_>>().join("\n")
-}
-
-/// `label  value` lines, the labels padded to one width.
-pub(crate) fn pairs<L: AsRef<str>>(rows: &[(L, String)]) -> String {
-    let width = rows.iter().map(|(l, _)| line(l.as_ref()).chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (label, value) in rows {
-        let (label, value) = (line(label.as_ref()), line(value));
-        let pad = width.saturating_sub(label.chars().count());
-        text.push_str(&format!("{label}{:pad$}  {value}\n", ""));
-    }
-    text
 }
 
 #[cfg(test)]

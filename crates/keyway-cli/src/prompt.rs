@@ -5,27 +5,29 @@ use keyway::shown::{line, lines};
 use keyway_secret::SecretBytes;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+
+/// What the keys Ctrl and C give.
+const CONTROL_C: u8 = 0x03;
 
 /// Longest line the prompt takes, in bytes.
 const LINE_LIMIT: usize = 1024;
 
-/// A terminal that gives each key as it comes and shows none, until it is dropped.
+/// A terminal that does otherwise than before, until it is dropped.
 struct Quiet {
     terminal: File,
     before: Termios,
 }
 
 impl Quiet {
-    fn open() -> io::Result<Self> {
+    fn open(change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
         let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
         let before = tcgetattr(&terminal)?;
         let mut quiet = before.clone();
-        // Signals come as bytes too, so that an interrupt cannot leave the echo switched off.
-        quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG);
-        quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
-        quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
+        change(&mut quiet);
+        // Signals come as bytes too, so that an interrupt cannot leave the terminal so.
+        quiet.local_modes.remove(LocalModes::ISIG);
         tcsetattr(&terminal, OptionalActions::Flush, &quiet)?;
         Ok(Self { terminal, before })
     }
@@ -47,16 +49,14 @@ enum Typed {
 /// Asks for a password.
 pub(crate) fn password(question: &str) -> Result<SecretBytes, Failure> {
     let tty = Path::new("/dev/tty");
-    let mut quiet = Quiet::open().map_err(|e| Failure::io("ask on", tty, &e))?;
+    let mut quiet = Quiet::open(hidden).map_err(|e| Failure::io("ask on", tty, &e))?;
     write_line(&mut quiet.terminal, &line(question))?;
     let mut keys = quiet.terminal.try_clone().map_err(|e| Failure::io("read", tty, &e))?;
     let typed = read_line(&mut keys).map_err(|e| Failure::io("read", tty, &e))?;
     write_line(&mut quiet.terminal, "\n")?;
     match typed {
         Typed::Line(line) => Ok(line),
-        Typed::Interrupted => {
-            Err(Failure::new(Exit::Failed, "interrupted", "").kind(keyway_error::Kind::Interrupted))
-        }
+        Typed::Interrupted => Err(interrupted()),
         Typed::TooLong => Err(Failure::usage(
             format!("a typed password can't be longer than {LINE_LIMIT} bytes"),
             "use --password-file FILE",
@@ -64,15 +64,34 @@ pub(crate) fn password(question: &str) -> Result<SecretBytes, Failure> {
     }
 }
 
+/// Each key comes as it is typed, and none is shown.
+fn hidden(terminal: &mut Termios) {
+    terminal.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+    terminal.special_codes[SpecialCodeIndex::VMIN] = 1;
+    terminal.special_codes[SpecialCodeIndex::VTIME] = 0;
+}
+
+/// All that is asked is asked before anything is done.
+fn interrupted() -> Failure {
+    Failure::new(Exit::Failed, "interrupted: nothing was changed", "").kind(keyway_error::Kind::Interrupted)
+}
+
 /// Asks whether to go on; only `yes` does.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     let tty = Path::new("/dev/tty");
-    let mut terminal =
-        OpenOptions::new().read(true).write(true).open(tty).map_err(|e| Failure::io("ask on", tty, &e))?;
-    write_line(&mut terminal, &format!("{} Type `yes` to go on: ", lines(question)))?;
-    let mut answer = String::new();
-    io::BufReader::new(terminal).read_line(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
-    Ok(answer.trim() == "yes")
+    // A line ends with Ctrl-C as well.
+    let as_key = |terminal: &mut Termios| terminal.special_codes[SpecialCodeIndex::VEOL] = CONTROL_C;
+    let mut asked = Quiet::open(as_key).map_err(|e| Failure::io("ask on", tty, &e))?;
+    write_line(&mut asked.terminal, &format!("{} Type `yes` to go on: ", lines(question)))?;
+    let mut answer = [0; LINE_LIMIT];
+    let length = asked.terminal.read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
+    match answer.get(..length).unwrap_or_default() {
+        [.., CONTROL_C] => {
+            write_line(&mut asked.terminal, "\n")?;
+            Err(interrupted())
+        }
+        answer => Ok(answer.trim_ascii() == b"yes"),
+    }
 }
 
 fn write_line(terminal: &mut File, text: &str) -> Result<(), Failure> {
@@ -96,7 +115,7 @@ fn read_line(keys: &mut impl Read) -> io::Result<Typed> {
         }
         match key.first().copied().unwrap_or(0) {
             b'\n' | b'\r' => break,
-            0x03 => return Ok(Typed::Interrupted),
+            CONTROL_C => return Ok(Typed::Interrupted),
             0x04 => break,
             0x08 | 0x7f => {
                 // One character back: over UTF-8's continuation bytes to its first byte.

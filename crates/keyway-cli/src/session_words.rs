@@ -1,11 +1,11 @@
 //! Sessions in words: where an open volume is.
 
-use crate::attach_words::{reasons, with_reasons};
+use crate::attach_words::{only_a_socket, reasons, with_reasons};
 use crate::failure::Failure;
 use crate::output::{NOT_LOCKED, Output, bytes, pairs};
 use keyway::Error;
 use keyway::session::{ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
-use keyway::shown::shown;
+use keyway::shown::{for_shell, shown};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -38,9 +38,11 @@ pub(crate) fn tell(
     foreground: bool,
     out: Output,
 ) -> Result<(), Failure> {
-    for warning in warnings {
-        out.warn(warning);
-    }
+    // Known before, and told to those whose secret was right.
+    only_a_socket(&state.attachment, &state.reasons)
+        .iter()
+        .chain(warnings)
+        .for_each(|warning| out.warn(warning));
     let mut document = with_reasons(json!(state), Some(&state.reasons));
     if let Some(fields) = document.as_object_mut() {
         // What is for processes, not for people.
@@ -53,7 +55,7 @@ pub(crate) fn tell(
         let mut text = format!("{} is open ({}).\n", shown(&state.volume), bytes(state.size_bytes));
         text.push_str(&pairs(&places(state, out.verbose)));
         let end = if foreground { "Ctrl-C or " } else { "" };
-        text.push_str(&format!("Close it with: {end}keyway close {}\n", shown(&state.volume)));
+        text.push_str(&format!("Close it with: {end}keyway close {}\n", for_shell(&state.volume)));
         text
     })
 }

@@ -142,3 +142,10 @@ fn a_workload_of_ones_own_is_told_where_it_is_wrong() {
     let message = told["error"]["message"].as_str().expect("text");
     assert!(message.contains("mine.toml:5: runs is 0"), "{message}");
 }
+
+#[test]
+fn the_shipped_workloads_are_an_object_as_every_document() {
+    let told = Cli::new().json(0, "lab run --list");
+    let names = told["workloads"].as_array().expect("a list").iter().map(|one| one["name"].as_str());
+    assert!(names.clone().any(|name| name == Some("cdm")), "{told}");
+}

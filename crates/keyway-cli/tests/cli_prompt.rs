@@ -87,7 +87,19 @@ fn control_c_ends_a_question() {
     typed.answer("Password of v: ", "half a pass\u{3}");
     let (code, shown) = typed.end();
     assert_eq!(code, Some(1), "{shown}");
-    assert!(shown.contains("interrupted"), "{shown}");
+    assert!(shown.contains("interrupted: nothing was changed"), "{shown}");
+    let before = std::fs::read(cli.path("v")).expect("the volume");
+    for (keys, code) in [("\u{3}", 1), ("y\u{3}", 1), ("no\r", 1)] {
+        let Some(mut typed) = Typed::new(&cli, "encrypt @v --reencrypt --pim 1 --password-file @pw") else {
+            return;
+        };
+        typed.answer("Type `yes` to go on: ", keys);
+        let (ended, shown) = typed.end();
+        assert_eq!(ended, Some(code), "{shown}");
+        let says = if keys.ends_with('\r') { "nothing was done" } else { "interrupted: nothing was changed" };
+        assert!(shown.contains(says), "{keys:?}: {shown}");
+    }
+    assert!(std::fs::read(cli.path("v")).expect("the volume") == before);
 }
 
 #[test]
@@ -118,7 +130,9 @@ fn a_recovery_password_is_known_wherever_it_is_typed() {
     typed.answer("Password of v: ", "not the password\r");
     let (code, shown) = typed.end();
     assert_eq!(code, Some(3), "{shown}");
-    assert!(shown.contains(&format!("it also opens by recovery password {}…", &id[..8])), "{shown}");
+    // As the terminal's lines end.
+    let running = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(running.contains(&format!("it also opens by recovery password {}…", &id[..8])), "{shown}");
 
     // No secret in the shell's history.
     let mut typed = Typed::new(&cli, "cat @v --length 1 --recovery-password").expect("script");

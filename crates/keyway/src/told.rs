@@ -1,9 +1,10 @@
-//! Data for people: a front's sentences, which stand in a catalogue, a line each, with facts in them; and a document as rows.
+//! Data for people: a front's sentences, which stand in a catalogue, a line each, with facts in them; a document as rows, and
+//! how rows and sentences stand below each other.
 //!
 //! A line of a catalogue is `WORD[CONDITION]… = SENTENCE`. A condition names a fact that must be so, or `FACT=VALUE`; in the
 //! sentence `{FACT}` stands for one, `{FACT:HOW}` for one as `size`, `time`, `path` or `shell`, or with so many decimal places.
 
-use crate::shown::{for_shell, shown};
+use crate::shown::{for_shell, line, shown};
 use keyway_store::size::words as bytes;
 use serde::Serialize;
 use serde_json::{Number, Value, json};
@@ -149,4 +150,53 @@ fn text_or_yes(fact: &Value) -> String {
         Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
         other => text(other),
     }
+}
+
+/// A text in lines of so many columns, those below the first a little further in.
+pub fn wrapped(mark: &str, text: &str, width: usize) -> String {
+    let (mut all, mut column) = (mark.to_owned(), mark.chars().count());
+    for (at, word) in text.split(' ').enumerate() {
+        let wide = word.chars().count();
+        if at > 0 && column.saturating_add(wide) >= width {
+            all.push_str("\n        ");
+            column = 8;
+        } else if at > 0 {
+            all.push(' ');
+            column += 1;
+        }
+        all.push_str(word);
+        column += wide;
+    }
+    all
+}
+
+/// A table without borders; the columns from `numbers_from` on are aligned right.
+pub fn table(header: &[&str], numbers_from: usize, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut all = vec![header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>()];
+    all.extend(rows.into_iter().map(|row| row.iter().map(|cell| line(cell)).collect()));
+    let width = |column: usize| {
+        all.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let mut text = String::new();
+    for row in &all {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column >= numbers_from { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// `label  value` lines, the labels padded to one width.
+pub fn pairs<L: AsRef<str>>(rows: &[(L, String)]) -> String {
+    let width = rows.iter().map(|(l, _)| line(l.as_ref()).chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (label, value) in rows {
+        let (label, value) = (line(label.as_ref()), line(value));
+        let pad = width.saturating_sub(label.chars().count());
+        text.push_str(&format!("{label}{:pad$}  {value}\n", ""));
+    }
+    text
 }

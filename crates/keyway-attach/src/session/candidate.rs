@@ -7,6 +7,7 @@ use keyway_error::explain;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A way to attach a volume that can be chosen by itself.
@@ -109,6 +110,8 @@ pub struct Lack {
 pub enum LackReason {
     /// Only root may.
     NotRoot,
+    /// Only root may open this device, and this group, where there is one.
+    NotYours(&'static Path, Option<String>),
     /// This device can't be opened.
     Device(&'static Path, io::Error),
     /// The program that mounts FUSE file systems for users is missing.
@@ -123,6 +126,10 @@ impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
             LackReason::NotRoot => f.write_str("only root may make one"),
+            LackReason::NotYours(path, Some(group)) => {
+                write!(f, "only root and the group {group} may open {}", path.display())
+            }
+            LackReason::NotYours(path, None) => write!(f, "only root may open {}", path.display()),
             LackReason::Device(path, e) => write!(f, "{}: {e}", path.display()),
             LackReason::NoFusermount => f.write_str("fusermount3 is missing"),
             LackReason::Kernel(why) => f.write_str(why),
@@ -135,6 +142,8 @@ impl std::error::Error for Lack {}
 
 explain! { Lack {
     Self { reason: LackReason::NoFusermount, .. } => [Missing Machine, InstallFuse],
+    Self { reason: LackReason::NotYours(_, Some(group)), .. } => [NotPermitted Machine, JoinGroup { group: group.clone() }],
+    Self { reason: LackReason::NotYours(path, None), .. } => [NotPermitted Machine, LetUsersOpen { device: path.display().to_string() }],
     Self { reason: LackReason::NotRoot, .. } => [NotPermitted Machine],
     Self { reason: LackReason::Device(..) | LackReason::Kernel(_), .. } => [Missing Machine],
     Self { reason: LackReason::Wish, .. } => [Usage Request],
@@ -233,7 +242,24 @@ pub fn choose(wish: Wish, allowed: impl Fn(&Attachment) -> bool) -> Result<Choic
 fn can_open(device: &'static str) -> Result<(), LackReason> {
     let path = Path::new(device);
     let opened = OpenOptions::new().read(true).write(true).open(path);
-    opened.map(drop).map_err(|e| LackReason::Device(path, e))
+    opened.map(drop).map_err(|e| match path.metadata() {
+        Ok(node) if e.kind() == io::ErrorKind::PermissionDenied => {
+            LackReason::NotYours(path, group_of(node.mode(), node.gid()))
+        }
+        _ => LackReason::Device(path, e),
+    })
+}
+
+/// The group, other than root's, whose members may read and write what has this mode.
+fn group_of(mode: u32, group: u32) -> Option<String> {
+    let may = group != 0 && mode & 0o060 == 0o060;
+    let groups = std::fs::read_to_string("/etc/group").unwrap_or_default();
+    let named = groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == group.to_string()).then(|| name.to_owned())
+    });
+    may.then(|| named.unwrap_or_else(|| group.to_string()))
 }
 
 /// Where a program is, in `PATH` and the folders for root's programs.
@@ -247,6 +273,7 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use keyway_error::{Advice, Explain};
 
     #[test]
     fn without_a_wish_there_is_always_a_way_and_each_has_a_word_of_its_own() {
@@ -256,6 +283,19 @@ mod tests {
         let mut names = CANDIDATES.each_ref().map(|candidate| candidate.name);
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair.first() != pair.last()));
+    }
+
+    #[test]
+    fn the_group_that_may_is_named() {
+        // Debian's, on every machine.
+        assert_eq!(group_of(0o20_660, 6).as_deref(), Some("disk"));
+        assert_eq!(group_of(0o20_660, 4_000_000_000).as_deref(), Some("4000000000"));
+        assert_eq!(group_of(0o20_600, 6), None);
+        assert_eq!(group_of(0o20_660, 0), None);
+        let reason = LackReason::NotYours(Path::new("/dev/fuse"), group_of(0o660, 6));
+        let lack = Lack { need: Need::Fuse, reason };
+        assert_eq!(lack.to_string(), "only root and the group disk may open /dev/fuse");
+        assert_eq!(lack.advice(), [Advice::JoinGroup { group: "disk".to_owned() }]);
     }
 
     #[test]

@@ -126,5 +126,6 @@ fn words(made: &Created) -> String {
         }
         _ => "A new volume",
     };
-    format!("{kind} is in {0}.\n{1}Open it with: keyway open {0}\n", shown(&made.path), pairs(&rows))
+    let (path, next) = (shown(&made.path), for_shell(&made.path));
+    format!("{kind} is in {path}.\n{}Open it with: keyway open {next}\n", pairs(&rows))
 }

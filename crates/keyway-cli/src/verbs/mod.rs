@@ -11,7 +11,7 @@ pub(crate) use crate::size;
 pub(crate) use crate::unlock_args::{KeyArgs, SandboxArgs, VolumeArgs};
 pub(crate) use crate::words::{parsed, said};
 pub(crate) use keyway::Access;
-pub(crate) use keyway::shown::shown;
+pub(crate) use keyway::shown::{for_shell, shown};
 pub(crate) use keyway::told::facts;
 pub(crate) use keyway::unlock::Family;
 pub(crate) use keyway_attach::path_text::value as in_json;
@@ -50,9 +50,13 @@ pub(crate) mod serve_volume;
 pub(crate) mod status;
 pub(crate) mod ublk_owner;
 
-/// A volume's short name, for prompts.
+/// A volume's short name, for prompts; of a loop device the name of the file behind it as well.
 pub(crate) fn name_of(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
+    let name = |path: &Path| {
+        path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
+    };
+    let behind = keyway_attach::loopdev::backing_file(path).filter(|_| path.starts_with("/dev"));
+    behind.map_or_else(|| name(path), |file| format!("{} ({})", name(&file), name(path)))
 }
 
 /// One of these words, each for a value, with what it means.

@@ -1,6 +1,6 @@
 //! `open`: unlock a volume and attach it.
 
-use crate::attach_words::{WAYS, warn_of_a_socket};
+use crate::attach_words::WAYS;
 use crate::session_words::{self, told_of};
 use crate::unlock_args::ProtectArgs;
 use crate::verbs::*;
@@ -51,6 +51,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if let Some(at) = &args.mountpoint
         && let Some(plan) = mount_open(&volume.path, at, &args.mount_options, args.read_only)?
     {
+        warn_of_hidden(args.mountpoint.as_deref(), out);
         if !args.on.dry.go_on(&plan, None, out)? {
             return Ok(());
         }
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     request.protect_hidden = volume.protect.is_some();
     request.require_sandbox = args.confined.require_sandbox;
     let plan = request.plan()?;
-    warn_of_a_socket(&plan.way, out);
+    warn_of_hidden(args.mountpoint.as_deref(), out);
     if !args.on.dry.go_on(&plan, None, out)? {
         return Ok(());
     }
@@ -71,6 +72,12 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut secrets = SessionSecrets::from(key);
     secrets.protect = protect;
     serve(&plan, secrets, args.foreground, out)
+}
+
+/// What is in the folder can't be seen as long as something is mounted on it.
+fn warn_of_hidden(folder: Option<&Path>, out: Output) {
+    let held = folder.filter(|at| std::fs::read_dir(at).is_ok_and(|mut held| held.next().is_some()));
+    held.iter().for_each(|at| out.warn(&said("open hides", &json!({"folder": in_json(at)}))));
 }
 
 /// Serves in a process of its own or in this one, and tells what is where.

@@ -23,3 +23,16 @@ fn only_what_the_kernels_ways_lack_is_told() {
     assert!(told("nbd", lacks("ublk", Need::OutlivesServer)).is_empty());
     assert_eq!(reasons(&[Reason::Refused { why: "{odd}".to_owned() }]), ["{odd}"]);
 }
+
+#[test]
+fn a_socket_that_nobody_asked_for_is_told() {
+    let why = "only root and the group fuse may open /dev/fuse".to_owned();
+    let lacks = [Reason::Lacks { way: "fuse".to_owned(), need: Need::Fuse, why }];
+    let told = only_a_socket("nbd", &lacks).expect("a warning");
+    assert_eq!(
+        told,
+        "FUSE can't be used here: only root and the group fuse may open /dev/fuse; serving NBD on a socket instead"
+    );
+    assert_eq!(only_a_socket("fuse", &lacks), None);
+    assert_eq!(only_a_socket("nbd", &[]), None);
+}

@@ -20,3 +20,17 @@ fn pairs_line_up() {
     let text = pairs(&[("a", "1".to_owned()), ("long", "2".to_owned())]);
     assert_eq!(text, "a     1\nlong  2\n");
 }
+
+#[test]
+fn sentences_break_where_the_terminal_ends() {
+    let text = "keys could not be locked in memory and may be swapped out: raise `ulimit -l`";
+    assert_eq!(wrapped("keyway: ", text, usize::MAX), format!("keyway: {text}"));
+    for width in [40, 60, 80] {
+        let told = wrapped("keyway: ", text, width);
+        assert!(told.lines().all(|line| line.chars().count() <= width), "{width}: {told}");
+        assert_eq!(told.split_whitespace().skip(1).collect::<Vec<_>>().join(" "), text);
+        assert!(told.lines().skip(1).all(|line| line.starts_with("        ")), "{told}");
+    }
+    // What is wider than any line stands in one of its own.
+    assert_eq!(wrapped("keyway: ", "a /a/path/of/many/letters b", 20).lines().count(), 3);
+}

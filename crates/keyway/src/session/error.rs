@@ -112,6 +112,7 @@ explain! { SessionError, through Refused | HostSecret {
     Self::Lacks { purpose: Purpose::Cache, .. } => [NotPermitted Machine, RootOrNoCache],
     Self::Lacks { lack: Lack { reason: LackReason::NoFusermount, .. }, .. } => [NotPermitted Machine, InstallFuse],
     Self::Lacks { purpose: Purpose::Mount, lack: Lack { need: Need::LoopDevice, .. } } => [NotPermitted Machine, RootOrFile],
+    Self::Lacks { lack: lack @ Lack { reason: LackReason::NotYours(..), .. }, .. } => { lack.explain() },
     Self::Lacks { .. } => [NotPermitted Machine, AskDoctorOrNbd],
     Self::NotAttachable => [NotPermitted Machine, AskDoctor],
     Self::MountNeedsRoot => [NotPermitted Machine, RootOrDevice],

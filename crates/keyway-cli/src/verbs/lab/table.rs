@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub(super) fn workloads(out: Output) -> Result<(), Failure> {
     let all = workload::shipped()?;
     let rows = || all.iter().map(|w| vec![w.name.clone(), w.title.clone()]);
-    out.result(&all, || table(&["workload", "what it is"], 9, rows()))
+    out.result(&json!({"workloads": all}), || table(&["workload", "what it is"], 9, rows()))
 }
 
 #[derive(Serialize)]
