@@ -19,6 +19,7 @@ mod fat;
 mod get;
 mod names;
 mod ntfs;
+mod ntfs_orphans;
 mod volume;
 mod window;
 

@@ -2,10 +2,16 @@
 
 use super::entry::{Contents, Entry, EntryKind, Location, Reader, Sink};
 use super::error::FilesError;
+use super::ntfs_orphans::Orphans;
 use super::window::Window;
 use ntfs::attribute_value::NtfsAttributeValue;
-use ntfs::structured_values::{NtfsFileAttributeFlags, NtfsFileNamespace};
-use ntfs::{KnownNtfsFileRecordNumber, Ntfs, NtfsAttribute, NtfsAttributeFlags, NtfsError, NtfsReadSeek};
+use ntfs::structured_values::{NtfsFileAttributeFlags, NtfsFileName, NtfsFileNamespace};
+use ntfs::types::NtfsPosition;
+use ntfs::{
+    KnownNtfsFileRecordNumber, Ntfs, NtfsAttribute, NtfsAttributeFlags, NtfsError, NtfsFile, NtfsReadSeek,
+};
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 
@@ -26,12 +32,14 @@ const VALID_LENGTH: u64 = 0x38;
 pub(crate) struct NtfsVolume {
     ntfs: Ntfs,
     window: Window,
+    /// What lies in damaged folders; looked for once.
+    orphans: OnceCell<Orphans>,
 }
 
 impl NtfsVolume {
     pub(crate) fn open(mut window: Window) -> Result<Self, FilesError> {
         let ntfs = Ntfs::new(&mut window).map_err(told)?;
-        Ok(Self { ntfs, window })
+        Ok(Self { ntfs, window, orphans: OnceCell::new() })
     }
 
     /// A file's length, from its own record: the one that its folder keeps may be old.
@@ -42,6 +50,75 @@ impl NtfsVolume {
             Some(item) => Ok(item?.to_attribute()?.value_length()),
             None => Ok(0),
         }
+    }
+
+    /// A file by the number of its record.
+    fn file(&self, number: u64) -> Result<NtfsFile<'_>, FilesError> {
+        self.ntfs.file(&mut self.window.clone(), number).map_err(|error| match error {
+            NtfsError::InvalidFileSignature { position, .. } => {
+                FilesError::Damaged(format!("file record {number} at byte {} is none", byte(position)))
+            }
+            NtfsError::UpdateSequenceNumberMismatch { position, .. } => FilesError::Damaged(format!(
+                "file record {number} was written in part (byte {})",
+                byte(position)
+            )),
+            other => told(other),
+        })
+    }
+
+    /// Adds what a folder's index lists; an error is that the rest of it can't be read.
+    fn indexed(&self, folder: u64, contents: &mut Contents) -> Result<(), FilesError> {
+        let mut fs = self.window.clone();
+        let folder = self.file(folder)?;
+        let index = folder.directory_index(&mut fs).map_err(told)?;
+        let mut iter = index.entries();
+        while let Some(entry) = iter.next(&mut fs) {
+            let entry = entry.map_err(told)?;
+            let Some(key) = entry.key() else { continue };
+            match key {
+                Ok(key) => self.add(&key, entry.file_reference().file_record_number(), contents),
+                Err(e) => contents.problem(None, told(e)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what lies in a folder by the files' own records, where its index does not list it.
+    fn orphaned(&self, folder: u64, contents: &mut Contents) {
+        let orphans = self.orphans.get_or_init(|| Orphans::find(&self.ntfs, &self.window, FIRST_USER));
+        let listed: HashSet<u64> =
+            contents.entries.iter().filter_map(|entry| record(&entry.place).ok()).collect();
+        let mut fs = self.window.clone();
+        for number in orphans.of(folder).iter().filter(|number| !listed.contains(number)) {
+            let Ok(file) = self.ntfs.file(&mut fs, *number) else { continue };
+            let names = [NtfsFileNamespace::Win32, NtfsFileNamespace::Win32AndDos, NtfsFileNamespace::Posix];
+            let name =
+                names.into_iter().find_map(|namespace| file.name(&mut fs, Some(namespace), Some(folder)));
+            if let Some(Ok(name)) = name {
+                self.add(&name, *number, contents);
+            }
+        }
+    }
+
+    fn add(&self, key: &NtfsFileName, number: u64, contents: &mut Contents) {
+        // The name of eight letters stands beside the long one; the file system's own are hidden.
+        if key.namespace() == NtfsFileNamespace::Dos || number < FIRST_USER {
+            return;
+        }
+        let kind = match key.file_attributes() {
+            flags if flags.contains(NtfsFileAttributeFlags::REPARSE_POINT) => EntryKind::Link,
+            _ if key.is_directory() => EntryKind::Folder,
+            _ => EntryKind::File,
+        };
+        let ticks = key.modification_time().nt_timestamp() / 10_000_000;
+        let length = || self.length(number).unwrap_or(key.data_size());
+        contents.entries.push(Entry {
+            name: OsString::from(key.name().to_string_lossy()),
+            kind,
+            size: if kind == EntryKind::File { length() } else { 0 },
+            modified: i64::try_from(ticks).ok().map(|ticks| ticks - SINCE_1601),
+            place: Location::Record(number),
+        });
     }
 }
 
@@ -67,8 +144,24 @@ pub(crate) fn valid_length(window: &Window, attribute: &NtfsAttribute<'_, '_>) -
 pub(crate) fn told(error: NtfsError) -> FilesError {
     match error {
         NtfsError::Io(e) => FilesError::from_io(e),
+        NtfsError::InvalidFileSignature { position, .. } => {
+            FilesError::Damaged(format!("what lies at byte {} is no file record", byte(position)))
+        }
+        NtfsError::InvalidIndexSignature { position, .. } => {
+            FilesError::Damaged(format!("what lies at byte {} is no part of a folder", byte(position)))
+        }
+        NtfsError::InvalidTwoByteSignature { .. } => {
+            FilesError::Damaged("its first sector does not end as one".to_owned())
+        }
+        NtfsError::UpdateSequenceNumberMismatch { position, .. } => {
+            FilesError::Damaged(format!("a record was written in part (byte {})", byte(position)))
+        }
         other => FilesError::Damaged(other.to_string()),
     }
+}
+
+fn byte(position: NtfsPosition) -> u64 {
+    position.value().map_or(0, u64::from)
 }
 
 fn record(place: &Location) -> Result<u64, FilesError> {
@@ -84,56 +177,20 @@ impl Reader for NtfsVolume {
     }
 
     fn entries(&mut self, folder: &Location) -> Result<Contents, FilesError> {
-        let mut fs = self.window.clone();
-        let folder = self.ntfs.file(&mut fs, record(folder)?).map_err(told)?;
-        let index = folder.directory_index(&mut fs).map_err(told)?;
-        let mut iter = index.entries();
+        let folder = record(folder)?;
         let mut contents = Contents::default();
-        while let Some(entry) = iter.next(&mut fs) {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(e) => {
-                    contents.problem(None, told(e));
-                    break;
-                }
-            };
-            let Some(key) = entry.key() else { continue };
-            let key = match key {
-                Ok(key) => key,
-                Err(e) => {
-                    contents.problem(None, told(e));
-                    continue;
-                }
-            };
-            let number = entry.file_reference().file_record_number();
-            // The name of eight letters stands beside the long one; the file system's own are hidden.
-            if key.namespace() == NtfsFileNamespace::Dos || number < FIRST_USER {
-                continue;
-            }
-            let kind = match key.file_attributes() {
-                flags if flags.contains(NtfsFileAttributeFlags::REPARSE_POINT) => EntryKind::Link,
-                _ if key.is_directory() => EntryKind::Folder,
-                _ => EntryKind::File,
-            };
-            let ticks = key.modification_time().nt_timestamp() / 10_000_000;
-            contents.entries.push(Entry {
-                name: OsString::from(key.name().to_string_lossy()),
-                kind,
-                size: if kind == EntryKind::File {
-                    self.length(number).unwrap_or(key.data_size())
-                } else {
-                    0
-                },
-                modified: i64::try_from(ticks).ok().map(|ticks| ticks - SINCE_1601),
-                place: Location::Record(number),
-            });
+        if let Err(e) = self.indexed(folder, &mut contents) {
+            contents.problem(None, e);
+        }
+        if !contents.problems.is_empty() {
+            self.orphaned(folder, &mut contents);
         }
         Ok(contents)
     }
 
     fn read(&mut self, file: &Entry, sink: Sink<'_>) -> Result<(), FilesError> {
         let mut fs = self.window.clone();
-        let file = self.ntfs.file(&mut fs, record(&file.place)?).map_err(told)?;
+        let file = self.file(record(&file.place)?)?;
         let Some(item) = file.data(&mut fs, "") else { return Ok(()) };
         let item = item.map_err(told)?;
         let attribute = item.to_attribute().map_err(told)?;

@@ -288,3 +288,36 @@ fn others_are_refused_by_name() {
     assert!(matches!(open(None), Err(FilesError::NoFileSystem)));
     assert!(matches!(open(Some("ntfs")), Err(FilesError::Damaged(_))));
 }
+
+/// Each file's own record names the folder that it lies in: what was lost with a folder is found by that.
+#[test]
+fn what_lies_in_a_damaged_ntfs_folder_is_found_all_the_same() {
+    let kind = Kind { kind: "ntfs", mib: 24, mkfs: "mkfs.ntfs -q -F -Q" };
+    let (folder, from) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fill(from.path());
+    let Some(image) = image(kind, folder.path(), from.path()) else { return };
+    let mut bytes = fs::read(&image).unwrap();
+    // The boot sector: bytes of a sector, sectors of a cluster, the cluster where the table of files begins.
+    let number =
+        |at: usize, len: usize| bytes[at..at + len].iter().rev().fold(0, |n, b| n << 8 | usize::from(*b));
+    let root = number(48, 8) * number(11, 2) * number(13, 1) + 5 * 1024;
+    assert_eq!(&bytes[root..root + 4], b"FILE");
+    bytes[root..root + 4].copy_from_slice(b"BAAD");
+    // A part of the index of the folder of 150.
+    let name: Vec<u8> = "number 07".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let holds = |at: &usize| {
+        let part = &bytes[*at..at + 4096];
+        part.starts_with(b"INDX") && part.windows(name.len()).any(|window| window == name)
+    };
+    let part = (0..bytes.len()).step_by(4096).find(holds).expect("a part of a folder");
+    bytes[part..part + 4].copy_from_slice(b"XXXX");
+    fs::write(&image, &bytes).unwrap();
+
+    let (_, all, told) = get_all(&mut files(&image, "ntfs"), folder.path());
+    assert!(!all, "something is damaged");
+    let (root, part) =
+        (format!("file record 5 at byte {root} is none"), format!("at byte {part} is no part"));
+    assert!(told.iter().any(|t| t.contains(&root)) && told.iter().any(|t| t.contains(&part)), "{told:?}");
+    assert!(told.iter().all(|t| !t.contains('[')), "in words: {told:?}");
+    assert!(tree(&folder.path().join("out")) == tree(from.path()), "everything is found");
+}
