@@ -69,11 +69,9 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
         flags |= MountFlags::RDONLY;
     }
     let own = CString::new(own).map_err(|e| fail(e.into()))?;
-    // NTFS has two drivers in the kernel's history; the newer one first.
-    let names: &[&str] = if name == "ntfs" { &["ntfs3", "ntfs"] } else { &[name] };
-    for name in names {
-        match rustix::mount::mount(device, at, *name, flags, (!own.is_empty()).then_some(own.as_c_str())) {
-            Ok(()) => return Ok((*name).to_owned()),
+    for name in drivers(name) {
+        match rustix::mount::mount(device, at, name, flags, (!own.is_empty()).then_some(own.as_c_str())) {
+            Ok(()) => return Ok(name.to_owned()),
             Err(Errno::NODEV) => {}
             Err(Errno::INVAL) if !own.is_empty() => {
                 let options = own.to_string_lossy();
@@ -83,6 +81,9 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
         }
     }
     // The kernel has no such file system; mount(8) knows helpers for some (ntfs-3g, exfat-fuse).
+    if !has_helper(name) {
+        return Err(AttachError::NoFileSystem { filesystem: name.clone(), at: at.to_owned() });
+    }
     by_program(device, wanted, name, read_only).map_err(fail)?;
     Ok(name.clone())
 }
@@ -112,12 +113,29 @@ fn by_program(device: &Path, wanted: &MountPlan, name: &str, read_only: bool) ->
         return Ok(());
     }
     let said = String::from_utf8_lossy(&done.stderr);
-    let hint = match name {
-        "ntfs" => "; the kernel has no ntfs3 module here, and the package ntfs-3g is not installed",
-        "exfat" => "; the kernel has no exfat module here, and the package exfat-fuse is not installed",
-        _ => "",
-    };
-    Err(io::Error::other(format!("{}{hint}", said.trim())))
+    Err(io::Error::other(said.lines().next().unwrap_or_default().trim()))
+}
+
+/// Whether this machine mounts file systems of that type: its kernel has it, or a module, or mount(8) a helper.
+pub fn can_mount(filesystem: &str) -> bool {
+    let kernel = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    let release = rustix::system::uname();
+    let modules = Path::new("/lib/modules").join(release.release().to_string_lossy().as_ref());
+    let modules = std::fs::read_to_string(modules.join("modules.alias")).unwrap_or_default();
+    drivers(filesystem).iter().any(|name| {
+        let alias = format!("fs-{name}");
+        kernel.lines().any(|line| line.split_whitespace().last() == Some(name))
+            || modules.lines().any(|line| line.split_whitespace().nth(1) == Some(&alias))
+    }) || has_helper(filesystem)
+}
+
+/// NTFS has two drivers in the kernel's history; the newer one first.
+fn drivers(filesystem: &str) -> Vec<&str> {
+    if filesystem == "ntfs" { vec!["ntfs3", "ntfs"] } else { vec![filesystem] }
+}
+
+fn has_helper(filesystem: &str) -> bool {
+    ["/sbin", "/usr/sbin"].iter().any(|folder| Path::new(folder).join(format!("mount.{filesystem}")).exists())
 }
 
 /// Unmounts what is mounted at `at`, writing everything out. Fails with [`AttachError::Busy`], and

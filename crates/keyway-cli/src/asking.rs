@@ -1,6 +1,7 @@
 //! The library's questions for secrets, asked on the terminal.
 
 use crate::failure::Failure;
+use crate::output::note;
 use crate::prompt;
 use crate::verbs::name_of;
 use keyway::drive::Authority;
@@ -32,12 +33,14 @@ impl Secrets for Terminal {
 }
 
 fn twice(question: &str, what: &str) -> Result<SecretBytes, Failure> {
-    let first = prompt::password(question)?;
-    if first.same_as(&prompt::password("The same again: ")?) {
-        Ok(first)
-    } else {
-        Err(Failure::usage(format!("the two {what} differ"), "try again and type them slowly"))
+    for _ in 0..3 {
+        let first = prompt::password(question)?;
+        if first.same_as(&prompt::password("The same again: ")?) {
+            return Ok(first);
+        }
+        note(&format!("the two {what} differ; once more"));
     }
+    Err(Failure::usage(format!("the two {what} differ"), "try again and type them slowly"))
 }
 
 /// What a secret opens, in a question.

@@ -2,10 +2,11 @@
 
 use crate::attach_words::{only_a_socket, reasons, with_reasons};
 use crate::failure::Failure;
-use crate::output::{NOT_LOCKED, Output, bytes, pairs};
+use crate::output::{NOT_LOCKED, Output, pairs};
+use crate::words::said;
 use keyway::Error;
-use keyway::session::{ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
-use keyway::shown::{for_shell, shown};
+use keyway::session::{NextStep, ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
+use keyway::told::facts;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -44,20 +45,18 @@ pub(crate) fn tell(
         .chain(warnings)
         .for_each(|warning| out.warn(warning));
     let mut document = with_reasons(json!(state), Some(&state.reasons));
+    let known = facts(state, json!({"next": NextStep::of(state), "foreground": foreground}));
+    let told = |what: &str| said(&format!("open {what}"), &known);
     if let Some(fields) = document.as_object_mut() {
         // What is for processes, not for people.
         for key in ["id", "inode", "pid_started", "opened", "transport", "reasons", "details"] {
             fields.remove(key);
         }
         fields.insert("warnings".to_owned(), json!(warnings));
+        fields.insert("next".to_owned(), json!(Some(told("command")).filter(|next| !next.is_empty())));
     }
-    out.result(&document, || {
-        let mut text = format!("{} is open ({}).\n", shown(&state.volume), bytes(state.size_bytes));
-        text.push_str(&pairs(&places(state, out.verbose)));
-        let end = if foreground { "Ctrl-C or " } else { "" };
-        text.push_str(&format!("Close it with: {end}keyway close {}\n", for_shell(&state.volume)));
-        text
-    })
+    let text = || told("is") + &pairs(&places(state, out.verbose)) + &told("next") + &told("close");
+    out.result(&document, text)
 }
 
 /// Where a session can be reached, for people, and why so.

@@ -5,8 +5,9 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, has_fuse};
+use keyway_testkit::require_tool;
 use std::fs::{read, write};
-use std::process::Output;
+use std::process::{Command, Output};
 
 const SECTOR: usize = 512;
 const MIB: usize = 1 << 20;
@@ -191,4 +192,54 @@ fn an_open_partition_is_written_through_its_disk() {
     let (from, to) = (2 * MIB, 66 * MIB);
     assert!(before[..from] == after[..from] && before[to..] == after[to..] && before != after);
     assert!(cli.ends(0, "cat @disk --password-file @pw").stdout == plain);
+}
+
+/// No secret is given and there is no terminal: a question would be another error.
+#[test]
+fn a_container_of_another_kind_is_named_before_a_secret_is_asked_for() {
+    let cli = Cli::new();
+    cli.volume("hc");
+    let opens = "--password-file @pw --pim 1";
+    let bytes = read(cli.path("hc")).expect("the volume");
+    if let Some(gzip) = require_tool("gzip") {
+        let packed = Command::new(&gzip).arg("-c").arg(cli.path("hc")).output().expect("packs").stdout;
+        write(cli.path("packed"), packed).expect("written");
+        let named = cli.path("packed").display().to_string();
+        for verb in ["open", "info", "status", "cat", "ls", "header check"] {
+            let error = &cli.json(4, &format!("{verb} @packed"))["error"];
+            let says = format!("{named} is a gzip file, not a volume that can be opened here");
+            assert_eq!((&error["kind"], &error["message"]), (&"not-a-volume".into(), &says.into()), "{verb}");
+            assert_eq!(error["hint"].as_str(), Some(&*format!("name what is in it: gzip -dc {named} > NEW")));
+        }
+        let unpacked =
+            Command::new("gzip").arg("-dc").arg(cli.path("packed")).output().expect("unpacks").stdout;
+        assert!(unpacked == bytes, "the command that is named does that");
+    }
+    // Who knows better is believed: a volume over whose beginning LUKS has been written opens by its backup header.
+    let mut over = bytes;
+    over[..8].copy_from_slice(b"LUKS\xba\xbe\0\x01");
+    write(cli.path("over"), over).expect("written");
+    cli.fails(4, "not-a-volume", "cryptsetup open", &format!("cat @over {opens}"));
+    for how in ["--format veracrypt", "--header backup"] {
+        assert!(cli.ends(0, &format!("cat @over {how} {opens}")).stdout == cli.plain("hc"), "{how}");
+    }
+}
+
+#[test]
+fn what_is_plainly_no_volume_is_told_before_a_secret_is_asked_for() {
+    let cli = Cli::new();
+    write(cli.path("zeros"), vec![0; MIB]).expect("written");
+    write(cli.path("text"), "a text file\n".repeat(1000)).expect("written");
+    for (name, says) in [("zeros", "only zeros"), ("text", "not random")] {
+        for verb in ["open", "cat", "ls", "get", "header backup"] {
+            let more = if matches!(verb, "get" | "header backup") { " @new" } else { "" };
+            cli.fails(4, "not-a-volume", says, &format!("{verb} @{name}{more}"));
+        }
+        // Who says what it is is asked, and there is nobody here to answer.
+        cli.refused("usage", "--password-file", &format!("cat @{name} --format veracrypt"));
+    }
+    cli.keyway.secret("pw", PASSWORD);
+    if cli.make("plain", 8 << 20, "mkfs.ext4", &["-q", "-F"]).is_some() {
+        cli.fails(4, "not-a-volume", "it starts with an ext file system, unencrypted", "open @plain");
+    }
 }

@@ -152,6 +152,12 @@ fn put_does_not_touch_a_protected_hidden_volume() {
     let refused = cli.json(1, &format!("put @volume @large {OPEN} {protect}"));
     assert_eq!(refused["error"]["kind"], "hidden-volume");
     assert!(inside() == before, "the hidden volume was written to");
+    // Nothing half done is left, and what has room goes in.
+    assert_eq!(cli.json(0, &format!("ls @volume {OPEN}"))["entries"].as_array().unwrap().len(), 0);
+    fs::write(cli.path("small"), vec![8; 300_000]).unwrap();
+    cli.ends(0, &format!("put @volume @small {OPEN} {protect}"));
+    assert!(cli.ends(0, &format!("get @volume small - {OPEN}")).stdout == vec![8; 300_000]);
+    assert!(inside() == before, "the hidden volume was written to");
 }
 
 /// What of a file system can't be read is told, and the exit code says so: nobody takes a listing that lacks

@@ -72,11 +72,23 @@ fn a_typed_password_is_not_shown() {
 fn two_different_passwords_make_no_volume() {
     let cli = Cli::new();
     let Some(mut typed) = Typed::new(&cli, "create @v --size 1M --quick --pim 1") else { return };
-    typed.answer("New password of v: ", "one-password-of-twenty\r");
-    typed.answer("The same again: ", "another-one-of-twenty\r");
+    for _ in 0..3 {
+        typed.answer("New password of v: ", "one-password-of-twenty\r");
+        typed.answer("The same again: ", "another-one-of-twenty\r");
+    }
     let (code, shown) = typed.end();
     assert_eq!(code, Some(2), "{shown}");
     assert!(!cli.path("v").exists());
+
+    let mut typed = Typed::new(&cli, "create @v --size 1M --quick --pim 1").expect("script");
+    typed.answer("New password of v: ", "one-password-of-twenty\r");
+    typed.answer("The same again: ", "another-one-of-twenty\r");
+    typed.answer("New password of v: ", &format!("{PASSWORD}\r"));
+    typed.answer("The same again: ", &format!("{PASSWORD}\r"));
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(0), "{shown}");
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "info @v --password-file @pw --pim 1");
 }
 
 #[test]

@@ -90,6 +90,9 @@ fn a_container_gets_larger_and_smaller_with_its_file_system() {
     assert_eq!(refused["error"]["kind"], "no-room", "{refused}");
     let refused = cli.json(2, &format!("resize @v --size 16M --yes --keep-filesystem {SECRET}"));
     assert_eq!(refused["most_bytes"], INSIDE);
+    let least = "has 39.8 MiB, and would not fit in less than 40 MiB";
+    cli.refused("no-room", least, &format!("resize @v --size 16M --yes --keep-filesystem {SECRET}"));
+    cli.refused("usage", "the least is 292 KiB, the most 1 PiB", "resize @v --size 100K --yes");
     cli.refused(
         "usage",
         "gets 24 MiB smaller. Its ext4 file system is made 24 MiB",
@@ -192,7 +195,8 @@ fn a_bitlocker_volume_gets_larger_and_smaller_with_ext4() {
     // What can't be, and what is not wanted.
     let before = sha256_of_file(&cli.path("v"));
     cli.refused("usage", "name it with --size, for instance --size 20G", &format!("resize @v {PW}"));
-    cli.refused("usage", "a BitLocker volume needs at least", &format!("resize @v --size 40M --yes {PW}"));
+    // Before a password is asked for.
+    cli.refused("usage", "the least is 64 MiB", "resize @v --size 40M --yes");
     cli.refused("usage", "name another with --size", &format!("resize @v --size 84934657 --yes {PW}"));
     cli.refused(
         "usage",

@@ -268,6 +268,47 @@ fn what_is_not_open_can_be_closed_where_that_is_no_failure() {
     assert_eq!(cli.json(0, "close @v --if-open")["closed"].as_array().map(Vec::len), Some(1));
 }
 
+/// Whether it can be mounted the kernel says itself: what was promised is what it does.
+#[test]
+fn what_is_open_and_not_mounted_says_what_it_holds_and_what_reaches_it() {
+    if !require_root() || !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    std::fs::create_dir(cli.path("mnt")).expect("a folder");
+    for (made, held) in [("ext4", "ext4"), ("fat", "vfat"), ("none", "")] {
+        if made != "none" && require_tool(&format!("mkfs.{made}")).is_none() {
+            continue;
+        }
+        let with = "--password-file @pw --pim 1";
+        cli.ends(0, &format!("create @{made} --size 12M --quick --filesystem {made} {with}"));
+        let opened = cli.json(0, &format!("open @{made} --attach fuse {with}"));
+        assert_eq!(opened["filesystem"].as_str().unwrap_or_default(), held, "{opened}");
+        let status = cli.json(0, &format!("status @{made}"));
+        assert_eq!((&status["filesystem"], &status["bytes_read"]), (&opened["filesystem"], &0.into()));
+        let mounted = cli.run(&format!("open @{made} @mnt --json"));
+        let path = cli.path(made).display().to_string();
+        match opened["next"].as_str() {
+            Some(next) if next.starts_with("keyway open") => {
+                assert_eq!(next, format!("keyway open {path} FOLDER"));
+                assert!(mounted.status.success(), "{}", text(&mounted.stderr));
+            }
+            Some(next) => {
+                assert_eq!(next, format!("keyway ls {path}"));
+                assert_eq!(mounted.status.code(), Some(5), "{}", text(&mounted.stderr));
+                cli.ends(0, &format!("close @{made}"));
+                cli.fails(5, "mount", "keyway ls, get and put", &format!("open @{made} @mnt {with}"));
+                cli.ends(0, &format!("ls @{made} {with}"));
+            }
+            None => assert_eq!(made, "none", "{opened}"),
+        }
+        cli.ends(0, &format!("close @{made} --if-open"));
+        let said = text(&cli.ends(0, &format!("open @{made} --attach fuse {with}")).stdout);
+        assert_eq!(said.contains(&format!("It holds {held}")), made != "none", "{said}");
+    }
+}
+
 /// Nobody is asked for a secret a second time, and closing unmounts it.
 #[test]
 fn what_is_open_is_mounted_later() {

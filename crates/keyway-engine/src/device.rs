@@ -97,6 +97,13 @@ impl Device {
         self
     }
 
+    /// The same device with nothing counted: what was read to look at it is nobody's request.
+    #[must_use]
+    pub fn counted_anew(mut self) -> Self {
+        self.counting = Counting::default();
+        self
+    }
+
     /// Whether discards reach the medium.
     pub fn passes_discards(&self) -> bool {
         self.discards

@@ -119,6 +119,8 @@ advice! {
     SetRuntimeFolder = "set-runtime-folder": "Name a folder of this user's alone.",
     AttachOtherwiseBuilt = "attach-otherwise-built": "Not built in: attach it another way.",
     RunUdev = "run-udev": "Something must make device nodes.",
+    ReachFiles { filesystem: String } = "reach-files":
+        "Nothing here mounts this file system: its files are reached without mounting it, or by what has a driver.",
     LookInside = "look-inside": "Open it without mounting and look.",
     ListOpen = "list-open": "See what is open.",
     RemoveOrRuntimeFolder = "remove-or-runtime-folder": "Remove the folder, or name another.",
@@ -373,6 +375,8 @@ advice! {
     WriteTpmAddress = "write-tpm-address": "How a TPM's address is written.",
     WriteGuid = "write-guid": "How an identifier is written.",
     NameVolumeNotFolder = "name-volume-not-folder": "It is a folder: name a volume.",
+    OpenContainer { container: String, #[serde(serialize_with = "lossy")] path: PathBuf } = "open-container":
+        "It is a container of this other kind: open or unpack it first.",
     Resume { #[serde(serialize_with = "lossy")] path: PathBuf } = "resume":
         "Go on with its conversion, unless a process is at work on it.",
     NameStartupKeyFile = "name-startup-key-file": "Name the startup key's own file.",

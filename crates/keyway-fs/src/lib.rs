@@ -3,6 +3,7 @@
 //! Which call do you want?
 //! - Which file system lies there, how large it is, its UUID: [`Superblock`], or [`FoundFileSystem`] where only the size
 //!   counts.
+//! - Which other container it is, as LUKS, qcow2 or gzip: [`Container`].
 //! - Which parts of a disk are partitions: [`partitions`].
 //! - Checking it, making it smaller or larger with its own tools: [`FileSystemKind::check`], [`FileSystemKind::resize`].
 //! - Which of its bytes are in use, and keeping it off some of them: [`allocation`].
@@ -17,6 +18,7 @@
 
 pub mod allocation;
 pub mod calendar;
+mod containers;
 mod fields;
 #[cfg(all(feature = "files", target_os = "linux"))]
 pub mod files;
@@ -28,4 +30,5 @@ pub mod superblock;
 #[cfg(all(feature = "files", target_os = "linux"))]
 pub mod tree;
 
+pub use containers::Container;
 pub use superblock::{FileSystemKind, FoundFileSystem, Superblock};

@@ -9,10 +9,11 @@ use crate::under_way::Found;
 use crate::unlock::{Family, UnlockArguments, VolumeFormat, begins_as_bitlocker};
 use keyway_convert::ConversionKind;
 use keyway_engine::Access;
+use keyway_fs::Container;
 use keyway_store::{Caching, Store};
 pub use keyway_volume::Inspection;
 pub use keyway_volume::bitlocker::Locked;
-use keyway_volume::inspect;
+use keyway_volume::{HeaderChoice, VolumeError, inspect};
 use std::path::Path;
 
 /// What a file or device looks like without a secret.
@@ -41,7 +42,7 @@ pub fn detect(path: &Path, arguments: &UnlockArguments, progress: &dyn Progress)
     if let Some(kind) = half_converted(&store)? {
         return Ok(What::HalfConverted(kind));
     }
-    match family_of(&store, arguments)? {
+    match family_of(path, &store, arguments)? {
         Family::BitLocker => bitlocker(path, &store, arguments, progress).map(Box::new).map(What::BitLocker),
         Family::VeraCrypt => inspect(&store).map(What::Noise).map_err(about(path)),
     }
@@ -55,8 +56,20 @@ pub fn family(path: &Path, arguments: &UnlockArguments) -> Result<Family, Error>
     let store = look(path, arguments)?;
     match half_converted(&store)? {
         Some(conversion) => Err(Error::HalfConverted { path: path.to_owned(), conversion }),
-        None => family_of(&store, arguments),
+        None => family_of(path, &store, arguments),
     }
+}
+
+/// Refuses what is plainly no VeraCrypt or TrueCrypt volume before anybody is asked for its secret. Who has said what it is
+/// looked for as is believed.
+pub(crate) fn must_be_noise(path: &Path, arguments: &UnlockArguments) -> Result<(), Error> {
+    let named = arguments.format.is_some() || arguments.header != HeaderChoice::Auto;
+    // A system's header lies elsewhere.
+    if named || arguments.system_drive(path)?.is_some() {
+        return Ok(());
+    }
+    let reason = inspect(&look(path, arguments)?).ok().and_then(|seen| seen.not_a_volume);
+    reason.map_or(Ok(()), |reason| Err(about(path)(VolumeError::NotAVolume(reason))))
 }
 
 /// The conversion that is under way on a medium and has taken its beginning, if there is one.
@@ -72,11 +85,16 @@ fn look(path: &Path, arguments: &UnlockArguments) -> Result<Part, Error> {
     disk::open(path, arguments, Access::ReadOnly, Caching::Buffered)
 }
 
-fn family_of(store: &dyn Store, arguments: &UnlockArguments) -> Result<Family, Error> {
+fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Result<Family, Error> {
     match arguments.format {
         Some(format) => Ok(format.family()),
         None if !arguments.system && begins_as_bitlocker(store)? => Ok(Family::BitLocker),
-        None => Ok(Family::VeraCrypt),
+        // A copy of a header may be in order behind what was written over the beginning.
+        None if arguments.system || arguments.header != HeaderChoice::Auto => Ok(Family::VeraCrypt),
+        None => match Container::on(store)? {
+            Some(container) => Err(Error::Container { path: path.to_owned(), container }),
+            None => Ok(Family::VeraCrypt),
+        },
     }
 }
 

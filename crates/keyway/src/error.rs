@@ -14,6 +14,7 @@ pub use keyway_convert::ConvertError;
 pub use keyway_engine::{DeviceError, LayoutError};
 pub use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
 use keyway_error::{explain, explain_io};
+pub use keyway_fs::Container;
 pub use keyway_fs::files::FilesError;
 pub use keyway_fs::mkfs::MkfsError;
 pub use keyway_fs::resize::ResizeToolError;
@@ -54,6 +55,14 @@ pub enum Error {
     /// A folder was named where a file or device belongs.
     #[error("{} is a folder", .0.display())]
     Folder(PathBuf),
+    /// A container of another kind.
+    #[error("{} is {}, not a volume that can be opened here", path.display(), container.name())]
+    Container {
+        /// It.
+        path: PathBuf,
+        /// Which kind.
+        container: Container,
+    },
     /// A conversion has not come to its end: nothing but that conversion may touch the volume.
     #[error("{} is half converted: its {} has not come to its end", path.display(), conversion.name())]
     HalfConverted {
@@ -350,6 +359,8 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     },
     Self::System { path, source, .. } => { explain_io(source).about(path) },
     Self::Folder(path) => [NotSuitable State, NameVolumeNotFolder; path],
+    Self::Container { path, container } => [NotAVolume Contents,
+        OpenContainer { container: container.word().to_owned(), path: path.clone() }; path],
     Self::HalfConverted { path, .. } => [Converting State, Resume { path: path.clone() }; path],
     Self::NoStartupKey(path) => [StartupKey Secret, NameStartupKeyFile; path],
     Self::NoRecoveryPassword(path) => [NoSuchProtector State, AddRecoveryPassword; path],

@@ -14,6 +14,7 @@ use keyway_fs::Superblock;
 use keyway_fs::files::Files;
 use keyway_store::{Caching, Store};
 use keyway_volume::{Info, Opened, Secrets as VeraCryptSecret, bitlocker};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub struct Volume {
     pub info: Info,
     /// What its owner should know.
     pub warnings: Vec<String>,
+    /// The bytes of a hidden volume in it that must not be written to.
+    pub(crate) guard: Option<Range<u64>>,
 }
 
 impl Volume {
@@ -50,8 +53,7 @@ impl Volume {
     /// # Errors
     /// There is none that is known, or it is damaged.
     pub fn into_files(self) -> Result<Files, Error> {
-        let kind = Superblock::read(&self.device).ok().flatten().map(|found| found.type_name());
-        Ok(Files::open(Arc::new(self.device), kind)?)
+        files_in(Arc::new(self.device))
     }
 
     /// How many bytes there are from an offset on, `length` at most.
@@ -61,6 +63,12 @@ impl Volume {
     pub fn available(&self, offset: u64, length: Option<u64>) -> Result<u64, Error> {
         available(self.device.size(), offset, length)
     }
+}
+
+/// The file system on a volume's sectors.
+pub(crate) fn files_in(device: Arc<Device>) -> Result<Files, Error> {
+    let kind = Superblock::read(&device).ok().flatten().map(|found| found.type_name());
+    Ok(Files::open(device, kind)?)
 }
 
 fn available(size: u64, offset: u64, length: Option<u64>) -> Result<u64, Error> {
@@ -191,8 +199,9 @@ impl<'a> OpenOptions<'a> {
 
     fn over(&self, store: Box<dyn Store>, opened: Opened) -> Result<Volume, Error> {
         let access = if opened.read_only { Access::ReadOnly } else { self.access };
+        let guard = opened.layout.guard().cloned();
         let device = Device::new(store, opened.layout, access)?;
-        Ok(Volume { device, info: opened.info, warnings: opened.warnings })
+        Ok(Volume { device, info: opened.info, warnings: opened.warnings, guard })
     }
 
     fn unlock_store(

@@ -143,6 +143,14 @@ pub enum AttachError {
         #[source]
         source: io::Error,
     },
+    /// Nothing on this machine mounts what the volume holds.
+    #[error("nothing here mounts {filesystem}, which the volume holds: not on {}", at.display())]
+    NoFileSystem {
+        /// The file system's type.
+        filesystem: String,
+        /// The mount point.
+        at: PathBuf,
+    },
     /// Nothing of that name is open.
     #[error("{0} is not open")]
     NotOpen(String),
@@ -231,6 +239,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::NotPermitted { advice, .. } => [NotPermitted Machine, (advice.clone())],
     Self::Missing { advice, .. } => [Missing Machine, (advice.clone())],
     Self::Mount { .. } => [Mount Machine, LookInside],
+    Self::NoFileSystem { filesystem, .. } => [Mount Machine, ReachFiles { filesystem: filesystem.clone() }],
     Self::NotOpen(volume) => [NotOpen State, ListOpen; volume],
     Self::UnsafeFolder(path) => [State, RemoveOrRuntimeFolder; path],
     Self::Silent { volume, pid, why } => [NoAnswer InUse, (why.advice(*pid)); volume],

@@ -147,7 +147,7 @@ impl Session {
             file: None,
             socket: None,
             mountpoint: None,
-            filesystem: None,
+            filesystem: plan.inside.clone(),
             pid: std::process::id(),
             pid_started: started(std::process::id()).unwrap_or_default(),
             opened: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()),

@@ -37,7 +37,7 @@ pub struct SessionState {
     /// Where the file system inside is mounted.
     #[serde(default, with = "crate::path_text")]
     pub mountpoint: Option<PathBuf>,
-    /// The mounted file system's type.
+    /// The type of the file system inside: as it is mounted, and where it is not, as `mount -t` would take it.
     pub filesystem: Option<String>,
     /// The serving process.
     pub pid: u32,

@@ -106,7 +106,7 @@ fn words(made: &Created) -> String {
         ],
     };
     rows.push(("  file system", made.filesystem.unwrap_or("none yet").to_owned()));
-    let kind = match &made.details {
+    match &made.details {
         CreatedDetails::BitLocker {
             recovery_password,
             recovery_password_id: id,
@@ -118,14 +118,12 @@ fn words(made: &Created) -> String {
             let digits = recovery_password.as_ref().map(|password| password.to_text());
             let digits = digits.as_ref().map(|digits| String::from_utf8_lossy(digits));
             rows.extend(key_rows(digits.as_deref(), recovery_file.as_deref(), startup_key.as_deref()));
-            "A new BitLocker volume"
         }
-        CreatedDetails::VeraCrypt { pim, hidden, .. } => {
+        CreatedDetails::VeraCrypt { pim, .. } => {
             rows.extend(pim.map(|pim| ("  PIM", format!("{pim}; you need it to open the volume"))));
-            if *hidden { "A hidden volume" } else { "A new volume" }
         }
-        _ => "A new volume",
-    };
-    let (path, next) = (shown(&made.path), for_shell(&made.path));
-    format!("{kind} is in {path}.\n{}Open it with: keyway open {next}\n", pairs(&rows))
+        _ => {}
+    }
+    let facts = facts(made, Value::Null);
+    said("create made", &facts) + &pairs(&rows) + &said("create open", &facts)
 }

@@ -30,7 +30,7 @@ use std::ops::Range;
 pub const SMALLEST_VOLUME: u64 = HEADERS_BYTES + BACKUP_GROUP_BYTES + 9 * 4096;
 
 /// The largest volume, 1 PiB: VeraCrypt's security bound for 128-bit blocks in XTS mode.
-pub(crate) const LARGEST_VOLUME: u64 = 1 << 50;
+pub const LARGEST_VOLUME: u64 = 1 << 50;
 
 /// The oldest VeraCrypt that can open what we make: 1.11.
 const REQUIRED_PROGRAM_VERSION: u16 = 0x010b;

@@ -38,7 +38,7 @@ pub use backup::{BackedUp, header_backup};
 pub use change::{Changed, change};
 pub use change_error::{ChangeError, HeaderWriteFault, SystemFault};
 pub use check::{HeaderCheck, HeaderState, check};
-pub use create::{Created, Fill, NewVolume, Note, SMALLEST_VOLUME, create};
+pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, create};
 pub(crate) use create_error::LARGEST_PIM;
 pub use create_error::{CreateError, NoOuter};
 pub use create_hidden::create_hidden;

@@ -1,6 +1,7 @@
 //! A backup of a header in a new file.
 
 use super::family::family;
+use crate::detect::must_be_noise;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
 use crate::secrets::{PasswordSource, Subject, Wanted, one_standard_input};
@@ -66,6 +67,9 @@ pub fn backup<'a>(
     let format = family(volume)?;
     if format == Family::BitLocker && hidden.is_some() {
         return Err(Misuse::NoHidden.into());
+    }
+    if format == Family::VeraCrypt {
+        must_be_noise(&volume.path, &volume.arguments)?;
     }
     if file.symlink_metadata().is_ok() {
         return Err(volume.said(CreateError::Exists(file.to_owned())));

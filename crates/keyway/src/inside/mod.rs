@@ -3,6 +3,7 @@
 mod get;
 mod list;
 mod put;
+mod trial;
 
 pub use get::{Copied, Destination};
 pub use list::{ListedFile, Listing};
@@ -10,17 +11,22 @@ pub use put::{NewFile, PutPlan};
 
 use crate::error::{Error, about};
 use crate::locked::LockedVolume;
+use crate::volume::{Volume, files_in};
 use keyway_engine::Access;
 use keyway_fs::files::{Files, FilesError};
 use keyway_store::Caching;
 use serde::{Serialize, Serializer};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use trial::Trial;
 
 /// The files in a volume that is open in this process.
 pub struct InsideVolume {
     volume: PathBuf,
     files: Files,
+    /// Over the volume where a hidden one in it is protected.
+    trial: Option<Trial>,
     /// What the volume's owner should know.
     pub warnings: Vec<String>,
 }
@@ -43,10 +49,11 @@ impl LockedVolume<'_> {
     /// damaged.
     pub fn open_files(&self, access: Access) -> Result<InsideVolume, Error> {
         self.must_be_free(access)?;
-        let mut open = self.open(access, Caching::Buffered)?;
-        let warnings = std::mem::take(&mut open.warnings);
-        let files = open.into_files().map_err(about(&self.path))?;
-        Ok(InsideVolume { volume: self.path.clone(), files, warnings })
+        let Volume { device, warnings, guard, .. } = self.open(access, Caching::Buffered)?;
+        let device = Arc::new(device);
+        let files = files_in(Arc::clone(&device)).map_err(about(&self.path))?;
+        let trial = guard.map(|guard| Trial::new(device, guard));
+        Ok(InsideVolume { volume: self.path.clone(), files, trial, warnings })
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::{InsideVolume, absolute, lossy};
 use crate::error::{Error, Misuse};
-use keyway_fs::files::{EntryKind, FilesError};
+use keyway_fs::files::{EntryKind, Files, FilesError};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 /// A file here that is to be put into a volume.
@@ -83,6 +85,12 @@ impl InsideVolume {
     pub fn put(&mut self, plan: &PutPlan, file: &NewFile) -> Result<(), Error> {
         let modified = file.about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let modified = modified.and_then(|since| i64::try_from(since.as_secs()).ok());
+        // A guard that refuses the last byte would leave the first ones.
+        if let Some(trial) = self.trial.take() {
+            let mut files = Files::open(Arc::new(trial), Some(self.files.kind())).map_err(self.about())?;
+            let tried = files.put(&plan.names, io::repeat(0), plan.bytes, modified, plan.replaces);
+            tried.map_err(self.about())?;
+        }
         let put = self.files.put(&plan.names, &file.file, plan.bytes, modified, plan.replaces);
         put.map_err(self.about())
     }

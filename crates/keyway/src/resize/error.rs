@@ -21,9 +21,22 @@ pub enum ResizeError {
         /// Its bytes.
         bytes: u64,
     },
+    /// No volume of this format can have that size here.
+    #[error("{} can't have {wanted} bytes: the least is {}, the most {}", path.display(), words(*least), words(*most))]
+    OutOfRange {
+        /// The volume.
+        path: PathBuf,
+        /// What was wanted.
+        wanted: u64,
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
     /// The file system inside is larger, and its tools can't make it smaller, or are not to.
     #[error(
-        "the {} file system in {} has {}, and would not fit", filesystem.kind, path.display(), words(filesystem.bytes)
+        "the {} file system in {} has {}, and would not fit in less than {} MiB", filesystem.kind, path.display(),
+        words(filesystem.bytes), least.div_ceil(1 << 20)
     )]
     WouldNotFit {
         /// The volume.
@@ -32,6 +45,8 @@ pub enum ResizeError {
         filesystem: FoundFileSystem,
         /// Bytes that it may have at most.
         most: u64,
+        /// Bytes of the smallest volume that has room for it.
+        least: u64,
     },
     /// The file system inside is larger than what is encrypted.
     #[error("the {0} file system in it reaches behind what is encrypted")]
@@ -51,6 +66,7 @@ pub enum ResizeError {
 
 explain! { ResizeError {
     Self::NoSize => [Usage Request, NameNewSize],
+    Self::OutOfRange { .. } => [Usage Request, NameSize],
     Self::SmallDevice { .. } => [Usage Request, GrowPartition],
     Self::WouldNotFit { filesystem, most, .. } => [NoRoom Request, ShrinkInside { bytes: filesystem.bytes, most: *most }],
     Self::ReachesBehind(_) => [Unsupported Request, EncryptAnew],

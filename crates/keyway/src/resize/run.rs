@@ -13,6 +13,7 @@ use crate::progress::{Progress, Stage};
 use crate::session::SessionSecrets;
 use crate::unlock::{Family, Key};
 use keyway_store::Store;
+use keyway_volume::veracrypt::{LARGEST_VOLUME, SMALLEST_VOLUME};
 
 /// Bytes that a file system's tools count by.
 const PAGE: u64 = 4096;
@@ -37,14 +38,23 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
         None if is_file => return Err(ResizeError::NoSize.into()),
         None => size_bytes_before,
     };
+    if !is_file && size_bytes > size_bytes_before {
+        return Err(ResizeError::SmallDevice { path: path.to_owned(), bytes: size_bytes_before }.into());
+    }
+    let least = match volume.family()? {
+        Family::VeraCrypt => SMALLEST_VOLUME,
+        Family::BitLocker => keyway_volume::bitlocker::SMALLEST_VOLUME,
+    };
+    let most = if is_file { LARGEST_VOLUME } else { size_bytes_before };
+    if !(least..=most).contains(&size_bytes) {
+        let path = path.to_owned();
+        return Err(ResizeError::OutOfRange { path, wanted: size_bytes, least, most }.into());
+    }
     let secrets = SessionSecrets::from(volume.key()?);
     let (format, seen) = match &secrets.key {
         Key::VeraCrypt(secret) => (Family::VeraCrypt, veracrypt::look(volume, secret, size_bytes)?),
         Key::BitLocker(keys) => (Family::BitLocker, bitlocker::look(path, keys, size_bytes)?),
     };
-    if !is_file && size_bytes > size_bytes_before {
-        return Err(ResizeError::SmallDevice { path: path.to_owned(), bytes: size_bytes_before }.into());
-    }
     let ResizeFacts { data_bytes_before, data_bytes, room, .. } = seen;
     let filesystem = seen.filesystem.map(|fs| {
         let follows = fs.kind.can_shrink() && !request.keep_filesystem;
@@ -56,7 +66,10 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     if let Some(fs) = seen.filesystem.filter(|fs| fs.bytes > room)
         && filesystem.is_some_and(|plan| !plan.follows)
     {
-        return Err(ResizeError::WouldNotFit { path: path.to_owned(), filesystem: fs, most: room }.into());
+        // What is no room: headers and metadata.
+        let least = size_bytes.saturating_sub(room).saturating_add(fs.bytes);
+        let path = path.to_owned();
+        return Err(ResizeError::WouldNotFit { path, filesystem: fs, most: room, least }.into());
     }
     let fill = !request.quick && !seen.used_space_only;
     let follows = filesystem.is_some_and(|fs| fs.becomes_bytes.is_some());

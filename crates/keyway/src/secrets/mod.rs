@@ -15,7 +15,7 @@ pub use password::{PasswordSource, SecretFrom, one_standard_input};
 pub use question::{Question, Secrets, Subject, Wanted};
 pub use tpm::{NewTpmSource, TpmSource};
 
-use crate::detect::look_at_bitlocker;
+use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::error::{Error, Misuse};
 use crate::progress::Progress;
 use crate::unlock::{Family, Key, UnlockArguments};
@@ -73,7 +73,12 @@ impl Sources {
         progress: &dyn Progress,
     ) -> Result<Key, Error> {
         match crate::detect::family(path, arguments)? {
-            Family::VeraCrypt => self.veracrypt_key(path, secrets).map(Key::VeraCrypt),
+            Family::VeraCrypt => {
+                if !self.names_bitlocker() {
+                    must_be_noise(path, arguments)?;
+                }
+                self.veracrypt_key(path, secrets).map(Key::VeraCrypt)
+            }
             Family::BitLocker => self.bitlocker_key(path, arguments, secrets, progress).map(Key::BitLocker),
         }
     }

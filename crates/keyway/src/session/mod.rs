@@ -17,6 +17,7 @@ mod host_secrets;
 mod in_use;
 mod later_mount;
 mod mount_point;
+mod next_step;
 mod others;
 mod overview;
 mod pipe;
@@ -42,6 +43,7 @@ pub use keyway_attach::session::{
 pub use keyway_attach::{AttachError, LocalUsers, Notice, Silence, SilentProcess, on_notice};
 pub use later_mount::{MountOpenPlan, mount_open};
 pub use mount_point::mount_point;
+pub use next_step::NextStep;
 pub use others::OtherUser;
 pub use overview::{OpenVolume, VolumeStatus, WaitingVolume};
 pub use plan::{AttachChoice, SessionPlan, SessionSecrets};

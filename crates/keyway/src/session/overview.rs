@@ -9,7 +9,7 @@ use crate::unlock::UnlockArguments;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, SessionState, SessionStatus};
 use keyway_engine::Access;
-use keyway_fs::FoundFileSystem;
+use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
 use keyway_volume::bitlocker::{self, Method};
 use keyway_volume::{VolumeError, inspect};
@@ -220,6 +220,9 @@ impl VolumeStatus {
         let arguments = UnlockArguments { partition, ..UnlockArguments::new() };
         let store = disk::open(path, &arguments, Access::ReadOnly, Caching::Buffered)?;
         if !bitlocker::is_volume(&store)? {
+            if let Some(container) = Container::on(&store)? {
+                return Err(Error::Container { path: path.to_owned(), container });
+            }
             // What has a file system in front is nobody's volume; `manage-bde` has these words for it.
             let plain = FoundFileSystem::find(&store).is_ok_and(|found| found.is_some());
             let seen = inspect(&store).map_err(about(path))?;

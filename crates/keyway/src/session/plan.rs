@@ -151,7 +151,7 @@ impl SessionPlan {
     pub(super) fn attach(
         &self,
         way: &AttachChoice,
-        details: serde_json::Value,
+        (details, inside): (serde_json::Value, Option<String>),
         credentials: Option<Arc<Credentials>>,
         sandbox: Option<Sandbox>,
     ) -> AttachPlan {
@@ -170,6 +170,7 @@ impl SessionPlan {
                 ends_it: true,
             }),
             details,
+            inside,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Session;
 use super::error::SessionError;
 use super::in_use::refuse_if_taken;
 use super::mount_point::make_mount_point;
-use super::plan::{AttachChoice, SessionPlan, SessionSecrets};
+use super::plan::{SessionPlan, SessionSecrets};
 use crate::error::Error;
 use crate::medium;
 use crate::progress::Progress;
@@ -13,9 +13,10 @@ use crate::unlock::Key;
 use crate::volume::OpenOptions;
 use keyway_attach::AttachError;
 use keyway_attach::nvme_tcp::Credentials;
-use keyway_attach::session::{self, Attachment, Reason, Sandbox, SessionState};
+use keyway_attach::session::{self, AttachPlan, Attachment, Reason, Sandbox, SessionState};
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
 use keyway_error::{Explain, Fault};
+use keyway_fs::Superblock;
 use keyway_store::Caching;
 use keyway_volume::Info;
 use serde_json::{Value, json};
@@ -75,26 +76,29 @@ pub(super) fn serve(
     keyway_secret::wipe_stack();
     unlocked.store(true, Ordering::Release);
     let warnings = open.warnings;
+    let inside =
+        Superblock::read(&open.device).ok().flatten().map(|found| found.kind.mount_type().to_owned());
+    let device = open.device.counted_anew();
     let ready = |state: &SessionState| {
         let (state, keys_locked) = (state.clone(), keyway_secret::all_locked());
         ready(&Session { state, warnings, keys_locked });
     };
     if by_kernel {
-        return in_kernel(plan, open.device, keys, (details, sandbox), ready);
+        return in_kernel(plan, device, keys, (details, inside, sandbox), ready);
     }
-    ourselves(plan, &plan.way, open.device, (details, credentials, sandbox), ready)
+    let attach = plan.attach(&plan.way, (details, inside), credentials, sandbox);
+    ourselves(plan, attach, device, ready)
 }
 
 /// Our engine decrypts.
 fn ourselves(
     plan: &SessionPlan,
-    way: &AttachChoice,
+    attach: AttachPlan,
     device: Device,
-    (details, credentials, sandbox): (Value, Option<Arc<Credentials>>, Option<Sandbox>),
     ready: impl FnOnce(&SessionState),
 ) -> Result<(), Error> {
     let device = if plan.discards { device.allowing_discards() } else { device };
-    Ok(session::run(Arc::new(device), plan.attach(way, details, credentials, sandbox), ready)?)
+    Ok(session::run(Arc::new(device), attach, ready)?)
 }
 
 /// The kernel decrypts. Where it can't, and the plan has another way, we do.
@@ -102,7 +106,7 @@ fn in_kernel(
     plan: &SessionPlan,
     device: Device,
     keys: Vec<LayerSecrets>,
-    (details, sandbox): (Value, Option<Sandbox>),
+    (details, inside, sandbox): (Value, Option<String>, Option<Sandbox>),
     ready: impl FnOnce(&SessionState),
 ) -> Result<(), Error> {
     let access = if device.is_read_only() { Access::ReadOnly } else { Access::ReadWrite };
@@ -110,22 +114,22 @@ fn in_kernel(
     let layout = device.into_layout();
     let (mut ready, mut spare) = (Some(ready), plan.otherwise.is_some().then(|| layout.clone()));
     let volume = HandOver { layout, keys, access, discards: plan.discards };
-    let served =
-        session::hand_over(volume, plan.attach(&plan.way, details.clone(), None, sandbox.clone()), |state| {
-            // From now on nobody but the kernel has a key.
-            spare = None;
-            keyway_secret::wipe_stack();
-            if let Some(ready) = ready.take() {
-                ready(state);
-            }
-        });
+    let attach = plan.attach(&plan.way, (details.clone(), inside.clone()), None, sandbox.clone());
+    let served = session::hand_over(volume, attach, |state| {
+        // From now on nobody but the kernel has a key.
+        spare = None;
+        keyway_secret::wipe_stack();
+        if let Some(ready) = ready.take() {
+            ready(state);
+        }
+    });
     match (served, &plan.otherwise, spare, ready) {
         (Err(AttachError::DmCrypt(e)), Some(other), Some(layout), Some(ready)) => {
             let mut way = other.clone();
             way.reasons.push(Reason::Refused { why: e.to_string() });
             let store = medium::open(&plan.volume, access, Caching::Direct)?;
             let device = Device::new(Box::new(store), layout, access)?;
-            ourselves(plan, &way, device, (details, None, sandbox), ready)
+            ourselves(plan, plan.attach(&way, (details, inside), None, sandbox), device, ready)
         }
         (served, ..) => Ok(served?),
     }

@@ -28,6 +28,8 @@ pub(super) fn library() -> Vec<Failure> {
         Error::Answer(Box::new(io(5))),
         Error::System { doing: "open", path: v(), source: io(13) },
         Error::Folder("folder".into()),
+        Error::Container { path: v(), container: keyway_fs::Container::Luks2 },
+        Error::Container { path: v(), container: keyway_fs::Container::Gzip },
         Error::HalfConverted { path: v(), conversion: ConversionKind::Encryption },
         Error::NoStartupKey("folder".into()),
         Error::FileSystemInFront("NTFS"),
@@ -90,7 +92,9 @@ pub(super) fn library() -> Vec<Failure> {
             path: v(),
             filesystem: keyway_fs::FoundFileSystem { kind: keyway_fs::FileSystemKind::Ext, bytes: 2 << 30 },
             most: 1 << 30,
+            least: (2 << 30) + (256 << 10),
         }),
+        size(ResizeError::OutOfRange { path: v(), wanted: 512, least: 64 << 20, most: 1 << 40 }),
         size(ResizeError::ReachesBehind(keyway_fs::FileSystemKind::Ntfs)),
         size(ResizeError::TooFull(ResizeToolError::Refused {
             program: "resize2fs",

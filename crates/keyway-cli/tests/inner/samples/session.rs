@@ -51,6 +51,7 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::Busy { what: "/mnt".to_owned(), users: vec![user(), user()] },
         E::io("mount FUSE at /mnt", io(13)),
         E::Io { doing: "mount FUSE at /mnt".to_owned(), source: io(5) },
+        E::NoFileSystem { filesystem: "vfat".to_owned(), at: "/mnt".into() },
         E::Mount { found: "an XFS file system".to_owned(), at: "/mnt".into(), source: io(5) },
         E::Missing { what: "/dev/fuse".to_owned(), advice: Advice::LoadFuse },
         E::Files(keyway_fs::files::FilesError::NoFileSystem),

@@ -1,0 +1,35 @@
+//! What reaches the files in a volume that is open and mounted nowhere.
+
+use keyway_attach::mount::can_mount;
+use keyway_attach::session::SessionState;
+use serde::Serialize;
+
+/// File systems whose files are read without mounting them, by the type that mounts them.
+const READABLE: [&str; 4] = ["ext4", "ntfs", "exfat", "vfat"];
+
+/// What reaches the files in a volume that is open and mounted nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum NextStep {
+    /// It can be mounted as it is.
+    Mount,
+    /// It has no block device: root opens it with one.
+    MountAsRoot,
+    /// Nothing here mounts it, but its files can be reached when it is closed.
+    Files,
+}
+
+impl NextStep {
+    /// The step; none where it is mounted, holds nothing that is known, or is served to others.
+    pub fn of(state: &SessionState) -> Option<Self> {
+        let filesystem = state.filesystem.as_deref().filter(|_| state.mountpoint.is_none())?;
+        let here = state.device.is_some() || state.file.is_some();
+        match can_mount(filesystem) {
+            _ if !here => None,
+            true if state.device.is_some() => Some(Self::Mount),
+            true => Some(Self::MountAsRoot),
+            false => READABLE.contains(&filesystem).then_some(Self::Files),
+        }
+    }
+}
