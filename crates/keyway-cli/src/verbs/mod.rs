@@ -11,7 +11,7 @@ pub(crate) use crate::size;
 pub(crate) use crate::unlock_args::{KeyArgs, SandboxArgs, VolumeArgs};
 pub(crate) use crate::words::{parsed, said};
 pub(crate) use keyway::Access;
-pub(crate) use keyway::shown::{for_shell, shown};
+pub(crate) use keyway::shown::shown;
 pub(crate) use keyway::told::facts;
 pub(crate) use keyway::unlock::Family;
 pub(crate) use keyway_attach::path_text::value as in_json;
