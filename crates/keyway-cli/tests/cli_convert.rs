@@ -480,7 +480,7 @@ fn what_is_not_built_or_can_not_be_is_refused() {
     );
     cli.refused(
         "usage",
-        "were not provided: --used-space-only",
+        "--used-space-only is missing",
         &format!("encrypt @d {SECRET} --free-space fill --yes"),
     );
     for free in ["fill", "trim"] {

@@ -29,6 +29,9 @@ const OLD: u64 = 128;
 /// An extent header's magic, and the deepest tree.
 const EXTENT_MAGIC: u64 = 0xf30a;
 const DEEPEST: u64 = 5;
+/// Nodes of a tree of extents that are read for one file: with as many leaves, each full, it has all pieces that are
+/// remembered ten times over. A tree that leads to one node from everywhere would take years.
+const MOST_NODES: u32 = 1 << 15;
 /// Extents longer than that are not written yet, and read as zeros.
 const WRITTEN: u64 = 32768;
 /// Longest target of a link (`PATH_MAX`).
@@ -140,7 +143,7 @@ impl Ext {
         }
         let mut map = FileMap::new(size);
         if flags & EXTENTS != 0 {
-            self.add_extents(&mut map, blocks, DEEPEST)?;
+            self.add_extents(&mut map, blocks, DEEPEST, &mut 0)?;
         } else {
             self.add_table(&mut map, blocks)?;
         }
@@ -153,7 +156,13 @@ impl Ext {
     }
 
     /// A node of a tree of extents; each level is nearer to the leaves, so there is an end.
-    fn add_extents(&self, map: &mut FileMap, node: &[u8], most: u64) -> Result<(), FilesError> {
+    fn add_extents(
+        &self,
+        map: &mut FileMap,
+        node: &[u8],
+        most: u64,
+        nodes: &mut u32,
+    ) -> Result<(), FilesError> {
         let depth = at::<2>(node, 6);
         if at::<2>(node, 0) != EXTENT_MAGIC || depth > most {
             return Err(damaged("a file's extents make no sense"));
@@ -161,11 +170,15 @@ impl Ext {
         let entries = node.as_chunks::<12>().0.iter().skip(1).take(at::<2>(node, 2) as usize);
         for entry in entries {
             if depth > 0 {
+                *nodes += 1;
+                if *nodes > MOST_NODES {
+                    return Err(unsupported("it lies in too many pieces"));
+                }
                 let below = self.read_block(at::<2>(entry, 8) << 32 | at::<4>(entry, 4))?;
                 if at::<2>(&below, 6) >= depth {
                     return Err(damaged("a file's extents make no sense"));
                 }
-                self.add_extents(map, &below, depth - 1)?;
+                self.add_extents(map, &below, depth - 1, nodes)?;
                 continue;
             }
             let len = at::<2>(entry, 4);

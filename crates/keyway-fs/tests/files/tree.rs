@@ -224,6 +224,43 @@ fn a_folder_with_two_parents_is_told_once() {
     assert_eq!(failed.len(), 1, "{failed:?}");
 }
 
+/// A tree of extents each of whose nodes leads to the next one from all its places: to follow it takes as good as for ever.
+#[test]
+fn a_tree_of_extents_that_never_ends_is_given_up() {
+    const BLOCK: usize = 4096;
+    let kind = Kind { kind: "ext4", mib: 32, mkfs: "mkfs.ext4 -q -b 4096" };
+    let (folder, from) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let content = noise(6 * BLOCK, 5);
+    fs::write(from.path().join("file"), &content).unwrap();
+    let Some(image) = image(kind, folder.path(), from.path()) else { return };
+    let mut bytes = fs::read(&image).unwrap();
+    let found = |bytes: &[u8], what: &[u8]| bytes.windows(what.len()).position(|window| window == what);
+    let data = found(&bytes, &content[..512]).expect("the file's first block");
+    let first = (data / BLOCK) as u32;
+    // A header (its magic, how many of at most how many, the depth), and entries of twelve bytes.
+    let header =
+        |count: u16, most: u16, depth: u16| [0xf30a, count, most, depth, 0, 0].map(u16::to_le_bytes).concat();
+    let to = |block: u32| [&[0; 4][..], &block.to_le_bytes(), &[0; 4]].concat();
+    let own = [header(1, 4, 0), vec![0, 0, 0, 0, 6, 0, 0, 0], first.to_le_bytes().to_vec()].concat();
+    let inode = found(&bytes, &own).expect("its inode");
+    let root = [header(4, 4, 4), to(first).repeat(4)].concat();
+    bytes[inode..inode + root.len()].copy_from_slice(&root);
+    for level in 0..4u16 {
+        let next = first + u32::from(level) + 1;
+        let node = match 3 - level {
+            0 => header(0, 340, 0),
+            depth => [header(340, 340, depth), to(next).repeat(340)].concat(),
+        };
+        let at = data + usize::from(level) * BLOCK;
+        bytes[at..at + node.len()].copy_from_slice(&node);
+    }
+    fs::write(&image, &bytes).unwrap();
+    let tree = opened(&image, "ext4").unwrap();
+    let file = tree.find(tree.root(), b"file").expect("it has a name");
+    let read = tree.read(file.number, &mut [0; 10], 0);
+    assert!(matches!(&read, Err(FilesError::Unsupported(why)) if why.contains("pieces")), "{read:?}");
+}
+
 #[test]
 fn no_name_leads_elsewhere() {
     for kind in [ALL[1], ALL[3], ALL[4], ALL[5]] {
