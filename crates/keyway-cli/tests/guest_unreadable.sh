@@ -9,7 +9,7 @@ say() {
 }
 
 drive=/dev/vda
-secret="--password-file password --pim 1 --hash sha512"
+secret="--password-file password --pim 1"
 
 /tmp/keyway encrypt $drive $secret --cipher aes --yes --json >/tmp/answer 2>/tmp/complaint
 say refused.code $?
