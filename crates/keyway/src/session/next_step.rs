@@ -14,6 +14,8 @@ const READABLE: [&str; 4] = ["ext4", "ntfs", "exfat", "vfat"];
 pub enum NextStep {
     /// It can be mounted as it is.
     Mount,
+    /// It has no block device, and its files are read in a folder without one. Root has one, and writes to them.
+    Folder,
     /// It has no block device: root opens it with one.
     MountAsRoot,
     /// Nothing here mounts it, but its files can be reached when it is closed.
@@ -25,11 +27,13 @@ impl NextStep {
     pub fn of(state: &SessionState) -> Option<Self> {
         let filesystem = state.filesystem.as_deref().filter(|_| state.mountpoint.is_none())?;
         let here = state.device.is_some() || state.file.is_some();
+        let is_read = READABLE.contains(&filesystem);
         match can_mount(filesystem) {
             _ if !here => None,
             true if state.device.is_some() => Some(Self::Mount),
+            true if is_read => Some(Self::Folder),
             true => Some(Self::MountAsRoot),
-            false => READABLE.contains(&filesystem).then_some(Self::Files),
+            false => is_read.then_some(Self::Files),
         }
     }
 }
