@@ -83,8 +83,12 @@ fn hostile(case: Case, [before, half]: &[Vec<u8>; 2], path: &[u8]) -> Vec<(&'sta
     // One that says that it was a decryption, and is through but for what it has left.
     let mut through = behind.clone();
     change(&mut through[at..at + PAGE], |payload| payload[16] = 2);
+    // As before the marker was in front: the heads of the journal, in the four pages behind the second marker, are of no
+    // step yet.
+    let mut fresh = behind.clone();
+    fresh[at + PAGE..at + 5 * PAGE].fill(0);
     // Nothing but the marks, as far as a secret goes: no metadata.
-    let mut bare = [behind.clone(), through.clone()];
+    let mut bare = [fresh.clone(), through.clone()];
     let copies = [32, 40, 48].map(|field| {
         let payload: Vec<u8> = half[at..at + PAGE].chunks(512).flat_map(|s| s[16..496].to_vec()).collect();
         u64::from_le_bytes(payload[field..field + 8].try_into().expect("eight")) as usize
@@ -94,11 +98,6 @@ fn hostile(case: Case, [before, half]: &[Vec<u8>; 2], path: &[u8]) -> Vec<(&'sta
             let end = if copy + (32 << 10) == at { at } else { copy + (64 << 10) };
             medium[copy..end].fill(0);
         }
-    }
-    // As before the marker was in front: the journal's heads, which lie behind the metadata, are of no step yet.
-    let mut fresh = behind.clone();
-    for copy in copies.into_iter().filter(|copy| copy + (32 << 10) != at) {
-        fresh[copy + (32 << 10)..copy + (64 << 10)].fill(0);
     }
     let [not_begun, wiped] = bare;
     vec![
