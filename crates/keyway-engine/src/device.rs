@@ -97,13 +97,6 @@ impl Device {
         self
     }
 
-    /// The same device with nothing counted: what was read to look at it is nobody's request.
-    #[must_use]
-    pub fn counted_anew(mut self) -> Self {
-        self.counting = Counting::default();
-        self
-    }
-
     /// Whether discards reach the medium.
     pub fn passes_discards(&self) -> bool {
         self.discards
@@ -132,6 +125,17 @@ impl Device {
     /// Whether the store keeps other processes from writing to the medium while it is open.
     pub fn is_claimed(&self) -> bool {
         self.store.is_claimed()
+    }
+
+    /// Whether there is a range that must not be written to: a hidden volume's.
+    pub fn has_guard(&self) -> bool {
+        self.layout.guard().is_some()
+    }
+
+    /// Whether a write there would touch that range, by any of the units that it touches.
+    pub fn is_guarded(&self, offset: u64, len: u64) -> bool {
+        let (from, to) = self.widen(offset, len);
+        len > 0 && self.layout.guard().is_some_and(|guard| from < guard.end && to > guard.start)
     }
 
     /// Whether a write to the protected range has been refused.
@@ -166,9 +170,21 @@ impl Device {
         self.observation.during(Action::Read, offset, len, || self.read(buf, offset))
     }
 
+    /// The same, as nobody's request: neither counted nor observed.
+    ///
+    /// # Errors
+    /// As [`Device::read_at`].
+    pub fn peek_at(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
+        self.read_counted(&Counting::default(), buf, offset)
+    }
+
     fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
+        self.read_counted(&self.counting, buf, offset)
+    }
+
+    fn read_counted(&self, counting: &Counting, buf: &mut [u8], offset: u64) -> Result<(), DeviceError> {
         self.check(offset, buf.len() as u64)?;
-        let mut watch = self.counting.begin(RequestKind::Read, buf.len() as u64);
+        let mut watch = counting.begin(RequestKind::Read, buf.len() as u64);
         let (mut rest, mut at) = (buf, offset);
         while let Some(stretch) = self.stretch(at, rest.len() as u64) {
             let (Stretch::Whole(n) | Stretch::Part(n)) = stretch;
@@ -184,7 +200,7 @@ impl Device {
             rest = tail;
             at += n;
         }
-        self.counting.note(&watch);
+        counting.note(&watch);
         Ok(())
     }
 
@@ -327,12 +343,7 @@ impl Device {
         if self.access == Access::ReadOnly {
             return Err(DeviceError::ReadOnly);
         }
-        let (from, to) = self.widen(offset, len);
-        if let Some(guard) = self.layout.guard()
-            && len > 0
-            && from < guard.end
-            && to > guard.start
-        {
+        if self.is_guarded(offset, len) {
             self.guard_hit.store(true, Ordering::Release);
             return Err(DeviceError::HiddenVolume);
         }
@@ -354,7 +365,7 @@ impl Device {
     /// The smallest run of whole units around a range inside the volume.
     fn widen(&self, offset: u64, len: u64) -> (u64, u64) {
         let from = offset / self.granule * self.granule;
-        let to = (offset + len).checked_next_multiple_of(self.granule).unwrap_or(u64::MAX);
+        let to = offset.saturating_add(len).checked_next_multiple_of(self.granule).unwrap_or(u64::MAX);
         (from, to.min(self.size()))
     }
 

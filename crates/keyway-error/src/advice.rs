@@ -111,7 +111,6 @@ advice! {
     MakeRoom = "make-room": "Make room in it.",
     CloseNamed { volume: String } = "close-named": "Close the volume.",
     LoadFuse = "load-fuse": "Load the kernel's FUSE, or attach it another way.",
-    AllowFuse = "allow-fuse": "Let users open FUSE's device, or attach it another way.",
     JoinGroup { group: String } = "join-group": "Have root add you to the group that may.",
     LetUsersOpen { device: String } = "let-users-open": "Have root let users open the device.",
     InstallFuse = "install-fuse": "Install FUSE's helper, or attach it another way.",

@@ -19,6 +19,8 @@
 pub mod allocation;
 pub mod calendar;
 mod containers;
+#[cfg(all(feature = "files", target_os = "linux"))]
+mod exfat;
 mod fields;
 #[cfg(all(feature = "files", target_os = "linux"))]
 pub mod files;

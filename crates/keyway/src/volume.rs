@@ -14,7 +14,6 @@ use keyway_fs::Superblock;
 use keyway_fs::files::Files;
 use keyway_store::{Caching, Store};
 use keyway_volume::{Info, Opened, Secrets as VeraCryptSecret, bitlocker};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,8 +26,6 @@ pub struct Volume {
     pub info: Info,
     /// What its owner should know.
     pub warnings: Vec<String>,
-    /// The bytes of a hidden volume in it that must not be written to.
-    pub(crate) guard: Option<Range<u64>>,
 }
 
 impl Volume {
@@ -199,9 +196,8 @@ impl<'a> OpenOptions<'a> {
 
     fn over(&self, store: Box<dyn Store>, opened: Opened) -> Result<Volume, Error> {
         let access = if opened.read_only { Access::ReadOnly } else { self.access };
-        let guard = opened.layout.guard().cloned();
         let device = Device::new(store, opened.layout, access)?;
-        Ok(Volume { device, info: opened.info, warnings: opened.warnings, guard })
+        Ok(Volume { device, info: opened.info, warnings: opened.warnings })
     }
 
     fn unlock_store(

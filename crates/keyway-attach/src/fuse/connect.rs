@@ -155,7 +155,8 @@ fn no_device(e: io::Error) -> AttachError {
     match e.kind() {
         io::ErrorKind::NotFound => AttachError::Missing { what: DEVICE.into(), advice: Advice::LoadFuse },
         io::ErrorKind::PermissionDenied => {
-            AttachError::NotPermitted { what: format!("open {DEVICE}"), advice: Advice::AllowFuse, source: e }
+            let advice = Advice::LetUsersOpen { device: DEVICE.to_owned() };
+            AttachError::NotPermitted { what: format!("open {DEVICE}"), advice, source: e }
         }
         _ => AttachError::io(format!("open {DEVICE}"), e),
     }

@@ -26,8 +26,6 @@ pub struct AttachPlan {
     /// Where the file system inside shall be mounted, if anywhere. Needs root and a block device, but for
     /// [`Attachment::Files`].
     pub mount: Option<MountPlan>,
-    /// The type of the file system inside, as far as it is known, where it is not mounted.
-    pub inside: Option<String>,
     /// How the process is confined as soon as it is attached, if it is.
     pub sandbox: Option<Sandbox>,
     /// Why it is attached this way, where nobody asked for it.

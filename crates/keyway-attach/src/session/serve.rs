@@ -147,7 +147,7 @@ impl Session {
             file: None,
             socket: None,
             mountpoint: None,
-            filesystem: plan.inside.clone(),
+            filesystem: None,
             pid: std::process::id(),
             pid_started: started(std::process::id()).unwrap_or_default(),
             opened: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()),
@@ -204,12 +204,17 @@ impl Session {
             self.on.state.write(&self.on.folder.state())?;
             self.confine(role, plan)?;
             self.attached.serve(&mut self.on, plan, claim)?;
+            self.on.look_inside();
             return Ok(listener);
         }
         self.attached.serve(&mut self.on, plan, claim)?;
+        if role.is_none() {
+            self.on.look_inside();
+        }
         self.on.state.write(&self.on.folder.state())?;
         if let Some(role) = role {
             self.confine(role, plan)?;
+            self.on.look_inside();
         }
         Ok(listener)
     }

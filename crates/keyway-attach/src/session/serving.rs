@@ -7,6 +7,8 @@ use super::state::SessionState;
 use super::warden::{Action, OwnSocket, Record, Warden};
 use crate::mount::{self, MountPlan};
 use crate::{AttachError, Refusals, Stop, files};
+use keyway_fs::Superblock;
+use keyway_store::ReadOnlyStore;
 use keyway_sys::MountTable;
 use std::fs::File;
 use std::io;
@@ -43,6 +45,26 @@ impl Serving {
         self.state.filesystem = Some(name);
         self.state.mountpoint = Some(at);
         Ok(())
+    }
+
+    /// Looks what is inside where nothing is mounted, as nobody's request. Not before everything that this process does not
+    /// need is given up: whoever wrote it may be anybody.
+    pub(super) fn look_inside(&mut self) {
+        if self.state.filesystem.is_some() {
+            return;
+        }
+        let found = match (self.served.device(), &self.state.device) {
+            (Ok(device), _) => {
+                let read = |buf: &mut [u8], at| device.peek_at(buf, at).map_err(io::Error::other);
+                Superblock::read(&ReadOnlyStore::new("the volume", device.size(), read)).ok().flatten()
+            }
+            (Err(_), Some(device)) => {
+                File::open(device).and_then(|device| Superblock::on(&device)).ok().flatten()
+            }
+            (Err(_), None) => None,
+        };
+        self.state.filesystem = found.map(|found| found.kind.mount_type().to_owned());
+        self.counted_before = self.counts.as_ref().and_then(KernelStat::read).unwrap_or_default();
     }
 
     /// Where the file system inside has been mounted, and is no longer: by whomever it was.

@@ -110,7 +110,6 @@ fn serve(file: &Path, way: &str, mount_point: Option<PathBuf>) -> Result<(), Att
             options: String::new(),
             ends_it: true,
         }),
-        inside: None,
         reasons: Vec::new(),
         sandbox: (way != Confined::No.planted()).then(sandbox),
         details: serde_json::Value::Null,

@@ -160,6 +160,18 @@ pub(crate) fn told(error: NtfsError) -> FilesError {
     }
 }
 
+/// Refuses what NTFS itself keeps in another form than it was written in.
+pub(crate) fn must_be_plain(attribute: &NtfsAttribute<'_, '_>) -> Result<(), FilesError> {
+    let flags = attribute.flags();
+    if flags.contains(NtfsAttributeFlags::COMPRESSED) {
+        return Err(FilesError::Unsupported("NTFS keeps this file compressed".to_owned()));
+    }
+    if flags.contains(NtfsAttributeFlags::ENCRYPTED) {
+        return Err(FilesError::Unsupported("NTFS keeps this file encrypted (EFS)".to_owned()));
+    }
+    Ok(())
+}
+
 fn byte(position: NtfsPosition) -> u64 {
     position.value().map_or(0, u64::from)
 }
@@ -194,13 +206,7 @@ impl Reader for NtfsVolume {
         let Some(item) = file.data(&mut fs, "") else { return Ok(()) };
         let item = item.map_err(told)?;
         let attribute = item.to_attribute().map_err(told)?;
-        let flags = attribute.flags();
-        if flags.contains(NtfsAttributeFlags::COMPRESSED) {
-            return Err(FilesError::Unsupported("NTFS keeps this file compressed".to_owned()));
-        }
-        if flags.contains(NtfsAttributeFlags::ENCRYPTED) {
-            return Err(FilesError::Unsupported("NTFS keeps this file encrypted (EFS)".to_owned()));
-        }
+        must_be_plain(&attribute)?;
         let mut valid = valid_length(&self.window, &attribute)?;
         let mut value: NtfsAttributeValue<'_, '_> = attribute.value(&mut fs).map_err(told)?;
         let mut left = value.len();

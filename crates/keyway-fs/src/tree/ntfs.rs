@@ -3,13 +3,10 @@
 use super::map::FileMap;
 use super::node::{Found, Node, Nodes};
 use crate::fields::number as field;
-use crate::files::{EntryKind, FilesError, Window, ntfs_told as told, valid_length};
+use crate::files::{EntryKind, FilesError, Window, must_be_plain, ntfs_told as told, valid_length};
 use ntfs::attribute_value::NtfsAttributeValue;
 use ntfs::structured_values::{NtfsAttributeList, NtfsFileAttributeFlags, NtfsFileNamespace};
-use ntfs::{
-    KnownNtfsFileRecordNumber, Ntfs, NtfsAttribute, NtfsAttributeFlags, NtfsAttributeType, NtfsFile,
-    NtfsReadSeek,
-};
+use ntfs::{KnownNtfsFileRecordNumber, Ntfs, NtfsAttribute, NtfsAttributeType, NtfsFile, NtfsReadSeek};
 use std::sync::Arc;
 
 /// The first record that is not the file system's own (the NTFS documentation in Linux's tree, `FILE_first_user`).
@@ -211,13 +208,7 @@ impl Nodes for NtfsVolume {
         let Some(item) = record.data(&mut fs, "") else { return Ok(FileMap::new(0)) };
         let item = item.map_err(told)?;
         let attribute = item.to_attribute().map_err(told)?;
-        let flags = attribute.flags();
-        if flags.contains(NtfsAttributeFlags::COMPRESSED) {
-            return Err(FilesError::Unsupported("NTFS keeps this file compressed".to_owned()));
-        }
-        if flags.contains(NtfsAttributeFlags::ENCRYPTED) {
-            return Err(FilesError::Unsupported("NTFS keeps this file encrypted (EFS)".to_owned()));
-        }
+        must_be_plain(&attribute)?;
         let mut map = FileMap::new(attribute.value_length());
         map.valid_to(valid_length(&self.window, &attribute)?);
         match attribute.value(&mut fs).map_err(told)? {

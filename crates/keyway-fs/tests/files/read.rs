@@ -310,7 +310,7 @@ fn what_lies_in_a_damaged_ntfs_folder_is_found_all_the_same() {
         part.starts_with(b"INDX") && part.windows(name.len()).any(|window| window == name)
     };
     let part = (0..bytes.len()).step_by(4096).find(holds).expect("a part of a folder");
-    bytes[part..part + 4].copy_from_slice(b"XXXX");
+    bytes[part..part + 4].copy_from_slice(b"BAAD");
     fs::write(&image, &bytes).unwrap();
 
     let (_, all, told) = get_all(&mut files(&image, "ntfs"), folder.path());

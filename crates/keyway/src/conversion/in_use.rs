@@ -81,7 +81,6 @@ fn serve(
             // What is converted goes on being converted.
             ends_it: false,
         }),
-        inside: None,
         reasons: Vec::new(),
         details: json!({"volume": {"format": format, "conversion": planned.kind()}, "converting": true}),
         credentials: None,

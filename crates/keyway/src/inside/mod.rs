@@ -49,10 +49,10 @@ impl LockedVolume<'_> {
     /// damaged.
     pub fn open_files(&self, access: Access) -> Result<InsideVolume, Error> {
         self.must_be_free(access)?;
-        let Volume { device, warnings, guard, .. } = self.open(access, Caching::Buffered)?;
+        let Volume { device, warnings, .. } = self.open(access, Caching::Buffered)?;
         let device = Arc::new(device);
         let files = files_in(Arc::clone(&device)).map_err(about(&self.path))?;
-        let trial = guard.map(|guard| Trial::new(device, guard));
+        let trial = device.has_guard().then(|| Trial::new(device));
         Ok(InsideVolume { volume: self.path.clone(), files, trial, warnings })
     }
 }

@@ -3,7 +3,7 @@
 
 use keyway_engine::{Device, DeviceError};
 use keyway_error::carry;
-use keyway_store::{Operation, Store, StoreError};
+use keyway_store::{Operation, Store, StoreError, pass_on};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,14 +14,13 @@ const BLOCK: usize = 4096;
 /// A volume over which writes stay in memory; zeros, which a trial's file is made of, take none.
 pub(super) struct Trial {
     below: Arc<Device>,
-    guard: Range<u64>,
     written: Mutex<HashMap<u64, Option<Box<[u8]>>>>,
 }
 
 impl Trial {
-    /// Over an open volume in which that range must not be written to.
-    pub(super) fn new(below: Arc<Device>, guard: Range<u64>) -> Self {
-        Self { below, guard, written: Mutex::default() }
+    /// Over an open volume.
+    pub(super) fn new(below: Arc<Device>) -> Self {
+        Self { below, written: Mutex::default() }
     }
 
     /// Goes through the blocks of a range: each one's number, what of it is meant, and where that begins in the buffer.
@@ -48,6 +47,8 @@ impl Trial {
 }
 
 impl Store for Trial {
+    pass_on! { [below] size sector_bytes }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<(), StoreError> {
         Store::read_at(&*self.below, buf, offset)?;
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,9 +64,8 @@ impl Store for Trial {
     }
 
     fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), StoreError> {
-        let sector = u64::from(self.below.sector_bytes()).max(1);
-        let end = offset.saturating_add(buf.len() as u64);
-        if offset / sector * sector < self.guard.end && end.next_multiple_of(sector) > self.guard.start {
+        StoreError::within(Operation::Write, "the volume", offset, buf.len() as u64, self.size())?;
+        if self.below.is_guarded(offset, buf.len() as u64) {
             let refused = carry(DeviceError::HiddenVolume, DeviceError::HiddenVolume.errno());
             return Err(StoreError::new(Operation::Write, "the volume", offset, buf.len(), refused));
         }
@@ -94,14 +94,6 @@ impl Store for Trial {
 
     fn discard(&self, _: u64, _: u64) -> Result<(), StoreError> {
         Ok(())
-    }
-
-    fn size(&self) -> u64 {
-        self.below.size()
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        self.below.sector_bytes()
     }
 
     fn is_read_only(&self) -> bool {

@@ -41,11 +41,12 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     if !is_file && size_bytes > size_bytes_before {
         return Err(ResizeError::SmallDevice { path: path.to_owned(), bytes: size_bytes_before }.into());
     }
-    let least = match volume.family()? {
-        Family::VeraCrypt => SMALLEST_VOLUME,
-        Family::BitLocker => keyway_volume::bitlocker::SMALLEST_VOLUME,
+    let (least, most) = match volume.family()? {
+        Family::VeraCrypt => (SMALLEST_VOLUME, LARGEST_VOLUME),
+        // No file is larger.
+        Family::BitLocker => (keyway_volume::bitlocker::SMALLEST_VOLUME, i64::MAX as u64),
     };
-    let most = if is_file { LARGEST_VOLUME } else { size_bytes_before };
+    let most = if is_file { most } else { most.min(size_bytes_before) };
     if !(least..=most).contains(&size_bytes) {
         let path = path.to_owned();
         return Err(ResizeError::OutOfRange { path, wanted: size_bytes, least, most }.into());

@@ -151,7 +151,7 @@ impl SessionPlan {
     pub(super) fn attach(
         &self,
         way: &AttachChoice,
-        (details, inside): (serde_json::Value, Option<String>),
+        details: serde_json::Value,
         credentials: Option<Arc<Credentials>>,
         sandbox: Option<Sandbox>,
     ) -> AttachPlan {
@@ -170,7 +170,6 @@ impl SessionPlan {
                 ends_it: true,
             }),
             details,
-            inside,
         }
     }
 }

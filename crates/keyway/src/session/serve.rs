@@ -16,7 +16,6 @@ use keyway_attach::nvme_tcp::Credentials;
 use keyway_attach::session::{self, AttachPlan, Attachment, Reason, Sandbox, SessionState};
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
 use keyway_error::{Explain, Fault};
-use keyway_fs::Superblock;
 use keyway_store::Caching;
 use keyway_volume::Info;
 use serde_json::{Value, json};
@@ -76,17 +75,15 @@ pub(super) fn serve(
     keyway_secret::wipe_stack();
     unlocked.store(true, Ordering::Release);
     let warnings = open.warnings;
-    let inside =
-        Superblock::read(&open.device).ok().flatten().map(|found| found.kind.mount_type().to_owned());
-    let device = open.device.counted_anew();
+    let device = open.device;
     let ready = |state: &SessionState| {
         let (state, keys_locked) = (state.clone(), keyway_secret::all_locked());
         ready(&Session { state, warnings, keys_locked });
     };
     if by_kernel {
-        return in_kernel(plan, device, keys, (details, inside, sandbox), ready);
+        return in_kernel(plan, device, keys, (details, sandbox), ready);
     }
-    let attach = plan.attach(&plan.way, (details, inside), credentials, sandbox);
+    let attach = plan.attach(&plan.way, details, credentials, sandbox);
     ourselves(plan, attach, device, ready)
 }
 
@@ -106,7 +103,7 @@ fn in_kernel(
     plan: &SessionPlan,
     device: Device,
     keys: Vec<LayerSecrets>,
-    (details, inside, sandbox): (Value, Option<String>, Option<Sandbox>),
+    (details, sandbox): (Value, Option<Sandbox>),
     ready: impl FnOnce(&SessionState),
 ) -> Result<(), Error> {
     let access = if device.is_read_only() { Access::ReadOnly } else { Access::ReadWrite };
@@ -114,7 +111,7 @@ fn in_kernel(
     let layout = device.into_layout();
     let (mut ready, mut spare) = (Some(ready), plan.otherwise.is_some().then(|| layout.clone()));
     let volume = HandOver { layout, keys, access, discards: plan.discards };
-    let attach = plan.attach(&plan.way, (details.clone(), inside.clone()), None, sandbox.clone());
+    let attach = plan.attach(&plan.way, details.clone(), None, sandbox.clone());
     let served = session::hand_over(volume, attach, |state| {
         // From now on nobody but the kernel has a key.
         spare = None;
@@ -129,7 +126,7 @@ fn in_kernel(
             way.reasons.push(Reason::Refused { why: e.to_string() });
             let store = medium::open(&plan.volume, access, Caching::Direct)?;
             let device = Device::new(Box::new(store), layout, access)?;
-            ourselves(plan, plan.attach(&way, (details, inside), None, sandbox), device, ready)
+            ourselves(plan, plan.attach(&way, details, None, sandbox), device, ready)
         }
         (served, ..) => Ok(served?),
     }

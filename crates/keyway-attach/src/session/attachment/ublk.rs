@@ -50,7 +50,7 @@ impl Attached for Ublk {
             at.is_none_or(|at| old_mount.as_ref() != Some(&at))
         });
         on.state.mountpoint = old_mount;
-        on.state.filesystem = old.filesystem.clone().or(on.state.filesystem.take());
+        on.state.filesystem = old.filesystem.clone();
         on.mount(device, wanted)?;
         on.state.write(&on.folder.state())?;
         for (folder, _) in dead {
