@@ -124,6 +124,8 @@ fn words(made: &Created) -> String {
         }
         _ => {}
     }
-    let facts = facts(made, Value::Null);
+    // Not all that was made: a recovery password is copied to no place where it need not be.
+    let hidden = matches!(made.details, CreatedDetails::VeraCrypt { hidden: true, .. });
+    let facts = json!({"path": in_json(&made.path), "format": made.format, "hidden": hidden});
     said("create made", &facts) + &pairs(&rows) + &said("create open", &facts)
 }
