@@ -34,18 +34,22 @@ fn a_comparison_keeps_the_contract_and_its_page_can_be_drawn_again() {
             row["ratio_low"].as_f64() <= row["ratio"].as_f64()
                 && row["ratio"].as_f64() <= row["ratio_high"].as_f64()
         );
-        assert!(
-            ["no measurable difference", "slower", "faster"]
-                .contains(&row["verdict"].as_str().expect("text"))
-        );
-        assert_eq!(row["baseline"], "plain");
+        assert!(["costs", "gains", "equal", "undecided"].contains(&row["verdict"].as_str().expect("text")));
+        assert_eq!(row["baseline"], "bare");
+        assert_eq!(row["delta"], 0.03);
+        let (path, cipher) = (row["path_cost"].as_f64(), row["cipher_cost"].as_f64());
+        assert_eq!((path.is_some(), cipher.is_some()), (true, row["target"] != "plain"), "{row}");
+        // Figures and cost are of one piece.
+        let quotient =
+            row["value"].as_f64().expect("a figure") / row["baseline_value"].as_f64().expect("a figure");
+        assert!((quotient - row["ratio"].as_f64().expect("a ratio")).abs() < 1e-6, "{row}");
     }
     let find = |cell: &str, target: &str, metric: &str| {
         rows.iter().any(|r| r["cell"] == cell && r["target"] == target && r["metric"] == metric)
     };
     assert!(find("RND4K Q1T1 read", "veracrypt:aes", "iops"));
     assert!(find("RND4K Q1T1 read", "bitlocker:aes-xts-128", "latency_us"));
-    assert!(find("SEQ1M Q8T1 read", "bare drive", "mb_s"));
+    assert!(find("SEQ1M Q8T1 read", "plain", "mb_s"));
     assert!(document["machine"]["kernel"].as_str().is_some_and(|k| k.starts_with("Linux")));
     let said = cli.json(0, "lab report @one.json @one.json --html @both.html");
     assert_eq!(said["documents"], 2);

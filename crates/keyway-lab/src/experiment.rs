@@ -4,8 +4,9 @@ use crate::cell::{Cell, Mix};
 use crate::entrant::Entrant;
 use crate::error::LabError;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
-use crate::judge::{CellFacts, EntrantFacts, judge};
+use crate::judge::{CellFacts, EntrantFacts, Judging};
 use crate::load::{self, Turn};
+use crate::looks::Looks;
 use crate::result::{Comparison, Flag, Metric, Sample, Series};
 use crate::sectors::Subject;
 use crate::workload::{Data, Requests, Workload};
@@ -34,13 +35,13 @@ pub struct Findings {
 }
 
 /// Measures a workload of requests on all entrants, the first of which is the baseline. `original` is
-/// the workload before it was changed. `direct` is the number of the entrant that is the bare drive.
+/// the workload before it was changed.
 pub fn measure(
     original: &Workload,
     workload: &Workload,
     requests: &Requests,
     entrants: &[Entrant],
-    direct: Option<usize>,
+    judging: Judging,
     stop: &AtomicBool,
     watch: &dyn Watch,
 ) -> Findings {
@@ -49,7 +50,7 @@ pub fn measure(
     let slice = workload.turns.seconds / f64::from(workload.turns.slices.max(1));
     let time = Duration::from_secs_f64(slice.clamp(0.001, 86_400.0));
     let ramp = time.mul_f64(RAMP.0).min(RAMP.1);
-    let outcome = interleave(&workload.name, &cells, &names, workload.turns, stop, watch, |slot: Slot| {
+    let make = |slot: Slot| {
         let (Some(cell), Some(entrant)) = (requests.cells.get(slot.cell), entrants.get(slot.entrant)) else {
             return Err(LabError::Stopped);
         };
@@ -63,10 +64,11 @@ pub fn measure(
             stop,
         };
         one_turn(entrant, cell, turn)
-    });
+    };
+    let mut outcome = interleave(&workload.name, &cells, &names, workload.turns, stop, watch, make);
     let compressed = outcome.error.is_none() && compresses(requests, entrants, stop);
     let small = original.span_bytes().is_some_and(|span| requests.span_bytes < span);
-    let facts: Vec<CellFacts> = requests
+    let mut facts: Vec<CellFacts> = requests
         .cells
         .iter()
         .zip(&requests.metrics)
@@ -78,12 +80,14 @@ pub fn measure(
             if compressed && cell.mix.writes() {
                 flags.push(Flag::Compressible);
             }
-            CellFacts { metric: *metric, cell: Some(cell.clone()), flags, best: true }
+            CellFacts { metric: *metric, cell: Some(cell.clone()), flags, best: true, look: 1 }
         })
         .collect();
     let known: Vec<EntrantFacts> = entrants.iter().map(|e| e.facts.clone()).collect();
+    let (facts, entrants, names) = (&mut *facts, &*known, &*names);
+    let mut looks = Looks { workload, facts, entrants, names, judging, turn: time + ramp };
+    let mut comparisons = looks.decide(&mut outcome, stop, watch, make);
     let Outcome { series, missing, error } = outcome;
-    let mut comparisons = judge(&series, &facts, &known, direct);
     if error.is_some() {
         let short = |row: &Comparison| missing.iter().any(|m| m.starts_with(&format!("{} on ", row.cell)));
         for row in &mut comparisons {
@@ -169,7 +173,7 @@ mod tests {
             Changes { span_bytes: Some(span), seconds: Some(0.04), quick: true, ..Changes::default() };
         let changed = changes.apply(&cdm).expect("it fits");
         let Procedure::Requests(requests) = &changed.kind else { panic!("requests") };
-        let found = measure(&cdm, &changed, requests, &entrants, None, &stop, &());
+        let found = measure(&cdm, &changed, requests, &entrants, Judging::default(), &stop, &());
         assert!(found.error.is_none() && found.missing.is_empty(), "{:?}", found.error);
         assert_eq!(found.comparisons.iter().filter(|c| c.primary).count(), 12 * 2);
         assert!(found.comparisons.iter().all(|c| c.value > 0.0 && c.flags.contains(&Flag::TooSmallFile)));

@@ -3,6 +3,7 @@
 use crate::cell::Cell;
 use crate::result::{Comparison, Flag, Metric, Series};
 use crate::stats::{self, median};
+use std::time::Duration;
 
 /// What is known of a cell besides its samples.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct CellFacts {
     pub flags: Vec<Flag>,
     /// Whether the best run is told beside the median.
     pub best: bool,
+    /// How often the cell was looked at, this time included.
+    pub look: u32,
 }
 
 /// What is known of an entrant.
@@ -26,6 +29,23 @@ pub struct EntrantFacts {
     /// What holds for it in every cell.
     pub flags: Vec<Flag>,
 }
+
+/// Which of the entrants takes a cost apart, from where a change counts, and how long may be looked for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Judging {
+    /// The bare drive past every cache.
+    pub bare: Option<usize>,
+    /// The way that the others go, without a cipher.
+    pub path: Option<usize>,
+    /// The change that counts, where somebody said so.
+    pub delta: Option<f64>,
+    /// Beyond what a workload plans, what is undecided is measured on for so long.
+    pub extra: Duration,
+}
+
+/// A change that is smaller than this is none; a drive that encrypts by itself is held to less.
+const DELTA: f64 = 0.03;
+const HARDWARE_DELTA: f64 = 0.01;
 
 /// Reads that are faster than this times the drive's own, past the cache, came from memory.
 const FASTER_THAN_DIRECT: f64 = 1.3;
@@ -40,19 +60,20 @@ const BUSY_TURNS: usize = 4;
 /// Turns that differ so much among themselves.
 const NOISE: f64 = 0.10;
 
-/// Compares the entrants of each cell with the first one. `direct` is the number of the entrant that
-/// is the bare drive past every cache, where there is one.
+/// Compares the entrants of each cell with the first one.
 pub fn judge(
     series: &[Series],
     cells: &[CellFacts],
     entrants: &[EntrantFacts],
-    direct: Option<usize>,
+    judging: Judging,
 ) -> Vec<Comparison> {
     let comparisons = cells.len() * entrants.len().saturating_sub(1).max(1);
     let mut rows = Vec::new();
     for (facts, group) in cells.iter().zip(series.chunks(entrants.len().max(1))) {
         let Some(baseline) = group.first() else { continue };
-        let drive = direct.and_then(|n| group.get(n)).map(|s| s.values(Metric::MbS));
+        let drive = judging.bare.and_then(|n| group.get(n)).map(|s| s.values(Metric::MbS));
+        let one = |n: Option<usize>| n.and_then(|n| group.get(n));
+        let apart = Apart { bare: one(judging.bare), path: one(judging.path) };
         let drive_best = drive.and_then(|values| values.into_iter().max_by(f64::total_cmp));
         // A single entrant is told against itself, so that its figures have a place.
         let others = if group.len() > 1 { group.get(1..).unwrap_or_default() } else { group };
@@ -63,17 +84,39 @@ pub fn judge(
             flags.extend(&entrant.flags);
             flags.extend(noticed(side));
             flags.extend(noticed(baseline));
-            if from_memory(facts, side, &entrant, drive_best.filter(|_| direct != Some(place + first))) {
+            if from_memory(facts, side, &entrant, drive_best.filter(|_| judging.bare != Some(place + first)))
+            {
                 flags.push(Flag::PageCache);
             }
             for metric in metrics(facts, side) {
-                if let Some(row) = row(facts, baseline, side, metric, comparisons, &flags) {
-                    rows.push(row);
+                if let Some(row) = row(facts, baseline, side, metric, comparisons, &flags, judging.delta) {
+                    let (path_cost, cipher_cost) = apart.of(side, metric);
+                    rows.push(Comparison { path_cost, cipher_cost, ..row });
                 }
             }
         }
     }
     rows
+}
+
+/// What takes a cost apart.
+struct Apart<'a> {
+    bare: Option<&'a Series>,
+    path: Option<&'a Series>,
+}
+
+impl Apart<'_> {
+    /// What the way there and the cipher make of the bare drive's value, as ratios.
+    fn of(&self, side: &Series, metric: Metric) -> (Option<f64>, Option<f64>) {
+        let ratio = |base: &Series, side: &Series| {
+            let (base, side) = (base.values(metric), side.values(metric));
+            (!base.is_empty() && !side.is_empty()).then(|| stats::compare(&base, &side, 1, 1).ratio)
+        };
+        let Some(path) = self.path else { return (None, None) };
+        let bare = self.bare.filter(|bare| bare.target != side.target).and_then(|bare| ratio(bare, path));
+        let is_cipher = path.target != side.target && bare.is_some();
+        (bare, is_cipher.then(|| ratio(path, side)).flatten())
+    }
 }
 
 /// What was noticed during the turns. One read from memory is enough to doubt a figure; that the
@@ -114,12 +157,16 @@ fn row(
     metric: Metric,
     comparisons: usize,
     noticed: &[Flag],
+    delta: Option<f64>,
 ) -> Option<Comparison> {
     let (base, values) = (baseline.values(metric), side.values(metric));
     if base.is_empty() || values.is_empty() {
         return None;
     }
-    let told = stats::compare(&base, &values, comparisons);
+    let told = stats::compare(&base, &values, comparisons, facts.look);
+    let hardware = side.target.starts_with("hardware");
+    let delta = delta.unwrap_or(if hardware { HARDWARE_DELTA } else { DELTA });
+    let verdict = told.verdict(metric.more_is_better(), delta);
     let mut flags = noticed.to_vec();
     if !told.enough {
         flags.push(Flag::TooFewTurns);
@@ -162,7 +209,11 @@ fn row(
         ratio: told.ratio,
         ratio_low: told.interval.low,
         ratio_high: told.interval.high,
-        verdict: told.verdict(metric.more_is_better()),
+        delta,
+        verdict,
+        path_cost: None,
+        cipher_cost: None,
+        seconds_to_decide: None,
         flags,
         best: best(side),
         baseline_best: best(baseline),
@@ -170,6 +221,7 @@ fn row(
         baseline_cpu_s_per_gib: cpu(baseline),
         joules_per_gib: joules(),
         turns: values.len(),
+        looks: facts.look,
     })
 }
 
@@ -203,7 +255,7 @@ mod tests {
             threads: 1,
             span_bytes: 1 << 30,
         };
-        CellFacts { metric: Metric::MbS, cell: Some(cell), flags: vec![], best: true }
+        CellFacts { metric: Metric::MbS, cell: Some(cell), flags: vec![], best: true, look: 1 }
     }
 
     fn wobbling(level: f64) -> Vec<f64> {
@@ -213,11 +265,15 @@ mod tests {
     #[test]
     fn a_row_says_what_the_numbers_say() {
         let all = [series("plain", &wobbling(1000.0)), series("veracrypt:aes", &wobbling(900.0))];
-        let rows =
-            judge(&all, &[facts(Mix::Read)], &[EntrantFacts::default(), EntrantFacts::default()], None);
+        let rows = judge(
+            &all,
+            &[facts(Mix::Read)],
+            &[EntrantFacts::default(), EntrantFacts::default()],
+            Judging::default(),
+        );
         assert_eq!(rows.iter().map(|r| r.metric).collect::<Vec<_>>(), [Metric::MbS, Metric::Iops]);
         let row = &rows[0];
-        assert!((row.ratio - 0.9).abs() < 1e-3 && row.verdict == Verdict::Slower && row.primary);
+        assert!((row.ratio - 0.9).abs() < 1e-3 && row.verdict == Verdict::Costs && row.primary);
         assert!(row.flags.is_empty(), "{:?}", row.flags);
         assert!((row.best.expect("told") - 900.0 * 1.005).abs() < 3.0, "{:?}", row.best);
         assert!(row.cpu_s_per_gib.is_some_and(|c| (c - 0.1 / (900e6 / 1073741824.0)).abs() < 0.01));
@@ -229,8 +285,13 @@ mod tests {
         let slow = EntrantFacts { ceiling_mb_s: Some(560.0), flags: vec![] };
         let fast = EntrantFacts { ceiling_mb_s: Some(20_000.0), flags: vec![] };
         let none = EntrantFacts::default();
-        let flagged = |mix, side: &EntrantFacts, direct| {
-            let rows = judge(&all, &[facts(mix)], &[none.clone(), side.clone()], direct);
+        let flagged = |mix, side: &EntrantFacts, bare| {
+            let rows = judge(
+                &all,
+                &[facts(mix)],
+                &[none.clone(), side.clone()],
+                Judging { bare, ..Judging::default() },
+            );
             rows[0].flags.contains(&Flag::PageCache)
         };
         assert!(flagged(Mix::Read, &slow, None));
@@ -244,10 +305,20 @@ mod tests {
         let hot: Vec<f64> = (0..20).map(|n| 1000.0 - f64::from(n) * 4.0).collect();
         let wild: Vec<f64> = (0..20).map(|n| if n % 2 == 0 { 700.0 } else { 1300.0 }).collect();
         let none = [EntrantFacts::default(), EntrantFacts::default()];
-        let rows = judge(&[series("plain", &hot), series("x", &hot)], &[facts(Mix::Read)], &none, None);
+        let rows = judge(
+            &[series("plain", &hot), series("x", &hot)],
+            &[facts(Mix::Read)],
+            &none,
+            Judging::default(),
+        );
         assert!(rows[0].flags.contains(&Flag::Drift), "{:?}", rows[0].flags);
-        assert_eq!(rows[0].verdict, Verdict::NoDifference);
-        let rows = judge(&[series("plain", &wild), series("x", &wild)], &[facts(Mix::Read)], &none, None);
+        assert_eq!(rows[0].verdict, Verdict::Equal);
+        let rows = judge(
+            &[series("plain", &wild), series("x", &wild)],
+            &[facts(Mix::Read)],
+            &none,
+            Judging::default(),
+        );
         assert!(rows[0].flags.contains(&Flag::Noise), "{:?}", rows[0].flags);
     }
 }

@@ -3,11 +3,13 @@
 use crate::changes::Changes;
 use crate::error::LabError;
 use crate::rig::{Drive, MODEL_WINDOW};
+use crate::stats::{TURNS_PER_BLOCK, fewest_blocks};
 use crate::target::{PathKind, Target};
 use crate::workload::{self, Operation, Procedure, Timed, Workload};
 use keyway_attach::session::{Need, Wish};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Bytes of a volume for workloads that do not say how many they touch.
 const OTHER_SPAN: u64 = 1 << 30;
@@ -23,8 +25,8 @@ pub struct ExperimentRequest {
     pub targets: Vec<Target>,
     /// The drive that volumes are made on.
     pub drive: Drive,
-    /// How requests reach the volumes.
-    pub path: PathKind,
+    /// How requests reach the volumes; none for the way that they would be opened by here.
+    pub path: Option<PathKind>,
     /// Workloads' names, or files that describe them; the usual one where there are none.
     pub workloads: Vec<String>,
     /// What is changed in them.
@@ -33,6 +35,11 @@ pub struct ExperimentRequest {
     pub buffered: bool,
     /// Measure the drive without our code between as well.
     pub bare: bool,
+    /// The change that counts, as a part of 1; none for 0.03, and 0.01 for drives that encrypt by themselves.
+    pub delta: Option<f64>,
+    /// Measure for so long at most. Every cell gets what the workload plans; the time beyond goes to those that are undecided
+    /// then. None for twice what the workloads plan.
+    pub time: Option<Duration>,
     /// Files and devices that are named may be overwritten.
     pub destroy_data: bool,
     /// What was asked for, in the front's words: the document keeps it.
@@ -45,14 +52,23 @@ impl ExperimentRequest {
         Self {
             targets,
             drive,
-            path: PathKind::InProcess,
+            path: None,
             workloads: Vec::new(),
             changes: Changes::default(),
             buffered: false,
             bare: false,
+            delta: None,
+            time: None,
             destroy_data: false,
             command: String::new(),
         }
+    }
+
+    /// The usual workload on the bare drive, on the same way without a cipher, which takes the cost apart, and on the
+    /// targets.
+    pub fn against_bare(targets: impl IntoIterator<Item = Target>, drive: Drive) -> Self {
+        let others = targets.into_iter().filter(|target| *target != Target::Plain);
+        Self::new([Target::Bare, Target::Plain].into_iter().chain(others).collect(), drive)
     }
 
     /// What will be done. Everything that can be refused is refused here.
@@ -67,7 +83,7 @@ impl ExperimentRequest {
             let changed = self.changes.apply(&original)?;
             Ok((original, changed))
         };
-        let (originals, workloads): (Vec<Workload>, Vec<Workload>) =
+        let (originals, mut workloads): (Vec<Workload>, Vec<Workload>) =
             names.iter().map(find).collect::<Result<Vec<_>, LabError>>()?.into_iter().unzip();
         if matches!(self.drive, Drive::Model(_)) {
             fits_a_model(&workloads)?;
@@ -76,12 +92,18 @@ impl ExperimentRequest {
         let bare = |w: &Workload| {
             matches!(w.kind, Procedure::Requests(_) | Procedure::Positions(_) | Procedure::Traces(_))
         };
-        let needs: &[Need] = match self.path {
-            PathKind::InProcess | PathKind::Nbd => &[],
-            PathKind::Fuse => &[Need::Fuse],
-            PathKind::FuseLoop => &[Need::Fuse, Need::LoopDevice],
-        };
-        needs.iter().try_for_each(|need| need.check(Wish::default()))?;
+        let bare = workloads.iter().all(bare);
+        let mut targets = self.targets.clone();
+        // Where nothing can be done to the bare drive, the same without a cipher is what there is to hold others against.
+        targets.retain(|target| bare || *target != Target::Bare);
+        if targets.is_empty() {
+            return Err(LabError::Unsuited(
+                "these workloads copy files or make volumes, and the bare drive holds none".into(),
+            ));
+        }
+        let path = self.path()?;
+        let sides = targets.len() + usize::from(self.bare && bare && !targets.contains(&Target::Bare));
+        workloads.iter_mut().for_each(|workload| enough_turns(workload, sides));
         let span = |w: &Workload| match w.kind {
             Procedure::Tree(_) | Procedure::Copy(_) => FILES_SPAN,
             // Of these the workload says how many, and the scale changes it.
@@ -90,11 +112,13 @@ impl ExperimentRequest {
         };
         Ok(ExperimentPlan {
             overwrites: self.overwrites()?,
-            targets: self.targets.clone(),
+            bare: self.bare && bare && !targets.contains(&Target::Bare),
+            targets,
             drive: self.drive.clone(),
-            path: self.path,
+            path,
             span_bytes: workloads.iter().map(span).max().unwrap_or(OTHER_SPAN),
-            bare: self.bare && workloads.iter().all(bare),
+            delta: self.delta,
+            time: self.time,
             buffered: self.buffered,
             reads_only: self.changes.reads_only,
             destroy_data: self.destroy_data,
@@ -102,6 +126,27 @@ impl ExperimentRequest {
             originals,
             command: self.command.clone(),
         })
+    }
+
+    /// The way that was asked for, where this machine has what it needs; otherwise the one that the volumes would be opened
+    /// by. A modelled drive is called in this process: any other way's own time would stand under the drive's name.
+    fn path(&self) -> Result<PathKind, LabError> {
+        let has = |path: PathKind| {
+            let needs: &[Need] = match path {
+                PathKind::InProcess | PathKind::Nbd => &[],
+                PathKind::Fuse => &[Need::Fuse],
+                PathKind::FuseLoop => &[Need::Fuse, Need::LoopDevice],
+            };
+            needs.iter().try_for_each(|need| need.check(Wish::default())).map(|()| path)
+        };
+        match self.path {
+            Some(path) => Ok(has(path)?),
+            None if self.buffered || matches!(self.drive, Drive::Model(_)) => Ok(PathKind::InProcess),
+            None => Ok([PathKind::FuseLoop, PathKind::Fuse]
+                .into_iter()
+                .find_map(|path| has(path).ok())
+                .unwrap_or_default()),
+        }
     }
 
     /// The files and devices whose bytes will be lost.
@@ -118,6 +163,21 @@ impl ExperimentRequest {
             None => Ok(path.to_owned()),
         };
         lost.map(free).collect()
+    }
+}
+
+/// A slice that is shorter than this measures how a turn begins.
+const SHORTEST_SLICE: f64 = 0.025;
+
+/// Cuts runs into as many slices as it takes to say anything of so many cells and sides.
+fn enough_turns(workload: &mut Workload, sides: usize) {
+    let Procedure::Requests(requests) = &workload.kind else { return };
+    let comparisons = requests.cells.len() * sides.saturating_sub(1);
+    let turns = &mut workload.turns;
+    let needed = (TURNS_PER_BLOCK * fewest_blocks(comparisons)) as u32;
+    let slices = needed.div_ceil(turns.runs.max(1)).next_multiple_of(2);
+    if comparisons > 0 && slices > turns.slices && turns.seconds / f64::from(slices) >= SHORTEST_SLICE {
+        turns.slices = slices;
     }
 }
 
@@ -157,8 +217,12 @@ pub struct ExperimentPlan {
     pub workloads: Vec<Workload>,
     /// Bytes of a volume that are touched.
     pub span_bytes: u64,
-    /// The drive is measured without our code between as well.
+    /// The drive is measured without our code between as well, beside another baseline.
     pub bare: bool,
+    /// The change that counts, as a part of 1, where somebody said so.
+    pub delta: Option<f64>,
+    /// How long it may take; none for twice what the workloads plan.
+    pub time: Option<Duration>,
     /// Requests go through the page cache where a file is read.
     pub buffered: bool,
     /// Nothing is written.

@@ -102,18 +102,21 @@ impl Metric {
 }
 
 enum_table! {
-    /// What the samples of two subjects say.
+    /// What the samples of two subjects say. What earlier versions said is read as what it is now.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Verdict {
-        /// The interval of the ratio includes 1.
-        #[serde(rename = "no measurable difference")]
-        NoDifference("no measurable difference"),
-        /// Worse than the baseline.
-        #[serde(rename = "slower")]
-        Slower("slower"),
-        /// Better than the baseline.
-        #[serde(rename = "faster")]
-        Faster("faster"),
+        /// Worse than the baseline by more than the change that counts.
+        #[serde(alias = "slower")]
+        Costs("costs"),
+        /// Better than the baseline by more than that.
+        #[serde(alias = "faster")]
+        Gains("gains"),
+        /// Within that.
+        Equal("equal"),
+        /// Neither can be said yet.
+        #[serde(alias = "no measurable difference")]
+        Undecided("undecided"),
     }
     /// The words of the contract.
     pub name: &'static str,
@@ -170,22 +173,34 @@ pub struct Comparison {
     pub metric: Metric,
     /// Whether this is the metric the workload's original tells for the cell.
     pub primary: bool,
-    /// Median over the target's turns.
+    /// The target's value: the baseline's times the ratio.
     pub value: f64,
-    /// Median over the baseline's turns.
+    /// Median over the baseline's blocks of turns.
     pub baseline_value: f64,
     /// Bounds of the value's own interval.
     pub value_low: f64,
     /// The other bound.
     pub value_high: f64,
-    /// `value / baseline_value`.
+    /// The centre of the ratios of turns that stand beside each other.
     pub ratio: f64,
     /// Lower bound of the ratio, 95 % for the whole comparison.
     pub ratio_low: f64,
     /// Upper bound.
     pub ratio_high: f64,
+    /// The change that counts, as a part of 1.
+    #[serde(default)]
+    pub delta: f64,
     /// What this says.
     pub verdict: Verdict,
+    /// Of the ratio to the bare drive, the part of the way there: the same way without a cipher, to the bare drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_cost: Option<f64>,
+    /// The cipher's part: the target to the same way without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cipher_cost: Option<f64>,
+    /// How many seconds of measuring would decide it, by what was seen; none where no time would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds_to_decide: Option<f64>,
     /// Why it may be wrong.
     pub flags: Vec<Flag>,
     /// Best of the runs, as the original tells it, where it does.
@@ -205,6 +220,9 @@ pub struct Comparison {
     pub joules_per_gib: Option<f64>,
     /// Turns of each.
     pub turns: usize,
+    /// How often it was looked at, and measured on.
+    #[serde(default)]
+    pub looks: u32,
 }
 
 impl Comparison {
@@ -314,6 +332,9 @@ pub struct Document {
     pub missing: Vec<String>,
     /// Remarks for the reader: where a modelled drive's figures come from, what was left out.
     pub notes: Vec<String>,
+    /// How long it took, in seconds.
+    #[serde(default)]
+    pub seconds: f64,
     /// A modelled drive beside what was published of it; empty for a real one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calibration: Vec<CalibrationRow>,

@@ -4,6 +4,7 @@ use crate::calibration;
 use crate::error::LabError;
 use crate::experiment::measure;
 use crate::interleave::Watch;
+use crate::judge::Judging;
 use crate::plan::ExperimentPlan;
 use crate::procedures::measure_procedure;
 use crate::result::{Document, Machine};
@@ -13,6 +14,7 @@ use crate::timed::EncryptInPlace;
 use crate::workload::Procedure;
 use keyway_volume::bitlocker::FileTime;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 impl ExperimentPlan {
     /// Measures; where a workload times encryption in place, `encrypt` does that. What was found until an error, or until
@@ -38,24 +40,31 @@ impl ExperimentPlan {
             command: self.command.clone(),
             missing: Vec::new(),
             notes: Vec::new(),
+            seconds: 0.0,
             calibration: model.map_or(Ok(Vec::new()), calibration::table)?,
         };
         if let Some(model) = model {
             let what = format!("{} is a model: a store that takes as long as the drive would.", model.title);
             document.notes.push(format!("{what} {}", model.note).trim().to_owned());
         }
+        let began = Instant::now();
         for (original, changed) in self.originals.iter().zip(&self.workloads) {
             watch.workload(changed);
             let found = match &changed.kind {
                 Procedure::Requests(requests) => {
-                    measure(original, changed, requests, &setup.entrants, setup.bare, stop, watch)
+                    let planned = changed.planned(requests.cells.len() * setup.entrants.len());
+                    let extra =
+                        self.time.map_or(planned, |time| time.saturating_sub(began.elapsed() + planned));
+                    let judging = Judging { extra, ..setup.judging };
+                    measure(original, changed, requests, &setup.entrants, judging, stop, watch)
                 }
-                _ => measure_procedure(changed, &setup.entrants, stop, watch),
+                _ => measure_procedure(changed, &setup.entrants, setup.judging, stop, watch),
             };
             document.cells.extend(found.comparisons);
             document.series.extend(found.series);
             document.missing.extend(found.missing);
             document.notes.extend(found.notes);
+            document.seconds = began.elapsed().as_secs_f64();
             if found.error.is_some() {
                 return Ok((document, found.error));
             }

@@ -2,13 +2,13 @@
 
 use crate::entrant::Entrant;
 use crate::error::LabError;
-use crate::judge::EntrantFacts;
+use crate::judge::{EntrantFacts, Judging};
 use crate::nbd_sectors::NbdSectors;
 use crate::plan::ExperimentPlan;
 use crate::result::Flag;
 use crate::rig::{Rig, Volume};
 use crate::sectors::Subject;
-use crate::target::{BARE_DRIVE, PathKind, Target};
+use crate::target::{PathKind, Target};
 use crate::timed::EncryptInPlace;
 use keyway_attach::fuse::{self, FuseMount};
 use keyway_attach::{Stop, loopdev};
@@ -23,8 +23,8 @@ use std::sync::atomic::AtomicBool;
 pub(crate) struct Setup {
     /// The baseline first.
     pub(crate) entrants: Vec<Entrant>,
-    /// Number of the bare drive among them.
-    pub(crate) bare: Option<usize>,
+    /// Which of them takes the others' costs apart.
+    pub(crate) judging: Judging,
     /// What the drive calls itself.
     pub(crate) title: String,
     // Taken down in this order: what serves, then the folder it serves in, then the drives.
@@ -91,7 +91,7 @@ impl Setup {
     ) -> Result<Self, LabError> {
         let mut setup = Self {
             entrants: Vec::new(),
-            bare: None,
+            judging: Judging { delta: plan.delta, ..Judging::default() },
             title: String::new(),
             attached: Vec::new(),
             folder: None,
@@ -103,9 +103,15 @@ impl Setup {
         setup.folder = (plan.path != PathKind::InProcess).then(PrivateFolder::new).transpose()?;
         for (number, target) in plan.targets.iter().enumerate() {
             match target {
+                Target::Bare => setup.bare_drive(),
                 Target::Hardware(None) => setup.hardware(target, encrypt)?,
                 Target::Hardware(Some(at)) | Target::At(at) => setup.as_it_is(target, at, plan, stop)?,
-                _ => setup.made(target, number, plan, encrypt)?,
+                Target::Plain | Target::VeraCrypt(_) | Target::BitLocker(_) => {
+                    setup.made(target, number, plan, encrypt)?;
+                }
+            }
+            if *target == Target::Plain {
+                setup.judging.path = Some(setup.entrants.len() - 1);
             }
             if number == 0 && plan.bare {
                 setup.bare_drive();
@@ -125,12 +131,12 @@ impl Setup {
         self.rigs.first()
     }
 
-    /// The drive itself, once and behind the baseline.
+    /// The drive itself.
     fn bare_drive(&mut self) {
         let Some(rig) = self.rigs.first() else { return };
-        self.bare = Some(self.entrants.len());
+        self.judging.bare = Some(self.entrants.len());
         let (subject, model) = (rig.bare(), rig.modelled().cloned());
-        self.entrants.push(Entrant { model, ..Entrant::new(BARE_DRIVE, subject) });
+        self.entrants.push(Entrant { model, ..Entrant::new(Target::Bare.to_string(), subject) });
     }
 
     /// The modelled drive, encrypting by itself.

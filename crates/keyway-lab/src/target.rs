@@ -11,7 +11,9 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Target {
-    /// No encryption.
+    /// The drive without any of our code between, driven as well as it can be: `bare`.
+    Bare,
+    /// No encryption, by the same way as the others.
     Plain,
     /// A VeraCrypt volume with this cipher or cascade, outermost first: `veracrypt:aes`.
     VeraCrypt(String),
@@ -22,9 +24,6 @@ pub enum Target {
     /// Any other path, measured as it is: a mounted file system's folder, a file, a device.
     At(PathBuf),
 }
-
-/// What the drive is called where it is measured without any code of ours between.
-pub const BARE_DRIVE: &str = "bare drive";
 
 enum_table! {
     /// How requests reach a volume.
@@ -63,6 +62,7 @@ impl Target {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Bare => f.write_str("bare"),
             Self::Plain => f.write_str("plain"),
             Self::VeraCrypt(cipher) => write!(f, "veracrypt:{cipher}"),
             Self::BitLocker(cipher) => write!(f, "bitlocker:{cipher}"),
@@ -80,6 +80,7 @@ impl FromStr for Target {
         let wrong = |why: &str| LabError::Target(text.to_owned(), why.to_owned());
         match text.split_once(':') {
             _ if text.contains('/') && !text.starts_with("hardware:") => Ok(Self::At(text.into())),
+            None if text == "bare" => Ok(Self::Bare),
             None if text == "plain" => Ok(Self::Plain),
             None if text == "hardware" => Ok(Self::Hardware(None)),
             None => Err(wrong("the format is missing")),
@@ -114,6 +115,7 @@ mod tests {
     #[test]
     fn words_come_back_as_they_were() {
         for text in [
+            "bare",
             "plain",
             "veracrypt:aes-twofish-serpent",
             "bitlocker:aes-xts-128",

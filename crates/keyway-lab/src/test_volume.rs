@@ -48,7 +48,9 @@ pub(crate) fn make(store: &Arc<dyn Store>, target: &Target) -> Result<Layout, La
             let made = bitlocker::create(store, &new, &());
             made.map_err(|e| LabError::volume(&e))?.layout
         }
-        Target::Hardware(_) | Target::At(_) => return Err(wrong("it is not made here".to_owned())),
+        Target::Bare | Target::Hardware(_) | Target::At(_) => {
+            return Err(wrong("it is not made here".to_owned()));
+        }
     };
     Ok(layout)
 }

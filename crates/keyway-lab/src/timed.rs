@@ -58,7 +58,7 @@ pub(crate) fn work(
                 }
             }));
         }
-        Target::Hardware(Some(_)) | Target::At(_) => return None,
+        Target::Bare | Target::Hardware(Some(_)) | Target::At(_) => return None,
     };
     let target = target.clone();
     Some(Arc::new(move |timed, stop| match timed.operation {

@@ -44,7 +44,7 @@ enum Told {
 
 /// The median of the pairs' ratios with its interval, and what it says.
 fn told(ours: &[f64], theirs: &[f64]) -> (f64, f64, f64, Told) {
-    let ratio = stats::compare(theirs, ours, 1);
+    let ratio = stats::compare(theirs, ours, 1, 1);
     let (low, high) = (ratio.interval.low, ratio.interval.high);
     let told = match () {
         () if !ratio.enough || high - low > 2.0 * SURE => Told::Nothing,

@@ -4,7 +4,9 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use keyway_lab::workload::{self, Procedure};
-use keyway_lab::{Cell, Document, Drive, Entrant, Machine, PathKind, Rig, calibration, measure, report};
+use keyway_lab::{
+    Cell, Document, Drive, Entrant, Judging, Machine, PathKind, Rig, calibration, measure, report,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
@@ -41,7 +43,7 @@ fn document() -> Document {
             .unzip();
         (requests.span_bytes, requests.cells, requests.metrics) = (SPAN, kept, metrics);
         let requests = requests.clone();
-        let found = measure(&original, &changed, &requests, &entrants, None, &stop, &());
+        let found = measure(&original, &changed, &requests, &entrants, Judging::default(), &stop, &());
         assert!(found.error.is_none(), "{:?}", found.error);
         cells.extend(found.comparisons);
         series.extend(found.series);
@@ -57,6 +59,7 @@ fn document() -> Document {
         command: "keyway lab compare --with veracrypt:aes-twofish-serpent --drive model:samsung-990-pro --workload cdm".into(),
         missing: vec!["RND4K Q1T1 read on plain: 3 of 40 turns done".into()],
         notes: vec![model.note.clone()],
+        seconds: 1.0,
         calibration: calibration::table(model).expect("a table"),
     }
 }

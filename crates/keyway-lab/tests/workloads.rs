@@ -4,7 +4,9 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use keyway_lab::workload::{self, Operation, Procedure};
-use keyway_lab::{Cell, Drive, Entrant, Findings, Rig, Target, Workload, measure, measure_procedure};
+use keyway_lab::{
+    Cell, Drive, Entrant, Findings, Judging, Rig, Target, Workload, measure, measure_procedure,
+};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -66,8 +68,10 @@ fn entrants(rig: &Rig, targets: &[&str], folder: &Path) -> Vec<Entrant> {
 fn run(workload: &Workload, original: &Workload, entrants: &[Entrant]) -> Findings {
     let stop = AtomicBool::new(false);
     match &workload.kind {
-        Procedure::Requests(requests) => measure(original, workload, requests, entrants, None, &stop, &()),
-        _ => measure_procedure(workload, entrants, &stop, &()),
+        Procedure::Requests(requests) => {
+            measure(original, workload, requests, entrants, Judging::default(), &stop, &())
+        }
+        _ => measure_procedure(workload, entrants, Judging::default(), &stop, &()),
     }
 }
 

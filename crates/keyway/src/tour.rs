@@ -255,15 +255,16 @@ impl<'a> Tour<'a> {
         Ok(TourFound::Done)
     }
 
-    /// What encryption costs on the drive that the folder is on: two formats against a plain volume.
+    /// What encryption costs on the drive that the folder is on: two formats against the bare drive, for so long at most.
     ///
     /// # Errors
     /// It could not be measured.
-    pub fn compare(&self) -> Result<Document, LabError> {
-        let targets = ["plain", "veracrypt:aes", "bitlocker:aes-xts-128"].map(str::parse::<Target>);
-        let targets = targets.into_iter().collect::<Result<_, _>>()?;
-        let mut request = ExperimentRequest::new(targets, self.folder().into());
+    pub fn compare(&self, time: Duration) -> Result<Document, LabError> {
+        let targets = ["veracrypt:aes", "bitlocker:aes-xts-128"].map(str::parse::<Target>);
+        let targets = targets.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let mut request = ExperimentRequest::against_bare(targets, self.folder().into());
         request.workloads.push("quick".to_owned());
+        request.time = Some(time);
         request.command = "keyway demo".to_owned();
         match request.plan()?.run(crate::lab::encrypt_in_place, &AtomicBool::new(false), &())? {
             (document, None) => Ok(document),

@@ -3,7 +3,9 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use keyway::lab::workload::{self, Procedure, Workload};
-use keyway::lab::{Drive, Entrant, Findings, Rig, Target, encrypt_in_place, measure, measure_procedure};
+use keyway::lab::{
+    Drive, Entrant, Findings, Judging, Rig, Target, encrypt_in_place, measure, measure_procedure,
+};
 use std::sync::atomic::AtomicBool;
 
 /// What is encrypted in place, and as much of it as holds data.
@@ -55,8 +57,10 @@ fn run(name: &str, rig: &Rig, targets: &[&str]) -> Option<Findings> {
     let (original, stop) = (workload::find(name).expect("shipped"), AtomicBool::new(false));
     let (workload, entrants) = (small(&original), entrants(rig, targets));
     let found = match &workload.kind {
-        Procedure::Requests(requests) => measure(&original, &workload, requests, &entrants, None, &stop, &()),
-        _ => measure_procedure(&workload, &entrants, &stop, &()),
+        Procedure::Requests(requests) => {
+            measure(&original, &workload, requests, &entrants, Judging::default(), &stop, &())
+        }
+        _ => measure_procedure(&workload, &entrants, Judging::default(), &stop, &()),
     };
     assert!(
         found.error.is_none() && found.missing.is_empty(),

@@ -6,7 +6,7 @@ use crate::verbs::*;
 use crate::words::told;
 use keyway::lab::{Document as Comparison, OutputFile};
 use keyway::tour::{CoreSpeeds, Tour, TourStep};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Take the tour: make volumes, open, write, verify, measure, clean up
 ///
@@ -16,6 +16,9 @@ pub(crate) struct Args {
     /// Where the page with the measurements goes [default: report.html]
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Measure for so long at most, until all that encryption costs is decided [default: 1]
+    #[arg(long, value_name = "N", value_parser = lab::minutes)]
+    minutes: Option<f64>,
 }
 
 /// What the tour tells with `--json`.
@@ -77,7 +80,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     document.unlock_ms = document.steps.iter().find(|step| step.name == "unlock").map(|step| step.ms);
     document.speeds = CoreSpeeds::measure()?;
     out.say(&lab::speeds(&document.speeds))?;
-    document.compare(&tour, report, place, out)?;
+    document.compare(&tour, args.minutes.unwrap_or(1.0), report, place, out)?;
     drop(tour);
     out.result(&document, || {
         let seconds = began.elapsed().as_secs_f64();
@@ -116,13 +119,15 @@ impl Document {
     fn compare(
         &mut self,
         tour: &Tour<'_>,
+        minutes: f64,
         report: &Path,
         place: Result<OutputFile, Failure>,
         out: Output,
     ) -> Result<(), Failure> {
-        let compared = || tour.compare().map(|found| (json!({"tests": found.tests()}), found));
+        let time = Duration::from_secs_f64(minutes * 60.0);
+        let compared = || tour.compare(time).map(|found| (json!({"tests": found.tests()}), found));
         let found = self.step("laboratory", out, compared)?;
-        out.say(&format!("{}\n", lab::words(&found)))?;
+        out.say(&format!("{}\n", lab::words(&found, false)))?;
         let written = place.and_then(|place| lab::write_report(place, &found));
         self.laboratory = Some(found);
         if let Err(Failure { message, .. }) = written {

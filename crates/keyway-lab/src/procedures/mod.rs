@@ -9,8 +9,7 @@ use crate::entrant::Entrant;
 use crate::error::LabError;
 use crate::experiment::Findings;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
-use crate::judge::EntrantFacts;
-use crate::judge::{CellFacts, judge};
+use crate::judge::{CellFacts, EntrantFacts, Judging, judge};
 use crate::load::{Lane, Meter};
 use crate::result::{Flag, Metric, Sample};
 use crate::workload::{Condition, Operation, Procedure, Timed, Workload};
@@ -24,6 +23,7 @@ type Named = (String, Metric);
 pub fn measure_procedure(
     workload: &Workload,
     entrants: &[Entrant],
+    judging: Judging,
     stop: &AtomicBool,
     watch: &dyn Watch,
 ) -> Findings {
@@ -54,11 +54,12 @@ pub fn measure_procedure(
         }
         Ok(sample)
     });
-    let fact = |(_, metric): &Named| CellFacts { metric: *metric, cell: None, flags: vec![], best: true };
+    let fact =
+        |(_, metric): &Named| CellFacts { metric: *metric, cell: None, flags: vec![], best: true, look: 1 };
     let facts: Vec<CellFacts> = cells.iter().map(fact).collect();
     let known: Vec<EntrantFacts> = entrants.iter().map(|e| e.facts.clone()).collect();
     let Outcome { series, missing, error } = outcome;
-    let comparisons = judge(&series, &facts, &known, None);
+    let comparisons = judge(&series, &facts, &known, judging);
     Findings { comparisons, series, missing, notes: procedure.notes, error }
 }
 

@@ -1,7 +1,7 @@
 //! The cost of every cell and target as a map: pale where nothing was found, redder the more it costs.
 
-use super::words::{cells, cost_words, interval_words, is_told, percent};
-use crate::result::Comparison;
+use super::words::{cells, cost_words, interval_words, percent};
+use crate::result::{Comparison, Verdict};
 use maud::{Markup, html};
 
 /// The cost at which the colour is at its strongest, in percent.
@@ -15,6 +15,7 @@ pub(super) fn map(rows: &[&Comparison]) -> Markup {
             targets.push(&row.target);
         }
     }
+    let delta = rows.first().map_or(0.0, |r| r.delta * 100.0);
     html! {
         @if !targets.is_empty() {
             h3 { "Cost" }
@@ -36,16 +37,18 @@ pub(super) fn map(rows: &[&Comparison]) -> Markup {
                 }
             } }
             p.dim { "Cost in percent of " (rows.first().map_or("the baseline", |r| r.baseline.as_str()))
-                "; less throughput or more time is a cost. “No difference” is within the noise of this run; “!” has a doubt, named below." }
+                "; less throughput or more time is a cost. “Equal” is within ±" (delta) " %, “undecided” is what the noise of this run hides; "
+                "“!” has a doubt, named below." }
         }
     }
 }
 
 fn class(row: &Comparison) -> &'static str {
-    match (is_told(row), row.cost_percent() > 0.0) {
-        (false, _) => "same",
-        (true, true) => "cost",
-        (true, false) => "gain",
+    match row.verdict {
+        Verdict::Equal => "same",
+        Verdict::Undecided => "open",
+        Verdict::Costs => "cost",
+        Verdict::Gains => "gain",
     }
 }
 

@@ -1,5 +1,6 @@
 //! One page that needs nothing else: what was measured, drawn.
 
+mod answer;
 mod bars;
 mod curves;
 mod heat;
@@ -9,11 +10,12 @@ mod style;
 mod tables;
 mod words;
 
-use crate::result::{Comparison, Document, Flag};
+use crate::result::{Comparison, Document, Flag, Verdict};
 use crate::target::PathKind;
+pub use answer::answer;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeSet;
-pub use tables::tables;
+pub use tables::{tables, wide_tables};
 use words::{cost_words, interval_words, number, percent};
 
 /// The page for documents of one or several machines.
@@ -35,8 +37,9 @@ pub fn html(documents: &[Document]) -> String {
             body {
                 h1 { "What encryption costs" }
                 p.lead {
-                    "Turns of all sides were interleaved (A B B A). Each figure is a median; intervals hold with 95 % for "
-                    "all verdicts of a run together. A cost is told only where its interval leaves out zero."
+                    "Turns of all sides were interleaved (A B B A). Intervals hold with 95 % for all verdicts of a run "
+                    "together. “Costs” and “gains” are told where the whole interval lies beyond the change that counts, "
+                    "“equal” where it lies within; everything else is undecided."
                 }
                 @if documents.len() > 1 { (beside_each_other(documents)) }
                 @for document in documents { (section(document, documents.len() > 1)) }
@@ -59,6 +62,7 @@ fn section(document: &Document, many: bool) -> Markup {
                 dt { "Date" } dd { (document.date) }
                 dt { "Command" } dd { code { (document.command) } " (Keyway " (machine.keyway) ")" }
             }
+            div.answer { @for line in answer(document) { p { (line) } } }
             (at_a_glance(document))
             @for note in &document.notes { p.note { (note) } }
             @if !document.missing.is_empty() {
@@ -106,13 +110,14 @@ fn at_a_glance(document: &Document) -> Markup {
         div.cards {
             @for target in targets {
                 @let rows: Vec<&Comparison> = document.cells.iter().filter(|r| r.primary && r.target == target).collect();
-                @let told: Vec<&&Comparison> = rows.iter().filter(|r| words::is_told(r)).collect();
-                @let worst = told.iter().max_by(|a, b| a.cost_percent().total_cmp(&b.cost_percent()));
+                @let said = |verdict: Verdict| rows.iter().filter(|r| r.verdict == verdict).count();
+                @let worst = rows.iter().filter(|r| r.verdict == Verdict::Costs).max_by(|a, b| a.cost_percent().total_cmp(&b.cost_percent()));
                 div.card {
                     h3 { (target) }
-                    p.big { (rows.len() - told.len()) span { " of " (rows.len()) } }
-                    p { "tests show no measurable difference from " (rows.first().map_or("", |r| r.baseline.as_str())) "." }
-                    @if let Some(worst) = worst.filter(|r| r.cost_percent() > 0.0) {
+                    p.big { (said(Verdict::Equal) + said(Verdict::Gains)) span { " of " (rows.len()) } }
+                    p { "tests are no slower than " (rows.first().map_or("", |r| r.baseline.as_str())) "; "
+                        (said(Verdict::Costs)) " cost, " (said(Verdict::Undecided)) " are undecided." }
+                    @if let Some(worst) = worst {
                         p { "Most it costs: " strong { (percent(worst.cost_percent())) } " on " (worst.cell) "." }
                     }
                 }

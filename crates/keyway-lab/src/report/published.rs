@@ -3,7 +3,7 @@
 use super::words::{cost_words, number};
 use crate::result::Metric::{Iops, LatencyUs, MbS, Seconds};
 use crate::result::{Comparison, Document, Metric};
-use crate::target::BARE_DRIVE;
+use crate::target::Target;
 use maud::{Markup, html};
 
 /// What one study says of one drive under one encryption. Costs are relative to the same drive without
@@ -124,6 +124,7 @@ const ALL: &[Study] = &[
 
 /// A table of what was published for the cells of this workload, and ours.
 pub(super) fn beside(document: &Document, workload: &str, rows: &[&Comparison]) -> Markup {
+    let bare = Target::Bare.to_string();
     let ours = |cell: &str, metric: Metric| -> Vec<&Comparison> {
         let same = |r: &&&Comparison| r.cell == cell && r.metric == metric && r.target != r.baseline;
         rows.iter().filter(same).copied().collect()
@@ -142,7 +143,7 @@ pub(super) fn beside(document: &Document, workload: &str, rows: &[&Comparison]) 
                 tr { th { "test" } th { "where" } th { "drive" } th { "encrypted by" } th { "plain" } th { "encrypted" } th { "cost" } }
                 @for (study, (_, cell, metric, plain, encrypted, cost), ours) in &found {
                     tr.published { td { (cell) ", " (metric.unit()) } td { (study.name) } td { (study.drive) } td { (study.by) } td { (plain) } td { (encrypted) } td { (cost) } }
-                    @for r in ours.iter().filter(|r| r.target != BARE_DRIVE) {
+                    @for r in ours.iter().filter(|r| r.target != bare) {
                         tr { td {} td { "measured here" } td { (document.drive) } td { (r.target) } td { (number(r.baseline_value)) } td { (number(r.value)) } td { strong { (cost_words(r)) } } }
                     }
                 }

@@ -36,6 +36,9 @@ td.words { white-space: normal; text-align: left; min-width: 16rem; color: var(-
 .heat td:first-child, .heat th:first-child { text-align: left !important; padding-left: 0; }
 .heat .cost { background: rgb(var(--bad) / calc(var(--strength) * 70%)); } .heat .gain { background: rgb(var(--good) / calc(var(--strength) * 70%)); }
 .heat .same { background: var(--card); color: var(--dim); }
+.heat .open { color: var(--dim); font-style: italic; border: 2px dotted var(--line); }
+.answer { background: var(--card); border-left: .3rem solid var(--c1); border-radius: .4rem; padding: .6rem 1rem; max-width: 46rem; }
+.answer p { margin: .3rem 0; }
 .flag { border: 1px solid var(--line); border-radius: .3rem; padding: 0 .35rem; font-size: .8rem; white-space: nowrap; color: var(--dim); }
 .warning { border: 1px solid rgb(var(--bad)); border-radius: .6rem; padding: 0 1rem; } .note { color: var(--dim); font-size: .9rem; }
 code { overflow-wrap: anywhere; font-size: .85rem; } summary { cursor: pointer; margin-top: 2rem; font-weight: 600; }

@@ -3,8 +3,45 @@
 use crate::result::{Comparison, Document};
 use crate::table::Table;
 
-/// A table for each workload of the document, with the metric that its original tells.
+/// Tables of 80 columns: for each workload and target a line for each test.
 pub fn tables(document: &Document) -> Vec<Table> {
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for row in document.cells.iter().filter(|row| row.primary) {
+        let key = (row.workload.as_str(), row.target.as_str());
+        if !all.contains(&key) {
+            all.push(key);
+        }
+    }
+    let table = |(workload, target): (&str, &str)| {
+        let own = |c: &&Comparison| c.primary && c.workload == workload && c.target == target;
+        one_target(workload, target, &document.cells.iter().filter(own).collect::<Vec<_>>())
+    };
+    all.into_iter().map(table).collect()
+}
+
+fn one_target(workload: &str, target: &str, rows: &[&Comparison]) -> Table {
+    let Some(first) = rows.iter().find(|r| r.target != r.baseline) else {
+        return comparisons(workload, rows);
+    };
+    let cells = rows.iter().map(|r| {
+        let (low, high) = r.cost_interval();
+        vec![
+            r.cell.clone(),
+            number(r.baseline_value),
+            number(r.value),
+            r.metric.unit().to_owned(),
+            percent(r.cost_percent()),
+            format!("{low:+.1} … {high:+.1}"),
+            // A doubt is named below, and beside its row with --wide.
+            format!("{}{}", r.verdict.name(), if r.flags.is_empty() { "" } else { " !" }),
+        ]
+    });
+    let title = format!("{workload}: {target} against {}", first.baseline);
+    Table::new(title, &["test", &first.baseline, "here", "", "cost", "95 % interval", ""], 1, cells)
+}
+
+/// A table for each workload of the document, with all that is known of each test and target.
+pub fn wide_tables(document: &Document) -> Vec<Table> {
     let mut workloads: Vec<&str> = document.cells.iter().map(|c| c.workload.as_str()).collect();
     workloads.dedup();
     let table = |workload: &str| {
@@ -40,6 +77,8 @@ fn comparisons(title: &str, rows: &[&Comparison]) -> Table {
             number(r.value),
             percent(r.cost_percent()),
             format!("{} … {}", percent(low), percent(high)),
+            part(r, r.path_cost),
+            part(r, r.cipher_cost),
             cpu(r),
             verdict(r),
         ]
@@ -47,10 +86,27 @@ fn comparisons(title: &str, rows: &[&Comparison]) -> Table {
     let baseline = rows.first().map_or("baseline", |r| r.baseline.as_str());
     Table::new(
         title,
-        &["cell", "target", "", baseline, "target", "cost", "95 % interval", "CPU s/GiB", ""],
+        &[
+            "cell",
+            "target",
+            "",
+            baseline,
+            "target",
+            "cost",
+            "95 % interval",
+            "path",
+            "cipher",
+            "CPU s/GiB",
+            "",
+        ],
         3,
         cells,
     )
+}
+
+/// What a part of the cost is, where it was measured.
+fn part(row: &Comparison, ratio: Option<f64>) -> String {
+    ratio.map(|ratio| percent(row.metric.cost_percent(ratio))).unwrap_or_default()
 }
 
 fn percent(value: f64) -> String {

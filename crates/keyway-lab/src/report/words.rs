@@ -2,19 +2,17 @@
 
 use crate::result::{Comparison, Verdict};
 
-/// Whether there is a difference to tell.
-pub(super) fn is_told(row: &Comparison) -> bool {
-    row.verdict != Verdict::NoDifference
-}
-
 pub(super) fn percent(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
     format!("{:+.1} %", if rounded == 0.0 { 0.0 } else { rounded }).replace('-', "−")
 }
 
-/// The cost where there is one to tell.
+/// The cost where there is one, and what is said where there is none.
 pub(super) fn cost_words(row: &Comparison) -> String {
-    if is_told(row) { percent(row.cost_percent()) } else { "no difference".to_owned() }
+    match row.verdict {
+        Verdict::Costs | Verdict::Gains => percent(row.cost_percent()),
+        Verdict::Equal | Verdict::Undecided => row.verdict.name().to_owned(),
+    }
 }
 
 pub(super) fn interval_words(row: &Comparison) -> String {

@@ -3,6 +3,7 @@
 use crate::cell::Cell;
 use crate::result::Metric;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// What an encryption in place may take beside the bytes that it encrypts: for headers, and for a journal of two segments
 /// of 8 MiB.
@@ -177,6 +178,14 @@ pub struct Traces {
 }
 
 impl Workload {
+    /// How long it takes to make all turns of so many cells and sides, pauses included.
+    pub(crate) fn planned(&self, cells: usize) -> Duration {
+        let Turns { runs, seconds, pause_seconds, discarded, slices } = self.turns;
+        let rounds = f64::from(runs) + f64::from(discarded.min(1)) / f64::from(slices.max(1));
+        let all = (rounds * seconds + f64::from(runs) * pause_seconds) * cells as f64;
+        Duration::from_secs_f64(all.clamp(0.0, 1e9))
+    }
+
     /// Whether any request of it writes to the subject.
     pub fn writes(&self) -> bool {
         match &self.kind {

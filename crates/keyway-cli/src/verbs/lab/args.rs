@@ -2,6 +2,7 @@
 
 use crate::verbs::*;
 use keyway::lab::{Changes, ExperimentRequest, PathKind, Target};
+use std::time::Duration;
 
 /// What is measured, on what, for how long.
 #[derive(clap::Args, Debug)]
@@ -10,8 +11,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "model:NAME|PATH", default_value = ".")]
     pub(super) drive: String,
     /// How requests reach the volumes
-    #[arg(long, default_value = "in-process", value_parser = choice(PATHS))]
-    pub(super) path: PathKind,
+    #[arg(long, default_value = "auto", value_parser = choice(PATHS))]
+    pub(super) path: Way,
     /// A workload's name, or the file that describes one; `lab run --list` names them. Repeatable
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) workload: Vec<String>,
@@ -42,6 +43,16 @@ pub(crate) struct Common {
     /// Do not measure the drive without Keyway's code between as well
     #[arg(long)]
     pub(super) no_bare: bool,
+    /// A change by less than this is none, in percent: 3, and 1 for drives that encrypt by themselves, unless given
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(super) delta: Option<f64>,
+    /// Measure for so long at most, beyond the workload's own turns where something is undecided; unless given, twice what
+    /// those take
+    #[arg(long, value_name = "N", value_parser = minutes)]
+    pub(super) minutes: Option<f64>,
+    /// Tell all that is known of each test, in lines of more than 80 columns
+    #[arg(long)]
+    pub(super) wide: bool,
     /// Overwrite the file or device that is named as the drive
     #[arg(long)]
     pub(super) destroy_data: bool,
@@ -55,9 +66,10 @@ pub(crate) struct Common {
 
 impl Common {
     /// What is wanted, for the library.
-    pub(super) fn request(&self, targets: Vec<Target>) -> ExperimentRequest {
-        let mut request = ExperimentRequest::new(targets, self.drive.as_str().into());
-        request.path = self.path;
+    pub(super) fn request(&self, mut request: ExperimentRequest) -> ExperimentRequest {
+        request.path = self.path.0;
+        request.delta = self.delta.map(|percent| percent / 100.0);
+        request.time = self.minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
         request.workloads.clone_from(&self.workload);
         request.changes = Changes {
             span_bytes: self.size,
@@ -92,9 +104,9 @@ pub(crate) struct Run {
 /// Measure targets against a baseline, taking turns
 #[derive(clap::Args, Debug)]
 pub(crate) struct Compare {
-    /// What the others are held against
-    #[arg(long, value_name = "TARGET", default_value = "plain", value_parser = parsed::<Target>)]
-    pub(super) baseline: Target,
+    /// What the others are held against; unless given, the bare drive, with what the way there costs beside it
+    #[arg(long, value_name = "TARGET", value_parser = parsed::<Target>)]
+    pub(super) baseline: Option<Target>,
     /// What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path; may be given again
     #[arg(long, value_name = "TARGET", required = true, value_parser = parsed::<Target>)]
     pub(super) with: Vec<Target>,
@@ -102,12 +114,31 @@ pub(crate) struct Compare {
     pub(super) common: Common,
 }
 
-const PATHS: [(&str, PathKind, &str); 4] = [
-    ("in-process", PathKind::InProcess, "The engine is called in this process"),
-    ("fuse", PathKind::Fuse, "Through the file of a FUSE mount"),
-    ("fuse-loop", PathKind::FuseLoop, "Through a loop device on that file (root)"),
-    ("nbd", PathKind::Nbd, "Through an NBD server and a client of our own"),
+/// How requests reach a volume, or as `open` would have them reach it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way(pub(super) Option<PathKind>);
+
+const PATHS: [(&str, Way, &str); 5] = [
+    ("auto", Way(None), "As `open` would attach them here; in this process on a modelled drive"),
+    ("in-process", Way(Some(PathKind::InProcess)), "The engine is called in this process"),
+    ("fuse", Way(Some(PathKind::Fuse)), "Through the file of a FUSE mount"),
+    ("fuse-loop", Way(Some(PathKind::FuseLoop)), "Through a loop device on that file (root)"),
+    ("nbd", Way(Some(PathKind::Nbd)), "Through an NBD server and a client of our own"),
 ];
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse::<f64>() {
+        Ok(n) if (0.1..=50.0).contains(&n) => Ok(n),
+        _ => Err(format!("{text:?} is not a change from 0.1 to 50 percent")),
+    }
+}
+
+pub(crate) fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(n) if (0.01..=10_080.0).contains(&n) => Ok(n),
+        _ => Err(format!("{text:?} is not a number of minutes from 0.01 to 10080")),
+    }
+}
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

@@ -5,28 +5,39 @@ use super::{output_file, table, write_report};
 use crate::progress;
 use crate::verbs::*;
 use indicatif::ProgressBar;
-use keyway::lab::{Document, LabError, OutputFile, Slot, Target, Watch, Workload};
+use keyway::lab::{Document, Drive, ExperimentRequest, LabError, OutputFile, Slot, Target, Watch, Workload};
 
 /// Runs `lab run`.
 pub(super) fn run(args: &Run, out: Output) -> Result<(), Failure> {
     if args.list {
         return table::workloads(out);
     }
-    go(vec![args.target.clone()], &args.common, out)
+    go(ExperimentRequest::new(vec![args.target.clone()], drive(&args.common)), &args.common, out)
 }
 
 /// Runs `lab compare`.
 pub(super) fn compare(args: &Compare, out: Output) -> Result<(), Failure> {
-    let targets = std::iter::once(&args.baseline).chain(&args.with).cloned().collect();
-    go(targets, &args.common, out)
+    let (drive, with) = (drive(&args.common), args.with.iter().cloned());
+    let request = match &args.baseline {
+        None if !args.common.no_bare => ExperimentRequest::against_bare(with, drive),
+        None => ExperimentRequest::new(std::iter::once(Target::Plain).chain(with).collect(), drive),
+        Some(baseline) => {
+            ExperimentRequest::new(std::iter::once(baseline.clone()).chain(with).collect(), drive)
+        }
+    };
+    go(request, &args.common, out)
 }
 
-fn go(targets: Vec<Target>, common: &Common, out: Output) -> Result<(), Failure> {
+fn drive(common: &Common) -> Drive {
+    common.drive.as_str().into()
+}
+
+fn go(request: ExperimentRequest, common: &Common, out: Output) -> Result<(), Failure> {
     let stop = progress::stop_on_signals()?;
     // A place that can't be written to, or holds something else, is told before an hour of measuring.
     let place = |path: &Option<PathBuf>| path.as_ref().map(|path| output_file(path, out)).transpose();
     let (save, html) = (place(&common.save)?, place(&common.html)?);
-    let plan = common.request(targets).plan()?;
+    let plan = common.request(request).plan()?;
     for path in &plan.overwrites {
         out.confirm(&format!("Overwrite {}? Everything in it will be lost", path.display()))?;
     }
@@ -44,8 +55,10 @@ fn go(targets: Vec<Target>, common: &Common, out: Output) -> Result<(), Failure>
         }
         Some(error) => Some(error.into()),
     };
-    let Some(failure) = failure else { return out.result(&document, || table::words(&document)) };
-    out.say(&table::words(&document))?;
+    let Some(failure) = failure else {
+        return out.result(&document, || table::words(&document, common.wide));
+    };
+    out.say(&table::words(&document, common.wide))?;
     Err(failure.with(serde_json::to_value(&document).unwrap_or_default()))
 }
 

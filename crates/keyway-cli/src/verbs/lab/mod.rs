@@ -7,6 +7,7 @@ mod replay;
 mod table;
 
 use crate::verbs::*;
+pub(crate) use args::minutes;
 use keyway::lab::{Document, OutputFile};
 use keyway::tour::TourError;
 pub(crate) use table::{facts_of, speeds, words};

@@ -5,6 +5,7 @@ use crate::output::tables;
 use crate::verbs::*;
 use keyway::lab::calibration::{self, Sheet};
 use keyway::lab::{Document, Flag, report, workload};
+use keyway::told::wrapped;
 use keyway::tour::{CoreSpeeds, DATA_BYTES, TourFound, VOLUME_BYTES};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -38,13 +39,13 @@ pub(super) fn page(documents: &[PathBuf], html: &Path, out: Output) -> Result<()
     out.result(&told, || format!("Written: {}\n", shown(html)))
 }
 
-/// Everything a document says, for people.
-pub(crate) fn words(document: &Document) -> String {
+/// Everything a document says, for people; the answer last.
+pub(crate) fn words(document: &Document, wide: bool) -> String {
     let machine = &document.machine;
     let (drive, path, cores) = (shown(&document.drive), document.path.name(), machine.cores);
     let (processor, kernel) = (shown(&machine.processor), shown(&machine.kernel));
     let mut text = format!("Drive: {drive}. Path: {path}. {processor}, {cores} cores, {kernel}.\n");
-    let found = tables(report::tables(document));
+    let found = tables(if wide { report::wide_tables(document) } else { report::tables(document) });
     if !found.is_empty() {
         text.push_str(&format!("\n{found}"));
     }
@@ -58,7 +59,9 @@ pub(crate) fn words(document: &Document) -> String {
     }
     document.missing.iter().for_each(|line| text.push_str(&format!("  {}\n", shown(line))));
     document.notes.iter().for_each(|note| text.push_str(&format!("\n{}\n", shown(note))));
-    text
+    let answer = report::answer(document);
+    let lines = answer.iter().map(|words| wrapped("", &shown(words).to_string(), 80) + "\n");
+    text + if answer.is_empty() { "" } else { "\n" } + &lines.collect::<String>()
 }
 
 /// Ciphers against copying memory.

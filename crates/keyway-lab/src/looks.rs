@@ -1,0 +1,212 @@
+//! Measures on where a first look left something undecided, until it is decided or the time is up.
+
+use crate::error::LabError;
+use crate::interleave::{Outcome, Slot, Watch, interleave};
+use crate::judge::{CellFacts, EntrantFacts, Judging, judge};
+use crate::result::{Comparison, Sample, Series, Verdict};
+use crate::stats::{Interval, TURNS_PER_BLOCK, blocks_to_decide};
+use crate::workload::{Turns, Workload};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// A further look is worth it from so many blocks on: each has less of what may be wrong than the one before.
+const FEWEST_MORE: usize = 4;
+
+/// What is measured, and for how long at most.
+pub(crate) struct Looks<'a> {
+    pub(crate) workload: &'a Workload,
+    pub(crate) facts: &'a mut [CellFacts],
+    pub(crate) entrants: &'a [EntrantFacts],
+    pub(crate) names: &'a [String],
+    pub(crate) judging: Judging,
+    /// How long one turn takes, its ramp included.
+    pub(crate) turn: Duration,
+}
+
+impl Looks<'_> {
+    /// Judges what was measured, and has `turn` make more turns for what isn't decided.
+    pub(crate) fn decide(
+        &mut self,
+        outcome: &mut Outcome,
+        stop: &AtomicBool,
+        watch: &dyn Watch,
+        mut turn: impl FnMut(Slot) -> Result<Sample, LabError>,
+    ) -> Vec<Comparison> {
+        let until = Instant::now() + self.judging.extra;
+        loop {
+            let mut rows = judge(&outcome.series, self.facts, self.entrants, self.judging);
+            for row in &mut rows {
+                row.seconds_to_decide = self.seconds_to_decide(row);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let Some((cell, runs)) = self.next(&rows, left).filter(|_| outcome.error.is_none()) else {
+                return rows;
+            };
+            self.measure_on(cell, runs, outcome, stop, watch, &mut turn);
+            if let Some(facts) = self.facts.get_mut(cell) {
+                facts.look += 1;
+            }
+        }
+    }
+
+    /// Blocks in a run.
+    fn blocks_per_run(&self) -> usize {
+        (self.workload.turns.slices as usize / TURNS_PER_BLOCK).max(1)
+    }
+
+    /// How long a block of all judging takes.
+    fn block(&self) -> Duration {
+        self.turn * (TURNS_PER_BLOCK * self.names.len()) as u32
+    }
+
+    fn blocks_needed(row: &Comparison) -> Option<usize> {
+        let interval = Interval { low: row.ratio_low, high: row.ratio_high };
+        blocks_to_decide(row.ratio, interval, row.turns / TURNS_PER_BLOCK, row.delta)
+    }
+
+    fn seconds_to_decide(&self, row: &Comparison) -> Option<f64> {
+        let open = row.primary && row.verdict == Verdict::Undecided && row.target != row.baseline;
+        let needed = open.then(|| Self::blocks_needed(row)).flatten()?;
+        let more = needed.saturating_sub(row.turns / TURNS_PER_BLOCK).max(FEWEST_MORE);
+        Some(self.block().as_secs_f64() * more as f64)
+    }
+
+    /// The cell that is decided soonest, and how many runs more it gets; none where no time is left for one.
+    fn next(&self, rows: &[Comparison], left: Duration) -> Option<(usize, u32)> {
+        let open = rows
+            .iter()
+            .filter(|row| row.primary && row.verdict == Verdict::Undecided && row.target != row.baseline);
+        let soonest = open.min_by(|a, b| {
+            let order = |row: &Comparison| row.seconds_to_decide.unwrap_or(f64::INFINITY);
+            order(a).total_cmp(&order(b))
+        })?;
+        let cell = rows_of_cells(rows).iter().position(|name| *name == soonest.cell)?;
+        let have = soonest.turns / TURNS_PER_BLOCK;
+        // Half as many again, or what is needed, where that is more: but never more than there were, since what
+        // is needed is a guess.
+        let needed = Self::blocks_needed(soonest).unwrap_or(0).saturating_sub(have);
+        let more = needed.clamp((have / 2).max(FEWEST_MORE), have.max(FEWEST_MORE));
+        let runs = more.div_ceil(self.blocks_per_run());
+        let takes = self.block() * (runs * self.blocks_per_run()) as u32;
+        (takes <= left).then_some((cell, runs as u32))
+    }
+
+    fn measure_on(
+        &self,
+        cell: usize,
+        runs: u32,
+        outcome: &mut Outcome,
+        stop: &AtomicBool,
+        watch: &dyn Watch,
+        turn: &mut impl FnMut(Slot) -> Result<Sample, LabError>,
+    ) {
+        let first = cell * self.names.len();
+        let own =
+            outcome.series.get(first).map(|s| (s.cell.clone(), s.samples.iter().map(|s| s.run + 1).max()));
+        let Some((name, done)) = own else { return };
+        let done = done.unwrap_or(0);
+        let turns = Turns { runs, discarded: 0, ..self.workload.turns };
+        // The same cell, and runs that come after those that were.
+        let place = |slot: Slot| Slot {
+            cell,
+            run: slot.run.map(|run| run + done),
+            seed: slot.seed + ((cell as u64) << 32) + (u64::from(done) << 16),
+            ..slot
+        };
+        let more = interleave(
+            &self.workload.name,
+            &[name],
+            self.names,
+            turns,
+            stop,
+            &Placed(watch, &place),
+            |slot| turn(place(slot)),
+        );
+        for (series, new) in outcome.series.iter_mut().skip(first).zip(more.series) {
+            append(series, new, done);
+        }
+        outcome.error = more.error;
+    }
+}
+
+/// The cells of some rows, in their order.
+fn rows_of_cells(rows: &[Comparison]) -> Vec<&str> {
+    let mut cells: Vec<&str> = Vec::new();
+    for row in rows {
+        if !cells.contains(&row.cell.as_str()) {
+            cells.push(&row.cell);
+        }
+    }
+    cells
+}
+
+fn append(series: &mut Series, new: Series, runs_before: u32) {
+    series.latency.merge(&new.latency);
+    series
+        .samples
+        .extend(new.samples.into_iter().map(|sample| Sample { run: sample.run + runs_before, ..sample }));
+}
+
+/// Told of turns where they belong in the whole.
+struct Placed<'a>(&'a dyn Watch, &'a dyn Fn(Slot) -> Slot);
+
+impl Watch for Placed<'_> {
+    fn turn(&self, slot: Slot, done: usize, all: usize) {
+        self.0.turn((self.1)(slot), done, all);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Metric;
+    use crate::workload;
+    use std::cell::Cell;
+
+    /// A side that takes a tenth longer in each second turn, and how many turns it made.
+    fn measured(effect: f64, noise: f64, time: Duration) -> (Vec<Comparison>, usize) {
+        let workload = workload::find("quick").expect("shipped");
+        let names = ["bare".to_owned(), "veracrypt:aes".to_owned()];
+        let fact = || CellFacts { metric: Metric::Iops, cell: None, flags: vec![], best: false, look: 1 };
+        let (made, entrants) = (Cell::new(0), [EntrantFacts::default(), EntrantFacts::default()]);
+        let mut rng = keyway_store::SplitMix64::new(3);
+        let mut turn = |slot: Slot| {
+            made.set(made.get() + 1);
+            let chance = rng.below(1000) as f64 / 500.0 - 1.0;
+            let own = if slot.entrant == 1 { effect } else { 1.0 };
+            let operations = (100_000.0 * own * (1.0 + noise * chance)) as u64;
+            Ok(Sample { seconds: 1.0, operations, bytes_read: operations * 4096, ..Sample::default() })
+        };
+        let stop = AtomicBool::new(false);
+        let cells = ["one".to_owned(), "two".to_owned()];
+        let mut outcome = interleave("quick", &cells, &names, workload.turns, &stop, &(), &mut turn);
+        let mut facts = [fact(), fact()];
+        let mut looks = Looks {
+            workload: &workload,
+            facts: &mut facts,
+            entrants: &entrants,
+            names: &names,
+            judging: Judging { extra: time, ..Judging::default() },
+            turn: Duration::from_micros(1),
+        };
+        let rows = looks.decide(&mut outcome, &stop, &(), &mut turn);
+        (rows.into_iter().filter(|r| r.primary).collect(), made.get())
+    }
+
+    #[test]
+    fn what_is_decided_is_not_measured_on() {
+        let planned = 2 * 2 * (5 + 1) * 4 - 2 * 2 * 3;
+        let (rows, made) = measured(0.9, 0.01, Duration::from_secs(60));
+        assert!(rows.iter().all(|r| r.verdict == Verdict::Costs && r.looks == 1), "{rows:?}");
+        assert_eq!(made, planned);
+    }
+
+    #[test]
+    fn what_is_not_is_until_it_is_or_the_time_is_up() {
+        let (rows, _) = measured(1.0, 0.2, Duration::from_secs(60));
+        assert!(rows.iter().all(|r| r.verdict == Verdict::Equal && r.looks > 1 && r.turns > 20), "{rows:?}");
+        let (rows, _) = measured(1.0, 0.2, Duration::ZERO);
+        assert!(rows.iter().all(|r| r.verdict == Verdict::Undecided && r.looks == 1), "{rows:?}");
+        assert!(rows.iter().any(|r| r.seconds_to_decide.is_some_and(|s| s > 0.0)), "{rows:?}");
+    }
+}
