@@ -567,13 +567,17 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__demo)
-            opts="-v -q -h --report --json --yes --verbose --quiet --help"
+            opts="-v -q -h --report --minutes --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --minutes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2321,7 +2325,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__compare)
-            opts="-v -q -h --baseline --with --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --destroy-data --html --save --json --yes --verbose --quiet --help"
+            opts="-v -q -h --baseline --with --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --delta --minutes --wide --destroy-data --html --save --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2340,7 +2344,7 @@ _keyway() {
                     return 0
                     ;;
                 --path)
-                    COMPREPLY=($(compgen -W "in-process fuse fuse-loop nbd" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto in-process fuse fuse-loop nbd" -- "${cur}"))
                     return 0
                     ;;
                 --workload)
@@ -2360,6 +2364,14 @@ _keyway() {
                     return 0
                     ;;
                 --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --delta)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --minutes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2467,7 +2479,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__run)
-            opts="-v -q -h --target --list --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --destroy-data --html --save --json --yes --verbose --quiet --help"
+            opts="-v -q -h --target --list --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --delta --minutes --wide --destroy-data --html --save --json --yes --verbose --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2482,7 +2494,7 @@ _keyway() {
                     return 0
                     ;;
                 --path)
-                    COMPREPLY=($(compgen -W "in-process fuse fuse-loop nbd" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto in-process fuse fuse-loop nbd" -- "${cur}"))
                     return 0
                     ;;
                 --workload)
@@ -2502,6 +2514,14 @@ _keyway() {
                     return 0
                     ;;
                 --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --delta)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --minutes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

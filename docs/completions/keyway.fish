@@ -54,6 +54,7 @@ complete -c keyway -n "__fish_keyway_needs_command" -f -a "bench" -d 'Measure ci
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "lab" -d 'Measure what encryption costs on a drive, modelled or real'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "doctor" -d 'Tell what this machine can do, what would be chosen, and why'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l report -d 'Where the page with the measurements goes [default: report.html]' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand demo" -l minutes -d 'Measure for so long at most, until all that encryption costs is decided [default: 1]' -r
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -987,7 +988,8 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_s
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -f -a "replay" -d 'Make a trace\'s requests again, on a modelled drive or on a file or device'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l target -d 'What is measured: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l drive -d 'The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost' -r
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l path -d 'How requests reach the volumes' -r -f -a "in-process\t'The engine is called in this process'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l path -d 'How requests reach the volumes' -r -f -a "auto\t'As `open` would attach them here; in this process on a modelled drive'
+in-process\t'The engine is called in this process'
 fuse\t'Through the file of a FUSE mount'
 fuse-loop\t'Through a loop device on that file (root)'
 nbd\t'Through an NBD server and a client of our own'"
@@ -996,6 +998,8 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l seconds -d 'Make each run this long, in seconds' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l runs -d 'Make so many runs' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l scale -d 'Of workloads that copy files or make volumes, this part of the files and bytes: 0.01 for a hundredth' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l delta -d 'A change by less than this is none, in percent: 3, and 1 for drives that encrypt by themselves, unless given' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l minutes -d 'Measure for so many minutes at most' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l html -d 'Write a report with charts: one HTML file that needs nothing else' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l save -d 'Keep everything that was measured, for `lab report`' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l list -d 'Name the workloads that are shipped, and do nothing'
@@ -1004,6 +1008,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l verify -d 'Read back what was written and compare it, after each turn'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l buffered -d 'Go through the page cache where a file is read: what many benchmarks do by mistake'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l no-bare -d 'Do not measure the drive without Keyway\'s code between as well'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l wide -d 'Tell all that is known of each test, in lines of more than 80 columns'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l destroy-data -d 'Overwrite the file or device that is named as the drive'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l yes -d 'Do what destroys data without asking'
@@ -1013,7 +1018,8 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l baseline -d 'What the others are held against' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l with -d 'What is compared with it: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l drive -d 'The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost' -r
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l path -d 'How requests reach the volumes' -r -f -a "in-process\t'The engine is called in this process'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l path -d 'How requests reach the volumes' -r -f -a "auto\t'As `open` would attach them here; in this process on a modelled drive'
+in-process\t'The engine is called in this process'
 fuse\t'Through the file of a FUSE mount'
 fuse-loop\t'Through a loop device on that file (root)'
 nbd\t'Through an NBD server and a client of our own'"
@@ -1022,6 +1028,8 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l seconds -d 'Make each run this long, in seconds' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l runs -d 'Make so many runs' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l scale -d 'Of workloads that copy files or make volumes, this part of the files and bytes: 0.01 for a hundredth' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l delta -d 'A change by less than this is none, in percent: 3, and 1 for drives that encrypt by themselves, unless given' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l minutes -d 'Measure for so many minutes at most' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l html -d 'Write a report with charts: one HTML file that needs nothing else' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l save -d 'Keep everything that was measured, for `lab report`' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l quick -d 'Short runs without rests: a first look, in a minute instead of a quarter of an hour'
@@ -1029,6 +1037,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l verify -d 'Read back what was written and compare it, after each turn'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l buffered -d 'Go through the page cache where a file is read: what many benchmarks do by mistake'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l no-bare -d 'Do not measure the drive without Keyway\'s code between as well'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l wide -d 'Tell all that is known of each test, in lines of more than 80 columns'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l destroy-data -d 'Overwrite the file or device that is named as the drive'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l yes -d 'Do what destroys data without asking'

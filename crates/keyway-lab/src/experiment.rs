@@ -11,7 +11,7 @@ use crate::result::{Comparison, Flag, Metric, Sample, Series};
 use crate::sectors::Subject;
 use crate::workload::{Data, Requests, Workload};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Before a slice counts, requests are made for this part of it, but no longer than the second value.
 const RAMP: (f64, Duration) = (0.1, Duration::from_millis(100));
@@ -65,7 +65,11 @@ pub fn measure(
         };
         one_turn(entrant, cell, turn)
     };
+    let began = Instant::now();
     let mut outcome = interleave(&workload.name, &cells, &names, workload.turns, stop, watch, make);
+    // A busy machine, or a request that takes longer than a turn, makes turns longer than they were planned.
+    let made = outcome.series.iter().map(|series| series.samples.len()).sum::<usize>().max(1);
+    let turn = (began.elapsed() / made as u32).max(time + ramp);
     let compressed = outcome.error.is_none() && compresses(requests, entrants, stop);
     let small = original.span_bytes().is_some_and(|span| requests.span_bytes < span);
     let mut facts: Vec<CellFacts> = requests
@@ -85,7 +89,7 @@ pub fn measure(
         .collect();
     let known: Vec<EntrantFacts> = entrants.iter().map(|e| e.facts.clone()).collect();
     let (facts, entrants, names) = (&mut *facts, &*known, &*names);
-    let mut looks = Looks { workload, facts, entrants, names, judging, turn: time + ramp };
+    let mut looks = Looks { workload, facts, entrants, names, judging, turn };
     let mut comparisons = looks.decide(&mut outcome, stop, watch, make);
     let Outcome { series, missing, error } = outcome;
     if error.is_some() {

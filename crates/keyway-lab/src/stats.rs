@@ -325,7 +325,7 @@ mod tests {
         for mut world in worlds() {
             let looks = if world.noise < 0.05 { 5 } else { 9 };
             for (effect, right) in [(0.94, Verdict::Costs), (1.0, Verdict::Equal)] {
-                let found = (0..40).filter(|_| world.said(effect, 0.03, 12, looks) == right).count();
+                let found = (0..40).filter(|_| world.said(effect, 0.03, 3, looks) == right).count();
                 assert!(found >= 38, "noise {}, {effect}: {found} of 40", world.noise);
             }
         }

@@ -46,8 +46,8 @@ pub(crate) struct Common {
     /// A change by less than this is none, in percent: 3, and 1 for drives that encrypt by themselves, unless given
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(super) delta: Option<f64>,
-    /// Measure for so long at most, beyond the workload's own turns where something is undecided; unless given, twice what
-    /// those take
+    /// Measure for so many minutes at most; unless given, twice what the workload plans. What is undecided after the
+    /// workload's own turns is measured on
     #[arg(long, value_name = "N", value_parser = minutes)]
     pub(super) minutes: Option<f64>,
     /// Tell all that is known of each test, in lines of more than 80 columns
