@@ -1,6 +1,7 @@
 # Runs in the guest: servers are killed while they make their ublk device; then a user without root has one, where this
 # script stands in for udev.
 #
+# long:     where it is there, it is tried more often
 # said.tsv: what was found
 export LC_ALL=C
 modprobe -a ublk_drv
@@ -27,7 +28,8 @@ left() {
 echo "killed at birth"
 unborn=0 round=0
 # Until it has happened in the very middle, and some more: before there is a device, when it is shown, and after.
-while [ $round -lt 8 ] || { [ $unborn -lt 2 ] && [ $round -lt 30 ]; }; do
+if [ -f long ]; then least=8 most=30; else least=4 most=10; fi
+while [ $round -lt $least ] || { [ $unborn -lt 1 ] && [ $round -lt $most ]; }; do
     round=$((round + 1))
     opens /tmp/volume &
     caller=$!

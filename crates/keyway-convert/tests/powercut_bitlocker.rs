@@ -44,7 +44,7 @@ fn cases() -> Vec<Case> {
 /// Cuts that each conversion is put through, at least: of each kind as many.
 fn cuts_wanted(cases: &[Case], case: &Case) -> u64 {
     let same = cases.iter().filter(|other| other.kind == case.kind).count() as u64;
-    if std::env::var_os("KEYWAY_SLOW").is_some() { 16_800 / same } else { 750 / same }
+    if std::env::var_os("KEYWAY_SLOW").is_some() { 16_800 / same } else { 400 / same }
 }
 
 impl Interrupted for Case {

@@ -52,7 +52,7 @@ impl Interrupted for Case {
 
 #[test]
 fn every_byte_is_right_after_any_loss_of_power() {
-    let cuts = if std::env::var_os("KEYWAY_SLOW").is_some() { 8_000 } else { 250 };
+    let cuts = if std::env::var_os("KEYWAY_SLOW").is_some() { 8_000 } else { 100 };
     for case in Case::all() {
         cut_over_and_over(&case, cuts);
     }
