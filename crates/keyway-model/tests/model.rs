@@ -92,6 +92,43 @@ fn a_write_cache_takes_a_burst_and_then_gives_the_discs_own_pace() {
     assert!(drive.clock().now() - before > 1_000_000_000, "what the cache held is written out");
 }
 
+/// GNOME Disks' stretches: a page, so that the heads are there, and 10 MiB from the same place on.
+#[test]
+fn a_stretch_after_its_first_page_is_as_fast_as_its_track() {
+    const LEN: usize = 10 << 20;
+    for (name, outer, inner) in [("toshiba-x300", 254.0, 115.0), ("seagate-ultra-slim", 140.0, 65.0)] {
+        let drive = drive(name, Clock::simulated());
+        let mut bytes = vec![0; LEN];
+        for n in 0..100u64 {
+            let at = (drive.size() - LEN as u64) / 100 * n / 4096 * 4096;
+            drive.read_at(&mut bytes[..4096], at).unwrap();
+            let before = drive.clock().now();
+            drive.read_at(&mut bytes, at).unwrap();
+            let mb_s = LEN as f64 * 1e3 / (drive.clock().now() - before) as f64;
+            let track = outer - (outer - inner) * at as f64 / drive.size() as f64;
+            assert!((0.98..1.02).contains(&(mb_s / track)), "{name} at {n} %: {mb_s:.1} for {track:.1}");
+        }
+    }
+}
+
+#[test]
+fn what_was_read_or_read_ahead_comes_from_memory_and_nothing_else_does() {
+    let drive = drive("toshiba-x300", Clock::simulated());
+    let took = |at: u64, len: usize| {
+        let before = drive.clock().now();
+        drive.read_at(&mut vec![0; len], at).unwrap();
+        (drive.clock().now() - before) as f64 / 1e6
+    };
+    let far = 1 << 40;
+    assert!(took(far, 1 << 20) > 4.0);
+    assert!(took(far, 4096) < 0.1, "it was just read");
+    assert!(took(far + (512 << 10), 4096) < 0.1, "so was that");
+    // Before it, and further on than is kept, nothing was read.
+    assert!(took(far - 4096, 4096) > 1.0);
+    assert!(took(far + (64 << 20), 4096) > 1.0);
+    assert!(took(far, 4096) > 1.0, "another place is in memory now");
+}
+
 /// A flash drive with reads that take so long.
 fn slow(latency_us: u32) -> DriveModel {
     let text = include_str!("../drives/samsung-840-pro.toml");

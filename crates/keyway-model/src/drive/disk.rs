@@ -3,8 +3,8 @@
 //! *Seek*: the time grows with the square root of the distance, from the track-to-track time, so that
 //! its mean over random places is the data sheet's. *Rotation*: the disc's angle follows from the
 //! time, and every address has its own; the head waits until they meet. *Transfer*: the rate falls
-//! evenly from the outermost track, where the addresses begin, to the innermost. A sequential reader
-//! is served from what was read ahead. Writes go into the cache, which is written out in the
+//! evenly from the outermost track, where the addresses begin, to the innermost; the bus takes the bytes
+//! while the disc turns. What was just read, and what comes after it, is served from memory. Writes go into the cache, which is written out in the
 //! background in an order of the drive's choosing. With several requests queued the drive picks the
 //! next one well: that is a factor on the time for seek and rotation, which grows with the queue.
 
@@ -16,6 +16,9 @@ use std::collections::VecDeque;
 /// Mean of the square root of the distance between two random places in 0..1: 8/15.
 const MEAN_ROOT: f64 = 8.0 / 15.0;
 
+/// Bytes that a disc has read before the first of them goes over the bus: a physical sector.
+const LAST_PIECE: usize = 4096;
+
 /// A hard disk's state.
 pub(super) struct Disk {
     p: DiskParameters,
@@ -26,8 +29,8 @@ pub(super) struct Disk {
     arm: u64,
     /// Completions of reads that may still be waiting, in order.
     reads: VecDeque<u64>,
-    /// A reader that goes on where it ended: there, and when the head has passed it.
-    ahead: Option<(u64, u64)>,
+    /// What the last reads have left in memory.
+    kept: Option<Kept>,
     /// Writes in the cache: when each is on the disc, and its length.
     cached: VecDeque<(u64, usize)>,
     cached_bytes: usize,
@@ -35,6 +38,16 @@ pub(super) struct Disk {
     written_to: u64,
     /// When the cache is empty.
     drained: u64,
+}
+
+/// A stretch in memory, which grows while the disc turns on.
+#[derive(Clone, Copy)]
+struct Kept {
+    from: u64,
+    /// Where the last read ended.
+    to: u64,
+    /// When the head has passed that.
+    passed: u64,
 }
 
 impl Disk {
@@ -45,7 +58,7 @@ impl Disk {
             free: 0,
             arm: 0,
             reads: VecDeque::new(),
-            ahead: None,
+            kept: None,
             cached: VecDeque::new(),
             cached_bytes: 0,
             written_to: 0,
@@ -94,16 +107,22 @@ impl Disk {
         let overhead = nanos(self.p.overhead_us * 1e3);
         let end = offset.saturating_add(len as u64);
         let media = transfer(len, self.rate(offset));
-        if let Some((next, passed)) = self.ahead
-            && next == offset
+        let bus = transfer(len, self.p.interface_mb_s);
+        let room = self.p.read_ahead_mib << 20;
+        if let Some(Kept { from, to, passed }) = self.kept
+            && (from..=to).contains(&offset)
         {
+            if end <= to {
+                return now + bus + overhead;
+            }
             // The disc went on turning, until as much was read ahead as is kept.
-            let kept = transfer((self.p.read_ahead_mib << 20) as usize, self.rate(offset));
-            let passed = passed.max(now.saturating_sub(kept)) + media;
-            self.ahead = Some((end, passed));
+            let ahead = transfer(room as usize, self.rate(offset));
+            let missing = transfer((end - to) as usize, self.rate(offset));
+            let passed = passed.max(now.saturating_sub(ahead)) + missing;
+            self.kept = Some(Kept { from: from.max(end.saturating_sub(room)), to: end, passed });
             self.arm = end;
             self.free = self.free.max(passed);
-            return passed.max(now + transfer(len, self.p.interface_mb_s)) + overhead;
+            return passed.max(now + bus) + overhead;
         }
         while self.reads.front().is_some_and(|done| *done <= now) {
             self.reads.pop_front();
@@ -117,14 +136,15 @@ impl Disk {
         self.drained += (passed - nanos(start)).min(self.drained.saturating_sub(now));
         self.free = passed;
         self.arm = end;
-        self.ahead = Some((end, passed));
+        self.kept = Some(Kept { from: offset.max(end.saturating_sub(room)), to: end, passed });
         self.reads.push_back(passed);
-        passed + transfer(len, self.p.interface_mb_s.max(self.rate(offset) * 4.0))
+        // All but the last piece has gone over the bus by then.
+        passed + bus.saturating_sub(media).max(transfer(len.min(LAST_PIECE), self.p.interface_mb_s))
     }
 
     fn write(&mut self, now: u64, offset: u64, len: usize) -> u64 {
         let overhead = nanos(self.p.overhead_us * 1e3);
-        self.ahead = None;
+        self.kept = None;
         let media = transfer(len, self.rate(offset));
         let sequential = self.written_to == offset;
         let work = if sequential {
