@@ -14,7 +14,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 /// Seconds matter here, not figures.
-const SHORT: &str = "--quick --seconds 0.04 --size 16M";
+const SHORT: &str = "--quick --seconds 0.04 --minutes 0.01 --size 16M";
 
 fn has(document: &Value, cell: &str, target: &str) -> bool {
     let rows = document["cells"].as_array().expect("cells");
@@ -44,6 +44,20 @@ fn the_paths_through_fuse_reach_the_volume_and_are_taken_down() {
         let ours = cli.keyway.folder().display().to_string();
         assert!(!mounts.contains(&ours), "{path}: {mounts}");
     }
+    // Nothing said about the way: the one that a volume would be opened by.
+    let document =
+        cli.json(0, &format!("lab compare --with veracrypt:aes --drive @disk --workload quick {SHORT}"));
+    assert_eq!(document["path"], *paths.last().expect("one at least"));
+    assert_eq!(document["cells"][0]["baseline"], "bare");
+    // A modelled drive's own time is not to be hidden by that of a way.
+    let model =
+        "lab compare --with veracrypt:aes --drive model:samsung-990-pro --reads-only --workload quick";
+    let document = cli.json(0, &format!("{model} {SHORT}"));
+    assert_eq!(document["path"], "in-process");
+    let against_plain = cli.json(0, &format!("{model} --no-bare {SHORT}"));
+    assert!(has(&against_plain, "RND4K Q1T1 read", "veracrypt:aes"));
+    assert_eq!(against_plain["cells"][0]["baseline"], "plain");
+    assert!(against_plain["cells"][0]["path_cost"].is_null());
 }
 
 #[test]
