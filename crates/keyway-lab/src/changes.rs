@@ -33,14 +33,15 @@ impl Changes {
     /// Nothing is left of it, or what is left does not fit the span.
     pub fn apply(&self, workload: &Workload) -> Result<Workload, LabError> {
         let mut workload = workload.clone();
+        let once = matches!(workload.kind, Procedure::Condition(_));
         let turns = &mut workload.turns;
-        if self.quick {
+        if self.quick && !once {
             let (seconds, runs, slices) = QUICK;
             *turns =
                 Turns { runs, seconds: seconds.min(turns.seconds), pause_seconds: 0.0, discarded: 1, slices };
         }
         turns.seconds = self.seconds.unwrap_or(turns.seconds);
-        turns.runs = self.runs.unwrap_or(turns.runs);
+        turns.runs = self.runs.filter(|_| !once).unwrap_or(turns.runs);
         if let Some(scale) = self.scale {
             scaled(&mut workload.kind, scale);
         }

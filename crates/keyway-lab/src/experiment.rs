@@ -5,12 +5,12 @@ use crate::entrant::Entrant;
 use crate::error::LabError;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging};
-use crate::load::{self, Turn};
+use crate::load::{self, Turn, seed_of};
 use crate::looks::Looks;
 use crate::result::{Comparison, Flag, Metric, Sample, Series};
 use crate::sectors::Subject;
 use crate::workload::{Data, Requests, Workload};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 /// Before a slice counts, requests are made for this part of it, but no longer than the second value.
@@ -50,16 +50,21 @@ pub fn measure(
     let slice = workload.turns.seconds / f64::from(workload.turns.slices.max(1));
     let time = Duration::from_secs_f64(slice.clamp(0.001, 86_400.0));
     let ramp = time.mul_f64(RAMP.0).min(RAMP.1);
+    let bytes = requests.run_bytes.map(|bytes| bytes / u64::from(workload.turns.slices.max(1)));
+    // Where the sequence of each cell goes on.
+    let places: Vec<AtomicU64> = requests.cells.iter().map(|_| AtomicU64::new(0)).collect();
     let make = |slot: Slot| {
-        let (Some(cell), Some(entrant)) = (requests.cells.get(slot.cell), entrants.get(slot.entrant)) else {
+        let cell = requests.cells.get(slot.cell).zip(places.get(slot.cell));
+        let (Some((cell, place)), Some(entrant)) = (cell, entrants.get(slot.entrant)) else {
             return Err(LabError::Stopped);
         };
-        // The data's seed is the run's: a drive that notices repetition would otherwise be helped.
         let turn = Turn {
             time,
+            bytes,
             ramp,
             data: requests.data,
-            seed: slot.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            seed: slot.seed,
+            place,
             verify: requests.verify,
             stop,
         };
@@ -129,12 +134,13 @@ fn compresses(requests: &Requests, entrants: &[Entrant], stop: &AtomicBool) -> b
     if requests.data == Data::Random {
         return false;
     }
-    let (mut plain, mut random) = (Vec::new(), Vec::new());
+    let (mut plain, mut random, place) = (Vec::new(), Vec::new(), AtomicU64::new(0));
     for round in 0..16u32 {
         let first = round % 4 == 0 || round % 4 == 3;
         let data = if first { requests.data } else { Data::Random };
         let (time, ramp) = (Duration::from_millis(60), Duration::from_millis(10));
-        let turn = Turn { time, ramp, data, seed: u64::from(round / 2), verify: false, stop };
+        let seed = seed_of(&[u64::from(round)]);
+        let turn = Turn { time, bytes: None, ramp, data, seed, place: &place, verify: false, stop };
         let Ok(sample) = load::run(&baseline.subject, cell, turn) else { return false };
         let Some(speed) = sample.value(Metric::MbS) else { return false };
         if first { plain.push(speed) } else { random.push(speed) }

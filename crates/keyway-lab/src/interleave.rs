@@ -1,6 +1,7 @@
 //! Turns: every entrant runs every cell, in one order and then in the other (A B B A).
 
 use crate::error::LabError;
+use crate::load::seed_of;
 use crate::result::{Sample, Series};
 use crate::workload::{Turns, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +16,7 @@ pub struct Slot {
     pub entrant: usize,
     /// Number of the run; `None` while the runs are made that are thrown away.
     pub run: Option<u32>,
-    /// The same for all entrants in the same slice: they touch the same blocks.
+    /// One of its own: no turn touches the blocks of another, neither its own side's nor a neighbour's.
     pub seed: u64,
 }
 
@@ -70,7 +71,7 @@ pub fn interleave(
     let (mut missing, mut error) = (Vec::new(), None);
     for (done, slot) in order.iter().enumerate() {
         watch.turn(*slot, done, order.len());
-        let pause = turns.pause_seconds > 0.0 && done > 0 && starts_run(&order, done);
+        let pause = turns.pause_seconds > 0.0 && done > 0 && starts_cell(&order, done);
         let rested = !pause || rest(Duration::from_secs_f64(turns.pause_seconds), stop);
         let sample = if rested { turn(*slot) } else { Err(LabError::Stopped) };
         match sample {
@@ -101,32 +102,38 @@ pub fn interleave(
     Outcome { series, missing, error }
 }
 
-/// All turns in their order: cell by cell, run by run.
+/// All turns in their order: cell by cell, run by run. Every two slices have an order and its reverse, and the next
+/// two begin with the next entrant: whatever the drive is like at first, cold or hot, each is the first equally often.
 fn schedule(cells: usize, entrants: usize, turns: Turns) -> Vec<Slot> {
     let mut order = Vec::new();
     for cell in 0..cells {
         let discarded = (0..turns.discarded.min(1)).map(|_| (None, 1));
         let counted = (0..turns.runs).map(|run| (Some(run), turns.slices));
+        let mut number = 0;
         for (run, slices) in discarded.chain(counted) {
             for slice in 0..slices {
-                // Two neighbours of a slice pair touch the same blocks in the same order.
-                let seed = (cell as u64) << 32 | u64::from(run.map_or(0, |r| r + 1)) << 16 | u64::from(slice);
-                let slot = |entrant| Slot { cell, entrant, run, seed };
-                if slice % 2 == 0 {
+                let slot = |place: usize| {
+                    let entrant = (place + number / 2) % entrants;
+                    let of_run = run.map_or(0, |r| u64::from(r) + 1);
+                    let seed = seed_of(&[cell as u64, of_run, u64::from(slice), entrant as u64]);
+                    Slot { cell, entrant, run, seed }
+                };
+                if number % 2 == 0 {
                     order.extend((0..entrants).map(slot));
                 } else {
                     order.extend((0..entrants).rev().map(slot));
                 }
+                number += usize::from(run.is_some());
             }
         }
     }
     order
 }
 
-/// Whether a new run starts here.
-fn starts_run(order: &[Slot], at: usize) -> bool {
-    let key = |n: usize| order.get(n).map(|p| (p.cell, p.run));
-    key(at) != key(at.wrapping_sub(1))
+/// Whether a new cell starts here.
+fn starts_cell(order: &[Slot], at: usize) -> bool {
+    let cell = |n: usize| order.get(n).map(|p| p.cell);
+    cell(at) != cell(at.wrapping_sub(1))
 }
 
 /// Sleeps; says whether nobody stopped it.
@@ -159,6 +166,32 @@ mod tests {
         let (thrown, counted) = order.split_at(3);
         assert_eq!(thrown, [(0, None), (1, None), (2, None)]);
         assert_eq!(counted.iter().map(|p| p.0).collect::<Vec<_>>(), [0, 1, 2, 2, 1, 0]);
+    }
+
+    #[test]
+    fn rests_lie_between_cells() {
+        let order = schedule(3, 2, turns(2, 2, 1));
+        let starts: Vec<usize> = (1..order.len()).filter(|at| starts_cell(&order, *at)).collect();
+        // Two turns that are thrown away and eight that count.
+        assert_eq!(starts, [10, 20]);
+    }
+
+    #[test]
+    fn each_entrant_is_first_equally_often_and_no_seed_comes_twice() {
+        for entrants in 2..=4 {
+            let order = schedule(2, entrants, turns(3, 2 * entrants as u32, 1));
+            let mut first = vec![0; entrants];
+            let counted: Vec<_> = order.iter().filter(|p| p.run.is_some()).collect();
+            counted.chunks(entrants).for_each(|slice| first[slice[0].entrant] += 1);
+            assert_eq!(first, vec![12; entrants]);
+            for slice in counted.chunks(entrants) {
+                let mut all: Vec<_> = slice.iter().map(|p| p.entrant).collect();
+                all.sort_unstable();
+                assert_eq!(all, (0..entrants).collect::<Vec<_>>());
+            }
+            let seeds: std::collections::HashSet<_> = order.iter().map(|p| p.seed).collect();
+            assert_eq!(seeds.len(), order.len());
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::error::LabError;
 use crate::interleave::{Outcome, Slot, Watch, interleave};
 use crate::judge::{CellFacts, EntrantFacts, Judging, judge};
+use crate::load::seed_of;
 use crate::result::{Comparison, Sample, Series, Verdict};
 use crate::stats::{Interval, TURNS_PER_BLOCK, blocks_to_decide};
 use crate::workload::{Turns, Workload};
@@ -110,7 +111,7 @@ impl Looks<'_> {
         let place = |slot: Slot| Slot {
             cell,
             run: slot.run.map(|run| run + done),
-            seed: slot.seed + ((cell as u64) << 32) + (u64::from(done) << 16),
+            seed: seed_of(&[slot.seed, cell as u64, u64::from(done)]),
             ..slot
         };
         let more = interleave(

@@ -99,7 +99,9 @@ const RAMP: Duration = Duration::from_millis(50);
 fn ours(path: &Path, cell: &Cell, seed: u64) -> f64 {
     let stop = AtomicBool::new(false);
     let subject = Subject::File { path: path.to_owned(), start: 0, len: SPAN, direct: true };
-    let turn = Turn { time: TURN, ramp: RAMP, data: Data::Random, seed, verify: false, stop: &stop };
+    let place = Default::default();
+    let (time, ramp, data) = (TURN, RAMP, Data::Random);
+    let turn = Turn { time, bytes: None, ramp, data, seed, place: &place, verify: false, stop: &stop };
     load::run(&subject, cell, turn).expect("it runs").value(Metric::MbS).expect("a speed")
 }
 

@@ -31,7 +31,17 @@ fn is_flagged(path: &Path, round: u32, direct: bool) -> (bool, u64) {
     };
     let (time, ramp) = (Duration::from_millis(20), Duration::from_millis(2));
     let stop = AtomicBool::new(false);
-    let turn = Turn { time, ramp, data: Data::Random, seed: 1, verify: false, stop: &stop };
+    let place = Default::default();
+    let turn = Turn {
+        time,
+        bytes: None,
+        ramp,
+        data: Data::Random,
+        seed: 1,
+        place: &place,
+        verify: false,
+        stop: &stop,
+    };
     let sample = load::run(&subject, &cell, turn).expect("it runs");
     (sample.flags.contains(&Flag::PageCache), sample.bytes_read)
 }

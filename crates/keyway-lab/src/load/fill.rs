@@ -27,6 +27,21 @@ pub(crate) fn fill(buf: &mut [u8], data: Data, rng: &mut Rng) {
     }
 }
 
+/// Bytes that a drive may compare with what it holds already.
+const PAGE: usize = 4096;
+
+/// Makes a buffer that was written before unlike anything that was: random data has no page twice. Each page gets a new
+/// beginning, as fio's buffers do; all of its bytes would take the time of the thread that keeps the drive busy.
+pub(crate) fn refresh(buf: &mut [u8], data: Data, rng: &mut Rng) {
+    if data == Data::Random {
+        for page in buf.chunks_mut(PAGE) {
+            for (byte, new) in page.iter_mut().zip(rng.next().to_le_bytes()) {
+                *byte = new;
+            }
+        }
+    }
+}
+
 /// Writes random bytes from the start and puts them on the medium.
 pub(crate) fn write_noise(store: &dyn Store, bytes: u64, stop: &AtomicBool) -> Result<(), LabError> {
     let mut piece = AlignedBuf::zeroed(PIECE);
@@ -40,4 +55,24 @@ pub(crate) fn write_noise(store: &dyn Store, bytes: u64, stop: &AtomicBool) -> R
         store.write_at(&piece, at)?;
     }
     Ok(store.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refreshed_buffer_has_no_page_twice() {
+        let (mut rng, mut seen) = (Rng::new(1), std::collections::HashSet::new());
+        let mut buf = vec![0; 10 * PAGE + 512];
+        fill(&mut buf, Data::Random, &mut rng);
+        for _ in 0..50 {
+            buf.chunks(PAGE).for_each(|page| assert!(seen.insert(page.to_vec())));
+            refresh(&mut buf, Data::Random, &mut rng);
+        }
+        // Others are to be compressed, and stay what they are.
+        let before = buf.clone();
+        refresh(&mut buf, Data::Pattern, &mut rng);
+        assert_eq!(buf, before);
+    }
 }

@@ -1,6 +1,6 @@
 //! One request at a time, on whatever a subject is.
 
-use super::fill::fill;
+use super::fill::{fill, refresh};
 use super::offsets::Rng;
 use crate::error::LabError;
 use crate::sectors::{Sectors, Subject, Window};
@@ -78,7 +78,8 @@ enum Medium {
 }
 
 impl Lane {
-    pub(crate) fn of(subject: &Subject) -> Result<Self, LabError> {
+    /// For a turn with this seed.
+    pub(crate) fn of(subject: &Subject, seed: u64) -> Result<Self, LabError> {
         let medium = match subject {
             Subject::Queued { open, start, .. } => {
                 Medium::Queue { queue: open(), start: *start, done: Vec::new() }
@@ -88,7 +89,7 @@ impl Lane {
                 None => return Err(LabError::Unsuited("it has no sectors".to_owned())),
             },
         };
-        Ok(Self { medium, buf: AlignedBuf::default(), rng: Rng::new(0x1a9e), size: subject.size() })
+        Ok(Self { medium, buf: AlignedBuf::default(), rng: Rng::new(seed), size: subject.size() })
     }
 
     pub(crate) fn size(&self) -> u64 {
@@ -118,6 +119,7 @@ impl Lane {
             self.buf.resize(len);
             fill(&mut self.buf, Data::Random, &mut self.rng);
         }
+        refresh(&mut self.buf, Data::Random, &mut self.rng);
         self.request(Action::Write, len, offset)
     }
 

@@ -2,8 +2,7 @@
 //!
 //! Files and devices are driven through io_uring, a ring per thread; stores that have a queue of their
 //! own (modelled drives) by a queue per thread; other sectors in this process by a thread per request
-//! in flight. All draw their offsets from the same generator and stop at the
-//! same moment: a request counts when it is finished before the end.
+//! in flight. All draw their offsets from the same generator, and count in the same way.
 
 mod cache_watch;
 mod fill;
@@ -17,10 +16,10 @@ mod turn;
 mod verify;
 mod workers;
 
-pub(crate) use fill::{PIECE, fill, write_noise};
+pub(crate) use fill::{PIECE, fill, refresh, write_noise};
 pub(crate) use lane::{Lane, sectors};
 pub(crate) use meter::Meter;
-pub(crate) use offsets::Rng;
+pub(crate) use offsets::{Rng, seed_of};
 pub use turn::Turn;
 
 use crate::cell::Cell;
@@ -29,7 +28,8 @@ use crate::result::{Flag, Metric, Sample};
 use crate::sectors::Subject;
 use cache_watch::CacheWatch;
 use std::sync::atomic::Ordering;
-use tally::Load;
+use std::time::Instant;
+use tally::{Load, Progress, counted_time};
 use verify::Proof;
 
 /// Runs a cell on a subject for one turn.
@@ -46,8 +46,10 @@ pub fn run(subject: &Subject, cell: &Cell, turn: Turn<'_>) -> Result<Sample, Lab
     let cache = CacheWatch::start(subject, &cell);
     let meter = Meter::start();
     let proof = Proof::of(&cell, turn);
-    let load = Load { cell: &cell, turn, proof: proof.as_ref() };
-    let (tallies, seconds) = match subject {
+    let (progress, from) = (Progress::of(&cell, turn), turn.place.load(Ordering::Relaxed));
+    let (proof_of, origin) = (proof.as_ref(), Instant::now());
+    let load = Load { cell: &cell, turn, proof: proof_of, progress: &progress, from, origin };
+    let tallies = match subject {
         Subject::File { path, start, direct, .. } => ring::run(path, *start, *direct, load)?,
         Subject::InProcess(sectors) => workers::run(sectors.as_ref(), load)?,
         Subject::Queued { open, start, .. } => queued::run(open.as_ref(), *start, load)?,
@@ -55,6 +57,7 @@ pub fn run(subject: &Subject, cell: &Cell, turn: Turn<'_>) -> Result<Sample, Lab
     if turn.stop.load(Ordering::Relaxed) {
         return Err(LabError::Stopped);
     }
+    let (seconds, counted) = counted_time(&tallies);
     let mut sample = Sample { seconds, ..Sample::default() };
     for tally in tallies {
         sample.bytes_read += tally.reads * cell.block_bytes;
@@ -68,8 +71,7 @@ pub fn run(subject: &Subject, cell: &Cell, turn: Turn<'_>) -> Result<Sample, Lab
     if sample.operations > 0 {
         sample.values.insert(Metric::LatencyUs, sample.latency.mean_us());
     }
-    // What was spent on the ramp is not counted; the share is by time.
-    let counted = seconds / (seconds + turn.ramp.as_secs_f64());
+    // What was spent before counting began is left out; the share is by time.
     let (cpu, joules) = meter.spent();
     sample.cpu_seconds = cpu * counted;
     sample.joules = joules.map(|j| j * counted);
@@ -96,7 +98,8 @@ mod tests {
 
     fn turn(stop: &AtomicBool) -> Turn<'_> {
         let (time, ramp) = (Duration::from_millis(60), Duration::from_millis(10));
-        Turn { time, ramp, data: Data::Random, seed: 1, verify: false, stop }
+        let place = Box::leak(Box::default());
+        Turn { time, bytes: None, ramp, data: Data::Random, seed: 1, place, verify: false, stop }
     }
 
     fn subjects() -> Vec<(Subject, Option<tempfile::TempDir>)> {

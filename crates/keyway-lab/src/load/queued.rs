@@ -1,17 +1,16 @@
 //! Stores that take many requests from one thread: a queue per thread of the cell, kept full.
 
-use super::fill::fill;
-use super::offsets::{Cursor, Rng, next};
-use super::tally::{Load, Tally};
+use super::fill::{fill, refresh};
+use super::offsets::{Cursor, Rng, next, seed_of};
+use super::tally::{Counter, Load, Tally};
 use crate::cell::Direction;
 use crate::error::LabError;
-use crate::histogram::Recorder;
 use crate::sectors::OpenQueue;
 use keyway_store::{Action, AlignedBuf, Queue, Request, StoreError};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(super) fn run(open: &OpenQueue, start: u64, load: Load<'_>) -> Result<(Vec<Tally>, f64), LabError> {
+pub(super) fn run(open: &OpenQueue, start: u64, load: Load<'_>) -> Result<Vec<Tally>, LabError> {
     let threads = load.cell.threads.max(1);
     let ready = Barrier::new(threads as usize);
     let failed = AtomicBool::new(false);
@@ -29,14 +28,11 @@ pub(super) fn run(open: &OpenQueue, start: u64, load: Load<'_>) -> Result<(Vec<T
         all
     });
     let mut tallies = Vec::new();
-    let mut seconds = 0f64;
     for result in results {
         let died = |_| LabError::Unsuited("a thread of the load generator died".to_owned());
-        let (tally, took) = result.map_err(died)??;
-        tallies.push(tally);
-        seconds = seconds.max(took);
+        tallies.push(result.map_err(died)??);
     }
-    Ok((tallies, seconds))
+    Ok(tallies)
 }
 
 struct Keeper<'a> {
@@ -49,11 +45,11 @@ struct Keeper<'a> {
 }
 
 impl Keeper<'_> {
-    fn run(&self) -> Result<(Tally, f64), StoreError> {
+    fn run(&self) -> Result<Tally, StoreError> {
         let mut queue = (self.open)();
         let blocks = self.load.cell.span_bytes / self.load.cell.block_bytes;
         let depth = u64::from(self.load.cell.queue_depth).min(blocks).clamp(1, 4096);
-        let mut rng = Rng::new(self.load.turn.seed ^ (u64::from(self.thread) << 48));
+        let mut rng = Rng::new(seed_of(&[self.load.turn.seed, u64::from(self.thread)]));
         let mut buffers: Vec<AlignedBuf> = Vec::new();
         for _ in 0..depth {
             let mut buffer = AlignedBuf::zeroed(self.load.cell.block_bytes as usize);
@@ -75,19 +71,23 @@ impl Keeper<'_> {
         queue: &mut dyn Queue,
         buffers: Vec<AlignedBuf>,
         rng: &mut Rng,
-    ) -> Result<(Tally, f64), StoreError> {
-        let cursor = Cursor::new(self.load.cell, self.thread);
-        let counted_from = queue.now() + self.load.turn.ramp.as_nanos() as u64;
-        let until = counted_from + self.load.turn.time.as_nanos() as u64;
+    ) -> Result<Tally, StoreError> {
+        let Load { cell, turn, proof, .. } = self.load;
+        let cursor = Cursor::new(cell, self.thread, self.load.from);
+        let mut data = Rng::new(rng.next());
+        let mut counter = Counter::new(self.load, queue.now());
         let mut since = vec![0u64; buffers.len()];
         let mut begin = |queue: &mut dyn Queue, tag: u64, mut buf: AlignedBuf, since: &mut [u64]| {
-            let (at, direction) = next(self.load.cell, &cursor, rng);
+            let (at, direction) = next(cell, &cursor, rng);
             let action = match direction {
                 Direction::Read => Action::Read,
                 Direction::Write => Action::Write,
             };
-            if let Some(proof) = self.load.proof.filter(|_| direction == Direction::Write) {
-                proof.prepare(&mut buf, at);
+            if direction == Direction::Write {
+                match proof {
+                    Some(proof) => proof.prepare(&mut buf, at),
+                    None => refresh(&mut buf, turn.data, &mut data),
+                }
             }
             if let Some(since) = since.get_mut(tag as usize) {
                 *since = queue.now();
@@ -97,26 +97,18 @@ impl Keeper<'_> {
         for (tag, buffer) in (0..).zip(buffers) {
             begin(queue, tag, buffer, &mut since)?;
         }
-        let mut tally = Tally::default();
-        let mut recorder = Recorder::default();
         let mut done = Vec::new();
-        let mut now = queue.now();
-        let mut counted = until;
-        while (now < until || !tally.has_enough())
-            && !self.load.turn.stop.load(Ordering::Relaxed)
+        while !counter.is_over(queue.now())
+            && !turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
             queue.complete(1, &mut done)?;
             for completion in done.drain(..) {
                 completion.result?;
-                now = queue.now();
-                if now >= counted_from && (now <= until || !tally.has_enough()) {
-                    counted = until.max(now);
-                    let began = since.get(completion.tag as usize).copied().unwrap_or(now);
-                    recorder.record(now.saturating_sub(began));
-                    let read = completion.action == Action::Read;
-                    tally.count(if read { Direction::Read } else { Direction::Write });
-                }
+                let now = queue.now();
+                let began = since.get(completion.tag as usize).copied().unwrap_or(now);
+                let read = completion.action == Action::Read;
+                counter.finish(if read { Direction::Read } else { Direction::Write }, began, now);
                 begin(queue, completion.tag, completion.buf, &mut since)?;
             }
         }
@@ -124,7 +116,7 @@ impl Keeper<'_> {
             queue.complete(queue.in_flight(), &mut done)?;
             done.clear();
         }
-        tally.latency = recorder.finish();
-        Ok((tally, (counted.saturating_sub(counted_from) as f64 / 1e9).max(1e-9)))
+        cursor.leave(turn.place);
+        Ok(counter.done())
     }
 }

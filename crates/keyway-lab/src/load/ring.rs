@@ -1,12 +1,11 @@
 //! Files and devices: a ring per thread, filled up again whenever a request is finished.
 
-use super::fill::fill;
-use super::offsets::{Cursor, Rng, next};
-use super::tally::{Load, Tally, Times};
+use super::fill::{fill, refresh};
+use super::offsets::{Cursor, Rng, next, seed_of};
+use super::tally::{Counter, Load, Tally};
 use super::turn::Turn;
 use crate::cell::{Cell, Direction};
 use crate::error::LabError;
-use crate::histogram::Recorder;
 use keyway_sys::{IoRing, Transfer};
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
@@ -15,14 +14,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
-pub(super) fn run(
-    path: &Path,
-    start: u64,
-    direct: bool,
-    load: Load<'_>,
-) -> Result<(Vec<Tally>, f64), LabError> {
+pub(super) fn run(path: &Path, start: u64, direct: bool, load: Load<'_>) -> Result<Vec<Tally>, LabError> {
     let Load { cell, turn, .. } = load;
     let fail = |doing| move |e: io::Error| LabError::io(doing, path, e);
     let mut options = OpenOptions::new();
@@ -56,22 +49,22 @@ pub(super) fn run(
         threads.into_iter().map(|t| t.join()).collect::<Vec<_>>()
     });
     let mut tallies = Vec::new();
-    let mut seconds = 0f64;
     for result in results {
-        let (tally, took) = result
-            .unwrap_or_else(|_| Err(io::Error::other("a thread of the load generator died")))
-            .map_err(fail(if cell.mix.writes() { "read or write" } else { "read" }))?;
-        tallies.push(tally);
-        seconds = seconds.max(took);
+        let died = |_| Err(io::Error::other("a thread of the load generator died"));
+        let doing = if cell.mix.writes() { "read or write" } else { "read" };
+        tallies.push(result.unwrap_or_else(died).map_err(fail(doing))?);
     }
-    Ok((tallies, seconds))
+    Ok(tallies)
 }
+
+/// A thread's data and its blocks are drawn apart.
+const DATA: u64 = 1;
 
 /// Everything that takes time and is not to be measured.
 fn prepare(file: std::fs::File, depth: u16, cell: &Cell, turn: Turn<'_>, thread: u32) -> io::Result<IoRing> {
     let mut ring = IoRing::new(file.into(), depth, cell.block_bytes as usize)?;
     if cell.mix.writes() {
-        let mut rng = Rng::new(turn.seed ^ (u64::from(thread) << 32) ^ 0xda7a);
+        let mut rng = Rng::new(seed_of(&[turn.seed, u64::from(thread), DATA]));
         for slot in 0..depth {
             if let Some(buffer) = ring.buffer_mut(slot) {
                 fill(buffer, turn.data, &mut rng);
@@ -92,40 +85,40 @@ struct Queue<'a> {
 impl Queue<'_> {
     /// Keeps the queue full until the time is over; then waits for what is in flight, which does
     /// not count.
-    fn keep_up(&self, mut ring: IoRing) -> io::Result<(Tally, f64)> {
-        let Load { cell, turn, proof } = self.load;
-        let began = Instant::now();
-        let times = Times::of(turn, began);
-        let cursor = Cursor::new(cell, self.thread);
-        let mut rng = Rng::new(turn.seed ^ (u64::from(self.thread) << 48));
+    fn keep_up(&self, mut ring: IoRing) -> io::Result<Tally> {
+        let Load { cell, turn, proof, from, .. } = self.load;
+        let began = self.load.now();
+        let mut counter = Counter::new(self.load, began);
+        let cursor = Cursor::new(cell, self.thread, from);
+        let mut rng = Rng::new(seed_of(&[turn.seed, u64::from(self.thread)]));
+        let mut data = Rng::new(rng.next());
         let mut under_way = vec![(began, Direction::Read); usize::from(self.depth)];
-        let mut begin =
-            |ring: &mut IoRing, slot: u16, under_way: &mut [(Instant, Direction)], now: Instant| {
-                let (at, direction) = next(cell, &cursor, &mut rng);
-                let transfer = match direction {
-                    Direction::Read => Transfer::Read,
-                    Direction::Write => Transfer::Write,
-                };
-                if let Some(entry) = under_way.get_mut(usize::from(slot)) {
-                    *entry = (now, direction);
-                }
-                let buffer = if direction == Direction::Write { ring.buffer_mut(slot) } else { None };
-                if let Some((proof, buffer)) = proof.zip(buffer) {
-                    proof.prepare(buffer.get_mut(..cell.block_bytes as usize).unwrap_or_default(), at);
-                }
-                ring.start(slot, transfer, self.start + at, cell.block_bytes as usize)?;
-                // Each request goes out by itself, as DiskSpd and fio do it: handed over many at a
-                // time they would cost less, and the figure would be another test's.
-                ring.submit(0)
+        let mut begin = |ring: &mut IoRing, slot: u16, under_way: &mut [(u64, Direction)], now: u64| {
+            let (at, direction) = next(cell, &cursor, &mut rng);
+            let transfer = match direction {
+                Direction::Read => Transfer::Read,
+                Direction::Write => Transfer::Write,
             };
+            if let Some(entry) = under_way.get_mut(usize::from(slot)) {
+                *entry = (now, direction);
+            }
+            let buffer = if direction == Direction::Write { ring.buffer_mut(slot) } else { None };
+            if let Some(buffer) = buffer.and_then(|b| b.get_mut(..cell.block_bytes as usize)) {
+                match proof {
+                    Some(proof) => proof.prepare(buffer, at),
+                    None => refresh(buffer, turn.data, &mut data),
+                }
+            }
+            ring.start(slot, transfer, self.start + at, cell.block_bytes as usize)?;
+            // Each request goes out by itself, as DiskSpd and fio do it: handed over many at a
+            // time they would cost less, and the figure would be another test's.
+            ring.submit(0)
+        };
         for slot in 0..self.depth {
-            begin(&mut ring, slot, &mut under_way, Instant::now())?;
+            begin(&mut ring, slot, &mut under_way, self.load.now())?;
         }
-        let mut tally = Tally::default();
-        let mut recorder = Recorder::default();
         let mut last = began;
-        let mut counted = began;
-        while (last < times.until || !tally.has_enough())
+        while !counter.is_over(last)
             && !turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
@@ -136,17 +129,13 @@ impl Queue<'_> {
             if moved? as u64 != cell.block_bytes {
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends too early"));
             }
-            last = Instant::now();
+            last = self.load.now();
             let (since, direction) =
                 under_way.get(usize::from(slot)).copied().unwrap_or((last, Direction::Read));
-            if times.counts(last, &tally) {
-                recorder.record(last.duration_since(since).as_nanos() as u64);
-                tally.count(direction);
-                counted = last;
-            }
+            counter.finish(direction, since, last);
             begin(&mut ring, slot, &mut under_way, last)?;
         }
-        tally.latency = recorder.finish();
-        Ok((tally, times.seconds(counted)))
+        cursor.leave(turn.place);
+        Ok(counter.done())
     }
 }

@@ -59,7 +59,7 @@ impl Proof {
 
     /// Reads everything back that was written.
     pub(super) fn check(&self, subject: &Subject, cell: &Cell, stop: &AtomicBool) -> Result<(), LabError> {
-        let mut lane = Lane::of(subject)?;
+        let mut lane = Lane::of(subject, self.seed)?;
         let block = cell.block_bytes;
         let at_once = (PIECE / block).max(1);
         let blocks = cell.span_bytes / block;
@@ -160,7 +160,20 @@ mod tests {
         };
         let stop = AtomicBool::new(false);
         let ramp = Duration::from_millis(2);
-        let done = run(&subject, &cell, Turn { time, ramp, data, seed: 9, verify: true, stop: &stop });
+        let done = run(
+            &subject,
+            &cell,
+            Turn {
+                time,
+                bytes: None,
+                ramp,
+                data,
+                seed: 9,
+                place: &AtomicU64::new(0),
+                verify: true,
+                stop: &stop,
+            },
+        );
         (done.map(|_| ()), worn.met.load(Ordering::Relaxed))
     }
 

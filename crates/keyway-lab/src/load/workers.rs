@@ -1,11 +1,10 @@
 //! Sectors in this process: a thread per request in flight, each with a buffer of its own.
 
-use super::fill::fill;
-use super::offsets::{Cursor, Rng, next};
-use super::tally::{Load, Tally, Times};
+use super::fill::{fill, refresh};
+use super::offsets::{Cursor, Rng, next, seed_of};
+use super::tally::{Counter, Load, Tally};
 use crate::cell::Direction;
 use crate::error::LabError;
-use crate::histogram::Recorder;
 use crate::sectors::Sectors;
 use keyway_store::AlignedBuf;
 use std::io;
@@ -62,18 +61,19 @@ impl Gate {
     }
 }
 
-pub(super) fn run(sectors: &dyn Sectors, load: Load<'_>) -> Result<(Vec<Tally>, f64), LabError> {
+pub(super) fn run(sectors: &dyn Sectors, load: Load<'_>) -> Result<Vec<Tally>, LabError> {
     let Load { cell, turn, .. } = load;
     let fail = |e: io::Error| LabError::io("use", Path::new("the volume under test"), e);
     // A queue longer than the span has blocks would have two requests on one block.
     let depth = u64::from(cell.queue_depth).min(cell.span_bytes / cell.block_bytes).clamp(1, 4096) as u32;
-    let cursors: Vec<Cursor> = (0..cell.threads.max(1)).map(|thread| Cursor::new(cell, thread)).collect();
+    let cursors: Vec<Cursor> =
+        (0..cell.threads.max(1)).map(|thread| Cursor::new(cell, thread, load.from)).collect();
     let (gate, failed) = (Gate::default(), AtomicBool::new(false));
     let results = thread::scope(|scope| {
         let mut handles = Vec::new();
         for (queue, cursor) in cursors.iter().enumerate() {
             for place in 0..depth {
-                let seed = turn.seed ^ ((queue as u64) << 48) ^ (u64::from(place) << 32);
+                let seed = seed_of(&[turn.seed, queue as u64, u64::from(place)]);
                 let worker = Worker { sectors, load, cursor, seed, gate: &gate, failed: &failed };
                 match thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || worker.run())
                 {
@@ -89,15 +89,12 @@ pub(super) fn run(sectors: &dyn Sectors, load: Load<'_>) -> Result<(Vec<Tally>, 
         Ok(handles.into_iter().map(|h| h.join()).collect::<Vec<_>>())
     });
     let mut tallies = Vec::new();
-    let mut seconds = 0f64;
     for result in results.map_err(fail)? {
-        let (tally, took) = result
-            .unwrap_or_else(|_| Err(io::Error::other("a thread of the load generator died")))
-            .map_err(fail)?;
-        tallies.push(tally);
-        seconds = seconds.max(took);
+        let died = |_| Err(io::Error::other("a thread of the load generator died"));
+        tallies.push(result.unwrap_or_else(died).map_err(fail)?);
     }
-    Ok((tallies, seconds))
+    cursors.iter().for_each(|cursor| cursor.leave(turn.place));
+    Ok(tallies)
 }
 
 struct Worker<'a> {
@@ -110,13 +107,13 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn run(self) -> io::Result<(Tally, f64)> {
+    fn run(self) -> io::Result<Tally> {
         let mut rng = Rng::new(self.seed);
         let mut buffer = AlignedBuf::zeroed(self.load.cell.block_bytes as usize);
         if self.load.cell.mix.writes() {
             fill(&mut buffer, self.load.turn.data, &mut rng);
         }
-        let Some(began) = self.gate.pass() else { return Ok((Tally::default(), 0.0)) };
+        let Some(began) = self.gate.pass() else { return Ok(Tally::default()) };
         let result = self.work(&mut buffer, &mut rng, began);
         if result.is_err() {
             self.failed.store(true, Ordering::Relaxed);
@@ -125,33 +122,31 @@ impl Worker<'_> {
     }
 
     /// One request after the other until the time is over.
-    fn work(&self, buffer: &mut [u8], rng: &mut Rng, began: Instant) -> io::Result<(Tally, f64)> {
-        let times = Times::of(self.load.turn, began);
-        let mut tally = Tally::default();
-        let mut recorder = Recorder::default();
-        let mut since = Instant::now();
-        let mut counted = began;
-        while (since < times.until || !tally.has_enough())
-            && !self.load.turn.stop.load(Ordering::Relaxed)
+    fn work(&self, buffer: &mut [u8], rng: &mut Rng, began: Instant) -> io::Result<Tally> {
+        let Load { cell, turn, proof, origin, .. } = self.load;
+        let mut data = Rng::new(rng.next());
+        let mut counter = Counter::new(self.load, began.duration_since(origin).as_nanos() as u64);
+        let mut since = self.load.now();
+        while !counter.is_over(since)
+            && !turn.stop.load(Ordering::Relaxed)
             && !self.failed.load(Ordering::Relaxed)
         {
-            let (at, direction) = next(self.load.cell, self.cursor, rng);
-            if let Some(proof) = self.load.proof.filter(|_| direction == Direction::Write) {
-                proof.prepare(buffer, at);
+            let (at, direction) = next(cell, self.cursor, rng);
+            match (direction, proof) {
+                (Direction::Read, _) => self.sectors.read_at(buffer, at)?,
+                (Direction::Write, Some(proof)) => {
+                    proof.prepare(buffer, at);
+                    self.sectors.write_at(buffer, at)?;
+                }
+                (Direction::Write, None) => {
+                    refresh(buffer, turn.data, &mut data);
+                    self.sectors.write_at(buffer, at)?;
+                }
             }
-            match direction {
-                Direction::Read => self.sectors.read_at(buffer, at)?,
-                Direction::Write => self.sectors.write_at(buffer, at)?,
-            }
-            let done = Instant::now();
-            if times.counts(done, &tally) {
-                recorder.record(done.duration_since(since).as_nanos() as u64);
-                tally.count(direction);
-                counted = done;
-            }
+            let done = self.load.now();
+            counter.finish(direction, since, done);
             since = done;
         }
-        tally.latency = recorder.finish();
-        Ok((tally, times.seconds(counted)))
+        Ok(counter.done())
     }
 }

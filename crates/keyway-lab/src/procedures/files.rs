@@ -3,7 +3,7 @@
 
 use crate::entrant::Entrant;
 use crate::error::LabError;
-use crate::load::{Meter, Rng, fill};
+use crate::load::{Meter, Rng, fill, refresh};
 use crate::result::{Metric, Sample};
 use crate::workload::{CopyFile, Data, FileGroup, Tree};
 use rustix::fs::{Advice, fadvise, syncfs};
@@ -137,6 +137,7 @@ fn make_file(path: &Path, bytes: u64, rng: &mut Rng, stop: &AtomicBool) -> Resul
     while rest > 0 {
         check(stop)?;
         let now = piece.len().min(rest as usize);
+        refresh(&mut piece, Data::Random, rng);
         file.write_all(piece.get(..now).unwrap_or_default()).map_err(no_space(path, bytes))?;
         rest -= now as u64;
     }

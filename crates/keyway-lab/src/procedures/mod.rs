@@ -116,10 +116,10 @@ impl<'a> Prepared<'a> {
         match &self.workload.kind {
             Procedure::Positions(p) => {
                 let cell = if p.write || slot.cell == 0 { slot.cell } else { 2 };
-                positions::turn(p, cell, &mut Lane::of(&entrant.subject)?, slot.seed, stop)
+                positions::turn(p, cell, &mut Lane::of(&entrant.subject, slot.seed)?, stop)
             }
             Procedure::Condition(c) => {
-                let (sample, note) = condition(c, &mut Lane::of(&entrant.subject)?, stop)?;
+                let (sample, note) = condition(c, &mut Lane::of(&entrant.subject, slot.seed)?, stop)?;
                 self.notes.push(format!("{}: {note}", entrant.name));
                 Ok(sample)
             }
@@ -179,10 +179,13 @@ fn is_steady(speeds: &[f64]) -> bool {
 fn condition(c: &Condition, lane: &mut Lane, stop: &AtomicBool) -> Result<(Sample, String), LabError> {
     let block = c.block_bytes as usize;
     let blocks = (lane.size() / c.block_bytes).max(1);
+    let least = blocks.saturating_mul(u64::from(c.passes)) * c.block_bytes;
     let (began, mut speeds, mut written) = (Instant::now(), Vec::new(), 0u64);
     let meter = Meter::start();
     let mut at = 0u64;
-    while began.elapsed().as_secs_f64() < c.at_most_seconds && !is_steady(&speeds) {
+    // A drive that is half new is fast and steady, too.
+    let settled = |speeds: &[f64], written: u64| written >= least && is_steady(speeds);
+    while began.elapsed().as_secs_f64() < c.at_most_seconds && !settled(&speeds, written) {
         let (round, before) = (Instant::now(), written);
         while round.elapsed().as_secs_f64() < c.round_seconds {
             if stop.load(Ordering::Relaxed) {
@@ -201,10 +204,12 @@ fn condition(c: &Condition, lane: &mut Lane, stop: &AtomicBool) -> Result<(Sampl
     // What it settled at is the drive's speed; the way there is not.
     let tail: Vec<f64> = speeds.iter().rev().take(WINDOW).copied().collect();
     sample.values.insert(Metric::MbS, crate::stats::median(&tail));
-    let how = if is_steady(&speeds) { "settled" } else { "ended by its time, not settled," };
+    let how = if settled(&speeds, written) { "settled" } else { "ended by its time, not settled," };
+    let (rounds, gb) = (speeds.len(), written as f64 / 1e9);
+    let times = written as f64 / (blocks * c.block_bytes) as f64;
     Ok((
         sample,
-        format!("{how} after {} rounds, {seconds:.0} s and {:.1} GB", speeds.len(), written as f64 / 1e9),
+        format!("{how} after {rounds} rounds, {seconds:.0} s and {gb:.1} GB, {times:.1} times its size"),
     ))
 }
 

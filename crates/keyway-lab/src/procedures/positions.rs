@@ -17,7 +17,6 @@ pub(super) fn turn(
     p: &Positions,
     cell: usize,
     lane: &mut Lane,
-    seed: u64,
     stop: &AtomicBool,
 ) -> Result<Sample, LabError> {
     let mut recorder = Recorder::default();
@@ -27,10 +26,7 @@ pub(super) fn turn(
         if cell == 2 { (p.access_samples, p.access_bytes) } else { (p.samples, p.sample_bytes) };
     let bytes = bytes.min(lane.size() / 4096 * 4096).max(4096);
     let room = lane.size().saturating_sub(bytes);
-    for _ in 0..seed % 7 {
-        // Turns take different places for their access times.
-        lane.random(2);
-    }
+    let mut speeds = Vec::new();
     for n in 0..u64::from(count) {
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::Stopped);
@@ -51,6 +47,7 @@ pub(super) fn turn(
         }
         let took = began.elapsed();
         sample.seconds += took.as_secs_f64();
+        speeds.push(bytes as f64 / 1e6 / took.as_secs_f64().max(1e-9));
         recorder.record(took.as_nanos() as u64);
         sample.operations += 1;
         if cell == 1 { sample.bytes_written += bytes } else { sample.bytes_read += bytes }
@@ -58,5 +55,9 @@ pub(super) fn turn(
     (sample.cpu_seconds, sample.joules) = meter.spent();
     sample.latency = recorder.finish();
     sample.values.insert(Metric::LatencyUs, sample.latency.mean_us());
+    if cell != 2 {
+        // As the original: the mean of the samples' rates, in which slow places count no more than fast ones.
+        sample.values.insert(Metric::MbS, speeds.iter().sum::<f64>() / speeds.len().max(1) as f64);
+    }
     Ok(sample)
 }

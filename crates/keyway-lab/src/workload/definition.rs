@@ -33,7 +33,7 @@ pub struct Turns {
     pub runs: u32,
     /// Length of a run in seconds; 0 where the work itself decides.
     pub seconds: f64,
-    /// Rest between runs in seconds.
+    /// Rest between cells in seconds.
     pub pause_seconds: f64,
     /// Runs that are made first and thrown away.
     pub discarded: u32,
@@ -82,6 +82,9 @@ pub struct Requests {
     pub data: Data,
     /// Whether what was written is read again and compared.
     pub verify: bool,
+    /// A run of a cell ends earlier where it has moved so many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_bytes: Option<u64>,
     /// The cells, in the original's order.
     pub cells: Vec<Cell>,
     /// For each cell the metric that the original tells.
@@ -112,6 +115,8 @@ pub struct Condition {
     pub queue_depth: u32,
     /// Seconds after which it ends in any case.
     pub at_most_seconds: f64,
+    /// How often every byte is written at least before it may be settled.
+    pub passes: u32,
     /// Seconds of one round; the speed of the rounds is what has to settle.
     pub round_seconds: f64,
 }
@@ -182,7 +187,7 @@ impl Workload {
     pub(crate) fn planned(&self, cells: usize) -> Duration {
         let Turns { runs, seconds, pause_seconds, discarded, slices } = self.turns;
         let rounds = f64::from(runs) + f64::from(discarded.min(1)) / f64::from(slices.max(1));
-        let all = (rounds * seconds + f64::from(runs) * pause_seconds) * cells as f64;
+        let all = (rounds * seconds + pause_seconds) * cells as f64;
         Duration::from_secs_f64(all.clamp(0.0, 1e9))
     }
 

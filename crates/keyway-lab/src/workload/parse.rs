@@ -58,6 +58,8 @@ struct RawRequests {
     data: Data,
     #[serde(default)]
     verify: bool,
+    #[serde(default)]
+    bytes: Option<Spanned<String>>,
     test: Vec<Spanned<RawTest>>,
 }
 
@@ -91,6 +93,7 @@ struct RawCondition {
     block: Spanned<String>,
     queue: Spanned<u32>,
     at_most: Spanned<f64>,
+    passes: Spanned<u32>,
     round: Spanned<f64>,
 }
 
@@ -184,7 +187,7 @@ pub fn parse(file: &str, text: &str) -> Result<Workload, LabError> {
     if named.is_empty() || named.len() > 40 || !named.chars().all(fits) {
         return Err(place.wrong(&raw.name, "a name is of small letters, digits and dashes, 40 at most"));
     }
-    let turns = turns(&place, &raw.turns)?;
+    let turns = turns(&place, &raw.turns, raw.condition.is_some())?;
     let mut kinds = Vec::new();
     if let Some(raw) = &raw.requests {
         if turns.seconds <= 0.0 {
@@ -234,11 +237,17 @@ pub fn parse(file: &str, text: &str) -> Result<Workload, LabError> {
     Ok(Workload { name: name.into_inner(), title, source, deviations, turns, kind })
 }
 
-fn turns(place: &WorkloadText<'_>, raw: &Spanned<RawTurns>) -> Result<Turns, LabError> {
+/// A drive is conditioned once: there is no other turn to take turns with.
+fn turns(place: &WorkloadText<'_>, raw: &Spanned<RawTurns>, once: bool) -> Result<Turns, LabError> {
     let raw = raw.get_ref();
     let seconds = |n: &Option<Spanned<f64>>, what| n.as_ref().map_or(Ok(0.0), |n| place.seconds(n, what));
     let slices = match &raw.slices {
+        None if once => 1,
         None => 2,
+        Some(n) if once && *n.get_ref() > 1 => {
+            return Err(place.wrong(n, "a drive is conditioned once: slices are 1"));
+        }
+        Some(_) if once => 1,
         Some(n) if n.get_ref() % 2 == 1 => {
             return Err(place.wrong(n, "slices must be even, so that A B B A comes out"));
         }
@@ -297,7 +306,8 @@ fn requests(place: &WorkloadText<'_>, raw: &RawRequests) -> Result<Requests, Lab
     if cells.is_empty() {
         return Err(place.wrong(&raw.span, "no test is named"));
     }
-    Ok(Requests { span_bytes, data: raw.data, verify: raw.verify, cells, metrics })
+    let run_bytes = raw.bytes.as_ref().map(|bytes| place.bytes(bytes, LARGEST_SPAN)).transpose()?;
+    Ok(Requests { span_bytes, data: raw.data, verify: raw.verify, run_bytes, cells, metrics })
 }
 
 fn positions(place: &WorkloadText<'_>, raw: &RawPositions) -> Result<Positions, LabError> {
@@ -315,6 +325,7 @@ fn condition(place: &WorkloadText<'_>, raw: &RawCondition) -> Result<Condition, 
         block_bytes: place.bytes(&raw.block, LARGEST_BLOCK)?,
         queue_depth: place.count(&raw.queue, "a queue", MOST_IN_FLIGHT)?,
         at_most_seconds: place.seconds(&raw.at_most, "at_most")?,
+        passes: place.count(&raw.passes, "passes", 1000)?,
         round_seconds: place.seconds(&raw.round, "round")?,
     })
 }

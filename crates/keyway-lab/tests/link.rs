@@ -1,0 +1,111 @@
+//! The speed of a link that is known to the last digit: a modelled drive on the simulated clock, and one in real time,
+//! with requests of which a turn holds many, a few, or not even one.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+use keyway_lab::load::{self, Turn};
+use keyway_lab::workload::Data;
+use keyway_lab::{Cell, Metric, Mix, Pattern, Sectors, Subject};
+use keyway_model::{Clock, DriveModel, ModelDrive, NullStore};
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// 10^6 bytes a second, of every link here.
+const LINK: f64 = 545.0;
+
+/// A drive whose link is all that takes time worth telling.
+fn linked() -> Subject {
+    let text = include_str!("../../keyway-model/drives/samsung-840-pro.toml");
+    let figures = text.find("[[figure]]").expect("it has figures");
+    let mut text = text[..figures].to_owned();
+    for (from, to) in [
+        ("\nmb_s = 540.0", "\nmb_s = 545.0"),
+        ("\nmb_s = 520.0", "\nmb_s = 545.0"),
+        ("spread = 0.05", "spread = 0.0"),
+        ("tail_share = 0.001", "tail_share = 0.0"),
+        ("drain_mb_s = 520.0", "drain_mb_s = 545.0"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let model = DriveModel::parse(&text).expect("a model");
+    let store = NullStore::new(model.capacity_bytes, 512);
+    let drive = ModelDrive::over(model, Clock::simulated(), Box::new(store));
+    let len = drive.model().capacity_bytes;
+    Subject::Queued { open: Arc::new(move || Box::new(drive.queue())), start: 0, len }
+}
+
+/// A link in real time, for threads that wait for it one after the other.
+struct Wire(Mutex<Instant>);
+
+impl Sectors for Wire {
+    fn read_at(&self, buf: &mut [u8], _: u64) -> io::Result<()> {
+        let due = {
+            let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            *free = (*free).max(Instant::now()) + Duration::from_secs_f64(buf.len() as f64 / LINK / 1e6);
+            *free
+        };
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        Ok(())
+    }
+    fn write_at(&self, _: &[u8], _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn size(&self) -> u64 {
+        1 << 30
+    }
+    fn sector_bytes(&self) -> u32 {
+        512
+    }
+    fn is_read_only(&self) -> bool {
+        true
+    }
+}
+
+/// MB/s of a turn.
+fn speed(subject: &Subject, mix: Mix, block_bytes: u64, queue_depth: u32, bytes: Option<u64>) -> f64 {
+    let (name, pattern) = ("test".to_owned(), Pattern::Sequential);
+    let cell = Cell { name, pattern, mix, block_bytes, queue_depth, threads: 1, span_bytes: 256 << 20 };
+    let (stop, place) = (AtomicBool::new(false), Default::default());
+    // As long as a turn of ATTO's.
+    let (time, ramp) = (Duration::from_millis(125), Duration::from_micros(12_500));
+    let turn =
+        Turn { time, bytes, ramp, data: Data::Zero, seed: 1, place: &place, verify: false, stop: &stop };
+    let sample = load::run(subject, &cell, turn).expect("it runs");
+    sample.value(Metric::MbS).expect("a speed")
+}
+
+#[test]
+fn large_requests_are_as_fast_as_the_link() {
+    for bytes in [None, Some(32 << 20)] {
+        for mix in [Mix::Read, Mix::Write] {
+            for mib in [8, 16, 32, 64] {
+                for depth in [1, 2, 4, 10] {
+                    // A write cache that has room takes what comes as fast as the link.
+                    let speed = speed(&linked(), mix, mib << 20, depth, bytes);
+                    let off = speed / LINK - 1.0;
+                    assert!(
+                        off.abs() < 0.01,
+                        "{mib} MiB, {depth} in flight, {mix:?}, {bytes:?}: {speed:.1} MB/s"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_on_a_link_are_as_fast_as_the_link() {
+    let wire = Subject::InProcess(Arc::new(Wire(Mutex::new(Instant::now()))));
+    for (mib, depth) in [(8, 1), (8, 4), (16, 2), (64, 4)] {
+        // A machine that is busy wakes sleepers late; how fast it can be is what is asked.
+        let tries = (0..5).map(|_| speed(&wire, Mix::Read, mib << 20, depth, None));
+        let near = tries.map(|speed| (speed / LINK - 1.0).abs()).fold(f64::MAX, f64::min);
+        assert!(near < 0.02, "{mib} MiB, {depth} in flight: off by {near}");
+    }
+}
