@@ -1,14 +1,10 @@
 //! Files that a measurement leaves behind: their place is tried before anything is measured, what
-//! lies there and is not ours is never replaced unasked, and a file appears whole or not at all.
+//! lies there is never replaced unasked, and a file appears whole or not at all.
 
 use crate::error::LabError;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// How the laboratory's own pages and documents begin: these may be replaced by newer ones.
-const OWN: [&str; 2] =
-    ["<!DOCTYPE html><html lang=\"en\"><head><meta name=\"generator\" content=\"Keyway", "{\"cells\":["];
 
 /// A file that is going to be written.
 pub struct OutputFile {
@@ -18,9 +14,26 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Whether something lies there that is not the laboratory's: whoever it belongs to is asked first.
-    pub fn replaces_foreign(path: &Path) -> bool {
-        path.is_file() && !is_own(path)
+    /// Whether something lies there: whoever it belongs to is asked first. What was measured yesterday is as dear as any
+    /// other file; an empty one is nobody's loss.
+    pub fn replaces(path: &Path) -> bool {
+        path.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0)
+    }
+
+    /// The path, or the next one at which nothing lies: `report-2.html` after `report.html`.
+    pub fn free(path: &Path) -> PathBuf {
+        let stem = path.file_stem().unwrap_or_default();
+        let numbered = |n: u32| {
+            let mut name = stem.to_owned();
+            name.push(format!("-{n}"));
+            if let Some(extension) = path.extension() {
+                name.push(".");
+                name.push(extension);
+            }
+            path.with_file_name(name)
+        };
+        let is_free = |path: &PathBuf| path.symlink_metadata().is_err();
+        std::iter::once(path.to_owned()).chain((2..=u32::MAX).map(numbered)).find(is_free).unwrap_or_default()
     }
 
     /// Tries the place. What lies there is replaced once the contents are written.
@@ -69,10 +82,21 @@ impl Drop for OutputFile {
     }
 }
 
-/// Whether the laboratory wrote what is there; an empty file is nobody's loss.
-fn is_own(path: &Path) -> bool {
-    let longest = OWN.iter().map(|own| own.len()).max().unwrap_or(0);
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(longest as u64).read_to_end(&mut start));
-    read.is_ok() && (start.is_empty() || OWN.iter().any(|own| start.starts_with(own.as_bytes())))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_free_name_keeps_its_ending() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        assert_eq!(OutputFile::free(&path("report.html")), path("report.html"));
+        for taken in ["report.html", "report-2.html", "bare"] {
+            assert!(!OutputFile::replaces(&path(taken)));
+            std::fs::write(path(taken), "a thesis").expect("written");
+            assert!(OutputFile::replaces(&path(taken)));
+        }
+        assert_eq!(OutputFile::free(&path("report.html")), path("report-3.html"));
+        assert_eq!(OutputFile::free(&path("bare")), path("bare-2"));
+    }
 }

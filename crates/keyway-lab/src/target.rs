@@ -83,6 +83,8 @@ impl FromStr for Target {
             None if text == "bare" => Ok(Self::Bare),
             None if text == "plain" => Ok(Self::Plain),
             None if text == "hardware" => Ok(Self::Hardware(None)),
+            // A folder beside us needs no `./`.
+            None if !text.is_empty() && Path::new(text).exists() => Ok(Self::At(text.into())),
             None => Err(wrong("the format is missing")),
             Some((_, "")) => Err(wrong("nothing follows the colon")),
             Some(("veracrypt", cipher)) => Ok(Self::VeraCrypt(cipher.to_owned())),
@@ -125,6 +127,13 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Target>().expect("a target").to_string(), text);
         }
+    }
+
+    #[test]
+    fn what_lies_here_is_a_target_without_a_slash() {
+        // Tests run in the crate's folder.
+        assert_eq!("workloads".parse::<Target>().expect("a target"), Target::At("workloads".into()));
+        assert!("workload".parse::<Target>().is_err());
     }
 
     #[test]

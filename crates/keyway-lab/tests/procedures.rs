@@ -72,7 +72,7 @@ fn a_drive_has_settled_once_it_was_written_twice() {
     );
     assert_eq!(found.notes.len(), 1, "a drive is conditioned once: {:?}", found.notes);
     for (n, (at, _)) in writes.iter().enumerate() {
-        assert_eq!(*at, n as u64 % BLOCKS << 20, "write {n}");
+        assert_eq!(*at, (n as u64 % BLOCKS) << 20, "write {n}");
     }
     assert!(writes.len() as u64 >= 2 * BLOCKS, "{} writes of {BLOCKS} blocks", writes.len());
     let distinct = writes.iter().map(|(_, start)| start).collect::<std::collections::HashSet<_>>();

@@ -1,6 +1,7 @@
 //! `bench`: how fast this machine ciphers and derives keys.
 
 use super::lab;
+use crate::progress;
 use crate::output::tables;
 use crate::verbs::*;
 use keyway::lab::bench::{self, BenchDocument, BenchPlan, BenchSubject, Buffers, Threads};
@@ -44,11 +45,21 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let time = Duration::from_millis(u64::from(args.time));
     let plan = BenchPlan::of(&args.buffer, &args.threads, args.kernel.is_empty(), time)?;
     let subjects = if args.cipher.is_empty() { BenchSubject::all() } else { args.cipher.clone() };
-    let document = bench::measure(&subjects, &kernels, &plan, !args.no_kdf, lab::command())?;
-    if let Some(path) = &args.html {
-        std::fs::write(path, bench::html(&document)).map_err(|e| Failure::io("write", path, &e))?;
+    // A place that can't be written to, or holds something, is told before anything is measured.
+    let place = args.html.as_deref().map(|path| lab::output_file(path, out)).transpose()?;
+    let bar = progress::bar_of("{msg} {wide_bar} {pos}/{len}  {eta} left");
+    let watch = |subject: BenchSubject, done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+        bar.set_message(subject.to_string());
+    };
+    let document = bench::measure(&subjects, &kernels, &plan, !args.no_kdf, lab::command(), &watch)?;
+    bar.finish_and_clear();
+    if let Some(place) = place {
+        place.write(bench::html(&document).as_bytes())?;
     }
-    out.result(&document, || told(&document))
+    let page = || args.html.as_deref().map(lab::told_report).unwrap_or_default();
+    out.result(&document, || told(&document) + &page())
 }
 
 fn told(document: &BenchDocument) -> String {

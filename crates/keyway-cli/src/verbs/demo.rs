@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Everything happens in a temporary folder.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Where the page with the measurements goes [default: report.html]
+    /// Where the page with the measurements goes [default: report.html, or the next free name]
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Measure for so long at most, until all that encryption costs is decided [default: 1]
@@ -51,9 +51,9 @@ struct Skipped {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let began = Instant::now();
     let mut document = Document::default();
-    // Before anything is made: a page of somebody else's is not replaced unasked.
-    let report = args.report.as_deref().unwrap_or(Path::new("report.html"));
-    let place = match lab::output_file(report, out) {
+    // Before anything is made: what lies at a named place is not replaced unasked.
+    let report = lab::report_place(args.report.as_deref());
+    let place = match lab::output_file(&report, out) {
         Err(failure) if [Kind::Usage, Kind::Declined].contains(&failure.kind) => {
             return Err(failure.hint("name another place with --report, or add --yes"));
         }
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     document.unlock_ms = document.steps.iter().find(|step| step.name == "unlock").map(|step| step.ms);
     document.speeds = CoreSpeeds::measure()?;
     out.say(&lab::speeds(&document.speeds))?;
-    document.compare(&tour, args.minutes.unwrap_or(1.0), report, place, out)?;
+    document.compare(&tour, args.minutes.unwrap_or(1.0), &report, place, out)?;
     drop(tour);
     out.result(&document, || {
         let seconds = began.elapsed().as_secs_f64();
@@ -135,9 +135,8 @@ impl Document {
             let why = format!("{message}; name a place with --report");
             return self.skip("writing the report".to_owned(), why, out);
         }
-        let shown = std::path::absolute(report).unwrap_or_else(|_| report.to_owned());
-        out.say(&format!("The same as charts: {}\n\n", shown.display()))?;
-        self.report = Some(shown);
+        out.say(&format!("{}\n", lab::told_report(report)))?;
+        self.report = Some(std::path::absolute(report).unwrap_or_else(|_| report.to_owned()));
         Ok(())
     }
 }

@@ -39,6 +39,11 @@ impl CipherRow {
         self.encrypt_mb_s.min(self.decrypt_mb_s)
     }
 
+    /// Both directions together, as VeraCrypt's benchmark tells it.
+    pub fn mean_mb_s(&self) -> f64 {
+        (self.encrypt_mb_s + self.decrypt_mb_s) / 2.0
+    }
+
     /// The slower direction's.
     pub fn cycles_per_byte(&self) -> Option<f64> {
         Some(self.encrypt_cycles_per_byte?.max(self.decrypt_cycles_per_byte?))

@@ -47,6 +47,9 @@ pub fn kernels(names: &[String]) -> Result<Vec<Kernel>, BenchError> {
     names.iter().map(|name| find(name).ok_or_else(|| missing(name))).collect()
 }
 
+/// Told before each measurement: of what, and how many of how many are done.
+pub type BenchWatch<'a> = dyn Fn(BenchSubject, usize, usize) + 'a;
+
 /// Measures each subject with these kernels as the plan says; `command` is kept in the document.
 ///
 /// # Errors
@@ -57,13 +60,22 @@ pub fn measure(
     plan: &BenchPlan,
     key_derivations: bool,
     command: String,
+    watch: &BenchWatch<'_>,
 ) -> Result<BenchDocument, BenchError> {
     let mut ciphers = Vec::new();
+    let all = subjects.len() * (plan.all_kernels.len() + plan.chosen_kernel.len());
+    let mut done = 0;
+    let mut told = |subject| {
+        watch(subject, done, all);
+        done += 1;
+    };
     for &subject in subjects {
         for &setting in &plan.all_kernels {
+            told(subject);
             ciphers.extend(ciphers::rows(subject, kernels, setting)?);
         }
         for &setting in &plan.chosen_kernel {
+            told(subject);
             ciphers.extend(ciphers::rows(subject, &[subject.chosen()?], setting)?);
         }
     }

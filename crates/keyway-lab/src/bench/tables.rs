@@ -49,6 +49,7 @@ fn comparison(document: &BenchDocument, point: Point) -> Table {
         document.ciphers.iter().any(|row| row.point() == point && row.cycles_per_byte().is_some());
     let mut header = vec!["cipher"];
     header.extend(&kernels);
+    header.push("mean");
     if with_cycles {
         header.push("cycles/byte");
     }
@@ -61,8 +62,10 @@ fn comparison(document: &BenchDocument, point: Point) -> Table {
         };
         let mut cells = vec![name.to_owned()];
         cells.extend(kernels.iter().map(cell));
+        let best = document.best_row(name, point);
+        cells.push(best.map_or_else(String::new, |row| format!("{:.0}", row.mean_mb_s())));
         if with_cycles {
-            let best = document.best_row(name, point).and_then(CipherRow::cycles_per_byte);
+            let best = best.and_then(CipherRow::cycles_per_byte);
             cells.push(best.map_or_else(String::new, |cycles| format!("{cycles:.2}")));
         }
         cells

@@ -162,7 +162,7 @@ fn make_tree(root: &Path, tree: &Tree, stop: &AtomicBool) -> Result<(), LabError
     let make = |path: &Path| fs::create_dir_all(path).map_err(|e| LabError::io("make", path, e));
     make(root)?;
     let folders = u64::from(tree.folders.max(1));
-    let folder = |n: u64| root.join(format!("{:02}", n % folders / 64)).join(format!("{:04}", n % folders));
+    let folder = |n: u64| folder_of(root, n % folders);
     for n in 0..folders {
         make(&folder(n))?;
     }
@@ -176,6 +176,12 @@ fn make_tree(root: &Path, tree: &Tree, stop: &AtomicBool) -> Result<(), LabError
         }
     }
     Ok(())
+}
+
+/// Folder number `n`: each has up to 63 others in it, which are made after it and counted like any.
+fn folder_of(root: &Path, n: u64) -> PathBuf {
+    let outer = root.join(format!("{:02}", n / 64));
+    if n.is_multiple_of(64) { outer } else { outer.join(format!("{n:04}")) }
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
@@ -257,6 +263,25 @@ mod tests {
         drop(area);
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
         assert!(Area::new(&entrant(None)).is_err());
+    }
+
+    #[test]
+    fn a_tree_has_as_many_folders_as_were_asked_for() {
+        fn count(folder: &Path) -> (usize, usize) {
+            let all = entries(folder).expect("readable");
+            let (folders, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| path.is_dir());
+            folders.iter().map(|inner| count(inner)).fold((folders.len(), files.len()), |sum, inner| {
+                (sum.0 + inner.0, sum.1 + inner.1)
+            })
+        }
+        let stop = AtomicBool::new(false);
+        for folders in [1, 2, 63, 64, 65, 3607] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let files = vec![FileGroup { count: 4000, bytes: 4000 }];
+            let tree = Tree { folders, files, read_bytes: 0 };
+            make_tree(&folder.path().join("tree"), &tree, &stop).expect("made");
+            assert_eq!(count(&folder.path().join("tree")), (folders as usize, 4000), "{folders}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `lab run` and `lab compare`: asks, measures, tells.
 
 use super::args::{Common, Compare, Run};
-use super::{output_file, table, write_report};
+use super::{output_file, table, told_report, write_report};
 use crate::progress;
 use crate::verbs::*;
 use indicatif::ProgressBar;
@@ -55,8 +55,10 @@ fn go(request: ExperimentRequest, common: &Common, out: Output) -> Result<(), Fa
         }
         Some(error) => Some(error.into()),
     };
+    let page = || common.html.as_deref().map(|path| format!("
+{}", told_report(path))).unwrap_or_default();
     let Some(failure) = failure else {
-        return out.result(&document, || table::words(&document, common.wide));
+        return out.result(&document, || table::words(&document, common.wide) + &page());
     };
     out.say(&table::words(&document, common.wide))?;
     Err(failure.with(serde_json::to_value(&document).unwrap_or_default()))

@@ -28,9 +28,9 @@ enum Action {
         /// Files that `lab run` or `lab compare` wrote with --save
         #[arg(required = true, value_name = "FILE.json")]
         documents: Vec<PathBuf>,
-        /// Where the page goes
-        #[arg(long, value_name = "FILE", default_value = "report.html")]
-        html: PathBuf,
+        /// Where the page goes [default: report.html, or the next free name]
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
     },
     /// List the modelled drives, each beside what was published of it
     Models {
@@ -48,17 +48,28 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     match &args.action {
         Action::Run(args) => compare::run(args, out),
         Action::Compare(args) => compare::compare(args, out),
-        Action::Report { documents, html } => table::page(documents, html, out),
+        Action::Report { documents, html } => table::page(documents, html.as_deref(), out),
         Action::Models { model } => table::models(model.as_deref(), out),
         Action::Record(args) => record::run(args, out),
         Action::Replay(args) => replay::run(args, out),
     }
 }
 
-/// A file that is going to be written; what is no report of ours is never replaced unasked.
+/// Where a report goes: the named place, or one at which nothing lies.
+pub(crate) fn report_place(named: Option<&Path>) -> PathBuf {
+    named.map_or_else(|| OutputFile::free(Path::new("report.html")), Path::to_owned)
+}
+
+/// Says where a report is.
+pub(crate) fn told_report(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    format!("The same as charts: {}\n", shown(&whole))
+}
+
+/// A file that is going to be written; what lies there is never replaced unasked.
 pub(crate) fn output_file(path: &Path, out: Output) -> Result<OutputFile, Failure> {
-    if OutputFile::replaces_foreign(path) {
-        out.confirm(&format!("Replace {}, which is no report of Keyway's?", path.display()))?;
+    if OutputFile::replaces(path) {
+        out.confirm(&format!("Replace {}?", path.display()))?;
     }
     Ok(OutputFile::at(path)?)
 }

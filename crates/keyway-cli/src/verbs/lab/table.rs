@@ -1,6 +1,6 @@
 //! Results in words, tables and pages.
 
-use super::output_file;
+use super::{output_file, report_place, told_report};
 use crate::output::tables;
 use crate::verbs::*;
 use keyway::lab::calibration::{self, Sheet};
@@ -32,11 +32,12 @@ pub(super) fn models(only: Option<&str>, out: Output) -> Result<(), Failure> {
 }
 
 /// Draws documents of one or several machines as one page.
-pub(super) fn page(documents: &[PathBuf], html: &Path, out: Output) -> Result<(), Failure> {
+pub(super) fn page(documents: &[PathBuf], html: Option<&Path>, out: Output) -> Result<(), Failure> {
     let documents = documents.iter().map(|path| Document::load(path)).collect::<Result<Vec<_>, _>>()?;
-    output_file(html, out)?.write(report::html(&documents).as_bytes())?;
+    let html = report_place(html);
+    output_file(&html, out)?.write(report::html(&documents).as_bytes())?;
     let told = json!({"html": html, "documents": documents.len()});
-    out.result(&told, || format!("Written: {}\n", shown(html)))
+    out.result(&told, || told_report(&html))
 }
 
 /// Everything a document says, for people; the answer last.
