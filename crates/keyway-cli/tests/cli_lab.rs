@@ -113,7 +113,7 @@ fn what_would_be_lost_is_refused_and_nothing_is_touched() {
 }
 
 #[test]
-fn a_file_that_is_no_report_of_ours_is_never_replaced_unasked() {
+fn a_file_is_never_replaced_unasked() {
     let cli = Cli::new();
     std::fs::write(cli.path("report.html"), "a thesis").expect("written");
     std::fs::create_dir(cli.path("disk")).expect("a folder");
@@ -127,12 +127,19 @@ fn a_file_that_is_no_report_of_ours_is_never_replaced_unasked() {
     assert!(told["cells"].is_null(), "told before anything is measured: {told}");
     assert_eq!(std::fs::read(cli.path("report.html")).expect("there"), b"a thesis");
     cli.json(0, &format!("{words} --html @report.html --save @one.json --yes"));
-    // From here on it is ours.
-    cli.json(0, &format!("{words} --html @report.html --save @one.json"));
-    cli.json(0, "lab report @one.json --html @report.html");
+    // What was measured before is as dear as any other file.
+    let before = std::fs::read(cli.path("report.html")).expect("there");
+    cli.json(2, &format!("{words} --html @report.html"));
+    cli.json(2, &format!("{words} --save @one.json"));
+    cli.json(2, "lab report @one.json --html @report.html");
+    cli.json(2, "bench --cipher aes --time 1 --no-kdf --html @report.html");
+    assert_eq!(std::fs::read(cli.path("report.html")).expect("there"), before);
+    let told = cli.run("lab report @one.json --html @report.html --yes");
+    assert!(String::from_utf8_lossy(&told.stdout).contains("report.html"), "{told:?}");
     assert!(std::fs::read_to_string(cli.path("report.html")).expect("there").contains("<svg"));
     std::fs::write(cli.path("thesis.json"), b"\"a thesis\"").expect("written");
-    assert_eq!(cli.json(1, "lab report @thesis.json --html @report.html")["error"]["kind"], "not-a-document");
+    let told = cli.json(1, "lab report @thesis.json --html @report.html --yes");
+    assert_eq!(told["error"]["kind"], "not-a-document");
     let left: Vec<_> = std::fs::read_dir(cli.path("")).expect("there").flatten().collect();
     assert!(!left.iter().any(|f| f.path().extension().is_some_and(|e| e == "part")), "{left:?}");
 }

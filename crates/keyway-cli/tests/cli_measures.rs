@@ -140,11 +140,16 @@ fn the_tour_works_and_leaves_nothing() {
     let cli = Cli::new();
     let temporary = cli.path("tmp");
     std::fs::create_dir(&temporary).expect("a folder");
-    let report = cli.path("report.html");
-    let words = ["demo", "--json", "--report", report.to_str().expect("its name")];
-    let done = cli.command(words).env("TMPDIR", &temporary).output().expect("keyway starts");
+    // The folder that it is started in has a report already.
+    std::fs::write(cli.path("report.html"), "a thesis").expect("written");
+    let mut demo = cli.command(["demo", "--json"]);
+    let done = demo.env("TMPDIR", &temporary).current_dir(cli.path("")).output().expect("keyway starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    check_tour(&serde_json::from_slice(&done.stdout).expect("one JSON document"));
+    let said: Value = serde_json::from_slice(&done.stdout).expect("one JSON document");
+    check_tour(&said);
+    assert_eq!(std::fs::read(cli.path("report.html")).expect("there"), b"a thesis");
+    let report = cli.path("report-2.html");
+    assert!(said["report"].as_str().is_some_and(|told| told.ends_with("/report-2.html")), "{said}");
     let page = std::fs::read_to_string(&report).expect("the report");
     assert!(page.contains("bitlocker:aes-xts-128") && page.contains("<svg") && page.ends_with("</html>"));
     assert_eq!(std::fs::read_dir(&temporary).expect("the folder").count(), 0);

@@ -68,7 +68,7 @@ pub fn measure(
             verify: requests.verify,
             stop,
         };
-        one_turn(entrant, cell, turn)
+        one_turn(entrant, cell, turn).map(|sample| Sample { seed: slot.seed, ..sample })
     };
     let began = Instant::now();
     let mut outcome = interleave(&workload.name, &cells, &names, workload.turns, stop, watch, make);

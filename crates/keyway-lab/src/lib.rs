@@ -17,6 +17,7 @@ pub mod bench;
 pub mod calibration;
 mod cell;
 mod changes;
+mod circumstances;
 mod entrant;
 mod error;
 mod experiment;
@@ -52,6 +53,7 @@ pub mod workload;
 
 pub use cell::{Cell, Direction, Mix, Pattern};
 pub use changes::Changes;
+pub use circumstances::Circumstances;
 pub use entrant::Entrant;
 pub use error::LabError;
 pub use experiment::{Findings, measure};

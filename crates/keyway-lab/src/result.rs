@@ -13,6 +13,9 @@ use std::path::Path;
 pub struct Sample {
     /// Which of the workload's runs it is a part of, from 0.
     pub run: u32,
+    /// What its blocks and its data follow from.
+    #[serde(default)]
+    pub seed: u64,
     /// How long it took, in seconds.
     pub seconds: f64,
     /// Bytes read.
@@ -324,6 +327,9 @@ pub struct Document {
     pub drive: String,
     /// How requests reached the volumes.
     pub path: PathKind,
+    /// What else it depended on.
+    #[serde(default)]
+    pub circumstances: crate::Circumstances,
     /// The date, as ISO 8601 UTC.
     pub date: String,
     /// The command that was given.

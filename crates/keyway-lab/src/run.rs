@@ -1,6 +1,7 @@
 //! A planned experiment is carried out.
 
 use crate::calibration;
+use crate::circumstances::Circumstances;
 use crate::error::LabError;
 use crate::experiment::measure;
 use crate::interleave::Watch;
@@ -28,6 +29,8 @@ impl ExperimentPlan {
         stop: &AtomicBool,
         watch: &dyn Watch,
     ) -> Result<(Document, Option<LabError>), LabError> {
+        // Before the drive is prepared, which is work of our own.
+        let circumstances = Circumstances::of(self);
         let setup = Setup::of(self, encrypt, stop)?;
         let model = setup.rig().and_then(Rig::modelled).map(|drive| drive.model());
         let mut document = Document {
@@ -36,6 +39,7 @@ impl ExperimentPlan {
             machine: Machine::here(),
             drive: setup.title.clone(),
             path: self.path,
+            circumstances,
             date: FileTime::now().to_string(),
             command: self.command.clone(),
             missing: Vec::new(),

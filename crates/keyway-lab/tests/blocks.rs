@@ -72,7 +72,8 @@ fn trail(sides: usize, pattern: Pattern, blocks: u64, runs: u32) -> Vec<(usize, 
     let kind = Procedure::Requests(requests.clone());
     let [name, title, source] = ["test", "a test", "here"].map(str::to_owned);
     let workload = Workload { name, title, source, deviations: vec![], turns, kind };
-    let found = measure(&workload, &workload, &requests, &entrants, Judging::default(), &AtomicBool::new(false), &());
+    let found =
+        measure(&workload, &workload, &requests, &entrants, Judging::default(), &AtomicBool::new(false), &());
     assert!(found.error.is_none(), "{:?}", found.error);
     let all = std::mem::take(&mut *trail.lock().unwrap_or_else(PoisonError::into_inner));
     assert!(all.len() > 500, "{} requests", all.len());

@@ -55,6 +55,7 @@ fn document() -> Document {
         machine: Machine { processor: "A processor with a rather long name".into(), cores: 2, ..Machine::default() },
         drive: rig.title().to_owned(),
         path: PathKind::InProcess,
+        circumstances: Default::default(),
         date: "2026-11-22T00:00:00Z".into(),
         command: "keyway lab compare --with veracrypt:aes-twofish-serpent --drive model:samsung-990-pro --workload cdm".into(),
         missing: vec!["RND4K Q1T1 read on plain: 3 of 40 turns done".into()],

@@ -3,7 +3,9 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use keyway_lab::workload::{self, Procedure};
-use keyway_lab::{Cell, Entrant, Findings, Metric, Mix, Sectors, Subject, Workload, measure_procedure};
+use keyway_lab::{
+    Cell, Entrant, Findings, Judging, Metric, Mix, Sectors, Subject, Workload, measure_procedure,
+};
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -50,7 +52,7 @@ impl Sectors for Told {
 
 fn run(workload: &Workload, told: &Arc<Told>) -> Findings {
     let entrant = Entrant::new("plain", Subject::InProcess(told.clone()));
-    let found = measure_procedure(workload, &[entrant], &AtomicBool::new(false), &());
+    let found = measure_procedure(workload, &[entrant], Judging::default(), &AtomicBool::new(false), &());
     assert!(found.error.is_none(), "{:?}", found.error);
     found
 }

@@ -1,8 +1,8 @@
 //! `bench`: how fast this machine ciphers and derives keys.
 
 use super::lab;
-use crate::progress;
 use crate::output::tables;
+use crate::progress;
 use crate::verbs::*;
 use keyway::lab::bench::{self, BenchDocument, BenchPlan, BenchSubject, Buffers, Threads};
 use std::time::Duration;

@@ -270,9 +270,10 @@ mod tests {
         fn count(folder: &Path) -> (usize, usize) {
             let all = entries(folder).expect("readable");
             let (folders, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| path.is_dir());
-            folders.iter().map(|inner| count(inner)).fold((folders.len(), files.len()), |sum, inner| {
-                (sum.0 + inner.0, sum.1 + inner.1)
-            })
+            folders
+                .iter()
+                .map(|inner| count(inner))
+                .fold((folders.len(), files.len()), |sum, inner| (sum.0 + inner.0, sum.1 + inner.1))
         }
         let stop = AtomicBool::new(false);
         for folders in [1, 2, 63, 64, 65, 3607] {

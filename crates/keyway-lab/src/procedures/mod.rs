@@ -49,6 +49,7 @@ pub fn measure_procedure(
             model.forget_lateness();
         }
         let mut sample = procedure.turn(slot, entrant, stop)?;
+        sample.seed = slot.seed;
         if entrant.model.as_ref().is_some_and(|model| !model.lateness().is_kept()) {
             sample.flags.push(Flag::BusyMachine);
         }
