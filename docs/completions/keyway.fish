@@ -53,7 +53,7 @@ complete -c keyway -n "__fish_keyway_needs_command" -f -a "serve" -d 'Serve a vo
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "bench" -d 'Measure ciphers and key derivations on this machine'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "lab" -d 'Measure what encryption costs on a drive, modelled or real'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "doctor" -d 'Tell what this machine can do, what would be chosen, and why'
-complete -c keyway -n "__fish_keyway_using_subcommand demo" -l report -d 'Where the page with the measurements goes [default: report.html]' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand demo" -l report -d 'Where the page with the measurements goes [default: report.html, or the next free name]' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l minutes -d 'Measure for so long at most, until all that encryption costs is decided [default: 1]' -r
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l yes -d 'Do what destroys data without asking'
@@ -1044,7 +1044,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l html -d 'Where the page goes' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l html -d 'Where the page goes [default: report.html, or the next free name]' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
