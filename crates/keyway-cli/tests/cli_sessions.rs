@@ -268,6 +268,33 @@ fn what_is_not_open_can_be_closed_where_that_is_no_failure() {
     assert_eq!(cli.json(0, "close @v --if-open")["closed"].as_array().map(Vec::len), Some(1));
 }
 
+/// A process that begins a mount namespace of its own, as containers do, has a copy of every mount that there is then.
+#[test]
+fn a_copy_of_the_mount_in_another_namespace_keeps_no_volume_open() {
+    let tools = ["unshare", "losetup"];
+    if !has_fuse() || !require_root() || tools.iter().any(|tool| require_tool(tool).is_none()) {
+        return;
+    }
+    let cli = Cli::new();
+    cli.volume("v");
+    let opened = cli.json(0, "open @v --password-file @pw --pim 1 --attach fuse");
+    let pid = opened["pid"].as_i64().expect("a process");
+    let mut sleeper = Command::new("unshare").args(["--mount", "sleep", "600"]).spawn().expect("it starts");
+    let copies = format!("/proc/{}/mountinfo", sleeper.id());
+    let file = opened["file"].as_str().expect("a file").trim_end_matches("/volume").to_owned();
+    // As many namespaces, and the copy in its own.
+    let own = std::fs::read_link("/proc/self/ns/mnt").expect("a namespace");
+    wait_until("a namespace of its own", || {
+        std::fs::read_link(format!("/proc/{}/ns/mnt", sleeper.id())).is_ok_and(|theirs| theirs != own)
+    });
+    assert!(std::fs::read_to_string(copies).expect("its mounts").contains(&file), "it has no copy");
+    cli.ends(0, "close @v");
+    wait_until("the server's end", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
+    assert!(volumes(&cli).is_empty());
+    sleeper.kill().expect("it runs");
+    sleeper.wait().expect("it ended");
+}
+
 /// Whether it can be mounted the kernel says itself: what was promised is what it does.
 #[test]
 fn what_is_open_and_not_mounted_says_what_it_holds_and_what_reaches_it() {

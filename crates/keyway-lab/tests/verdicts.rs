@@ -4,7 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use keyway_lab::workload::{Data, Requests, Turns, Workload};
-use keyway_lab::{Drive, Entrant, Judging, Mix, Pattern, Rig, Sectors, Subject, Verdict, measure};
+use keyway_lab::{Drive, Entrant, Flag, Judging, Mix, Pattern, Rig, Sectors, Subject, Verdict, measure};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -42,8 +42,8 @@ fn timed(time: Duration) -> Subject {
     Subject::InProcess(Arc::new(Timed(time)))
 }
 
-/// How often each word is said in 20 comparisons: costs, gains, equal, undecided.
-fn told(what: &str, first: Subject, second: Subject) -> [usize; 4] {
+/// How often each word is said in 20 comparisons: costs, gains, equal, undecided; and how often the machine was quiet.
+fn told(what: &str, first: Subject, second: Subject) -> ([usize; 4], usize) {
     let entrants = [Entrant::new("plain", first), Entrant::new("other", second)];
     let cell = keyway_lab::Cell {
         name: "RND4K Q1T1 read".into(),
@@ -68,7 +68,7 @@ fn told(what: &str, first: Subject, second: Subject) -> [usize; 4] {
     let workload = Workload { name, title, source, deviations: vec![], turns, kind };
     let stop = AtomicBool::new(false);
     let judging = Judging { extra: Duration::from_secs(8), ..Judging::default() };
-    let mut counts = [0; 4];
+    let (mut counts, mut quiet) = ([0; 4], 0);
     for _ in 0..20 {
         let found = measure(&workload, &workload, &requests, &entrants, judging, &stop, &());
         let row = found.comparisons.iter().find(|r| r.primary).expect("a row");
@@ -85,10 +85,13 @@ fn told(what: &str, first: Subject, second: Subject) -> [usize; 4] {
         );
         let said = Verdict::ALL.iter().zip(&mut counts).find(|(verdict, _)| **verdict == row.verdict);
         *said.expect("a word").1 += 1;
+        quiet += usize::from(!row.flags.contains(&Flag::Noise));
     }
     let [costs, gains, equal, undecided] = counts;
-    eprintln!("{what}: {costs} cost, {gains} gain, {equal} equal, {undecided} undecided");
-    counts
+    eprintln!(
+        "{what}: {costs} cost, {gains} gain, {equal} equal, {undecided} undecided; quiet {quiet} times"
+    );
+    (counts, quiet)
 }
 
 #[test]
@@ -101,14 +104,16 @@ fn no_word_is_false_on_real_time() {
     let rig = Rig::open(&Drive::from("model:samsung-990-pro"), 1 << 29, false, &stop).expect("a rig");
     let volume = rig.volume(&"veracrypt:aes".parse().expect("a target")).expect("a volume");
     let subject = || rig.in_process(&volume).expect("a subject");
-    let [costs_volume, gains_volume, ..] = told("the same volume twice", subject(), subject());
+    let ([costs_volume, gains_volume, ..], _) = told("the same volume twice", subject(), subject());
     let time = Duration::from_micros(40);
-    let [costs_time, gains_time, ..] = told("the same time twice", timed(time), timed(time));
-    let [half_costs, half_gains, ..] = told("1.5 % slower", timed(time), timed(time + time * 3 / 200));
-    let [costs, gains, equal, _] = told("6 % slower", timed(time), timed(time + time * 3 / 50));
+    let ([costs_time, gains_time, ..], _) = told("the same time twice", timed(time), timed(time));
+    let ([half_costs, half_gains, ..], _) = told("1.5 % slower", timed(time), timed(time + time * 3 / 200));
+    let ([costs, gains, equal, _], quiet) = told("6 % slower", timed(time), timed(time + time * 3 / 50));
     // All are told before one of them fails.
     assert!(costs_volume + gains_volume <= 1, "a difference between a volume and itself");
     assert!(costs_time + gains_time <= 1, "a difference between a stretch of time and itself");
     assert!(half_costs + half_gains <= 1, "half of the change that counts is called a cost");
-    assert!(equal + gains <= 1 && costs >= 15, "6 % are called equal, or not found");
+    assert!(equal + gains <= 1, "6 % are called equal");
+    // On a busy machine it is undecided, which is right as well.
+    assert!(costs * 4 >= quiet * 3, "6 % are not found where it was quiet");
 }

@@ -65,10 +65,7 @@ impl FilesMount {
 
     /// Waits for the threads, after it was unmounted.
     pub(crate) fn join(&mut self) {
-        for thread in self.threads.drain(..) {
-            // A thread that panicked has printed why; the rest has to end all the same.
-            let _ = thread.join();
-        }
+        crate::fuse::join(&mut self.threads);
     }
 
     /// Whoever waits for what is in it waits in vain.

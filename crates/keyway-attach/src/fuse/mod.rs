@@ -23,6 +23,7 @@ use keyway_sys::sandbox::is_confined;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use std::{fmt, io};
 use transport::device::Channel;
 use transport::rings;
@@ -137,10 +138,24 @@ impl FuseMount {
 
     /// Waits for the threads, after it was unmounted.
     pub(crate) fn join(&mut self) {
-        for thread in self.threads.drain(..) {
-            // A thread that panicked has printed why; the rest has to end all the same.
-            let _ = thread.join();
+        join(&mut self.threads);
+    }
+}
+
+/// How long threads that serve a mount are waited for when it is gone.
+const ENDING: Duration = Duration::from_secs(3);
+
+/// Waits for threads that serve a mount, when it is gone. A process that began a mount namespace of its own while there was
+/// one (a container) still has a copy, for which they stay: not for ever, since this process ends soon, and the copy
+/// with it. No byte of it waits in a cache.
+pub(crate) fn join(threads: &mut Vec<JoinHandle<()>>) {
+    let until = Instant::now() + ENDING;
+    for thread in threads.drain(..) {
+        while !thread.is_finished() && Instant::now() < until {
+            std::thread::sleep(LOOK);
         }
+        // A thread that panicked has printed why; the rest has to end all the same.
+        let _ = if thread.is_finished() { thread.join() } else { Ok(()) };
     }
 }
 
