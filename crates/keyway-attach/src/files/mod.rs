@@ -65,7 +65,7 @@ impl FilesMount {
 
     /// Waits for the threads, after it was unmounted.
     pub(crate) fn join(&mut self) {
-        crate::fuse::join(&mut self.threads);
+        fuse::join(&mut self.threads);
     }
 
     /// Whoever waits for what is in it waits in vain.
