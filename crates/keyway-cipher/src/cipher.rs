@@ -1,8 +1,6 @@
 //! One keyed block cipher, whatever it is and whatever kernel runs it.
 
 use crate::Algorithm;
-#[cfg(target_arch = "aarch64")]
-use crate::Kernel;
 use crate::cbc;
 use crate::kernels;
 use crate::pass::{Cbc, Direction, Pass, Ready, Work, Xts};
@@ -18,11 +16,6 @@ pub(crate) struct Cipher {
 
 #[allow(clippy::large_enum_variant, reason = "each lives alone in locked pages of its own")]
 enum Key {
-    /// With the processor's AES instructions, by the `aes` crate.
-    #[cfg(target_arch = "aarch64")]
-    Neon128(aes::Aes128),
-    #[cfg(target_arch = "aarch64")]
-    Neon256(aes::Aes256),
     Aes128(AesKeys<11>),
     Aes256(AesKeys<15>),
     Serpent(Serpent),
@@ -40,14 +33,6 @@ impl Cipher {
     pub(crate) fn new(algorithm: Algorithm, key: &[u8], ready: Ready) -> Self {
         debug_assert_eq!(key.len(), algorithm.key_bytes());
         let key = match algorithm {
-            #[cfg(target_arch = "aarch64")]
-            Algorithm::Aes128 if ready.kernel() == Kernel::Neon => {
-                Key::Neon128(aes::Aes128::new(&Array::from(*sized(key))))
-            }
-            #[cfg(target_arch = "aarch64")]
-            Algorithm::Aes256 if ready.kernel() == Kernel::Neon => {
-                Key::Neon256(aes::Aes256::new(&Array::from(*sized(key))))
-            }
             Algorithm::Aes128 => Key::Aes128(AesKeys::new::<16>(sized(key))),
             Algorithm::Aes256 => Key::Aes256(AesKeys::new::<32>(sized(key))),
             Algorithm::Serpent => Key::Serpent(Serpent::new(sized(key))),
@@ -120,17 +105,11 @@ impl Cipher {
             Key::Kuznyechik(keys) => kernels::kuznyechik(self.ready, keys, pass),
             Key::Twofish(keys) => kernels::twofish(self.ready, keys, pass),
             Key::Blowfish(_) | Key::Cast5(_) | Key::TripleDes(_) => false,
-            #[cfg(target_arch = "aarch64")]
-            Key::Neon128(_) | Key::Neon256(_) => false,
         }
     }
 
     fn portable(&self, direction: Direction, blocks: &mut [u8]) {
         match &self.key {
-            #[cfg(target_arch = "aarch64")]
-            Key::Neon128(key) => rustcrypto(key, direction, blocks),
-            #[cfg(target_arch = "aarch64")]
-            Key::Neon256(key) => rustcrypto(key, direction, blocks),
             Key::Aes128(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Aes256(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),
             Key::Serpent(keys) => keys.blocks(direction, blocks.as_chunks_mut().0),

@@ -198,7 +198,7 @@ pub enum Kernel {
     Avx2,
     /// AVX-512 with VAES and GFNI.
     Avx512,
-    /// aarch64 with its AES instructions.
+    /// NEON, and the AES instructions where aarch64 has them.
     Neon,
 }
 
@@ -206,7 +206,10 @@ impl Kernel {
     /// The kernels that this machine can run, slowest first; the last one is what
     /// [`crate::SectorCipher::new`] takes.
     pub fn available() -> Vec<Self> {
-        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut, reason = "only x86-64 has more"))]
+        #[cfg_attr(
+            not(any(target_arch = "x86_64", target_arch = "aarch64")),
+            allow(unused_mut, reason = "only these have more")
+        )]
         let mut kernels = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
         {
@@ -228,8 +231,9 @@ impl Kernel {
                 }
             }
         }
-        #[cfg(target_arch = "aarch64")]
-        if std::arch::is_aarch64_feature_detected!("aes") {
+        // A vector's words begin with the lowest byte only there.
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        if std::arch::is_aarch64_feature_detected!("neon") {
             kernels.push(Self::Neon);
         }
         kernels

@@ -141,12 +141,22 @@ fn key_leak(rounds: usize, algorithm: Algorithm, mode: Mode, kernel: Kernel) -> 
 fn claims(kernel: Kernel, algorithm: Algorithm) -> bool {
     match algorithm {
         Algorithm::Aes128 | Algorithm::Aes256 | Algorithm::Serpent => true,
-        Algorithm::Camellia | Algorithm::Kuznyechik => {
+        Algorithm::Camellia => {
             matches!(kernel, Kernel::Sse | Kernel::Avx2 | Kernel::Avx512)
+                || kernel == Kernel::Neon && has_aes()
         }
-        Algorithm::Twofish => matches!(kernel, Kernel::Avx2 | Kernel::Avx512),
+        Algorithm::Kuznyechik => kernel != Kernel::Portable,
+        Algorithm::Twofish => matches!(kernel, Kernel::Avx2 | Kernel::Avx512 | Kernel::Neon),
         Algorithm::Blowfish | Algorithm::Cast5 | Algorithm::TripleDes => false,
     }
+}
+
+/// Whether an aarch64 processor has the instructions without which its kernel leaves Camellia to tables.
+fn has_aes() -> bool {
+    #[cfg(target_arch = "aarch64")]
+    return std::arch::is_aarch64_feature_detected!("aes");
+    #[cfg(not(target_arch = "aarch64"))]
+    true
 }
 
 #[test]

@@ -177,6 +177,12 @@ fn a_kernel_of_another_machine_is_refused() {
 }
 
 #[test]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+fn aarch64_has_its_kernel() {
+    assert_eq!(Kernel::available(), [Kernel::Portable, Kernel::Neon]);
+}
+
+#[test]
 fn the_fastest_kernel_is_taken_by_default() {
     let spec = Spec { chain: Chain::single(Algorithm::Aes256), mode: Mode::Xts, unit_bytes: 512 };
     let made = SectorCipher::new(&spec, &[LayerKey { key: &[1; 32], tweak_key: &[2; 32] }]).expect("new");

@@ -32,8 +32,12 @@ fn meminfo(text: &str, key: &str) -> Option<u64> {
 
 /// The processor's name and those of its features that the kernels use.
 pub fn processor() -> (String, Vec<String>) {
-    /// Names as `/proc/cpuinfo` has them (x86's `flags`, arm's `Features`).
-    const TELLING: [&str; 12] = [
+    /// Names as `/proc/cpuinfo` has them in `Features`.
+    #[cfg(target_arch = "aarch64")]
+    const TELLING: &[&str] = &["asimd", "aes", "sha2", "sha3", "sha512"];
+    /// Names as `/proc/cpuinfo` has them in `flags`.
+    #[cfg(not(target_arch = "aarch64"))]
+    const TELLING: &[&str] = &[
         "aes",
         "sse4_1",
         "ssse3",
@@ -45,7 +49,6 @@ pub fn processor() -> (String, Vec<String>) {
         "avx512bw",
         "avx512vl",
         "sha_ni",
-        "sha2",
     ];
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |key: &str| {

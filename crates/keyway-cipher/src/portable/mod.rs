@@ -13,10 +13,9 @@ mod twofish;
 
 pub(crate) use aes::AesKeys;
 pub(crate) use camellia::{Camellia, Subkeys as CamelliaSubkeys};
-pub(crate) use kuznyechik::{
-    Kuznyechik, PI as KUZNYECHIK_PI, PI_INVERSE as KUZNYECHIK_PI_INVERSE, linear as kuznyechik_linear,
-    times as kuznyechik_times,
-};
+pub(crate) use kuznyechik::{Kuznyechik, PI as KUZNYECHIK_PI, PI_INVERSE as KUZNYECHIK_PI_INVERSE};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use kuznyechik::{linear as kuznyechik_linear, times as kuznyechik_times};
 pub(crate) use lrw::xor_multiples;
 pub(crate) use serpent::Serpent;
 pub(crate) use twofish::Twofish;

@@ -1,8 +1,10 @@
 //! AES with AES-NI: eight blocks in flight, which hides an instruction's latency of three to
 //! seven cycles at one or two a cycle.
 
-use super::aes::{AesLanes, Decrypt, Encrypt, aes_lanes};
+use super::aes::{AesLanes, Decrypt, Encrypt};
+use super::aes_lanes::aes_lanes;
 use super::entry_point::entry_point;
+use super::lanes::Lanes;
 use crate::portable::AesKeys;
 use std::arch::x86_64::*;
 

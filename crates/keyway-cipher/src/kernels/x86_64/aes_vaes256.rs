@@ -1,7 +1,9 @@
 //! AES with VAES on 256-bit vectors: sixteen blocks in flight.
 
-use super::aes::{AesLanes, Decrypt, Encrypt, aes_lanes};
+use super::aes::{AesLanes, Decrypt, Encrypt};
+use super::aes_lanes::aes_lanes;
 use super::entry_point::entry_point;
+use super::lanes::Lanes;
 use crate::portable::AesKeys;
 use std::arch::x86_64::*;
 

@@ -1,6 +1,7 @@
 //! Camellia with GFNI on 256-bit vectors: 32 blocks, a unit of 512 bytes, at a time.
 
-use super::camellia::{Boxes, Sliced, gfni::*, gfni_boxes};
+use super::camellia::{Boxes, Sliced};
+use super::camellia_gfni::{gfni::*, gfni_boxes};
 use super::entry_point::entry_point;
 use crate::portable::Camellia;
 use std::arch::x86_64::*;

@@ -1,7 +1,8 @@
 //! Camellia with GFNI on 512-bit vectors: 64 blocks, two units of 512 bytes, at a time.
 
 use super::bytes::Bytes;
-use super::camellia::{Boxes, Sliced, gfni::*, gfni_boxes};
+use super::camellia::{Boxes, Sliced};
+use super::camellia_gfni::{gfni::*, gfni_boxes};
 use super::eight::{key, lanes, spread, unspread};
 use super::entry_point::entry_point;
 use super::lanes::Lanes;

@@ -1,7 +1,8 @@
 //! Kuznyechik on 256-bit vectors with GFNI: 32 blocks, a unit of 512 bytes, at a time.
 
 use super::entry_point::entry_point;
-use super::kuznyechik::{Decrypt, Encrypt, Parts, gfni_sum, with_parts};
+use super::kuznyechik::{Decrypt, Encrypt, Parts, with_parts};
+use super::kuznyechik_gfni::gfni_sum;
 use super::kuznyechik_nibbles::{ALPHA, OMEGA_INVERSE, TOGETHER, inverse_substitute, substitute};
 use super::lanes::Lanes;
 use crate::portable::Kuznyechik;

@@ -3,7 +3,8 @@
 
 use super::eight::{key, lanes, spread, unspread};
 use super::entry_point::entry_point;
-use super::kuznyechik::{Decrypt, Encrypt, Parts, gfni_sum, times, with_parts};
+use super::kuznyechik::{Decrypt, Encrypt, Parts, times, with_parts};
+use super::kuznyechik_gfni::gfni_sum;
 use super::lanes::Lanes;
 use super::run::Rounds;
 use crate::portable::{

@@ -1,29 +1,7 @@
-//! LRW's tweaks on vectors: no more than exclusive or, as wide as it goes.
+//! LRW's tweaks, as wide as each instruction set goes.
 
-use super::lanes::Lanes;
-use crate::portable;
+use super::rounds::lrw::xor;
 use std::arch::x86_64::*;
-
-/// As [`portable::xor_multiples`].
-///
-/// # Safety
-/// The caller has turned on what `L` needs.
-#[inline(always)]
-unsafe fn xor<L: Lanes>(blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &[u8; 16]) {
-    let whole = blocks.len().min(multiples.len()) / L::BLOCKS * L::BLOCKS;
-    let (groups, rest) = blocks.split_at_mut(whole);
-    let (multiple_groups, multiple_rest) = multiples.split_at(whole);
-    // SAFETY: the caller's promise; every group is good for one vector.
-    unsafe {
-        let base = L::splat(base);
-        let multiple_groups = multiple_groups.chunks_exact(L::BLOCKS);
-        for (group, multiples) in groups.chunks_exact_mut(L::BLOCKS).zip(multiple_groups) {
-            let tweaks = L::load(multiples.as_ptr()).xor(base);
-            L::load(group.as_ptr()).xor(tweaks).store(group.as_mut_ptr());
-        }
-    }
-    portable::xor_multiples(rest, multiple_rest, base);
-}
 
 #[target_feature(enable = "sse4.1")]
 pub(super) fn xor_sse(blocks: &mut [[u8; 16]], multiples: &[[u8; 16]], base: &[u8; 16]) {

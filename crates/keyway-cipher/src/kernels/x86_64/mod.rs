@@ -13,48 +13,41 @@
 //! No kernel has a branch or an address in memory that depends on a key or a text.
 #![allow(unsafe_code, reason = "intrinsics; see the module's documentation")]
 
-mod aes;
+mod aes_lanes;
 mod aes_ni;
 mod aes_vaes256;
 mod aes_vaes512;
-mod bytes;
-mod camellia;
-mod camellia_aes;
 mod camellia_avx2;
 mod camellia_avx2_gfni;
 mod camellia_avx512;
+mod camellia_gfni;
 mod camellia_sse;
 mod camellia_vaes256;
-mod cbc;
 mod cbc_avx2;
 mod cbc_avx512;
 mod cbc_sse;
 mod eight;
-mod elephant;
 mod elephant_avx2;
 mod elephant_avx512;
 mod elephant_sse;
-mod entry_point;
-mod kuznyechik;
 mod kuznyechik_avx2;
 mod kuznyechik_avx2_gfni;
 mod kuznyechik_avx512;
-mod kuznyechik_nibbles;
-mod kuznyechik_shuffles;
+mod kuznyechik_gfni;
 mod kuznyechik_sse;
-mod lanes;
 mod lrw;
-mod nibbles;
-mod run;
-mod serpent;
 mod serpent_avx2;
 mod serpent_avx512;
 mod serpent_sse;
 mod serpent_ternary;
-mod twofish;
 mod twofish_avx2;
 mod twofish_avx512;
+mod vectors;
 
+use super::rounds::{
+    self, aes, bytes, camellia, camellia_aes, cbc, elephant, entry_point, kuznyechik, kuznyechik_nibbles,
+    kuznyechik_shuffles, lanes, nibbles, run, serpent, twofish,
+};
 use crate::Kernel;
 use crate::elephant::SectorKey;
 use crate::pass::{Cbc, Direction, Pass, Ready};

@@ -4,21 +4,21 @@
 macro_rules! entry_point {
     ($features:literal, [$($generics:tt)*], $keys:ty, $lanes:ty, $width:literal, $few:literal, $encrypt:ident, $decrypt:ident) => {
         #[target_feature(enable = $features)]
-        pub(super) fn pass<$($generics)*>(keys: &$keys, pass: $crate::pass::Pass<'_>) {
+        pub(in crate::kernels) fn pass<$($generics)*>(keys: &$keys, pass: $crate::pass::Pass<'_>) {
             use $crate::pass::Direction;
             // SAFETY: the features that the vectors and rounds need are on in this function.
             unsafe {
                 match pass.direction {
                     Direction::Encrypt => {
-                        $crate::kernels::x86_64::run::run::<$lanes, $width, $few, _>(pass, &$encrypt(keys));
+                        $crate::kernels::rounds::run::run::<$lanes, $width, $few, _>(pass, &$encrypt(keys));
                     }
                     // Tweaks are encrypted whichever way the data goes.
                     Direction::Decrypt => {
-                        $crate::kernels::x86_64::run::run::<$lanes, $width, $width, _>(pass, &$decrypt(keys));
+                        $crate::kernels::rounds::run::run::<$lanes, $width, $width, _>(pass, &$decrypt(keys));
                     }
                 }
             }
         }
     };
 }
-pub(super) use entry_point;
+pub(in crate::kernels) use entry_point;

@@ -13,7 +13,7 @@ const BY_16: [u128; 2] = tables_of(times::BY_16);
 /// What x^8 is (RFC 7801, 4.1.2).
 const POLYNOMIAL: i8 = 0xc3_u8 as i8;
 
-pub(super) struct Shuffles;
+pub(in crate::kernels) struct Shuffles;
 
 /// # Safety
 /// As for the methods of `L`.

@@ -11,7 +11,7 @@ const LARGEST_GROUP: usize = 64;
 ///
 /// # Safety
 /// `apply` needs the instruction set of the vector and of the cipher.
-pub(super) trait Rounds<L: Lanes, const V: usize> {
+pub(in crate::kernels) trait Rounds<L: Lanes, const V: usize> {
     unsafe fn apply(&self, blocks: &mut [L; V]);
 }
 
@@ -22,7 +22,7 @@ pub(super) trait Rounds<L: Lanes, const V: usize> {
 /// # Safety
 /// The caller has turned on what `L` and `rounds` need.
 #[inline(always)]
-pub(super) unsafe fn run<L, const V: usize, const FEW: usize, R>(pass: Pass<'_>, rounds: &R)
+pub(in crate::kernels) unsafe fn run<L, const V: usize, const FEW: usize, R>(pass: Pass<'_>, rounds: &R)
 where
     L: Lanes,
     R: Rounds<L, V> + Rounds<L, FEW>,

@@ -16,7 +16,7 @@ const FIRST_CACHE: usize = 32 * 1024;
 ///
 /// # Safety
 /// Every method needs the instruction set of its vector.
-pub(super) trait Arithmetic: Words + Apart {
+pub(in crate::kernels) trait Arithmetic: Words + Apart {
     unsafe fn plus(self, other: Self) -> Self;
     unsafe fn minus(self, other: Self) -> Self;
 }
@@ -53,15 +53,19 @@ impl<L: Arithmetic> Word for Side<L> {
 }
 
 /// What is to be diffused: whole units, as many as sector keys.
-pub(super) struct Units<'a> {
-    pub(super) blocks: &'a mut [[u8; 16]],
-    pub(super) unit_blocks: usize,
-    pub(super) sector_keys: &'a [SectorKey],
+pub(in crate::kernels) struct Units<'a> {
+    pub(in crate::kernels) blocks: &'a mut [[u8; 16]],
+    pub(in crate::kernels) unit_blocks: usize,
+    pub(in crate::kernels) sector_keys: &'a [SectorKey],
 }
 
 impl<'a> Units<'a> {
     /// None unless the units are [`UNIT_BLOCKS`] long or a multiple of it up to the largest unit.
-    pub(super) fn new(units: &'a mut [u8], unit_bytes: usize, sector_keys: &'a [SectorKey]) -> Option<Self> {
+    pub(in crate::kernels) fn new(
+        units: &'a mut [u8],
+        unit_bytes: usize,
+        sector_keys: &'a [SectorKey],
+    ) -> Option<Self> {
         let blocks = units.as_chunks_mut().0;
         let unit_blocks = unit_bytes / 16;
         let fits = unit_bytes <= LARGEST_UNIT
@@ -87,7 +91,10 @@ impl<'a> Units<'a> {
 /// # Safety
 /// The caller has turned on what `L` needs.
 #[inline(always)]
-pub(super) unsafe fn diffuse<L: Arithmetic, const ALL: bool>(direction: Direction, units: &mut Units<'_>) {
+pub(in crate::kernels) unsafe fn diffuse<L: Arithmetic, const ALL: bool>(
+    direction: Direction,
+    units: &mut Units<'_>,
+) {
     let lanes = 4 * L::BLOCKS;
     if !ALL && lanes * units.unit_blocks > FIRST_CACHE / 16 {
         return;
@@ -162,11 +169,11 @@ unsafe fn mix<L: Arithmetic, const ALL: bool, const ROOM: usize>(
 macro_rules! elephant_entry_point {
     ($features:literal, [$($lanes:ty),*], $last:ty) => {
         #[target_feature(enable = $features)]
-        pub(super) fn pass(
+        pub(in crate::kernels) fn pass(
             direction: $crate::pass::Direction,
-            mut units: $crate::kernels::x86_64::elephant::Units<'_>,
+            mut units: $crate::kernels::rounds::elephant::Units<'_>,
         ) {
-            use $crate::kernels::x86_64::elephant::diffuse;
+            use $crate::kernels::rounds::elephant::diffuse;
             // SAFETY: the features that the vectors need are on in this function.
             unsafe {
                 $(diffuse::<$lanes, false>(direction, &mut units);)*
@@ -175,24 +182,4 @@ macro_rules! elephant_entry_point {
         }
     };
 }
-pub(super) use elephant_entry_point;
-
-/// Implements [`Arithmetic`] with two intrinsics.
-macro_rules! arithmetic {
-    ($vector:ty, $add:ident, $sub:ident) => {
-        impl Arithmetic for $vector {
-            #[inline(always)]
-            unsafe fn plus(self, other: Self) -> Self {
-                // SAFETY: the trait's contract.
-                unsafe { $add(self, other) }
-            }
-
-            #[inline(always)]
-            unsafe fn minus(self, other: Self) -> Self {
-                // SAFETY: the trait's contract.
-                unsafe { $sub(self, other) }
-            }
-        }
-    };
-}
-pub(super) use arithmetic;
+pub(in crate::kernels) use elephant_entry_point;

@@ -58,16 +58,16 @@ const BACK_OUT_S3: [u128; 2] = affine_then(nibbles::OUT_S3);
 ///
 /// # Safety
 /// Every method needs the vector's instruction set and the AES instructions of the implementation.
-pub(super) trait LastRounds<L> {
+pub(in crate::kernels) trait LastRounds<L> {
     unsafe fn encrypt(x: L) -> L;
     unsafe fn decrypt(x: L) -> L;
 }
 
 /// The S-boxes on the way from left to right.
-pub(super) struct AesBoxes<A>(PhantomData<A>);
+pub(in crate::kernels) struct AesBoxes<A>(PhantomData<A>);
 
 /// And on the way back.
-pub(super) struct BackBoxes<A>(PhantomData<A>);
+pub(in crate::kernels) struct BackBoxes<A>(PhantomData<A>);
 
 /// Implements the S-boxes with one of AES's last rounds and the maps before and behind it.
 macro_rules! boxes {
@@ -140,4 +140,4 @@ macro_rules! with_aes_boxes {
         }
     };
 }
-pub(super) use with_aes_boxes;
+pub(in crate::kernels) use with_aes_boxes;

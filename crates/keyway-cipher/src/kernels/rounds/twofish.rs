@@ -10,14 +10,14 @@ use crate::portable::Twofish;
 
 /// Multiplications by the factors of the MDS matrix modulo x^8 + x^6 + x^5 + x^3 + 1, as matrices
 /// for GFNI.
-pub(super) const BY_5B: i64 = 0x050b_1629_53a2_4182;
-pub(super) const BY_EF: i64 = 0x070f_1f39_72e3_c183;
+pub(in crate::kernels) const BY_5B: i64 = 0x050b_1629_53a2_4182;
+pub(in crate::kernels) const BY_EF: i64 = 0x070f_1f39_72e3_c183;
 
 /// What instruction sets do differently.
 ///
 /// # Safety
 /// Every method needs the instruction set of its vector.
-pub(super) trait Parts: Words + Bytes {
+pub(in crate::kernels) trait Parts: Words + Bytes {
     /// Two vectors of bytes through the S-box of a column.
     unsafe fn s_box<const COLUMN: usize>(keys: &Twofish, x: [Self; 2]) -> [Self; 2];
     /// Each byte by [`BY_5B`] and by [`BY_EF`].
@@ -177,7 +177,7 @@ unsafe fn write<L: Parts>(x: &mut [L; 16], words: [Word<L>; 4], key: &[u32; 4]) 
     }
 }
 
-pub(super) struct Encrypt<'a>(pub(super) &'a Twofish);
+pub(in crate::kernels) struct Encrypt<'a>(pub(in crate::kernels) &'a Twofish);
 
 impl<L: Parts> Rounds<L, 16> for Encrypt<'_> {
     #[inline(always)]
@@ -243,7 +243,7 @@ unsafe fn few_round<L: Parts>(keys: &Twofish, [a, b]: [L; 2], [c, d]: [&mut L; 2
     }
 }
 
-pub(super) struct Decrypt<'a>(pub(super) &'a Twofish);
+pub(in crate::kernels) struct Decrypt<'a>(pub(in crate::kernels) &'a Twofish);
 
 impl<L: Parts> Rounds<L, 16> for Decrypt<'_> {
     #[inline(always)]

@@ -7,10 +7,9 @@ use super::lanes::Lanes;
 use super::run::Rounds;
 use crate::pass::Cbc;
 use crate::portable::AesKeys;
-use std::arch::x86_64::*;
 
 /// Blocks in the shortest unit (512 bytes); longer ones are multiples of it.
-pub(super) const UNIT_BLOCKS: usize = 32;
+pub(in crate::kernels) const UNIT_BLOCKS: usize = 32;
 /// Vectors that are decrypted together, and chains of vectors when many units are encrypted: enough
 /// for an AES instruction of four cycles that starts twice a cycle.
 const MANY: usize = 8;
@@ -21,7 +20,7 @@ const FEW: usize = 8;
 ///
 /// # Safety
 /// As [`Lanes`]: every pointer is good for one block.
-pub(super) trait Apart: Lanes {
+pub(in crate::kernels) trait Apart: Lanes {
     /// A block from each of the first `BLOCKS` places.
     unsafe fn gather(from: [*const [u8; 16]; 4]) -> Self;
     /// A block to each of the first `BLOCKS` places.
@@ -34,7 +33,7 @@ pub(super) trait Apart: Lanes {
 /// The caller has turned on what `L` needs. `blocks` are whole units, a multiple of
 /// [`UNIT_BLOCKS`] each, one for every IV.
 #[inline(always)]
-pub(super) unsafe fn encrypt<L: AesLanes + Apart, const FEW_VECTORS: usize, const R: usize>(
+pub(in crate::kernels) unsafe fn encrypt<L: AesLanes + Apart, const FEW_VECTORS: usize, const R: usize>(
     keys: &AesKeys<R>,
     blocks: &mut [[u8; 16]],
     cbc: Cbc<'_>,
@@ -105,7 +104,7 @@ unsafe fn chains<L: AesLanes + Apart, const V: usize, const R: usize, const WHOL
 /// # Safety
 /// `units` is good for `last` + 1 units, and `at` less than `unit_blocks`.
 #[inline(always)]
-pub(super) unsafe fn places<L: Lanes>(
+pub(in crate::kernels) unsafe fn places<L: Lanes>(
     units: *mut [u8; 16],
     [first, step]: [usize; 2],
     last: usize,
@@ -123,7 +122,7 @@ pub(super) unsafe fn places<L: Lanes>(
 /// # Safety
 /// As for [`encrypt`].
 #[inline(always)]
-pub(super) unsafe fn decrypt<L: AesLanes + Apart, const R: usize>(
+pub(in crate::kernels) unsafe fn decrypt<L: AesLanes + Apart, const R: usize>(
     keys: &AesKeys<R>,
     blocks: &mut [[u8; 16]],
     cbc: Cbc<'_>,
@@ -159,13 +158,13 @@ pub(super) unsafe fn decrypt<L: AesLanes + Apart, const R: usize>(
 macro_rules! cbc_entry_point {
     ($features:literal, $lanes:ty, $few_vectors:literal) => {
         #[target_feature(enable = $features)]
-        pub(super) fn pass<const R: usize>(
+        pub(in crate::kernels) fn pass<const R: usize>(
             keys: &$crate::portable::AesKeys<R>,
             direction: $crate::pass::Direction,
             blocks: &mut [[u8; 16]],
             cbc: $crate::pass::Cbc<'_>,
         ) -> bool {
-            use $crate::kernels::x86_64::cbc;
+            use $crate::kernels::rounds::cbc;
             use $crate::pass::Direction;
             let fits = cbc.unit_blocks.is_multiple_of(cbc::UNIT_BLOCKS)
                 && cbc.unit_blocks.checked_mul(cbc.ivs.len()) == Some(blocks.len());
@@ -183,73 +182,4 @@ macro_rules! cbc_entry_point {
         }
     };
 }
-pub(super) use cbc_entry_point;
-
-impl Apart for __m128i {
-    #[inline(always)]
-    unsafe fn gather(from: [*const [u8; 16]; 4]) -> Self {
-        // SAFETY: the trait's contract.
-        unsafe { _mm_loadu_si128(from[0].cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn scatter(self, to: [*mut [u8; 16]; 4]) {
-        // SAFETY: the trait's contract.
-        unsafe { _mm_storeu_si128(to[0].cast(), self) }
-    }
-
-    #[inline(always)]
-    unsafe fn after(self, before: Self) -> Self {
-        before
-    }
-}
-
-impl Apart for __m256i {
-    #[inline(always)]
-    unsafe fn gather(from: [*const [u8; 16]; 4]) -> Self {
-        // SAFETY: the trait's contract.
-        unsafe { _mm256_loadu2_m128i(from[1].cast(), from[0].cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn scatter(self, to: [*mut [u8; 16]; 4]) {
-        // SAFETY: the trait's contract.
-        unsafe { _mm256_storeu2_m128i(to[1].cast(), to[0].cast(), self) }
-    }
-
-    #[inline(always)]
-    unsafe fn after(self, before: Self) -> Self {
-        // SAFETY: the trait's contract.
-        unsafe { _mm256_permute2x128_si256::<0x21>(before, self) }
-    }
-}
-
-impl Apart for __m512i {
-    #[inline(always)]
-    unsafe fn gather(from: [*const [u8; 16]; 4]) -> Self {
-        // SAFETY: the trait's contract.
-        unsafe {
-            let x = _mm512_castsi128_si512(_mm_loadu_si128(from[0].cast()));
-            let x = _mm512_inserti32x4::<1>(x, _mm_loadu_si128(from[1].cast()));
-            let x = _mm512_inserti32x4::<2>(x, _mm_loadu_si128(from[2].cast()));
-            _mm512_inserti32x4::<3>(x, _mm_loadu_si128(from[3].cast()))
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn scatter(self, to: [*mut [u8; 16]; 4]) {
-        // SAFETY: the trait's contract.
-        unsafe {
-            _mm_storeu_si128(to[0].cast(), _mm512_castsi512_si128(self));
-            _mm_storeu_si128(to[1].cast(), _mm512_extracti32x4_epi32::<1>(self));
-            _mm_storeu_si128(to[2].cast(), _mm512_extracti32x4_epi32::<2>(self));
-            _mm_storeu_si128(to[3].cast(), _mm512_extracti32x4_epi32::<3>(self));
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn after(self, before: Self) -> Self {
-        // SAFETY: the trait's contract.
-        unsafe { _mm512_alignr_epi64::<6>(self, before) }
-    }
-}
+pub(in crate::kernels) use cbc_entry_point;

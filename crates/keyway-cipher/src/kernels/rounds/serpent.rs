@@ -10,7 +10,7 @@ use std::ops::{BitAndAssign, BitOrAssign, BitXorAssign, Not};
 ///
 /// # Safety
 /// Every method needs the instruction set of its vector.
-pub(super) trait Words: Lanes {
+pub(in crate::kernels) trait Words: Lanes {
     unsafe fn and(self, other: Self) -> Self;
     unsafe fn or(self, other: Self) -> Self;
     unsafe fn not(self) -> Self;
@@ -36,7 +36,7 @@ pub(super) trait Words: Lanes {
 /// by [`Encrypt`] and [`Decrypt`], whose callers have the instruction set; that is why the
 /// operators below may use it.
 #[derive(Clone, Copy)]
-pub(super) struct Wide<L, const G: usize>(pub(super) [L; G]);
+pub(in crate::kernels) struct Wide<L, const G: usize>(pub(in crate::kernels) [L; G]);
 
 // Loops, not closures: a closure would not be compiled with its caller's instruction set.
 
@@ -151,8 +151,8 @@ unsafe fn blocks_of<L: Words, const V: usize, const G: usize>(words: [Wide<L, G>
     }
 }
 
-pub(super) struct Encrypt<'a>(pub(super) &'a Serpent);
-pub(super) struct Decrypt<'a>(pub(super) &'a Serpent);
+pub(in crate::kernels) struct Encrypt<'a>(pub(in crate::kernels) &'a Serpent);
+pub(in crate::kernels) struct Decrypt<'a>(pub(in crate::kernels) &'a Serpent);
 
 /// A direction's rounds over `$vectors`, four for each of `$groups`.
 macro_rules! rounds {

@@ -1,30 +1,10 @@
-//! Vectors seen as one, two or four blocks of 128 bits, with the arithmetic that XTS needs.
+//! Blocks of 128 bits in vectors, one, two or four, and their products with powers of x.
 
+use crate::kernels::rounds::lanes::Lanes;
 use std::arch::x86_64::*;
 
 /// x^128 = x^7 + x^2 + x + 1 (IEEE 1619, 5.2).
 const POLYNOMIAL: i64 = 0x87;
-
-/// A vector of whole blocks.
-///
-/// # Safety
-/// Every method needs the instruction set of its vector; pointers are good for `BLOCKS` blocks and
-/// need no alignment.
-pub(super) trait Lanes: Copy {
-    /// Blocks in a vector.
-    const BLOCKS: usize;
-    unsafe fn load(from: *const [u8; 16]) -> Self;
-    unsafe fn store(self, to: *mut [u8; 16]);
-    /// The same block in every lane.
-    unsafe fn splat(block: &[u8; 16]) -> Self;
-    /// `first` and the numbers after it, each a block: little-endian, counted in the lower 64 bits.
-    unsafe fn numbers(first: u64) -> Self;
-    unsafe fn xor(self, other: Self) -> Self;
-    /// `first`, and in each further lane times x: the tweaks of consecutive blocks.
-    unsafe fn tweaks_from(first: &[u8; 16]) -> Self;
-    /// Every lane times x^`power`, which is at most 48 or exactly 64.
-    unsafe fn times_x(self, power: i64) -> Self;
-}
 
 impl Lanes for __m128i {
     const BLOCKS: usize = 1;

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 ///
 /// # Safety
 /// Every method needs the instruction set of the implementation.
-pub(super) trait Parts<L> {
+pub(in crate::kernels) trait Parts<L> {
     unsafe fn substitute(x: &mut [L; 16]);
     unsafe fn inverse_substitute(x: &mut [L; 16]);
     /// 251 `single` + 32 `p[0]` + 133 `p[1]` + 16 `p[2]` + 194 `p[3]` + 192 `p[4]` + 148 (`near` + `last`);
@@ -22,33 +22,16 @@ pub(super) trait Parts<L> {
 }
 
 /// Multiplications by a constant modulo x^8 + x^7 + x^6 + x + 1, as matrices for GFNI.
-pub(super) mod times {
-    pub(in crate::kernels::x86_64) const BY_148: i64 = 0xc64a_952a_55aa_92e3_u64 as i64;
-    pub(in crate::kernels::x86_64) const BY_32: i64 = 0xd868_d0a0_4081_da6c_u64 as i64;
-    pub(in crate::kernels::x86_64) const BY_133: i64 = 0x7798_3162_c488_66bb;
-    pub(in crate::kernels::x86_64) const BY_16: i64 = 0xb0d0_a040_8102_b4d8_u64 as i64;
-    pub(in crate::kernels::x86_64) const BY_194: i64 = 0x5aef_debc_78f0_bb2d;
-    pub(in crate::kernels::x86_64) const BY_192: i64 = 0xda6e_dcb8_70e0_1bed_u64 as i64;
-    pub(in crate::kernels::x86_64) const BY_251: i64 = 0x53f5_ead5_ab57_fda9;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "some are for GFNI alone"))]
+pub(in crate::kernels) mod times {
+    pub(in crate::kernels) const BY_148: i64 = 0xc64a_952a_55aa_92e3_u64 as i64;
+    pub(in crate::kernels) const BY_32: i64 = 0xd868_d0a0_4081_da6c_u64 as i64;
+    pub(in crate::kernels) const BY_133: i64 = 0x7798_3162_c488_66bb;
+    pub(in crate::kernels) const BY_16: i64 = 0xb0d0_a040_8102_b4d8_u64 as i64;
+    pub(in crate::kernels) const BY_194: i64 = 0x5aef_debc_78f0_bb2d;
+    pub(in crate::kernels) const BY_192: i64 = 0xda6e_dcb8_70e0_1bed_u64 as i64;
+    pub(in crate::kernels) const BY_251: i64 = 0x53f5_ead5_ab57_fda9;
 }
-
-/// [`Parts::sum`] with `$map`, which takes a matrix.
-macro_rules! gfni_sum {
-    ($vector:ty, $map:ident) => {
-        #[inline(always)]
-        unsafe fn sum(single: $vector, p: [$vector; 5], near: $vector, last: $vector) -> $vector {
-            use $crate::kernels::x86_64::kuznyechik::times::*;
-            // SAFETY: the trait's contract.
-            unsafe {
-                let sum = $map::<BY_251>(single).xor($map::<BY_192>(p[4])).xor($map::<BY_194>(p[3]));
-                let sum = sum.xor($map::<BY_16>(p[2])).xor($map::<BY_133>(p[1])).xor($map::<BY_32>(p[0]));
-                // One multiplication more, but no addition before the one that all wait for.
-                sum.xor($map::<BY_148>(near)).xor($map::<BY_148>(last))
-            }
-        }
-    };
-}
-pub(super) use gfni_sum;
 
 /// One step of L or of its inverse: adds to byte `AT` the multiples of the other fifteen
 /// (RFC 7801, 4.1.2; the factors are the same seen from either side).
@@ -136,7 +119,10 @@ unsafe fn add_key<L: Bytes>(x: &mut [L; 16], key: &[u32; 16]) {
     }
 }
 
-pub(super) struct Encrypt<'a, P>(pub(super) &'a Kuznyechik, pub(super) PhantomData<P>);
+pub(in crate::kernels) struct Encrypt<'a, P>(
+    pub(in crate::kernels) &'a Kuznyechik,
+    pub(in crate::kernels) PhantomData<P>,
+);
 
 impl<L: Bytes, P: Parts<L>> Rounds<L, 16> for Encrypt<'_, P> {
     #[inline(always)]
@@ -156,7 +142,10 @@ impl<L: Bytes, P: Parts<L>> Rounds<L, 16> for Encrypt<'_, P> {
     }
 }
 
-pub(super) struct Decrypt<'a, P>(pub(super) &'a Kuznyechik, pub(super) PhantomData<P>);
+pub(in crate::kernels) struct Decrypt<'a, P>(
+    pub(in crate::kernels) &'a Kuznyechik,
+    pub(in crate::kernels) PhantomData<P>,
+);
 
 impl<L: Bytes, P: Parts<L>> Rounds<L, 16> for Decrypt<'_, P> {
     #[inline(always)]
@@ -190,4 +179,4 @@ macro_rules! with_parts {
         }
     };
 }
-pub(super) use with_parts;
+pub(in crate::kernels) use with_parts;

@@ -10,8 +10,8 @@
 use super::nibbles::Nibbles;
 
 // Matrices for GFNI.
-pub(super) const ALPHA: i64 = 0x201a_448a_ef43_4108;
-pub(super) const OMEGA_INVERSE: i64 = 0x0188_4008_1a20_448a;
+pub(in crate::kernels) const ALPHA: i64 = 0x201a_448a_ef43_4108;
+pub(in crate::kernels) const OMEGA_INVERSE: i64 = 0x0188_4008_1a20_448a;
 
 // Tables by nibble. Logarithms are to the base x; tables called `EXP` take a logarithm.
 const LOG: u128 = 0x0608_0b0e_050a_0403_070d_0902_0c01_00c0;
@@ -54,7 +54,7 @@ unsafe fn add_logarithms<L: Nibbles>(a: L, b: L) -> L {
 }
 
 /// Vectors that take turns: more of them share a table, fewer find room in registers.
-pub(super) const TOGETHER: usize = 4;
+pub(in crate::kernels) const TOGETHER: usize = 4;
 
 /// The same for each of some vectors. They take turns, so that each table is loaded once for all.
 macro_rules! each {
@@ -72,7 +72,7 @@ macro_rules! each {
 /// # Safety
 /// As for the methods of `L`.
 #[inline(always)]
-pub(super) unsafe fn substitute<L: Nibbles, const N: usize>(x: [L; N]) -> [L; N] {
+pub(in crate::kernels) unsafe fn substitute<L: Nibbles, const N: usize>(x: [L; N]) -> [L; N] {
     // SAFETY: the caller's promise.
     unsafe {
         let l = each!(x, i, x[i].nibbles().1);
@@ -97,7 +97,7 @@ pub(super) unsafe fn substitute<L: Nibbles, const N: usize>(x: [L; N]) -> [L; N]
 /// # Safety
 /// As for the methods of `L`.
 #[inline(always)]
-pub(super) unsafe fn inverse_substitute<L: Nibbles, const N: usize>(x: [L; N]) -> [L; N] {
+pub(in crate::kernels) unsafe fn inverse_substitute<L: Nibbles, const N: usize>(x: [L; N]) -> [L; N] {
     // SAFETY: the caller's promise.
     unsafe {
         let l = each!(x, i, x[i].nibbles().1);

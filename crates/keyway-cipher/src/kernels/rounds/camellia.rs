@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 ///
 /// # Safety
 /// Every method needs the instruction set of the implementation.
-pub(super) trait Boxes<L> {
+pub(in crate::kernels) trait Boxes<L> {
     /// Those of the rounds that go back, from the right half to the left one.
     type Back: Boxes<L>;
 
@@ -31,14 +31,14 @@ pub(super) trait Boxes<L> {
 }
 
 /// Both directions: only the order of the subkeys differs.
-pub(super) struct Sliced<'a, S> {
-    pub(super) subkeys: &'a CamelliaSubkeys<[u32; 8]>,
+pub(in crate::kernels) struct Sliced<'a, S> {
+    pub(in crate::kernels) subkeys: &'a CamelliaSubkeys<[u32; 8]>,
     boxes: PhantomData<S>,
 }
 
 impl<'a, S> Sliced<'a, S> {
     #[inline(always)]
-    pub(super) fn new(subkeys: &'a CamelliaSubkeys<[u32; 8]>) -> Self {
+    pub(in crate::kernels) fn new(subkeys: &'a CamelliaSubkeys<[u32; 8]>) -> Self {
         Self { subkeys, boxes: PhantomData }
     }
 }
@@ -148,79 +148,17 @@ impl<L: Bytes, S: Boxes<L>> Rounds<L, 16> for Sliced<'_, S> {
     }
 }
 
-/// Matrices for GFNI: into AES's field, and out of it with the rotation of each S-box.
-pub(super) mod gfni {
-    pub(in crate::kernels::x86_64) const INTO: i64 = 0x3e8a_d8b5_2d81_a4c5;
-    /// After a rotation left by one, for S-box 4.
-    pub(in crate::kernels::x86_64) const INTO_S4: i64 = 0x1f45_6cda_96c0_52e2;
-    pub(in crate::kernels::x86_64) const INTO_CONSTANT: i32 = 0x0b;
-    pub(in crate::kernels::x86_64) const OUT: i64 = 0xc0ba_5f8c_8dfc_1e04_u64 as i64;
-    pub(in crate::kernels::x86_64) const OUT_S2: i64 = 0x04c0_ba5f_8c8d_fc1e;
-    pub(in crate::kernels::x86_64) const OUT_S3: i64 = 0xba5f_8c8d_fc1e_04c0_u64 as i64;
-    pub(in crate::kernels::x86_64) const OUT_CONSTANT: i32 = 0x6e;
-    pub(in crate::kernels::x86_64) const OUT_CONSTANT_S2: i32 = 0xdc;
-    pub(in crate::kernels::x86_64) const OUT_CONSTANT_S3: i32 = 0x37;
-}
-
-/// The S-boxes with two GFNI instructions.
-macro_rules! gfni_boxes {
-    ($boxes:ident, $vector:ty, $set:ident, $affine:ident, $affine_inverse:ident) => {
-        struct $boxes;
-
-        impl $boxes {
-            #[inline(always)]
-            unsafe fn sub<const INTO: i64, const OUT: i64, const CONSTANT: i32>(x: $vector) -> $vector {
-                // SAFETY: the caller has the instruction set.
-                unsafe {
-                    // The inversion comes first in the second instruction, as it has to.
-                    let x = $affine::<INTO_CONSTANT>(x, $set(INTO));
-                    $affine_inverse::<CONSTANT>(x, $set(OUT))
-                }
-            }
-        }
-
-        impl Boxes<$vector> for $boxes {
-            type Back = Self;
-
-            #[inline(always)]
-            unsafe fn s1(x: $vector) -> $vector {
-                // SAFETY: the trait's contract.
-                unsafe { Self::sub::<INTO, OUT, OUT_CONSTANT>(x) }
-            }
-
-            #[inline(always)]
-            unsafe fn s2(x: $vector) -> $vector {
-                // SAFETY: the trait's contract.
-                unsafe { Self::sub::<INTO, OUT_S2, OUT_CONSTANT_S2>(x) }
-            }
-
-            #[inline(always)]
-            unsafe fn s3(x: $vector) -> $vector {
-                // SAFETY: the trait's contract.
-                unsafe { Self::sub::<INTO, OUT_S3, OUT_CONSTANT_S3>(x) }
-            }
-
-            #[inline(always)]
-            unsafe fn s4(x: $vector) -> $vector {
-                // SAFETY: the trait's contract.
-                unsafe { Self::sub::<INTO_S4, OUT, OUT_CONSTANT>(x) }
-            }
-        }
-    };
-}
-pub(super) use gfni_boxes;
-
-/// The same maps by nibble, for processors without GFNI: tables of 16 for the low and the high
-/// nibble, constants in the low ones. The way out undoes the affine map of AES's S-box as well.
-pub(super) mod nibbles {
-    pub(in crate::kernels::x86_64) const INTO: [u128; 2] =
+/// The maps by nibble, for processors that have no instruction for them: tables of 16 for the low and the
+/// high nibble, constants in the low ones. The way out undoes the affine map of AES's S-box as well.
+pub(in crate::kernels) mod nibbles {
+    pub(in crate::kernels) const INTO: [u128; 2] =
         [0x7ec6_7dc5_a71f_a41c_69d1_6ad2_b008_b30b, 0x3e33_676a_bab7_e3ee_d0dd_8984_5459_0d00];
-    pub(in crate::kernels::x86_64) const INTO_S4: [u128; 2] =
+    pub(in crate::kernels) const INTO_S4: [u128; 2] =
         [0xcbc8_1211_dcdf_0506_c6c5_1f1c_d1d2_080b, 0x8bd2_0f56_653c_e1b8_336a_b7ee_dd84_5900];
-    pub(in crate::kernels::x86_64) const OUT: [u128; 2] =
+    pub(in crate::kernels) const OUT: [u128; 2] =
         [0x776a_d6cb_3f22_9e83_726f_d3ce_3a27_9b86, 0x7b9e_34d1_6085_2fca_b154_fe1b_aa4f_e500];
-    pub(in crate::kernels::x86_64) const OUT_S2: [u128; 2] =
+    pub(in crate::kernels) const OUT_S2: [u128; 2] =
         [0xeed4_ad97_7e44_3d07_e4de_a79d_744e_370d, 0xf63d_68a3_c00b_5e95_63a8_fd36_559e_cb00];
-    pub(in crate::kernels::x86_64) const OUT_S3: [u128; 2] =
+    pub(in crate::kernels) const OUT_S3: [u128; 2] =
         [0xbb35_6be5_9f11_4fc1_39b7_e967_1d93_cd43, 0xbd4f_1ae8_30c2_9765_d82a_7f8d_55a7_f200];
 }
