@@ -15,6 +15,19 @@
 //! bytes up in tables, and Argon2id reads memory as its data says from the middle of its first
 //! pass on, by design (RFC 9106, section 3.4).
 //!
+//! # What aarch64 has
+//! | hash | with its instructions, 2 chains at a time | otherwise |
+//! |---|---|---|
+//! | SHA-512 | SHA-512 instructions | plain code |
+//! | SHA-256, BitLocker's stretch | SHA-256 instructions | NEON, 8 chains; BitLocker's: plain code |
+//! | SHA-1 | plain code, which takes the instructions | plain code |
+//! | BLAKE2s, RIPEMD-160 | | NEON, 4 and 8 chains |
+//! | Whirlpool, Streebog | | NEON, 2 chains, by byte shuffles |
+//! | Argon2id | | NEON, two columns or rows at a time |
+//!
+//! All of it is checked under an emulator (`scripts/test-aarch64`); how fast it is on a real processor nobody has
+//! measured yet.
+//!
 //! # What limits each kernel
 //! On one core of Zen 5 (AMD EPYC of 2025, 4.3 GHz), in cycles: of one link of all chains at once for PBKDF2,
 //! which is two hashes of one block each, of one link for BitLocker, of one KiB block for Argon2id. Four

@@ -67,6 +67,10 @@ impl Compress {
                 all.push(Self { run: avx2 });
             }
         }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        if std::arch::is_aarch64_feature_detected!("neon") {
+            all.push(Self { run: neon });
+        }
         all.push(Self::PORTABLE);
         all
     }
@@ -186,4 +190,51 @@ unsafe fn avx512(previous: &mut Block, reference: &Block, current: &mut Block, a
 unsafe fn avx2(previous: &mut Block, reference: &Block, current: &mut Block, add: bool) {
     // SAFETY: this function has the features that the vector type needs.
     unsafe { in_lanes::<super::lanes::Twin<super::lanes::W64x4>>(previous, reference, current, add) }
+}
+
+/// Two rows, then two columns at a time, which thirty-two registers hold beside what they wait for.
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+#[target_feature(enable = "neon")]
+unsafe fn neon(previous: &mut Block, reference: &Block, current: &mut Block, add: bool) {
+    use super::lanes::Lanes;
+    use super::lanes_neon::W64x2;
+    // SAFETY: this function has the features; a block holds 64 times two words.
+    let load = |block: &Block, at: usize| unsafe { W64x2::load(&block.0[at..at + 2]) };
+    let mut mixed = Block::ZERO;
+    for row in 0..4 {
+        // Word 2 i + p of a row rests at 8 p + i: two words of both rows are turned to two words' two rows.
+        let at = |pair: usize, half: usize| 32 * row + 8 * half + 2 * pair;
+        let xored = |at: usize| load(previous, at).xor(load(reference, at));
+        let mut words = [xored(0); 16];
+        for pair in 0..4 {
+            for half in 0..2 {
+                let at = at(pair, half);
+                [words[4 * pair + half], words[4 * pair + 2 + half]] = xored(at).turned(xored(at + 16));
+            }
+        }
+        let words = permute(words);
+        for pair in 0..4 {
+            for half in 0..2 {
+                let at = at(pair, half);
+                let [first, second] = words[4 * pair + half].turned(words[4 * pair + 2 + half]);
+                first.store(&mut mixed.0[at..at + 2]);
+                second.store(&mut mixed.0[at + 16..at + 18]);
+            }
+        }
+    }
+    for column in (0..8).step_by(2) {
+        let mut words = [load(&mixed, column); 16];
+        for (k, word) in words.iter_mut().enumerate() {
+            *word = load(&mixed, 8 * k + column);
+        }
+        for (k, word) in permute(words).into_iter().enumerate() {
+            let at = 8 * k + column;
+            let mut word = word.xor3(load(previous, at), load(reference, at));
+            if add {
+                word = word.xor(load(current, at));
+            }
+            word.store(&mut previous.0[at..at + 2]);
+            word.store(&mut current.0[at..at + 2]);
+        }
+    }
 }

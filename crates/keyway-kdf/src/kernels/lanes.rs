@@ -46,6 +46,7 @@ pub(crate) trait Wide: Lanes<Word = u64> {
     fn multiply_low(self, other: Self) -> Self;
 
     /// Exchanges word `i` of vector `j` with word `j` of vector `i`; for eight words only.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn transpose(vectors: [Self; 8]) -> [Self; 8] {
         let mut rows = [[0; 8]; 8];

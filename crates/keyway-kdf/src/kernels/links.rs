@@ -1,5 +1,7 @@
 //! Picks the code for BitLocker's stretch on this processor.
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::sha_instructions;
 #[cfg(target_arch = "x86_64")]
 use super::sha_ni;
 use super::stretch::{Chain, portable};
@@ -21,6 +23,10 @@ impl Links {
         #[cfg(target_arch = "x86_64")]
         if sha_ni::available() {
             all.push(Self { run: sha_ni::stretch });
+        }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        if sha_instructions::has_sha256() {
+            all.push(Self { run: sha_instructions::stretch });
         }
         all.push(Self::PORTABLE);
         all

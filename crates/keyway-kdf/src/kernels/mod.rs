@@ -4,17 +4,19 @@
 //! This folder is the only place of the crate with unsafe code.
 #![allow(unsafe_code, reason = "SIMD intrinsics; every use says why it is sound")]
 #![cfg_attr(
-    not(target_arch = "x86_64"),
+    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
     allow(
         dead_code,
         unused_imports,
-        reason = "the vectors here are x86-64's; plain code uses a part of this"
+        reason = "the vectors here are x86-64's and aarch64's; plain code uses a part of this"
     )
 )]
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod aarch64;
 pub(crate) mod argon2;
 mod blake2s;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod byte_slices;
 mod chain;
 mod fips180;
@@ -24,6 +26,8 @@ mod gfni;
 mod gfni_pairs;
 mod lane;
 mod lanes;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod lanes_neon;
 pub(crate) mod links;
 #[cfg(not(target_os = "linux"))]
 #[path = "heap.rs"]
@@ -31,23 +35,29 @@ pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub(crate) mod memory;
 mod portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod quads;
+#[cfg(target_arch = "x86_64")]
+mod quads_avx2;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod quads_neon;
 mod ripemd160;
 mod rows;
 mod scalar;
 mod sha256;
 mod sha512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod sha_instructions;
 #[cfg(target_arch = "x86_64")]
 mod sha_ni;
 mod step;
 mod streebog;
-#[cfg(target_arch = "x86_64")]
-mod streebog_avx2;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+mod streebog_nibbles;
 pub(crate) mod stretch;
 mod whirlpool;
-#[cfg(target_arch = "x86_64")]
-mod whirlpool_avx2;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+mod whirlpool_nibbles;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -63,6 +73,8 @@ pub enum Kernel {
     /// Plain code for any processor (which for SHA-1, SHA-256 and, on aarch64, SHA-512 still uses the
     /// SHA instructions where the processor has them).
     Portable,
+    /// NEON's 128-bit vectors, and the SHA instructions where aarch64 has them, two chains at a time.
+    Neon,
     /// 256-bit vectors; four chains of Whirlpool or Streebog.
     Avx2,
     /// 512-bit vectors; Whirlpool and Streebog need GFNI and VBMI as well.
@@ -71,12 +83,13 @@ pub enum Kernel {
 
 impl Kernel {
     /// Every kernel, the most demanding last.
-    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
 
     /// The name in lower case, as the command line takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Neon => "neon",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
@@ -114,6 +127,10 @@ impl Steps {
             Kernel::Avx512 => x86::avx512_steps(prf),
             #[cfg(not(target_arch = "x86_64"))]
             Kernel::Avx2 | Kernel::Avx512 => &[],
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Kernel::Neon => aarch64::neon_steps(prf),
+            #[cfg(not(all(target_arch = "aarch64", target_endian = "little")))]
+            Kernel::Neon => &[],
         })
     }
 

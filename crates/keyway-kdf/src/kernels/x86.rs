@@ -10,11 +10,12 @@ use super::sha256::Sha256;
 use super::sha512::Sha512;
 use super::step::{Step, steps};
 use super::streebog::Streebog;
-use super::streebog_avx2::ByAlpha;
+use super::streebog_nibbles::ByAlpha;
 use super::whirlpool::Whirlpool;
-use super::whirlpool_avx2;
+use super::whirlpool_nibbles;
 use super::{chain, portable, rows, scalar, sha_ni};
 use crate::prf::Prf;
+use std::arch::x86_64::__m256i;
 
 macro_rules! lane_steps {
     ($features:literal, $($name:ident: $hash:ty, $words:literal, $vector:ty;)*) => { $(
@@ -57,8 +58,8 @@ macro_rules! row_steps {
 }
 
 row_steps! { "avx2",
-    whirlpool_4: Whirlpool, whirlpool_avx2::ByColumn;
-    streebog_4: Streebog, ByAlpha;
+    whirlpool_4: Whirlpool, whirlpool_nibbles::ByColumn<__m256i>;
+    streebog_4: Streebog, ByAlpha<__m256i>;
 }
 
 row_steps! { "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni",

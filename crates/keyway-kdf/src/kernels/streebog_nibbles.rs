@@ -1,4 +1,4 @@
-//! Streebog over four chains with AVX2, byte-sliced, by look-ups of nibbles.
+//! Streebog over as many chains as a vector has lanes, byte-sliced, by look-ups of nibbles.
 //!
 //! π is computed from its hidden structure (Biryukov, Perrin, Udovenko, "Reverse-Engineering the S-Box of
 //! Streebog, Kuznyechik and STRIBOBr1", 2016): two linear maps of bytes, alpha and omega, and between them
@@ -10,14 +10,13 @@
 //! tables end with alpha, keys and constants are arranged, and only sums of numbers go back and forth.
 
 use super::byte_slices::eight;
-use super::quads::{self, Quad, Table, look_up, nibbles, quad_rows, transpose};
+use super::quads::{self, Bytes, Table, quad_rows};
 use super::rows::{Rows, Words};
 use super::streebog::{StreebogRows, linear};
-use std::arch::x86_64::*;
 
-/// Four chains of Streebog, register by word, every byte mapped by alpha.
+/// Chains of Streebog, vector by word, every byte mapped by alpha.
 #[derive(Clone, Copy)]
-pub(super) struct ByAlpha(Quad);
+pub(super) struct ByAlpha<V>([V; 8]);
 
 /// What alpha makes of each bit of a byte, and what its inverse does.
 const ALPHA: [u8; 8] = [0x70, 0x3a, 0x14, 0x9a, 0x02, 0x11, 0x74, 0x18];
@@ -92,53 +91,40 @@ fn arranged_back(words: &Words) -> Words {
 
 quad_rows!(ByAlpha, arranged, arranged_back);
 
-/// The logarithm of a product: the sum modulo 15, or something with its highest bit set.
-///
-/// # Safety
-/// The processor has AVX2.
-#[inline(always)]
-unsafe fn add_logarithms(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe {
-        let sum = _mm256_adds_epu8(a, b);
-        _mm256_min_epu8(sum, _mm256_sub_epi8(sum, _mm256_set1_epi8(15)))
-    }
-}
-
 /// The middle of π: l' and the logarithm of r * phi(l').
 ///
 /// # Safety
-/// The processor has AVX2.
+/// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn middle(x: __m256i) -> [__m256i; 2] {
+unsafe fn middle<V: Bytes>(x: V) -> [V; 2] {
     // SAFETY: the caller vouches for the instructions.
     unsafe {
-        let (r, l) = nibbles(x);
-        let inverse = look_up(&LOG_INVERSE, r);
-        let quotient = add_logarithms(look_up(&LOG, l), inverse);
+        let (r, l) = x.nibbles();
+        let inverse = V::look_up(&LOG_INVERSE, r);
+        let quotient = V::look_up(&LOG, l).add_logarithms(inverse);
         // The highest bit of the logarithm says that r is zero.
-        let l = _mm256_blendv_epi8(look_up(&NU1_EXP, quotient), look_up(&NU0, l), inverse);
-        [l, add_logarithms(look_up(&LOG, r), look_up(&LOG_PHI, l))]
+        let l = V::look_up(&NU1_EXP, quotient).or_else(V::look_up(&NU0, l), inverse);
+        [l, V::look_up(&LOG, r).add_logarithms(V::look_up(&LOG_PHI, l))]
     }
 }
 
 /// Each byte of a linear map of bytes.
 ///
 /// # Safety
-/// The processor has AVX2.
+/// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn mapped(x: __m256i, columns: &[u8; 8]) -> __m256i {
+unsafe fn mapped<V: Bytes>(x: V, columns: &[u8; 8]) -> V {
     let table = |shift: usize| -> Table {
         std::array::from_fn(|nibble| map((nibble << shift) as u64, columns) as u8)
     };
     // SAFETY: the caller vouches for the instructions.
     unsafe {
-        let (low, high) = nibbles(x);
-        _mm256_xor_si256(look_up(&table(0), low), look_up(&table(4), high))
+        let (low, high) = x.nibbles();
+        V::look_up(&table(0), low).xor(V::look_up(&table(4), high))
     }
 }
 
-impl StreebogRows for ByAlpha {
+impl<V: Bytes> StreebogRows for ByAlpha<V> {
     #[inline(always)]
     fn lps(self) -> Self {
         // SAFETY: holding `self` proves the instructions.
@@ -147,7 +133,7 @@ impl StreebogRows for ByAlpha {
             macro_rules! share {
                 ($at:ident, $j:literal, $k:expr) => {{
                     let [left, right] = &SHARES[$j][$k];
-                    _mm256_xor_si256(look_up(left, $at[0]), look_up(right, $at[1]))
+                    V::look_up(left, $at[0]).xor(V::look_up(right, $at[1]))
                 }};
             }
             let at = middle(self.0[0]);
@@ -155,7 +141,7 @@ impl StreebogRows for ByAlpha {
             macro_rules! add_share {
                 ($j:literal) => {
                     let at = middle(self.0[$j]);
-                    sum = eight!(k => _mm256_xor_si256(sum[k], share!(at, $j, k)));
+                    sum = eight!(k => sum[k].xor(share!(at, $j, k)));
                 };
             }
             add_share!(1);
@@ -165,7 +151,7 @@ impl StreebogRows for ByAlpha {
             add_share!(5);
             add_share!(6);
             add_share!(7);
-            Self(transpose(sum))
+            Self(V::transpose(sum))
         }
     }
 
@@ -174,18 +160,11 @@ impl StreebogRows for ByAlpha {
     fn add(self, words: &Words) -> Self {
         // SAFETY: holding `self` proves the instructions.
         unsafe {
-            let top = _mm256_set1_epi64x(i64::MIN);
-            let mut carry = _mm256_setzero_si256();
+            let mut carry = V::fill(0);
             Self(eight!(j => {
-                let word = _mm256_set1_epi64x(words[j] as i64);
-                let sum = _mm256_add_epi64(mapped(self.0[j], &ALPHA_INVERSE), word);
-                // Compared as signed numbers, so with the highest bits turned over.
-                let over = _mm256_cmpgt_epi64(_mm256_xor_si256(word, top), _mm256_xor_si256(sum, top));
-                // A carry is -1. It carries on where it makes zero.
-                let carried = _mm256_sub_epi64(sum, carry);
-                let zero = _mm256_cmpeq_epi64(carried, _mm256_setzero_si256());
-                carry = _mm256_or_si256(over, _mm256_and_si256(carry, zero));
-                mapped(carried, &ALPHA)
+                let sum;
+                (sum, carry) = mapped(self.0[j], &ALPHA_INVERSE).add_with_carry(words[j], carry);
+                mapped(sum, &ALPHA)
             }))
         }
     }

@@ -1,17 +1,16 @@
-//! Whirlpool over four chains with AVX2, byte-sliced, by look-ups of nibbles.
+//! Whirlpool over as many chains as a vector has lanes, byte-sliced, by look-ups of nibbles.
 //!
 //! The substitution box is made of 4-bit boxes (ISO/IEC 10118-3, annex): its last two are part of the tables
 //! that multiply, which take what the middle box makes of each half.
 
 use super::byte_slices::eight;
-use super::quads::{self, Quad, Table, look_up, nibbles, quad_rows};
+use super::quads::{self, Bytes, Table, quad_rows};
 use super::rows::{Rows, Words};
 use super::whirlpool::{BOX_E, BOX_E_INVERSE, BOX_R, WhirlpoolRows, multiply};
-use std::arch::x86_64::*;
 
-/// Four chains of Whirlpool, register by column.
+/// Chains of Whirlpool, vector by column.
 #[derive(Clone, Copy)]
-pub(super) struct ByColumn(Quad);
+pub(super) struct ByColumn<V>([V; 8]);
 
 /// The eight bytes at one place of eight words: the transpose of an 8×8 matrix of bytes. Its own inverse.
 fn transposed(words: &Words) -> Words {
@@ -52,45 +51,44 @@ static SHIFTS: [Table; 8] = {
 /// Substitution of every byte, multiplied by 1, 2, 4 and 8.
 ///
 /// # Safety
-/// The processor has AVX2.
+/// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn substituted(x: __m256i) -> [__m256i; 4] {
+unsafe fn substituted<V: Bytes>(x: V) -> [V; 4] {
     // SAFETY: the caller vouches for the instructions.
     unsafe {
-        let (low, high) = nibbles(x);
-        let (high, low) = (look_up(&BOX_E, high), look_up(&BOX_E_INVERSE, low));
-        let middle = look_up(&BOX_R, _mm256_xor_si256(high, low));
-        let (high, low) = (_mm256_xor_si256(high, middle), _mm256_xor_si256(low, middle));
+        let (low, high) = x.nibbles();
+        let (high, low) = (V::look_up(&BOX_E, high), V::look_up(&BOX_E_INVERSE, low));
+        let middle = V::look_up(&BOX_R, high.xor(low));
+        let (high, low) = (high.xor(middle), low.xor(middle));
         macro_rules! times {
             ($power:literal) => {{
                 let [by_high, by_low] = &PRODUCTS[$power];
-                _mm256_xor_si256(look_up(by_high, high), look_up(by_low, low))
+                V::look_up(by_high, high).xor(V::look_up(by_low, low))
             }};
         }
         [times!(0), times!(1), times!(2), times!(3)]
     }
 }
 
-impl WhirlpoolRows for ByColumn {
+impl<V: Bytes> WhirlpoolRows for ByColumn<V> {
     #[inline(always)]
     fn round(self) -> Self {
         // SAFETY: holding `self` proves the instructions.
         unsafe {
             let x = eight!(j => {
                 // Column j moves down by j rows, which are bytes here.
-                let shift = _mm256_broadcastsi128_si256(_mm_loadu_si128(SHIFTS[j].as_ptr().cast()));
-                substituted(if j == 0 { self.0[j] } else { _mm256_shuffle_epi8(self.0[j], shift) })
+                substituted(if j == 0 { self.0[j] } else { self.0[j].shuffle(&SHIFTS[j]) })
             });
             // The circulant 1 1 4 1 8 5 2 9: column j goes into column j + d by the factor number d.
             Self(eight!(k => {
                 macro_rules! of {
                     ($distance:literal, $power:literal) => { x[(k + 8 - $distance) % 8][$power] };
                 }
-                let sum = _mm256_xor_si256(_mm256_xor_si256(of!(0, 0), of!(1, 0)), of!(2, 2));
-                let sum = _mm256_xor_si256(_mm256_xor_si256(sum, of!(3, 0)), of!(4, 3));
-                let sum = _mm256_xor_si256(_mm256_xor_si256(sum, of!(5, 0)), of!(5, 2));
-                let sum = _mm256_xor_si256(_mm256_xor_si256(sum, of!(6, 1)), of!(7, 0));
-                _mm256_xor_si256(sum, of!(7, 3))
+                let sum = of!(0, 0).xor(of!(1, 0)).xor(of!(2, 2));
+                let sum = sum.xor(of!(3, 0)).xor(of!(4, 3));
+                let sum = sum.xor(of!(5, 0)).xor(of!(5, 2));
+                let sum = sum.xor(of!(6, 1)).xor(of!(7, 0));
+                sum.xor(of!(7, 3))
             }))
         }
     }
