@@ -278,10 +278,10 @@ mod tests {
         let stop = AtomicBool::new(false);
         for folders in [1, 2, 63, 64, 65, 3607] {
             let folder = tempfile::tempdir().expect("a folder");
-            let files = vec![FileGroup { count: 4000, bytes: 4000 }];
+            let files = vec![FileGroup { count: 200, bytes: 200 }];
             let tree = Tree { folders, files, read_bytes: 0 };
             make_tree(&folder.path().join("tree"), &tree, &stop).expect("made");
-            assert_eq!(count(&folder.path().join("tree")), (folders as usize, 4000), "{folders}");
+            assert_eq!(count(&folder.path().join("tree")), (folders as usize, 200), "{folders}");
         }
     }
 
