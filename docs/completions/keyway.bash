@@ -251,12 +251,20 @@ _keyway() {
 
     case "${cmd}" in
         keyway)
-            opts="-v -q -h -V --json --yes --verbose --quiet --help --version demo create open close status info cat ls get put protector header erase drive encrypt resize decrypt pause resume serve bench lab doctor"
+            opts="-v -q -h -V --json --yes --verbose --quiet --progress --log --help --version demo create open close status info cat ls get put protector header erase drive encrypt resize decrypt pause resume serve bench lab doctor"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -265,7 +273,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__bench)
-            opts="-v -q -h --cipher --kernel --buffer --threads --time --no-kdf --html --json --yes --verbose --quiet --help"
+            opts="-v -q -h --cipher --kernel --buffer --threads --time --no-kdf --html --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -295,6 +303,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -303,7 +319,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__cat)
-            opts="-v -q -h --offset --length --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --offset --length --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -373,6 +389,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -381,12 +405,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__close)
-            opts="-v -q -h --all --if-open --dry-run --json --yes --verbose --quiet --help"
+            opts="-v -q -h --all --if-open --exit-code --dry-run --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -395,7 +427,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__create)
-            opts="-v -q -h --size --hidden --format --cipher --hash --filesystem --label --quick --force --dry-run --password-file --password-fd --keyfile --pim --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --json --yes --verbose --quiet --help"
+            opts="-v -q -h --size --hidden --format --cipher --hash --filesystem --label --quick --force --dry-run --password-file --password-fd --keyfile --pim --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -469,6 +501,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -477,7 +517,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__decrypt)
-            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --hardware --drive-hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --hardware --drive-hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -559,6 +599,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -567,7 +615,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__demo)
-            opts="-v -q -h --report --minutes --json --yes --verbose --quiet --help"
+            opts="-v -q -h --report --minutes --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -581,6 +629,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -589,12 +645,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__doctor)
-            opts="-v -q -h --json --yes --verbose --quiet --help"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -603,12 +667,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive)
-            opts="-v -q -h --json --yes --verbose --quiet --help list info setup lock unlock erase revert block reset range user mbr store emulate"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help list info setup lock unlock erase revert block reset range user mbr store emulate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -617,12 +689,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__block)
-            opts="-v -q -h --dry-run --until-hardware-reset --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --until-hardware-reset --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -631,7 +711,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__emulate)
-            opts="-v -q -h --size --block-size --profile --fault --nvme-tcp --any-local-user --vhost-user-scsi --nqn --nvme-secret --dry-run --json --yes --verbose --quiet --help"
+            opts="-v -q -h --size --block-size --profile --fault --nvme-tcp --any-local-user --vhost-user-scsi --nqn --nvme-secret --dry-run --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -669,6 +749,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -677,7 +765,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__erase)
-            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -700,6 +788,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -711,12 +807,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__info)
-            opts="-v -q -h --json --yes --verbose --quiet --help"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -725,12 +829,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__list)
-            opts="-v -q -h --json --yes --verbose --quiet --help"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -739,7 +851,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__lock)
-            opts="-v -q -h --dry-run --range --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --range --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -765,6 +877,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -773,12 +893,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr)
-            opts="-v -q -h --json --yes --verbose --quiet --help status enable disable done undone write read"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help status enable disable done undone write read"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -787,7 +915,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__disable)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -806,6 +934,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -817,7 +953,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__done)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -836,6 +972,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -847,7 +991,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__enable)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -869,6 +1013,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -877,7 +1029,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__read)
-            opts="-v -q -h --length --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --length --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -903,6 +1055,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -911,7 +1071,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__status)
-            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -930,6 +1090,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -941,7 +1109,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__undone)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -960,6 +1128,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -971,7 +1147,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__mbr__subcmd__write)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -990,6 +1166,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1001,12 +1185,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range)
-            opts="-v -q -h --json --yes --verbose --quiet --help list set enable disable remove"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help list set enable disable remove"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1015,7 +1207,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__disable)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1034,6 +1226,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1045,7 +1245,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__enable)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1064,6 +1264,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1075,7 +1283,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__list)
-            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1094,6 +1302,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1105,7 +1321,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__remove)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1127,6 +1343,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1135,7 +1359,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__range__subcmd__set)
-            opts="-v -q -h --start --length --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --start --length --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1165,6 +1389,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1173,12 +1405,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__reset)
-            opts="-v -q -h --dry-run --tper --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --tper --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1187,7 +1427,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__revert)
-            opts="-v -q -h --dry-run --psid --keep-data --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --psid --keep-data --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1209,6 +1449,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1217,7 +1465,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__setup)
-            opts="-v -q -h --dry-run --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1247,6 +1495,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1255,12 +1511,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__store)
-            opts="-v -q -h --json --yes --verbose --quiet --help read write"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help read write"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1269,7 +1533,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__store__subcmd__read)
-            opts="-v -q -h --length --as --password-file --password-fd --hash --offset --json --yes --verbose --quiet --help"
+            opts="-v -q -h --length --as --password-file --password-fd --hash --offset --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1299,6 +1563,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1307,7 +1579,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__store__subcmd__write)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --offset --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --offset --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1333,6 +1605,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1341,7 +1621,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__unlock)
-            opts="-v -q -h --read-only --for-resume --by-kernel --dry-run --range --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --read-only --for-resume --by-kernel --dry-run --range --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1364,6 +1644,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1375,12 +1663,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user)
-            opts="-v -q -h --json --yes --verbose --quiet --help list password enable disable allow forbid alone move-in"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help list password enable disable allow forbid alone move-in"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1389,7 +1685,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__allow)
-            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1412,6 +1708,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1423,7 +1727,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__alone)
-            opts="-v -q -h --dry-run --range --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --range --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1450,6 +1754,14 @@ _keyway() {
                     return 0
                     ;;
                 --new-password-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1461,7 +1773,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__disable)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1480,6 +1792,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1491,7 +1811,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__enable)
-            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --help"
+            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1522,6 +1842,14 @@ _keyway() {
                     return 0
                     ;;
                 --new-password-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1533,7 +1861,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__forbid)
-            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --range --dry-run --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1556,6 +1884,14 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1567,7 +1903,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__list)
-            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --help"
+            opts="-v -q -h --as --password-file --password-fd --hash --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1589,6 +1925,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1597,7 +1941,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__move__subcmd__in)
-            opts="-v -q -h --dry-run --range --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --range --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1619,6 +1963,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1627,7 +1979,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__drive__subcmd__user__subcmd__password)
-            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --as --password-file --password-fd --hash --new-password-file --new-password-fd --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1657,6 +2009,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1665,7 +2025,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__encrypt)
-            opts="-v -q -h --format --cipher --hash --reencrypt --grow --used-space-only --free-space --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --recovery-password --startup-key --tpm --pin-file --pin-fd --hardware --drive-hash --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --json --yes --verbose --quiet --help"
+            opts="-v -q -h --format --cipher --hash --reencrypt --grow --used-space-only --free-space --journal --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --to-go --recovery-file --no-recovery-password --no-password --startup-key-out --recovery-password --startup-key --tpm --pin-file --pin-fd --hardware --drive-hash --recovery-sheet --admin-password-file --admin-password-fd --leave-unlocked --single-user --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1779,6 +2139,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1787,7 +2155,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__erase)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1846,6 +2214,14 @@ _keyway() {
                     return 0
                     ;;
                 --system-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1857,7 +2233,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__get)
-            opts="-v -q -h --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1919,6 +2295,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1927,12 +2311,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header)
-            opts="-v -q -h --json --yes --verbose --quiet --help backup restore repair check"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help backup restore repair check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1941,7 +2333,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__backup)
-            opts="-v -q -h --hidden --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --json --yes --verbose --quiet --help"
+            opts="-v -q -h --hidden --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --hidden-password-file --hidden-password-fd --hidden-keyfile --hidden-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2019,6 +2411,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2027,7 +2427,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__check)
-            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2086,6 +2486,14 @@ _keyway() {
                     return 0
                     ;;
                 --system-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2097,7 +2505,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__repair)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2156,6 +2564,14 @@ _keyway() {
                     return 0
                     ;;
                 --system-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2167,7 +2583,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__header__subcmd__restore)
-            opts="-v -q -h --force --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --force --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2229,6 +2645,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2237,7 +2661,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__info)
-            opts="-v -q -h --ask --journal --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --ask --journal --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2303,6 +2727,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2311,12 +2743,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab)
-            opts="-v -q -h --json --yes --verbose --quiet --help run compare report models record replay"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help run compare report models record replay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2325,7 +2765,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__compare)
-            opts="-v -q -h --baseline --with --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --delta --minutes --wide --destroy-data --html --save --json --yes --verbose --quiet --help"
+            opts="-v -q -h --baseline --with --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --delta --minutes --wide --destroy-data --html --save --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2383,6 +2823,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2391,12 +2839,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__models)
-            opts="-v -q -h --json --yes --verbose --quiet --help"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2405,7 +2861,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__record)
-            opts="-o -v -q -h --output --seconds --json --yes --verbose --quiet --help"
+            opts="-o -v -q -h --output --seconds --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2423,6 +2879,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2431,7 +2895,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__replay)
-            opts="-v -q -h --drive --on --with --think --depth --fold --simulated --json --yes --verbose --quiet --help"
+            opts="-v -q -h --drive --on --with --think --depth --fold --simulated --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2453,6 +2917,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2461,13 +2933,21 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__report)
-            opts="-v -q -h --html --json --yes --verbose --quiet --help"
+            opts="-v -q -h --html --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2479,7 +2959,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab__subcmd__run)
-            opts="-v -q -h --target --list --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --delta --minutes --wide --destroy-data --html --save --json --yes --verbose --quiet --help"
+            opts="-v -q -h --target --list --drive --path --workload --quick --size --seconds --runs --scale --reads-only --verify --buffered --no-bare --delta --minutes --wide --destroy-data --html --save --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2533,6 +3013,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2541,7 +3029,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__ls)
-            opts="-r -v -q -h --recursive --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-r -v -q -h --recursive --require-sandbox --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2603,6 +3091,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2611,7 +3107,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__open)
-            opts="-v -q -h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --help"
+            opts="-v -q -h --mount-options --attach --read-only --allow-discards --cache --protect-hidden --foreground --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2697,6 +3193,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2705,13 +3209,21 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__pause)
-            opts="-v -q -h --journal --json --yes --verbose --quiet --help"
+            opts="-v -q -h --journal --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --journal)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2723,12 +3235,20 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector)
-            opts="-v -q -h --json --yes --verbose --quiet --help list add remove change recovery suspend resume"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help list add remove change recovery suspend resume"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2737,7 +3257,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__add)
-            opts="-v -q -h --to --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --verbose --quiet --help password recovery-password startup-key tpm tpm-pin tpm-startup-key tpm-pin-startup-key"
+            opts="-v -q -h --to --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-password-file --new-password-fd --new-keyfile --new-pim --new-tpm --pcrs --new-pin-file --new-pin-fd --json --yes --verbose --quiet --progress --log --help password recovery-password startup-key tpm tpm-pin tpm-startup-key tpm-pin-startup-key"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2835,6 +3355,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2843,7 +3371,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__change)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --new-hash --new-no-keyfiles --id --to --new-password-file --new-password-fd --new-keyfile --new-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2933,6 +3461,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2941,7 +3477,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__list)
-            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3003,6 +3539,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3011,7 +3555,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__recovery)
-            opts="-v -q -h --id --to --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --id --to --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3081,6 +3625,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3089,7 +3641,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__remove)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --last --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --last --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3148,6 +3700,14 @@ _keyway() {
                     return 0
                     ;;
                 --system-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3159,7 +3719,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__resume)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3218,6 +3778,14 @@ _keyway() {
                     return 0
                     ;;
                 --system-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3229,7 +3797,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__protector__subcmd__suspend)
-            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3291,6 +3859,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3299,7 +3875,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__put)
-            opts="-v -q -h --force --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --help"
+            opts="-v -q -h --force --protect-hidden --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --protect-password-file --protect-password-fd --protect-keyfile --protect-pim --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3377,6 +3953,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3385,7 +3969,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__resize)
-            opts="-v -q -h --size --quick --keep-filesystem --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --size --quick --keep-filesystem --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3451,6 +4035,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3459,7 +4051,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__resume)
-            opts="-v -q -h --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --recovery-password --startup-key --tpm --pin-file --pin-fd --journal --json --yes --verbose --quiet --help"
+            opts="-v -q -h --full-journal --skip-unreadable --limit --online --mount --dry-run --password-file --password-fd --keyfile --pim --new-password-file --new-password-fd --new-keyfile --new-pim --recovery-password --startup-key --tpm --pin-file --pin-fd --journal --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3533,6 +4125,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3541,7 +4141,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__serve)
-            opts="-v -q -h --nbd --tls-certificates --vhost-user --nvme-tcp --any-local-user --read-only --allow-discards --background --nvme-secret --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --help"
+            opts="-v -q -h --nbd --tls-certificates --vhost-user --nvme-tcp --any-local-user --read-only --allow-discards --background --nvme-secret --require-sandbox --dry-run --password-file --password-fd --keyfile --pim --recovery-password --startup-key --tpm --pin-file --pin-fd --format --hash --header --partition --system --system-header --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3623,6 +4223,14 @@ _keyway() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3631,7 +4239,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__status)
-            opts="-v -q -h --partition --journal --json --yes --verbose --quiet --help"
+            opts="-v -q -h --partition --exit-code --journal --json --yes --verbose --quiet --progress --log --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3642,6 +4250,14 @@ _keyway() {
                     return 0
                     ;;
                 --journal)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_keyway_global_optspecs
-    string join \n json yes v/verbose q/quiet h/help V/version
+    string join \n json yes v/verbose q/quiet progress= log= h/help V/version
 end
 
 function __fish_keyway_needs_command
@@ -24,6 +24,10 @@ function __fish_keyway_using_subcommand
     contains -- $cmd[1] $argv
 end
 
+complete -c keyway -n "__fish_keyway_needs_command" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_needs_command" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_needs_command" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_needs_command" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_needs_command" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -55,6 +59,10 @@ complete -c keyway -n "__fish_keyway_needs_command" -f -a "lab" -d 'Measure what
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "doctor" -d 'Tell what this machine can do, what would be chosen, and why'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l report -d 'Where the page with the measurements goes [default: report.html, or the next free name]' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l minutes -d 'Measure for so long at most, until all that encryption costs is decided [default: 1]' -r
+complete -c keyway -n "__fish_keyway_using_subcommand demo" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand demo" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -78,6 +86,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand create" -l hidden-keyfile 
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l hidden-pim -d 'The PIM of the hidden volume' -r
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l recovery-file -d 'Write the recovery password to this new file instead of printing it' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l startup-key-out -d 'Make a startup key and write its .BEK file into this folder' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand create" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand create" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l quick -d 'Do not fill the volume with random bytes first, the outer or the hidden one'
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l force -d 'Replace the file that is at PATH'
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l dry-run -d 'Print what would be done, and do nothing'
@@ -119,6 +131,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -l protect-password-
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l protect-password-fd -d 'Read the password of the hidden volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l protect-keyfile -d 'A keyfile of the hidden volume' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l protect-pim -d 'The PIM of the hidden volume' -r
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l read-only -d 'Refuse every write'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l allow-discards -d 'Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l cache -d 'Let the block device go through a page cache, as a plain loop device does: reads come from memory where they can, writes wait there for a flush (needs root; a mounted file system has a page cache of its own)'
@@ -132,8 +148,13 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -l yes -d 'Do what d
 complete -c keyway -n "__fish_keyway_using_subcommand open" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand close" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand close" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l all -d 'Close everything this user has open'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l if-open -d 'It is no failure that the volume is not open'
+complete -c keyway -n "__fish_keyway_using_subcommand close" -l exit-code -d 'End with 7, not with 1, where the volume is not open'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l yes -d 'Do what destroys data without asking'
@@ -142,6 +163,11 @@ complete -c keyway -n "__fish_keyway_using_subcommand close" -s q -l quiet -d 'T
 complete -c keyway -n "__fish_keyway_using_subcommand close" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l journal -d 'The file with the journal of the conversion, where it is not beside the volume (VOLUME.keyway-journal)' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand status" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand status" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand status" -l exit-code -d 'End with 7 where the volume is not open'
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand status" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -166,6 +192,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand info" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand info" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l ask -d 'Ask for the password on the terminal'
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l json -d 'Print the answer as one JSON document'
@@ -193,6 +223,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand cat" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand cat" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l json -d 'Print the answer as one JSON document'
@@ -218,6 +252,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand ls" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand ls" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -s r -l recursive -d 'Folders in folders, too'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l system -d 'The volume is an encrypted system partition or drive'
@@ -244,6 +282,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l json -d 'Print the answer as one JSON document'
@@ -273,6 +315,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-password-f
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-password-fd -d 'Read the password of the hidden volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-keyfile -d 'A keyfile of the hidden volume' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-pim -d 'The PIM of the hidden volume' -r
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l force -d 'Put it in the place of a file of that name'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-hidden -d 'Refuse writes that would damage the hidden volume'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
@@ -283,6 +329,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand put" -l yes -d 'Do what de
 complete -c keyway -n "__fish_keyway_using_subcommand put" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -313,6 +363,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l yes -d 'Do what destroys data without asking'
@@ -346,6 +400,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l pcrs -d 'The measurements that the key is bound to: numbers of PCRs such as 7,11' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l new-pin-file -d 'Read the new PIN from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l new-pin-fd -d 'Read the new PIN from the open descriptor N' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l json -d 'Print the answer as one JSON document'
@@ -371,6 +429,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l last -d 'Remove it even if nothing else opens the volume, which is lost for ever then'
@@ -404,6 +466,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-password-fd -d 'Read the password to be set from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-keyfile -d 'A keyfile to be set' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-pim -d 'The PIM to be set' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-no-keyfiles -d 'Use no keyfiles any more'
@@ -432,6 +498,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l yes -d 'Do what destroys data without asking'
@@ -456,6 +526,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l json -d 'Print the answer as one JSON document'
@@ -481,6 +555,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l json -d 'Print the answer as one JSON document'
@@ -488,6 +566,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -519,6 +601,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hidden-password-fd -d 'Read the password of the hidden volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hidden-keyfile -d 'A keyfile of the hidden volume' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hidden-pim -d 'The PIM of the hidden volume' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hidden -d 'Back up the hidden volume\'s header too'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l system -d 'The volume is an encrypted system partition or drive'
@@ -545,6 +631,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l force -d 'Restore it even if the volume has other master keys now and would become unreadable'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l system -d 'The volume is an encrypted system partition or drive'
@@ -571,6 +661,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l json -d 'Print the answer as one JSON document'
@@ -596,6 +690,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l yes -d 'Do what destroys data without asking'
@@ -620,6 +718,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand erase" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand erase" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l json -d 'Print the answer as one JSON document'
@@ -627,6 +729,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand erase" -l yes -d 'Do what 
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -646,11 +752,19 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -f -a "mbr" -d 'The MBR shadow: what a locked drive shows in place of its beginning, such as a program that unlocks it'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -f -a "store" -d 'The DataStore: bytes that a drive keeps for its host, beside its medium'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -f -a "emulate" -d 'A virtual drive that encrypts itself (TCG Opal 2 and its relatives), to try everything on first'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -662,6 +776,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l password-fd -d 'Read the password from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l leave-unlocked -d 'Leave the drive unlocked until it loses power'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l single-user -d 'Have the drive belong to its user alone: the owner can erase it, and not unlock it (Single User Mode)'
@@ -675,6 +793,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l password-fd -d 'Read the password from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l yes -d 'Do what destroys data without asking'
@@ -686,6 +808,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l password-fd -d 'Read the password from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l read-only -d 'Only for reading'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l for-resume -d 'Leave the secret with the kernel, which unlocks the drive with it when the machine wakes up (--save)'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l by-kernel -d 'Have the kernel unlock it, by its own Opal code: as it does when the machine wakes up'
@@ -700,6 +826,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l password-fd -d 'Read the password from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l yes -d 'Do what destroys data without asking'
@@ -710,6 +840,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l password-fd -d 'Read the password from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l keep-data -d 'Only switch locking off'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l json -d 'Print the answer as one JSON document'
@@ -717,6 +851,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l until-hardware-reset -d 'Let a hardware reset end it, too'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l json -d 'Print the answer as one JSON document'
@@ -724,6 +862,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l tper -d 'Reset the whole security side (TPER_RESET), which may lock ranges'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l json -d 'Print the answer as one JSON document'
@@ -731,6 +873,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -741,6 +887,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -f -a "enable" -d 'Have a range lock at every power cycle'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -f -a "disable" -d 'Have a range never lock'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -f -a "remove" -d 'Take a range away: its blocks are the global range\'s again, and what was there can\'t be read any more'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -754,6 +904,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "forbid" -d 'Take that from a user'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "alone" -d 'Give ranges to users alone (Single User Mode): range N to user N + 1, whom nobody else can replace'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -f -a "move-in" -d 'Set the password of a range\'s own user where it is empty, and have the range lock'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -766,6 +920,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -f -a "undone" -d 'Show it again now'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -f -a "write" -d 'Write an image into it'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -f -a "read" -d 'Read it into a new file'
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -782,6 +940,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l vhost-user-scsi -d 'Serve it to a virtual machine as a SCSI disk (vhost-user-scsi) on this unix socket, with SCSI\'s and ATA\'s security commands' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l nqn -d 'The name that hosts connect to' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l nvme-secret -d 'Let in only hosts that prove to know a secret (DH-HMAC-CHAP), and listen on other addresses than loopback if told to' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l any-local-user -d 'Let every user of this machine connect to that address'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l json -d 'Print the answer as one JSON document'
@@ -819,6 +981,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l drive-hash -d 
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l recovery-sheet -d 'Make up the owner\'s secret, and write it to this new file' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l admin-password-file -d 'Read the owner\'s secret from FILE instead' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l admin-password-fd -d 'Read the owner\'s secret from the open descriptor N' -r
+complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l reencrypt -d 'DEVICE is an encrypted volume already: give it new keys, and this cipher'
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l grow -d 'Make a file larger instead of the file system in it smaller'
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l used-space-only -d 'Encrypt only what the file system uses (NTFS, exFAT, FAT, ext): the time goes with that'
@@ -855,6 +1021,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand resize" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand resize" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l quick -d 'Do not overwrite what is new with noise: faster, and shows what of it is unused'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l keep-filesystem -d 'Leave the file system inside as large as it is'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l dry-run -d 'Print what would be done, and do nothing'
@@ -887,6 +1057,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l skip-unreadabl
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l limit -d 'Convert so many megabytes a second at most, or so many KiB, MiB or GiB: 20, 512K, 20M, 1G' -r
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l mount -d 'Mount the file system inside on this folder meanwhile (needs root)' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l drive-hash -d 'How the password becomes what the drive is told: sedutil, sedutil-sha512 or plain (see `keyway drive`)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l full-journal -d 'Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a row when its power fails'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l online -d 'Attach the volume and stay here to serve it: it can be read and written while it is converted'
@@ -898,6 +1072,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -s v -l verbose -
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand pause" -l journal -d 'The file with the journal of the conversion, where it is not beside the volume (VOLUME.keyway-journal)' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand pause" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand pause" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand pause" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand pause" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand pause" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -920,6 +1098,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand resume" -l tpm -d 'Ask thi
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l pin-fd -d 'Read that PIN from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l journal -d 'The file with the conversion\'s journal, where it is not beside the volume (VOLUME.keyway-journal)' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand resume" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand resume" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l full-journal -d 'Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a row when its power fails'
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l online -d 'Attach the volume and stay here to serve it: it can be read and written while it is converted'
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l dry-run -d 'Print what would be done, and do nothing'
@@ -951,6 +1133,10 @@ primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand serve" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand serve" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l any-local-user -d 'Let every user of this machine connect to a loopback port, who can then read the volume and write to it'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l read-only -d 'Refuse every write'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l allow-discards -d 'Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused'
@@ -969,12 +1155,20 @@ complete -c keyway -n "__fish_keyway_using_subcommand bench" -l buffer -d 'Bytes
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l threads -d 'Threads that cipher at once, each its own buffer, several numbers separated by commas' -r
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l time -d 'Milliseconds for all turns of one measurement' -r
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l html -d 'Write a report with bar charts to this file as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand bench" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand bench" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l no-kdf -d 'Leave out the key derivations'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1002,6 +1196,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l minutes -d 'Measure for so many minutes at most' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l html -d 'Write a report with charts: one HTML file that needs nothing else' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l save -d 'Keep everything that was measured, for `lab report`' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l list -d 'Name the workloads that are shipped, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l quick -d 'Short runs without rests: a first look, in a minute instead of a quarter of an hour'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l reads-only -d 'Leave out everything that writes'
@@ -1032,6 +1230,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l minutes -d 'Measure for so many minutes at most' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l html -d 'Write a report with charts: one HTML file that needs nothing else' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l save -d 'Keep everything that was measured, for `lab report`' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l quick -d 'Short runs without rests: a first look, in a minute instead of a quarter of an hour'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l reads-only -d 'Leave out everything that writes'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l verify -d 'Read back what was written and compare it, after each turn'
@@ -1045,11 +1247,19 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l html -d 'Where the page goes [default: report.html, or the next free name]' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1057,6 +1267,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -s o -l output -d 'The trace\'s file' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l seconds -d 'End after this time' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1066,6 +1280,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l on -d 'A file or device instead' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l with -d 'Encrypt in between, as a VeraCrypt volume with this cipher would' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l depth -d 'Requests in flight, for traces that do not tell (fio\'s)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l think -d 'Keep the pauses of whoever was recorded'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l fold -d 'Put requests past the volume\'s end somewhere inside it'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l simulated -d 'Of a modelled drive: simulated time, exact and at once, which knows no cipher\'s cost'
@@ -1074,6 +1292,10 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'

@@ -5,12 +5,14 @@ use crate::output::Output;
 #[cfg(feature = "lab")]
 use crate::verbs::{bench, demo, lab};
 use crate::verbs::{
-    cat, close, create, decrypt, doctor, drive, encrypt, erase, get, header, info, ls, open, pause,
+    cat, choice, close, create, decrypt, doctor, drive, encrypt, erase, get, header, info, ls, open, pause,
     protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
 };
 use clap::{Arg, Command, Parser, Subcommand};
+use keyway::pace::PaceStyle;
 use keyway::told::said_in;
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// Opens, makes, converts and serves encrypted volumes, and measures what they cost.
 #[derive(Parser, Debug)]
@@ -21,7 +23,7 @@ use serde_json::Value;
     disable_help_subcommand = true,
     after_help = "`keyway VERB -h` shows what a verb takes; `keyway demo` is the tour.",
     after_long_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a volume or a \
-                       damaged one,\n5 not permitted or something is missing here, 6 busy.\n\
+                       damaged one,\n5 not permitted or something is missing here, 6 busy, 7 not open (--exit-code).\n\
                        `keyway VERB --help` shows examples; `keyway demo` is the tour.",
     mut_subcommands(|verb| with_help("", ("", ""), verb))
 )]
@@ -45,9 +47,22 @@ pub(crate) struct Cli {
         hide_short_help = true
     )]
     pub(crate) quiet: bool,
+    /// Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere
+    #[arg(long, global = true, value_name = "HOW", display_order = 906, hide_short_help = true, value_parser = choice(PROGRESS))]
+    pub(crate) progress: Option<PaceStyle>,
+    /// Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one
+    /// as well
+    #[arg(long, global = true, value_name = "FILE", display_order = 907, hide_short_help = true)]
+    pub(crate) log: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
+
+const PROGRESS: [(&str, PaceStyle, &str); 3] = [
+    ("none", PaceStyle::None, "Not at all"),
+    ("line", PaceStyle::Line, "A line every ten seconds"),
+    ("json", PaceStyle::Json, "A JSON object every second, each in a line"),
+];
 
 /// The examples in each verb's help, and which options `-h` shows of it.
 const EXAMPLES: &str = include_str!("../words/examples.txt");

@@ -6,10 +6,10 @@ use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
 use crate::session_words;
-use crate::size;
 use keyway::conversion::{self, ConversionRequest, Description, Details, Online};
 use keyway::session::{by_ourselves, mount_point};
 use keyway::shown::{for_shell, shown};
+use keyway::spelled as size;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ pub(crate) fn words(path: &Path, found: &Description) -> String {
         ("  conversion", format!("{conversion}, {done:.1} % done")),
     ];
     if let Details::VeraCrypt { free_space, .. } | Details::BitLocker { free_space, .. } = found.details {
-        rows.extend(free_space.map(|free| ("  free space", free_in_words(free).to_owned())));
+        rows.extend(free_space.map(|free| ("  free space", free_in_words(free))));
     }
     match (found.bytes_per_second, found.seconds_left) {
         // Nothing is known in the first moment.

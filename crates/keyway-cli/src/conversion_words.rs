@@ -6,43 +6,49 @@ use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
 use crate::progress::SearchBar;
 use crate::session_words;
+use crate::words::said;
 use keyway::conversion::{
-    Contents, ConversionKind, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionState, FreeSpace,
-    HeaderSpace, percentage,
+    Contents, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionState, FreeSpace, HeaderSpace,
+    percentage,
 };
 use keyway::shown::{for_shell, shown};
-use keyway::{Error, Note, Stage};
+use keyway::told::facts;
+use keyway::{Error, KeySearch, Note, Stage};
+use keyway_attach::path_text::value as in_json;
 use keyway_error::Kind;
+use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
 
 /// What is to be asked before a conversion begins; nothing where it goes on.
 pub(crate) fn question(plan: &ConversionPlan) -> Option<String> {
-    let path = plan.volume.display();
-    let what = match (plan.conversion, &plan.from, &plan.to) {
-        _ if plan.goes_on => return None,
-        (ConversionKind::Encryption, ..) => format!("Everything on {path} will be encrypted in place"),
-        (ConversionKind::Decryption, ..) => format!("Everything in {path} will lie open on it"),
-        (_, Contents::Volume { format: old, .. }, Contents::Volume { format, .. }) if old != format => {
-            format!("{path} becomes a {} volume in place", name_of(format.name()))
+    if plan.goes_on {
+        return None;
+    }
+    let new = match (&plan.from, &plan.to) {
+        (Contents::Volume { format: old, .. }, Contents::Volume { format, .. }) if old != format => {
+            json!(name_of(format.name()))
         }
-        _ if plan.lost.contains(&ConversionLoss::HiddenVolume) => format!("{path} gets new keys in place"),
-        _ => format!("{path} gets a new data key in place; what opens it stays the same"),
+        _ => Value::Null,
     };
-    let room = match plan.space {
-        HeaderSpace::SmallerFileSystem { filesystem, smaller_by_bytes, .. } => format!(
-            ", and its {filesystem} file system is made {} smaller before that, with its own tools",
-            bytes(smaller_by_bytes)
-        ),
-        HeaderSpace::LargerFile { bytes: to } => format!(", and its file grows to {}", bytes(to)),
-        _ => String::new(),
+    let (less, more) = match plan.space {
+        HeaderSpace::SmallerFileSystem { filesystem, smaller_by_bytes, .. } => {
+            (json!({"kind": filesystem.to_string(), "bytes": smaller_by_bytes}), Value::Null)
+        }
+        HeaderSpace::LargerFile { bytes } => (Value::Null, json!(bytes)),
+        _ => (Value::Null, Value::Null),
     };
-    let hidden = match plan.lost.contains(&ConversionLoss::HiddenVolume) {
-        true => " A hidden volume in it will be lost.",
-        false => "",
-    };
-    Some(format!("{what}{room}. Make a backup first.{hidden}"))
+    let facts = json!({
+        "path": plan.volume.display().to_string(),
+        "kind": plan.conversion,
+        "new": new,
+        "less": less["bytes"],
+        "filesystem": less["kind"],
+        "more": more,
+        "hidden": plan.lost.contains(&ConversionLoss::HiddenVolume),
+    });
+    Some(["what", "room", "backup"].map(|part| said(&format!("conversion {part}"), &facts)).concat())
 }
 
 /// A format as people write it.
@@ -84,51 +90,40 @@ impl keyway::Progress for Told<'_> {
         self.search.searching(reached, size)
     }
 
+    fn trying(&self, search: &KeySearch) {
+        self.search.trying(search);
+    }
+
     fn note(&self, note: &Note<'_>) {
         self.bar.get().into_iter().for_each(Progress::done);
-        let (path, warn) = (self.path.display(), |words: String| self.out.warn(&words));
+        let path = self.path.display().to_string();
+        let words = |what: &str, more: Value| {
+            said(&format!("conversion {what}"), &facts(&json!({ "path": path }), more))
+        };
+        let warn = |what: &str, more: Value| self.out.warn(&words(what, more));
         match note {
             Note::Attached(state) => {
                 if let Err(failure) = session_words::tell(state, &[], true, self.out) {
                     self.out.warn(&failure.message);
                 }
             }
-            Note::Converted => {
-                self.out.announce("everything is converted; the volume stays open until it is closed");
-            }
-            Note::Failed(e) => {
-                warn(format!("the conversion stopped: {e}; the volume stays open until it is closed"));
-            }
+            Note::Converted => self.out.announce(&words("converted", Value::Null)),
+            Note::Failed(e) => warn("failed", json!({"why": e.to_string()})),
             Note::Closed { percentage_done, opens } => {
-                let how = if *opens { "it can be opened like this" } else { "it can't be opened like this" };
-                warn(format!(
-                    "{path} is closed, and {percentage_done:.1} % converted; {how}: go on with `keyway resume {path}`"
-                ));
+                warn("closed", json!({"percent": percentage_done, "opens": opens}));
             }
-            Note::Decrypted => self.out.announce("it is a plain file system again"),
+            Note::Decrypted => self.out.announce(&words("decrypted", Value::Null)),
             Note::JournalNotRemoved(journal, e) => {
                 let why = match e {
                     Error::System { source, .. } => source.to_string(),
                     other => other.to_string(),
                 };
-                let journal = journal.display();
-                warn(format!(
-                    "the journal {journal} is not needed any more, and could not be removed: {why}"
-                ));
+                warn("journal not removed", json!({"journal": in_json(journal), "why": why}));
             }
-            Note::JournalUnproven(journal) => warn(format!(
-                "the journal {} is not needed any more; it was left where it is, because there is nothing that a secret \
-                 could prove: remove it",
-                journal.display()
-            )),
-            Note::JournalNotFound(e) => warn(format!("the journal is not needed any more, and stays: {e}")),
-            Note::Lost { bytes, list } => warn(format!(
-                "{bytes} bytes could not be read and are zeros now; {} lists where",
-                list.display()
-            )),
-            Note::BadClusters(e) => {
-                warn(format!("some 300 KiB stay marked as bad clusters in the file system: {e}"));
-            }
+            Note::JournalUnproven(journal) => warn("journal unproven", json!({"journal": in_json(journal)})),
+            Note::JournalNotFound(e) => warn("journal not found", json!({"why": e.to_string()})),
+            Note::Lost { bytes, list } => warn("lost", json!({"bytes": bytes, "list": in_json(list)})),
+            Note::BadClusters(e) => warn("bad clusters", json!({"why": e.to_string()})),
             _ => {}
         }
     }
@@ -160,28 +155,24 @@ pub(crate) fn tell(outcome: &ConversionOutcome, out: Output) -> Result<(), Failu
 
 fn words(outcome: &ConversionOutcome) -> String {
     let (path, next) = (shown(&outcome.volume), for_shell(&outcome.volume));
-    let what = match (outcome.conversion, outcome.format) {
-        (Some(ConversionKind::Decryption), _) => "is decrypted: it is a plain file system again.".to_owned(),
-        _ if outcome.work.is_none() => return format!("{path}: the conversion had come to its end."),
-        (Some(ConversionKind::Encryption), "veracrypt") => {
-            format!("is encrypted. Open it with: keyway open {next}")
-        }
-        (Some(ConversionKind::Encryption), format) => {
-            format!("is a {} volume. Open it with: keyway open {next}", name_of(format))
-        }
-        (_, format) if outcome.new_format.is_some() => {
-            format!("is a {} volume now. Open it with: keyway open {next}", name_of(format))
-        }
-        (_, "veracrypt") => "has new keys; backups of its old headers are worthless.".to_owned(),
-        _ => "has a new data key; backups of its old metadata are worthless.".to_owned(),
-    };
+    if outcome.work.is_none() {
+        return format!("{path}: the conversion had come to its end.");
+    }
+    let facts = json!({
+        "kind": outcome.conversion,
+        "next": next,
+        "format": outcome.format,
+        "is": name_of(outcome.format),
+        "new": outcome.new_format,
+    });
+    let what = said("conversion done", &facts);
     let mut rows = Vec::new();
     if let Some(work) = &outcome.work {
         let speed = format!("{}/s", bytes(work.bytes_per_second));
         rows.extend([("  converted", bytes(work.total_bytes)), ("  speed", speed)]);
     }
     let free = outcome.made.space.and_then(|space| space.free_space);
-    rows.extend(free.map(|free| ("  free space", free_in_words(free).to_owned())));
+    rows.extend(free.map(|free| ("  free space", free_in_words(free))));
     if let Some(keys) = &outcome.made.keys {
         let text = keys.recovery_text();
         rows.extend(key_rows(text.as_deref(), keys.recovery_file.as_deref(), keys.startup_key.as_deref()));
@@ -190,10 +181,6 @@ fn words(outcome: &ConversionOutcome) -> String {
 }
 
 /// What became, or becomes, of the space that the file system does not use.
-pub(crate) fn free_in_words(free: FreeSpace) -> &'static str {
-    match free {
-        FreeSpace::Leave => "left as it was: what was deleted stays readable on the medium",
-        FreeSpace::Fill => "filled with noise",
-        FreeSpace::Trim => "trimmed: given back to the drive, as far as that does so",
-    }
+pub(crate) fn free_in_words(free: FreeSpace) -> String {
+    said("conversion free", &json!({ "how": free }))
 }

@@ -29,6 +29,8 @@ pub(crate) enum Exit {
     NotPermitted = 5,
     /// Busy.
     Busy = 6,
+    /// The volume is not open, where that was asked for.
+    NotOpen = 7,
     /// Whoever read standard output went away before the end: what a shell says of a program that SIGPIPE ended.
     ReaderGone = 141,
 }
@@ -206,26 +208,10 @@ impl From<Misuse> for Failure {
     fn from(error: Misuse) -> Self {
         let failure = Self::explained(&error);
         // The same in words that name this front's options.
-        let message = match error {
-            Misuse::MountNeedsDevice => {
-                "a mount point needs a block device, which --attach nbd and vhost-user do not make"
-            }
-            Misuse::CacheNeedsLoop => {
-                "--cache is for the loop device on a FUSE file, which this --attach does not make"
-            }
-            Misuse::NoUnprovenPort => {
-                "--any-local-user is for a loopback port at which nobody must prove anything"
-            }
-            Misuse::SizeOfADevice => "a device is taken whole; --size is for files",
-            Misuse::NoPassword => "no password was given and there is no terminal to ask on",
-            Misuse::PasswordAndNone => "a password was given along with --no-password",
-            Misuse::OptionsOfBitLocker => {
-                "--to-go, --startup-key-out and the options of recovery passwords are for BitLocker volumes"
-            }
-            Misuse::NothingHiddenToMake => "the --hidden-… options are for making a hidden volume",
-            _ => return failure,
-        };
-        Self { message: message.to_owned(), ..failure }
+        match words::said(&format!("misuse {error:?}"), &serde_json::Value::Null) {
+            none if none.is_empty() => failure,
+            message => Self { message, ..failure },
+        }
     }
 }
 

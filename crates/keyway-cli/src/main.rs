@@ -1,7 +1,6 @@
 //! The command line: words in; tables, JSON and exit codes out. No logic that belongs below.
 #![forbid(unsafe_code)]
 
-mod address;
 mod args;
 mod asking;
 mod attach_words;
@@ -15,7 +14,6 @@ mod output;
 mod progress;
 mod prompt;
 mod session_words;
-mod size;
 mod status_words;
 mod unlock_args;
 mod usage;
@@ -29,6 +27,7 @@ use keyway::shown;
 use output::Output;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -41,7 +40,8 @@ fn main() -> ExitCode {
     };
     let out = Output { json: cli.json, yes: cli.yes, verbose: cli.verbose };
     output::be_quiet(cli.quiet);
-    let done = harden().and_then(|()| cli.verb.run(out));
+    progress::be_told(cli.progress, cli.quiet);
+    let done = harden().and_then(|()| log(cli.log)).and_then(|()| cli.verb.run(out));
     progress::SEARCH.done();
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -68,6 +68,12 @@ fn harden() -> Result<(), Failure> {
         let what = format!("could not protect this process from others: {e}");
         Failure::new(Exit::NotPermitted, what, "run it outside the sandbox it is in")
     })
+}
+
+/// Logs to the file that was named, or to the variable's.
+fn log(named: Option<PathBuf>) -> Result<(), Failure> {
+    let variable = || std::env::var_os("KEYWAY_LOG").filter(|named| !named.is_empty()).map(PathBuf::from);
+    Ok(named.or_else(variable).map_or(Ok(()), |path| keyway::log_to(&path))?)
 }
 
 /// Help and version go to standard output; wrong words are told with exit code 2.

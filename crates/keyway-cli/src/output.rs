@@ -1,6 +1,7 @@
 //! Where results go: words or one JSON document to standard output, all else to standard error.
 
 use crate::failure::{Exit, Failure, STANDARD_OUTPUT};
+use crate::progress::clear;
 use crate::prompt;
 use keyway::inside::NotDone;
 use keyway::session::Notice;
@@ -98,7 +99,7 @@ impl Output {
     /// Reports a failure: two lines on standard error, with `--json` the document as well; nothing where whoever read
     /// what was asked for has gone.
     pub(crate) fn failure(self, failure: &Failure) {
-        if failure.exit == Exit::ReaderGone {
+        if failure.exit == Exit::ReaderGone || failure.message.is_empty() {
             return;
         }
         complain("keyway: ", &failure.message);
@@ -114,6 +115,7 @@ impl Output {
 /// A sentence to standard error, in a terminal's lines, and in one where a program reads it.
 fn complain(mark: &str, words: &str) {
     let width = if io::stderr().is_terminal() { columns() } else { usize::MAX };
+    clear();
     let _ = writeln!(io::stderr().lock(), "{}", wrapped(mark, &line(words), width));
 }
 
@@ -134,7 +136,7 @@ pub(crate) fn be_quiet(quiet: bool) {
 /// What goes on, to standard error.
 pub(crate) fn note(words: &str) {
     if !QUIET.load(Ordering::Relaxed) {
-        let _ = writeln!(io::stderr().lock(), "keyway: {}", line(words));
+        complain("keyway: ", words);
     }
 }
 
@@ -167,6 +169,7 @@ fn document_text(document: &impl Serialize) -> String {
 
 /// Not `std::io::stdout`: that one looks for line ends in what it is given.
 pub(crate) fn raw_stdout() -> Result<File, Failure> {
+    clear();
     let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
     output.map_err(|e| Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
 }
@@ -182,14 +185,10 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes bytes that were asked for, as they are.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    clear();
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
     written.map_err(|e| Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
-}
-
-/// Whether progress may be drawn.
-pub(crate) fn stderr_is_terminal() -> bool {
-    io::stderr().is_terminal() && !QUIET.load(Ordering::Relaxed)
 }
 
 /// Tables of the laboratory's, each under its title.

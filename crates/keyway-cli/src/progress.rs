@@ -1,39 +1,103 @@
-//! Progress bars with speed and time left on standard error, drawn on a terminal only.
+//! How far long work is, on standard error: a bar on a terminal, else a line now and then, or JSON for a program.
 
 use crate::failure::{Exit, Failure};
-use crate::output::stderr_is_terminal;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use keyway::Stage;
-use keyway::shown::line;
+use crate::output::{columns, note};
+use crate::words::TOLD;
+use keyway::pace::{Pace, PaceStyle, long_search};
+use keyway::{KeySearch, Stage};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
+use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+/// How it is told.
+static STYLE: OnceLock<PaceStyle> = OnceLock::new();
+
+/// Whether a bar stands in the terminal's line.
+static DRAWN: AtomicBool = AtomicBool::new(false);
+
+/// Has it told as was asked; else as whoever reads standard error can take it.
+pub(crate) fn be_told(asked: Option<PaceStyle>, quiet: bool) {
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    let _ = STYLE.set(match asked {
+        Some(PaceStyle::Json) => PaceStyle::Json,
+        _ if quiet => PaceStyle::None,
+        Some(asked) => asked,
+        None if io::stderr().is_terminal() && !dumb => PaceStyle::Bar,
+        None => PaceStyle::Line,
+    });
+}
+
+/// How it is told.
+pub(crate) fn style() -> PaceStyle {
+    STYLE.get().copied().unwrap_or(PaceStyle::None)
+}
+
+/// Takes the bar away that stands in the terminal's line: something else will.
+pub(crate) fn clear() {
+    if DRAWN.swap(false, Ordering::Relaxed) {
+        let _ = write!(io::stderr().lock(), "\r\x1b[K");
+    }
+}
+
+/// One kind of work, until it is done.
+struct Shown(Mutex<Option<Pace>>);
+
+impl Shown {
+    fn new(label: &str) -> Self {
+        Self(Mutex::new(Some(Pace::new(style(), label))))
+    }
+
+    fn begin(&self, label: &str) {
+        self.0.lock().into_iter().for_each(|mut pace| *pace = Some(Pace::new(style(), label)));
+    }
+
+    fn tell(&self, more: impl FnOnce(&mut Pace, Instant, usize) -> Option<String>) {
+        let Ok(mut pace) = self.0.lock() else { return };
+        let wide = if style() == PaceStyle::Bar { columns() } else { 0 };
+        let told = pace.as_mut().and_then(|pace| more(pace, Instant::now(), wide));
+        let mut err = io::stderr().lock();
+        let _ = match (told, style()) {
+            (None, _) => Ok(()),
+            (Some(text), PaceStyle::Bar) => {
+                DRAWN.store(true, Ordering::Relaxed);
+                write!(err, "\r{text}\x1b[K").and_then(|()| err.flush())
+            }
+            (Some(text), PaceStyle::Json) => writeln!(err, "{text}"),
+            (Some(text), _) => writeln!(err, "keyway: {text}"),
+        };
+    }
+
+    fn done(&self) {
+        if self.0.lock().is_ok_and(|mut pace| pace.take().is_some()) {
+            clear();
+        }
+    }
+}
+
 /// Work that is counted in bytes.
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    shown: Shown,
     interrupted: Arc<AtomicBool>,
 }
 
 impl Progress {
     /// Starts drawing, where anybody watches; Ctrl-C stops the work in good order.
     pub(crate) fn interruptible(label: &str) -> Result<Self, Failure> {
-        Ok(Self { bar: bar(label), interrupted: stop_on_signals()? })
+        Ok(Self { shown: Shown::new(label), interrupted: stop_on_signals()? })
     }
 
     /// What is being done now.
     pub(crate) fn label(&self, label: &str) {
-        self.bar.set_message(line(label));
-        self.bar.reset();
+        self.shown.begin(label);
     }
 
     /// So much is done; whether it is to go on.
     pub(crate) fn reached(&self, done: u64, total: u64) -> ControlFlow<()> {
-        self.bar.set_length(total);
-        self.bar.set_position(done);
+        self.shown.tell(|pace, now, wide| pace.at(now, done, total, wide));
         if self.interrupted.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -43,7 +107,7 @@ impl Progress {
 
     /// Takes the bar away.
     pub(crate) fn done(&self) {
-        self.bar.finish_and_clear();
+        self.shown.done();
     }
 }
 
@@ -82,6 +146,10 @@ impl<F: Fn(Stage) -> String + Sync> keyway::Progress for Later<F> {
         let begun = self.begun.get_or_init(|| Progress::interruptible(&label()).ok());
         begun.as_ref().map_or(ControlFlow::Continue(()), |progress| progress.reached(done, total))
     }
+
+    fn trying(&self, search: &KeySearch) {
+        keyway::Progress::trying(&SEARCH, search);
+    }
 }
 
 /// Set once a signal has come, so that the work ends in good order; the second one ends the process at once.
@@ -95,18 +163,12 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// A bar for bytes, drawn where anybody watches.
-pub(crate) fn bar(label: &str) -> ProgressBar {
-    let bar =
-        bar_of("{msg} {wide_bar} {binary_bytes}/{binary_total_bytes}  {binary_bytes_per_sec}  {eta} left");
-    bar.set_message(line(label));
-    bar
-}
-
-/// The same for what is counted otherwise.
-pub(crate) fn bar_of(template: &str) -> ProgressBar {
-    let target =
-        if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+/// A bar for what is not counted in bytes.
+#[cfg(feature = "lab")]
+pub(crate) fn bar_of(template: &str) -> indicatif::ProgressBar {
+    use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+    let drawn = style() == PaceStyle::Bar;
+    let target = if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(None, target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
@@ -129,10 +191,11 @@ impl Drop for Progress {
 /// A search that ends sooner is not shown.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Shown until it is dropped, and where the search takes a while.
+/// The search for lost metadata, and that for a key: shown until it is dropped, and where it takes a while.
 pub(crate) struct SearchBar {
     began: OnceLock<Instant>,
-    bar: OnceLock<ProgressBar>,
+    medium: OnceLock<Shown>,
+    key: OnceLock<Shown>,
 }
 
 /// That of a verb which opens its one volume in this process; taken away when the verb has ended.
@@ -141,23 +204,32 @@ pub(crate) static SEARCH: SearchBar = SearchBar::new();
 impl SearchBar {
     /// Of a search that begins with its first step.
     pub(crate) const fn new() -> Self {
-        Self { began: OnceLock::new(), bar: OnceLock::new() }
+        Self { began: OnceLock::new(), medium: OnceLock::new(), key: OnceLock::new() }
     }
 
     /// Takes it away, where it is shown.
     pub(crate) fn done(&self) {
-        self.bar.get().into_iter().for_each(ProgressBar::finish_and_clear);
+        [&self.medium, &self.key].into_iter().filter_map(OnceLock::get).for_each(Shown::done);
     }
 }
 
 impl keyway::Progress for SearchBar {
     fn searching(&self, reached: u64, size: u64) -> ControlFlow<()> {
         if self.began.get_or_init(Instant::now).elapsed() > SOON {
-            let shown = self.bar.get_or_init(|| bar("looking for the metadata"));
-            shown.set_length(size);
-            shown.set_position(reached);
+            let shown = self.medium.get_or_init(|| Shown::new("looking for the metadata"));
+            shown.tell(|pace, now, wide| pace.at(now, reached, size, wide));
         }
         ControlFlow::Continue(())
+    }
+
+    fn trying(&self, search: &KeySearch) {
+        let shown = self.key.get_or_init(|| {
+            let said =
+                long_search(TOLD, search).filter(|_| matches!(style(), PaceStyle::Bar | PaceStyle::Line));
+            said.iter().for_each(|words| note(words));
+            Shown::new("looking for the key")
+        });
+        shown.tell(|pace, now, wide| pace.searching(now, search, wide));
     }
 }
 

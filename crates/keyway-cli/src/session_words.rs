@@ -3,8 +3,10 @@
 use crate::attach_words::{only_a_socket, reasons, with_reasons};
 use crate::failure::Failure;
 use crate::output::{NOT_LOCKED, Output, pairs};
+use crate::progress;
 use crate::words::said;
 use keyway::Error;
+use keyway::pace::PaceStyle;
 use keyway::session::{NextStep, ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
 use keyway::told::facts;
 use serde_json::json;
@@ -15,7 +17,12 @@ const SERVE: &str = "serve-volume";
 
 /// This program, as the one that serves a volume.
 pub(crate) fn serving() -> ServingProgram {
-    ServingProgram::this("keyway", SERVE).confined_by("--warden")
+    let mut program = ServingProgram::this("keyway", SERVE).confined_by("--warden");
+    // It looks for the key, and tells how far it is.
+    let style = Some(progress::style()).filter(|style| *style != PaceStyle::Bar);
+    program.arguments.extend(style.map(|style| format!("--progress={}", style.name()).into()));
+    program.arguments.extend(keyway::logged_to().into_iter().flat_map(|log| ["--log".into(), log.into()]));
+    program
 }
 
 /// Has a process of its own serve the volume, and waits until it does.

@@ -7,7 +7,7 @@ use keyway_error::{Advice, Explain};
 use serde_json::{Value, json};
 use std::str::FromStr;
 
-const TOLD: &str = include_str!("../words/told.txt");
+pub(crate) const TOLD: &str = include_str!("../words/told.txt");
 const ADVICE: &str = include_str!("../words/advice.txt");
 const CAUSES: &str = include_str!("../words/causes.txt");
 

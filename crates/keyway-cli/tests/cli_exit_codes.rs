@@ -133,6 +133,14 @@ fn what_is_not_there_is_1_and_a_folder_too() {
         "cat @v --password-file @pw --keyfile @nothing --hash sha512 --pim 1",
     );
     cli.fails(1, "not-open", "`keyway status` lists what is", "close @v");
+    cli.ends(0, "close @v --if-open");
+    // Where that is asked for it has a code of its own.
+    cli.fails(7, "not-open", "`keyway status` lists what is", "close @v --exit-code");
+    assert_eq!(cli.json(7, "status @v --exit-code")["lock_status"], "Locked");
+    let plain = cli.ends(7, "status @v --exit-code");
+    assert!(plain.stderr.is_empty() && !plain.stdout.is_empty());
+    assert_eq!(cli.json(0, "status @v")["lock_status"], "Locked");
+    cli.refused("usage", "", "status --exit-code");
     assert_eq!(cli.json(1, "close @v")["error"]["kind"], "not-open");
 }
 

@@ -152,3 +152,67 @@ fn a_recovery_password_is_known_wherever_it_is_typed() {
     let (code, shown) = typed.end();
     assert_eq!(code, Some(0), "{shown}");
 }
+
+/// What standard error says, which must be JSON objects, one in a line.
+fn objects(done: &std::process::Output) -> Vec<serde_json::Value> {
+    let text = String::from_utf8_lossy(&done.stderr);
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
+}
+
+#[test]
+fn progress_is_told_as_it_was_asked_for() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    for (name, quiet) in [("a", ""), ("b", " -q")] {
+        let words = format!("create @{name} --size 2M --password-file @pw --pim 1 --progress json{quiet}");
+        let told = objects(&cli.ends(0, &words));
+        let first = told.first().expect("an object");
+        assert_eq!(first["total_bytes"], 2 << 20, "{first}");
+        assert!(first["progress"].is_string() && first["done_bytes"].is_u64(), "{first}");
+    }
+    for (name, option) in [("c", "none"), ("d", "line")] {
+        let words = format!("create @{name} --size 2M --password-file @pw --pim 1 --progress {option}");
+        let done = cli.ends(0, &words);
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "", "{option}: so short a time has no line");
+    }
+    cli.refused("usage", "none, line, json", "status --progress bar");
+}
+
+#[test]
+fn a_long_search_for_the_key_is_announced_and_ctrl_c_ends_it() {
+    use std::os::unix::process::ExitStatusExt;
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("wrong", "not-this-one-of-twenty");
+    cli.ends(0, "create @v --size 1M --quick --password-file @pw");
+    let words = cli.words("info @v --password-file @wrong");
+    let mut child = cli.command(words).stderr(Stdio::piped()).spawn().expect("keyway starts");
+    let mut said = std::io::BufReader::new(child.stderr.take().expect("piped"));
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).expect("a line");
+    assert!(line.starts_with("keyway: looking for the key: ") && line.contains("--hash sha512"), "{line}");
+    // Each hash on the primary header, the hidden one and the copies of both, for VeraCrypt and TrueCrypt.
+    let count = line.split_whitespace().find_map(|word| word.parse::<u32>().ok()).expect("a number");
+    assert!((20..60).contains(&count), "{line}");
+    // Nothing has begun that could be left half done: the signal itself ends it.
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("told");
+    assert_eq!(child.wait().expect("ended").signal(), Some(2));
+}
+
+#[test]
+fn a_bar_gives_way_to_what_is_said() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.keyway.secret("wrong", "not-this-one-of-twenty");
+    cli.ends(0, "create @v --size 1M --quick --password-file @pw");
+    let words = "info @v --password-file @wrong --hash argon2id";
+    let Some(typed) = Typed::new(&cli, words) else { return };
+    let (code, shown) = typed.end();
+    assert_eq!(code, Some(3), "{shown}");
+    // On a fast machine it may be through before there is anything to show.
+    if let Some((before, after)) = shown.rsplit_once("looking for the key  ") {
+        assert!(before.ends_with('\r') && after.contains("\r\u{1b}[Kkeyway: "), "{shown:?}");
+        assert!(after.contains("left"), "{shown:?}");
+    }
+}

@@ -382,3 +382,44 @@ fn what_is_open_is_mounted_later() {
     assert!(cli.path("home/stick/letter").exists());
     cli.ends(0, "close @v");
 }
+
+#[test]
+fn a_log_tells_what_was_done_and_no_secret() {
+    let cli = Cli::new();
+    cli.volume("v");
+    cli.keyway.secret("wrong", "not-this-one-of-twenty");
+    let log = cli.path("log");
+    let with = format!("{WITH} --hash sha512 --log @log");
+    cli.fails(3, "wrong-secret", "", &format!("open @v {}", with.replace("@pw", "@wrong")));
+    cli.ends(0, &format!("open @v {with}"));
+    // By the variable, and by a path that is another one in another folder.
+    let mut close = cli.command(cli.words("close @v"));
+    close.env("KEYWAY_LOG", "log").current_dir(cli.keyway.folder());
+    assert!(close.status().expect("keyway starts").success());
+    let made = cli.json(0, "create @b --format bitlocker --size 64M --quick --password-file @pw --log @log");
+    let recovery = made["recovery_password"].as_str().expect("a recovery password").to_owned();
+    cli.ends(0, &format!("cat @b --length 512 --recovery-password {recovery} --log @log"));
+    let said = std::fs::read_to_string(&log).expect("a log");
+    let v = cli.path("v").display().to_string();
+    for part in [
+        format!(" ERROR unlock {v}: wrong-secret ("),
+        format!(" INFO unlock {v}: veracrypt, aes, sha512"),
+        format!(" INFO attach {v}: nbd, socket "),
+        // The process that serves, after it has given up all paths.
+        format!(" INFO serve {v}: ended"),
+        format!(" INFO close {v}: closed"),
+        format!(" INFO unlock {}: bitlocker", cli.path("b").display()),
+    ] {
+        assert!(said.contains(&part), "no {part:?}: {said}");
+    }
+    assert!(said.lines().all(|line| line.starts_with("20") && line.contains("Z ")), "{said}");
+    let mut secrets = vec![PASSWORD, "not-this-one-of-twenty", &*recovery];
+    secrets.extend(recovery.split('-'));
+    for secret in secrets {
+        assert!(!said.contains(secret), "{secret} is in the log: {said}");
+    }
+    assert_eq!(std::fs::metadata(&log).expect("there").mode() & 0o777, 0o600);
+    // Told before a password is asked for.
+    cli.fails(1, "not-found", "", "open @v --log @none/log");
+    assert!(volumes(&cli).is_empty());
+}

@@ -51,7 +51,7 @@ pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
             let secret = volume.veracrypt_key()?;
             let store = volume.to_change()?;
             let drive = volume.system_drive()?;
-            let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
+            let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
             let headers = Headers::find(&store, &request).map_err(|e| volume.said(e))?;
             Some((store, headers))
         }

@@ -26,7 +26,8 @@
 //! | close it, or several | [`session::close`], [`session::close_each`] |
 //! | know what this machine can do | [`Capabilities::look`] |
 //! | destroy every key of a volume | [`erase`] |
-//! | see how far any of that is, and stop it | [`Progress`]; a function of two numbers is one |
+//! | see how far any of that is, and stop it | [`Progress`]; a function of two numbers is one; [`pace`] puts it into lines |
+//! | have a log of what is opened, tried, attached and closed | [`log_to`] |
 //! | know why it went wrong, and what helps | [`Error`], by [`Explain`]: a [`Kind`], whose [`Fault`] it is, [`Advice`] |
 //! | show what others wrote, such as a name in a volume; put facts into sentences of my own | [`shown`], [`told`] |
 //! | name what only one format has: its ciphers, secrets, protectors | [`veracrypt`], [`bitlocker`] |
@@ -80,7 +81,10 @@ pub mod key_file;
 #[cfg(feature = "lab")]
 pub mod lab;
 mod locked;
+mod log_file;
 pub mod medium;
+pub mod pace;
+
 mod progress;
 pub mod protectors;
 pub mod resize;
@@ -89,6 +93,7 @@ mod searching;
 pub mod secrets;
 pub mod session;
 pub mod shown;
+pub mod spelled;
 mod system_drive;
 pub mod told;
 #[cfg(feature = "lab")]
@@ -110,7 +115,8 @@ pub use keyway_secret::SecretBytes;
 pub use keyway_store::{Caching, Operation, ReadOnlyStore, Store, StoreError};
 pub use keyway_volume::{Info, Secrets as VeraCryptSecret};
 pub use locked::LockedVolume;
-pub use progress::{Note, Progress, Stage};
+pub use log_file::{log_to, logged_to};
+pub use progress::{KeySearch, Note, Progress, Stage};
 pub use sandbox::Sandbox;
 pub use unlock::Key;
 pub use volume::{OpenOptions, Volume};

@@ -33,7 +33,7 @@ pub struct LockedVolume<'a> {
     pub sandbox: Option<Sandbox>,
     /// Who is asked for what was not.
     pub secrets: &'a dyn Secrets,
-    /// Who is told how far a search for lost metadata is.
+    /// Who is told how far the search for the key is, and one for lost metadata.
     pub progress: &'a dyn Progress,
     /// The partition that it was taken to be, where nobody can be sure.
     pub(crate) guessed: Option<Meant>,

@@ -5,6 +5,8 @@ use crate::session::SessionState;
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_fs::FileSystemKind;
 use keyway_volume::Stage as VolumeStage;
+pub use keyway_volume::veracrypt::KeySearch;
+use keyway_volume::veracrypt::KeyWatch;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Mutex;
@@ -27,11 +29,20 @@ pub trait Progress: Sync {
         self.at(reached, size)
     }
 
+    /// The search for a VeraCrypt or TrueCrypt volume's key is so far; told about once a second, from its first second on.
+    fn trying(&self, _search: &KeySearch) {}
+
     /// Something worth telling.
     fn note(&self, _note: &Note<'_>) {}
 }
 
 impl Progress for () {}
+
+impl KeyWatch for &dyn Progress {
+    fn trying(&self, search: &KeySearch) {
+        Progress::trying(*self, search);
+    }
+}
 
 impl<F: Fn(u64, u64) -> ControlFlow<()> + Sync> Progress for F {
     fn at(&self, done: u64, total: u64) -> ControlFlow<()> {

@@ -125,8 +125,9 @@ fn formatted(fact: &Value, how: &str) -> String {
 }
 
 /// A time for people.
-fn duration(seconds: u64) -> String {
+pub(crate) fn duration(seconds: u64) -> String {
     match seconds {
+        1 => "1 second".to_owned(),
         0..120 => format!("{seconds} seconds"),
         120..7200 => format!("{} minutes", seconds / 60),
         _ => format!("{} hours", seconds / 3600),

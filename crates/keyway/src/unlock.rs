@@ -7,6 +7,7 @@ use keyway_attach::path_text;
 use keyway_error::enum_table;
 use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Locked};
+use keyway_volume::veracrypt::KeyWatch;
 use keyway_volume::{HashName, HeaderChoice, Secrets as VeraCryptSecret, UnlockRequest};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -102,6 +103,7 @@ impl UnlockArguments {
         secret: &'a VeraCryptSecret,
         protect: Option<&'a VeraCryptSecret>,
         drive: Option<&'a SystemDrive>,
+        watch: &'a dyn KeyWatch,
     ) -> UnlockRequest<'a> {
         UnlockRequest {
             secrets: secret,
@@ -111,6 +113,7 @@ impl UnlockArguments {
             system: self.system,
             system_header: drive.map(SystemDrive::header),
             protect_hidden: protect,
+            watch,
         }
     }
 
@@ -141,6 +144,16 @@ pub enum KeyRef<'a> {
     VeraCrypt(&'a VeraCryptSecret),
     /// A BitLocker volume's.
     BitLocker(&'a [bitlocker::Secret]),
+}
+
+impl KeyRef<'_> {
+    /// How many secrets it is: of one, what is mixed into it counts as one with it.
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Self::VeraCrypt(_) => 1,
+            Self::BitLocker(secrets) => secrets.len(),
+        }
+    }
 }
 
 impl<'a> From<&'a VeraCryptSecret> for KeyRef<'a> {

@@ -3,10 +3,12 @@
 use crate::detect::{What, detect};
 use crate::disk;
 use crate::error::{Error, Misuse};
+use crate::log_file;
 use crate::medium;
 use crate::progress::Progress;
 use crate::searching::Searched;
 use crate::secrets::{Secrets, Sources};
+use crate::shown::shown;
 use crate::system_drive::SystemDrive;
 use crate::unlock::{KeyRef, UnlockArguments};
 use keyway_engine::{Access, Device, LayerSecrets};
@@ -133,7 +135,7 @@ impl<'a> OpenOptions<'a> {
         Self { protect, ..self }
     }
 
-    /// Who is told how far a search for lost metadata is.
+    /// Who is told how far the search for the key is, and one for lost metadata.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self { progress, ..self }
@@ -182,6 +184,22 @@ impl<'a> OpenOptions<'a> {
         key: KeyRef<'_>,
         keys_too: bool,
     ) -> Result<(Volume, Vec<LayerSecrets>), Error> {
+        log::info!("unlock {}: {} secret(s) tried", shown(path), key.count());
+        let unlocked = self.unlock_medium(path, key, keys_too);
+        log_file::outcome("unlock", path, &unlocked, |(volume, _)| {
+            let known = serde_json::json!(volume.info);
+            let facts = ["format", "cipher", "hash", "encryption_method"].map(|name| known[name].as_str());
+            facts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        });
+        unlocked
+    }
+
+    fn unlock_medium(
+        &self,
+        path: &Path,
+        key: KeyRef<'_>,
+        keys_too: bool,
+    ) -> Result<(Volume, Vec<LayerSecrets>), Error> {
         let store = disk::open(path, &self.arguments, self.access, self.caching)?;
         let drive = match key {
             KeyRef::VeraCrypt(_) => self.arguments.system_drive(path)?,
@@ -209,7 +227,7 @@ impl<'a> OpenOptions<'a> {
     ) -> Result<(Opened, Vec<LayerSecrets>), Error> {
         match key {
             KeyRef::VeraCrypt(secret) => {
-                let request = self.arguments.veracrypt_request(secret, self.protect, drive);
+                let request = self.arguments.veracrypt_request(secret, self.protect, drive, &self.progress);
                 let unlocked = keyway_volume::unlock(store, &request)?;
                 let keys = if keys_too { unlocked.layer_secrets()? } else { Vec::new() };
                 Ok((unlocked.into(), keys))

@@ -1,7 +1,7 @@
 //! `close`: flush, unmount, detach, wipe the keys.
 
 use crate::verbs::*;
-use keyway::session::{self, Silence, SilentProcess};
+use keyway::session::{self, SilentProcess};
 
 /// Flush, unmount and detach a volume, and wipe its keys
 #[derive(clap::Args, Debug)]
@@ -15,6 +15,9 @@ pub(crate) struct Args {
     /// It is no failure that the volume is not open
     #[arg(long, requires = "which")]
     if_open: bool,
+    /// End with 7, not with 1, where the volume is not open
+    #[arg(long, requires = "which", conflicts_with = "if_open")]
+    exit_code: bool,
     #[command(flatten)]
     dry: DryRunArgs,
 }
@@ -41,7 +44,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         for failure in &failures {
             out.warn(&failure.message);
         }
-        return Err(last);
+        let closed = args.exit_code && last.kind == Kind::NotOpen;
+        return Err(if closed { Failure { exit: Exit::NotOpen, ..last } } else { last });
     }
     for closed in closed.iter().filter(|closed| closed.killed) {
         out.warn(&said("close killed", &facts(closed, Value::Null)));
@@ -57,12 +61,5 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
 
 /// Whom it waits for, and what the person could do about it.
 fn waiting(SilentProcess { pid, volume, why, .. }: &SilentProcess) -> String {
-    let step = match why {
-        Silence::Stopped => format!("`kill -CONT {pid}` lets it go on"),
-        Silence::Medium => {
-            "it goes on when the medium does; `dmesg` tells what is wrong with that".to_owned()
-        }
-        Silence::Busy => "wait until what is cached is written, or look at what it does".to_owned(),
-    };
-    format!("waiting for process {pid}, which serves {}: {why}; {step}", volume.display())
+    said("close waits", &json!({"pid": pid, "volume": in_json(volume), "why": why.to_string()}))
 }

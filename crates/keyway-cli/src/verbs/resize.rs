@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// The new size of the file, or of what the volume uses of a device, headers included
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     size: Option<u64>,
     /// Do not overwrite what is new with noise: faster, and shows what of it is unused
     #[arg(long)]

@@ -1,10 +1,10 @@
 //! `serve`: a volume for virtual machines and other programs, over NBD, vhost-user or NVMe/TCP.
 
 use super::open;
-use crate::address::{address, socket_address};
 use crate::nvme_auth::AuthArgs;
 use crate::verbs::*;
 use keyway::session::{AttachBy, AttachRequest, Attachment, LocalUsers, NbdAddress, SessionSecrets};
+use keyway::spelled::{address, socket_address};
 use std::net::SocketAddr;
 
 /// Serve a volume to virtual machines and NBD clients

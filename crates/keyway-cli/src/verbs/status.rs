@@ -16,6 +16,9 @@ pub(crate) struct Args {
     /// VOLUME is a disk, and this partition of it is meant
     #[arg(long, value_name = "N", requires = "which")]
     partition: Option<u32>,
+    /// End with 7 where the volume is not open
+    #[arg(long, requires = "which")]
+    exit_code: bool,
     #[command(flatten)]
     journal: JournalArgs,
 }
@@ -38,7 +41,9 @@ fn all(out: Output) -> Result<(), Failure> {
 }
 
 fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
-    match AnyStatus::of(name, args.partition, args.journal.path())? {
+    let status = AnyStatus::of(name, args.partition, args.journal.path())?;
+    let is_open = status.is_open();
+    match status {
         AnyStatus::Volume(status) => out.result(&document(&status), || status_words::one(name, &status)),
         AnyStatus::Converting { path, found, open } => {
             let document = OpenVolume::beside(conversion::document(&path, &found), open.as_deref());
@@ -47,7 +52,9 @@ fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
                 [vec![conversion::words(&path, &found)], attention].concat().join("\n")
             })
         }
-    }
+    }?;
+    // All is told already.
+    if is_open || !args.exit_code { Ok(()) } else { Err(Failure::new(Exit::NotOpen, "", "")) }
 }
 
 fn document(status: &VolumeStatus) -> Value {

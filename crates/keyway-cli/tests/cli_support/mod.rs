@@ -135,7 +135,9 @@ impl Drop for Cli {
 /// The error's two lines: what is wrong, what to do.
 pub(crate) fn two_lines(done: &Output) -> (String, String) {
     let text = String::from_utf8_lossy(&done.stderr).into_owned();
-    let mut lines = text.lines().skip_while(|line| line.contains("warning:"));
+    // On a busy machine the search for a key may take so long that it is told.
+    let before = ["warning:", "looking for the key"];
+    let mut lines = text.lines().skip_while(|line| before.iter().any(|words| line.contains(words)));
     (lines.next().unwrap_or_default().to_owned(), lines.next().unwrap_or_default().to_owned())
 }
 

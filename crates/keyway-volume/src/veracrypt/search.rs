@@ -9,6 +9,7 @@
 use super::header::HeaderFault;
 use super::header_location::HeaderLocation;
 use super::params::{Derivation, Format, HashName};
+use super::search_pace::{KeySearch, KeyWatch, Pace, Steps, state};
 use super::suite::longest_key;
 use super::trial::{Candidate, Match, Trial};
 use crate::Argon2idSkipped;
@@ -16,16 +17,18 @@ use keyway_kdf::{Argon2idCost, Block, Prf};
 use keyway_secret::SecretBytes;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What to look for.
-pub(crate) struct Wanted {
+pub(crate) struct Wanted<'a> {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) formats: Vec<Format>,
     pub(crate) hash: Option<HashName>,
     pub(crate) pim: Option<u32>,
     pub(crate) store_bytes: u64,
+    pub(crate) watch: &'a dyn KeyWatch,
 }
 
 /// How a search without a match ended.
@@ -56,6 +59,17 @@ impl Work {
             Self::Argon2id { trials, .. } => trials.len() as u64,
         }
     }
+
+    /// What it costs. A batch of blocks costs the same however full it is.
+    fn steps(&self) -> (Steps, u64) {
+        match self {
+            Self::Blocks { prf, iterations, .. } => (Steps::Pbkdf2(*prf), u64::from(*iterations)),
+            Self::Argon2id { cost, .. } => {
+                let each = u64::from(cost.memory_kib).saturating_mul(cost.passes.into());
+                (Steps::Argon2id, each.saturating_mul(self.argon2ids()))
+            }
+        }
+    }
 }
 
 struct Task {
@@ -77,6 +91,7 @@ struct Search {
     queue: Mutex<Queue>,
     argon2id_at_once: u64,
     stop: AtomicBool,
+    pace: Pace,
 }
 
 enum Message {
@@ -86,7 +101,7 @@ enum Message {
 }
 
 /// Searches; the password is what goes into the key derivation.
-pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>, NoMatch> {
+pub(crate) fn search(wanted: Wanted<'_>, password: SecretBytes) -> Result<Box<Match>, NoMatch> {
     let mut trials = trials(wanted.candidates, &wanted.formats, wanted.hash, wanted.pim);
     let all = trials.len();
     // A wrong password would take minutes to be told.
@@ -99,9 +114,11 @@ pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>
         trials,
         password,
         store_bytes: wanted.store_bytes,
+        pace: Pace::of(tasks.iter().map(|task| task.work.steps())),
         queue: Mutex::new(Queue { tasks: tasks.into(), argon2id_running: 0 }),
         stop: AtomicBool::new(false),
     });
+    let begun = Instant::now();
     let (sender, receiver) = channel();
     let mut started = 0;
     for _ in 0..workers {
@@ -116,17 +133,39 @@ pub(crate) fn search(wanted: Wanted, password: SecretBytes) -> Result<Box<Match>
         search.work(&sender);
     }
     drop(sender);
-    collect(&search, &receiver, argon2id_skipped)
+    let one_hash = wanted.hash.is_some();
+    let mut measured = Vec::new();
+    let tell = || {
+        if measured.is_empty() {
+            measured = search.pace.measured();
+        }
+        let (done, all) = search.pace.seconds(&measured);
+        let state = state(done, all, workers, begun.elapsed());
+        wanted.watch.trying(&KeySearch { combinations: search.trials.len(), one_hash, ..state });
+    };
+    collect(&search, &receiver, argon2id_skipped, tell)
 }
+
+/// How often it is told how far the search is.
+const TOLD: Duration = Duration::from_secs(1);
 
 fn collect(
     search: &Search,
     receiver: &Receiver<Message>,
     argon2id_skipped: Option<Argon2idSkipped>,
+    mut tell: impl FnMut(),
 ) -> Result<Box<Match>, NoMatch> {
     let mut none = NoMatch { damaged: None, argon2id_skipped };
-    // Ends when every worker has dropped its sender.
-    for message in receiver {
+    loop {
+        let message = match receiver.recv_timeout(TOLD) {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => {
+                tell();
+                continue;
+            }
+            // Every worker has dropped its sender.
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
         match message {
             Message::Opened(found) => {
                 search.stop.store(true, Ordering::Relaxed);
@@ -257,6 +296,7 @@ impl Search {
     fn work(&self, sender: &Sender<Message>) {
         'search: while let Some(task) = self.next() {
             let touched = self.run(&task.work, sender);
+            self.pace.done(task.work.steps());
             for trial in touched.into_iter().filter_map(|i| self.trials.get(i)) {
                 let message = match trial.open(self.store_bytes) {
                     Ok(None) => continue,
@@ -434,6 +474,7 @@ mod tests {
                 store_bytes: 1 << 20,
                 queue: Mutex::default(),
                 stop: AtomicBool::new(true),
+                pace: Pace::default(),
             }
         };
         let well = search(header(0));

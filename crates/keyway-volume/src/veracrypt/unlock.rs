@@ -6,6 +6,7 @@ use super::header_location::{HEADER_BYTES, HeaderLocation};
 use super::params::{Derivation, Format, HashName, LARGEST_PIM};
 use super::sealed::SealedHeader;
 use super::search::{NoMatch, Wanted, search};
+use super::search_pace::KeyWatch;
 use super::suite::Suite;
 use super::trial::{Candidate, Match};
 use crate::inspect::{looks_random, plainly_not};
@@ -62,6 +63,8 @@ pub struct UnlockRequest<'a> {
     pub system_header: Option<SystemHeader<'a>>,
     /// The secret of the hidden volume that writes to this one must not damage.
     pub protect_hidden: Option<&'a Secrets>,
+    /// Who is told how far the search for the key is.
+    pub watch: &'a dyn KeyWatch,
 }
 
 impl<'a> UnlockRequest<'a> {
@@ -75,6 +78,7 @@ impl<'a> UnlockRequest<'a> {
             system: false,
             system_header: None,
             protect_hidden: None,
+            watch: &(),
         }
     }
 }
@@ -223,7 +227,8 @@ fn find(
         });
     }
     let store_bytes = store.size();
-    let wanted = Wanted { candidates, formats, hash: request.hash, pim: secrets.pim, store_bytes };
+    let (hash, pim, watch) = (request.hash, secrets.pim, request.watch);
+    let wanted = Wanted { candidates, formats, hash, pim, store_bytes, watch };
     search(wanted, password).map_err(|none| match unreadable {
         Some(e) if none.damaged.is_none() => e.into(),
         _ => failure(&none),

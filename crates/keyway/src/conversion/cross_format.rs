@@ -85,7 +85,7 @@ impl Job for ToBitLocker {
         let path = &*request.path;
         let secrets = request.sources.veracrypt_key(path, with.secrets)?;
         let store = claim(path)?;
-        let unlock_request = request.arguments.veracrypt_request(&secrets, None, None);
+        let unlock_request = request.arguments.veracrypt_request(&secrets, None, None, &with.progress);
         let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
         let protectors = choice.make(&self.password, &request.subject(), with.secrets)?;
         let mut files = choice.claim_files(&protectors)?;

@@ -162,9 +162,10 @@ fn veracrypt_bytes(size: u64) -> u64 {
 }
 
 /// Claims the volume and opens it, all of which will be written.
-fn open(request: &ConversionRequest, secret: &Secrets) -> Result<(FileStore, Unlocked), Error> {
+fn open(with: &With<'_>, secret: &Secrets) -> Result<(FileStore, Unlocked), Error> {
+    let request = with.request;
     let store = claim(&request.path)?;
-    let unlock_request = request.arguments.veracrypt_request(secret, None, None);
+    let unlock_request = request.arguments.veracrypt_request(secret, None, None, &with.progress);
     let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;
     allocate(&request.path)?;
     Ok((store, opened))
@@ -178,7 +179,7 @@ impl Job for Reencryption {
             true => Some(request.new.read(Wanted::NewPassword, &subject, with.secrets)?),
             false => None,
         };
-        let (store, opened) = open(request, &old)?;
+        let (store, opened) = open(with, &old)?;
         let new = new_volume(&self.new, self.cipher, other.as_ref().unwrap_or(&old));
         let planned = veracrypt::reencryption(&store, &opened, &new, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
@@ -203,7 +204,7 @@ impl Job for Decryption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let request = with.request;
         let secrets = request.sources.veracrypt_key(&request.path, with.secrets)?;
-        let (store, opened) = open(request, &secrets)?;
+        let (store, opened) = open(with, &secrets)?;
         let planned = veracrypt::decryption(&store, &opened, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;
         drop(opened);

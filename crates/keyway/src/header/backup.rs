@@ -109,7 +109,7 @@ impl BackupPlan<'_> {
         let hidden = hidden.transpose()?;
         let store = volume.to_look()?;
         let drive = volume.system_drive()?;
-        let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
+        let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
         let done = veracrypt::header_backup(&store, &request, hidden.as_ref(), &self.file);
         let done = done.map_err(|e| volume.said(e))?;
         Ok((done.bytes, done.hidden, Vec::new()))

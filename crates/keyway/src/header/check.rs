@@ -97,7 +97,7 @@ fn of_veracrypt(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     let secret = volume.veracrypt_key()?;
     let store = volume.to_look()?;
     let drive = volume.system_drive()?;
-    let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
+    let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
     let headers = veracrypt::check(&store, &request).map_err(|e| volume.said(e))?;
     let headers: Vec<_> = headers.into_iter().map(CheckedHeader::from).collect();
     let good = headers.iter().all(CheckedHeader::is_good);

@@ -117,7 +117,7 @@ impl RestorePlan<'_> {
         let guard = if other_keys { KeysGuard::Any } else { KeysGuard::Same };
         let store = volume.to_change()?;
         let drive = volume.system_drive()?;
-        let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref());
+        let request = volume.arguments.veracrypt_request(&secret, None, drive.as_ref(), &volume.progress);
         let done = veracrypt::header_restore(&store, from, &request, guard).map_err(|e| volume.said(e))?;
         let restored = done.places.into_iter().map(RestoredPart::Header).collect();
         Ok(Restored { volume: self.volume, hidden: Some(done.hidden), restored })

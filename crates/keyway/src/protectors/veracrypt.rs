@@ -110,7 +110,7 @@ pub(super) fn change_secret(
     };
     let store = volume.to_change()?;
     let drive = volume.system_drive()?;
-    let request = volume.arguments.veracrypt_request(&old, None, drive.as_ref());
+    let request = volume.arguments.veracrypt_request(&old, None, drive.as_ref(), &volume.progress);
     let changed = veracrypt::change(&store, &request, &wanted, change.hash).map_err(|e| volume.said(e))?;
     Ok(ChangedSecret {
         volume: volume.path.clone(),

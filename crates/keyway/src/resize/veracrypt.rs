@@ -37,7 +37,7 @@ fn open(
     check: impl FnOnce(&Unlocked) -> Result<(), ResizeError>,
 ) -> Result<(u64, Option<FoundFileSystem>), Error> {
     let store = volume.to_look()?;
-    let request = volume.arguments.veracrypt_request(secret, None, None);
+    let request = volume.arguments.veracrypt_request(secret, None, None, &volume.progress);
     let opened = unlock(&store, &request).map_err(|e| volume.said(e))?;
     check(&opened).map_err(|e| volume.said(e))?;
     let device = Device::new(Box::new(store), opened.layout, Access::ReadOnly)?;
@@ -62,7 +62,7 @@ pub(super) fn run(
     let mut change = || {
         plan.enlarge_file()?;
         let store = volume.to_change()?;
-        let request = volume.arguments.veracrypt_request(secret, None, None);
+        let request = volume.arguments.veracrypt_request(secret, None, None, &volume.progress);
         let watch = |_: Filled, done, total| progress.at(done, total);
         let done = resize(&store, &request, plan.size_bytes, plan.fill, &watch);
         untouched = !matches!(done, Err(ResizeError::Store(_)));

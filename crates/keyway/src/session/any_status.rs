@@ -54,6 +54,14 @@ impl AnyStatus {
         };
         Ok(Self::Volume(Box::new(status)))
     }
+
+    /// Whether somebody of this user serves it now.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Volume(status) => status.session.is_some(),
+            Self::Converting { open, .. } => open.is_some(),
+        }
+    }
 }
 
 impl OpenVolume {

@@ -4,8 +4,10 @@ use super::error::SessionError;
 use super::in_use::open_name;
 use super::others::OtherUser;
 use crate::error::Error;
+use crate::shown::shown;
 use keyway_attach::session::{Closed, Closing, SessionState, clean_stale, close_so, find, list};
 use keyway_attach::{AttachError, SilentProcess};
+use keyway_error::Explain;
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,6 +89,8 @@ pub fn close_each(
             Err(e) => all.failed.push(whose(&path, e)),
         }
     }
+    all.closed.iter().for_each(|closed| log::info!("close {}: closed", shown(&closed.volume)));
+    all.failed.iter().for_each(|error| log::error!("close: {} ({error})", error.explain().kind.word()));
     if name.is_none() {
         all.closed.extend(clean_stale()?.into_iter().map(|state| ClosedVolume::new(state, true)));
     }

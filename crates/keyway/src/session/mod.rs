@@ -15,6 +15,7 @@ mod close;
 pub(crate) mod error;
 mod host_secrets;
 mod in_use;
+pub mod in_words;
 mod later_mount;
 mod mount_point;
 mod next_step;

@@ -6,9 +6,11 @@ use super::in_use::refuse_if_taken;
 use super::mount_point::make_mount_point;
 use super::plan::{SessionPlan, SessionSecrets};
 use crate::error::Error;
+use crate::log_file;
 use crate::medium;
 use crate::progress::Progress;
 use crate::protectors::SecretProtector;
+use crate::shown::shown;
 use crate::unlock::Key;
 use crate::volume::OpenOptions;
 use keyway_attach::AttachError;
@@ -38,6 +40,15 @@ impl SessionPlan {
     ) -> Result<(), Error> {
         serve(self, secrets, progress, &AtomicBool::new(false), ready)
     }
+}
+
+/// How it can be reached, for the log.
+fn reached(state: &SessionState) -> String {
+    let places = [("device", &state.device), ("file", &state.file), ("mounted at", &state.mountpoint)];
+    let places = places.into_iter().filter_map(|(what, at)| Some(format!("{what} {}", shown(at.as_ref()?))));
+    let socket = state.socket.iter().map(|at| format!("socket {}", shown(at)));
+    let all = [state.attachment.clone()].into_iter().chain(places).chain(socket);
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// The same; `unlocked` becomes true when the keys are derived.
@@ -77,14 +88,18 @@ pub(super) fn serve(
     let warnings = open.warnings;
     let device = open.device;
     let ready = |state: &SessionState| {
+        log::info!("attach {}: {}", shown(&state.volume), reached(state));
         let (state, keys_locked) = (state.clone(), keyway_secret::all_locked());
         ready(&Session { state, warnings, keys_locked });
     };
-    if by_kernel {
-        return in_kernel(plan, device, keys, (details, sandbox), ready);
-    }
-    let attach = plan.attach(&plan.way, details, credentials, sandbox);
-    ourselves(plan, attach, device, ready)
+    let served = if by_kernel {
+        in_kernel(plan, device, keys, (details, sandbox), ready)
+    } else {
+        let attach = plan.attach(&plan.way, details, credentials, sandbox);
+        ourselves(plan, attach, device, ready)
+    };
+    log_file::outcome("serve", &plan.volume, &served, |()| "ended".to_owned());
+    served
 }
 
 /// Our engine decrypts.

@@ -1,0 +1,109 @@
+//! A log of what is opened, tried, attached and closed, with times and errors, in a file of its own. No secret is in it: what is
+//! written names volumes, formats, ways and failures, and nothing that was typed or read to open one.
+
+use crate::error::Error;
+use crate::shown::{line, shown};
+use keyway_error::Explain;
+use keyway_fs::calendar;
+use log::{LevelFilter, Log, Metadata, Record};
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A log in a file.
+struct LogFile(File);
+
+static LOG: OnceLock<PathBuf> = OnceLock::new();
+
+/// Begins to log into that file: made for its owner alone where it isn't there, else appended to. It stays open, so that a process
+/// that gives up all paths writes into it, too. Once in a process; what is logged before that is not kept.
+///
+/// # Errors
+/// It can't be written, is a link or no file.
+pub fn log_to(path: &Path) -> Result<(), Error> {
+    let failed = |e: io::Error| Error::system("log to", path, e);
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let opened = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+    let file = opened.map(File::from).map_err(|e| failed(e.into()))?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
+    }
+    log::set_boxed_logger(Box::new(LogFile(file))).map_err(|e| failed(io::Error::other(e)))?;
+    log::set_max_level(LevelFilter::Info);
+    let _ = LOG.set(std::path::absolute(path).map_err(failed)?);
+    Ok(())
+}
+
+/// Where it is logged to, by a path that is the same in every folder.
+pub fn logged_to() -> Option<&'static Path> {
+    LOG.get().map(PathBuf::as_path)
+}
+
+/// What came of something.
+pub(crate) fn outcome<T>(of: &str, path: &Path, came: &Result<T, Error>, well: impl FnOnce(&T) -> String) {
+    match came {
+        Ok(done) => log::info!("{of} {}: {}", shown(path), well(done)),
+        Err(error) => log::error!("{of} {}: {} ({error})", shown(path), error.explain().kind.word()),
+    }
+}
+
+impl Log for LogFile {
+    fn enabled(&self, about: &Metadata<'_>) -> bool {
+        // What libraries of others log is theirs, and nobody has looked at it for secrets.
+        about.target().starts_with("keyway")
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if self.enabled(record.metadata()) {
+            let text = entry(SystemTime::now(), record.level().as_str(), &record.args().to_string());
+            // In one go: others append to it as well. A log that can't be written stops nobody's work.
+            let _ = (&self.0).write_all(text.as_bytes());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// `2026-11-26T04:30:00Z 4711 INFO what happened`, in one line.
+fn entry(now: SystemTime, level: &str, what: &str) -> String {
+    let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let time = i64::try_from(seconds).ok().and_then(calendar::utc).unwrap_or_default();
+    format!("{time} {} {level} {}\n", std::process::id(), line(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::time::Duration;
+
+    #[test]
+    fn an_entry_is_a_line() {
+        let at = UNIX_EPOCH + Duration::from_secs(951_827_696);
+        let text = entry(at, "INFO", "one\ntwo\u{1b}[2J");
+        let pid = std::process::id();
+        assert_eq!(text, format!("2000-02-29T12:34:56Z {pid} INFO one\\ntwo\\u{{1b}}[2J\n"));
+    }
+
+    #[test]
+    fn a_log_is_its_owners_and_is_appended_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        for wrong in ["", "none/log"] {
+            assert!(matches!(log_to(&path(wrong)), Err(Error::System { .. })), "{wrong}");
+        }
+        symlink(path("elsewhere"), path("link")).expect("a link");
+        assert!(log_to(&path("link")).is_err() && !path("elsewhere").exists());
+        std::fs::write(path("log"), "before\n").expect("written");
+        std::fs::remove_file(path("log")).expect("removed");
+        log_to(&path("log")).expect("a log");
+        log::info!("one");
+        log::info!(target: "another::library", "two");
+        let text = std::fs::read_to_string(path("log")).expect("read");
+        assert!(text.ends_with(" INFO one\n") && !text.contains("two"), "{text}");
+        assert_eq!(std::fs::metadata(path("log")).expect("there").permissions().mode() & 0o777, 0o600);
+    }
+}

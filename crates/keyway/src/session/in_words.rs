@@ -1,0 +1,68 @@
+//! What is told of an open volume in figures and Windows' words, for people.
+
+use super::Latencies;
+use keyway_volume::bitlocker::Protection;
+
+/// How long requests took: a line for each kind that there was, with the median and the 99th percentile by layer.
+pub fn latency(found: &Latencies) -> Vec<(&'static str, String)> {
+    let kinds = [("  reads", &found.reads), ("  writes", &found.writes), ("  flushes", &found.flushes)];
+    let mut rows = Vec::new();
+    for (kind, times) in kinds {
+        let layers = [("store", &times.store), ("cipher", &times.cipher)];
+        let mut words: Vec<String> = layers
+            .into_iter()
+            .filter_map(|(layer, times)| {
+                let times = times.as_ref()?;
+                let (p50, p99) = (duration(times.p50_ns), duration(times.p99_ns));
+                Some(format!("{layer} {p50} (p99 {p99})"))
+            })
+            .collect();
+        // The kernel counts no time for the flushes of some block devices.
+        let whole = times.whole_mean_ns.filter(|mean| *mean > 0);
+        words.extend(whole.map(|mean| format!("in all {} on average", duration(mean))));
+        if !words.is_empty() {
+            rows.push((kind, words.join(", ")));
+        }
+    }
+    rows
+}
+
+/// A time for people.
+fn duration(nanoseconds: u64) -> String {
+    let n = nanoseconds as f64;
+    let (value, unit) = match nanoseconds {
+        0..1_000 => (n, "ns"),
+        1_000..1_000_000 => (n / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (n / 1e6, "ms"),
+        _ => (n / 1e9, "s"),
+    };
+    let digits = usize::from(value < 10.0 && unit != "ns");
+    format!("{value:.digits$} {unit}")
+}
+
+/// What `manage-bde` calls a kind of protector.
+pub fn windows_kind(kind: &str) -> String {
+    let known = Protection::KNOWN.into_iter().find(|protection| protection.name() == kind);
+    match known {
+        Some(protection) => protection.windows_name().to_owned(),
+        // Keyfiles are VeraCrypt's.
+        None => kind.chars().take(1).flat_map(char::to_uppercase).chain(kind.chars().skip(1)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        let words = [999, 1500, 42_000, 1_250_000, 3_000_000_000].map(duration);
+        assert_eq!(words, ["999 ns", "1.5 µs", "42 µs", "1.2 ms", "3.0 s"]);
+    }
+
+    #[test]
+    fn a_kind_that_windows_has_no_word_for_keeps_its_own() {
+        assert_eq!(windows_kind("keyfile"), "Keyfile");
+        assert_eq!(windows_kind("recovery-password"), "Numerical Password");
+    }
+}

@@ -1,0 +1,86 @@
+//! Sizes, speeds and addresses as people type them, and what is wrong with one, in words.
+
+use crate::session::NbdAddress;
+use keyway_store::size::{self, SizeError};
+use std::net::SocketAddr;
+
+/// Parses a size in bytes, and says what one looks like.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn parse(text: &str) -> Result<u64, String> {
+    size::parse(text).map_err(|error| match error {
+        SizeError::TooLarge => format!("{text:?} is too large"),
+        _ => format!("{text:?} is not a size: write a number with K, M, G or T, such as 512M or 10G"),
+    })
+}
+
+/// Parses a speed in bytes a second: a size as above, or a number alone, which means megabytes.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn rate(text: &str) -> Result<u64, String> {
+    let megabytes = text.trim().bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    let parsed = if megabytes { parse(&format!("{}MB", text.trim())) } else { parse(text) };
+    match parsed {
+        Ok(0) => Err("nothing would be done at 0 bytes a second".to_owned()),
+        Ok(rate) => Ok(rate),
+        Err(_) => Err(format!(
+            "{text:?} is not a speed: write megabytes a second, such as 20, or a number with K, M or G, such as 512K or 1G"
+        )),
+    }
+}
+
+/// An address for NBD clients.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn address(text: &str) -> Result<NbdAddress, String> {
+    if let Some(path) = text.strip_prefix("unix:")
+        && !path.is_empty()
+    {
+        return Ok(NbdAddress::Unix(path.into()));
+    }
+    let at = text.strip_prefix("tcp:").ok_or("write unix:PATH or tcp:127.0.0.1:PORT")?;
+    socket_address(at).map(NbdAddress::Tcp)
+}
+
+/// An address and port of a network.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    text.replacen("localhost:", "127.0.0.1:", 1)
+        .parse()
+        .map_err(|_| "write 127.0.0.1:PORT or [::1]:PORT".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds() {
+        assert_eq!(rate("20"), Ok(20_000_000));
+        assert_eq!(rate("0.5"), Ok(500_000));
+        assert_eq!(rate("20M"), Ok(20 << 20));
+        assert_eq!(rate("20MB"), Ok(20_000_000));
+        assert_eq!(rate("1G"), Ok(1 << 30));
+        for text in ["0", "0K", "", "M", "-1", "fast", "20M/s", "99999999999999"] {
+            assert!(rate(text).is_err(), "{text}");
+        }
+        assert!(rate("20M/s").is_err_and(|e| e.contains("such as 20, or")));
+    }
+
+    #[test]
+    fn addresses() {
+        assert_eq!(address("unix:/tmp/s"), Ok(NbdAddress::Unix("/tmp/s".into())));
+        let tcp = |text| address(text).map(|a| format!("{a:?}"));
+        assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
+        assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));
+        assert_eq!(tcp("tcp:[::1]:1"), Ok("Tcp([::1]:1)".to_owned()));
+        for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "/tmp/s"] {
+            assert!(address(text).is_err(), "{text}");
+        }
+    }
+}
