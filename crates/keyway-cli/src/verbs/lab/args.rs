@@ -126,25 +126,20 @@ const PATHS: [(&str, Way, &str); 5] = [
     ("nbd", Way(Some(PathKind::Nbd)), "Through an NBD server and a client of our own"),
 ];
 
+/// A number within bounds, and what it counts.
+fn within(text: &str, low: f64, high: f64, what: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|n| (low..=high).contains(n));
+    number.ok_or_else(|| format!("{text:?} is not a {what} from {low} to {high}"))
+}
+
 fn percent(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches('%').parse::<f64>() {
-        Ok(n) if (0.1..=50.0).contains(&n) => Ok(n),
-        _ => Err(format!("{text:?} is not a change from 0.1 to 50 percent")),
-    }
+    within(text.trim_end_matches('%'), 0.1, 50.0, "change in percent")
 }
-
 pub(crate) fn minutes(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(n) if (0.01..=10_080.0).contains(&n) => Ok(n),
-        _ => Err(format!("{text:?} is not a number of minutes from 0.01 to 10080")),
-    }
+    within(text, 0.01, 10_080.0, "number of minutes")
 }
-
 fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(n) if (0.001..=86_400.0).contains(&n) => Ok(n),
-        _ => Err(format!("{text:?} is not a number of seconds from 0.001 to 86400")),
-    }
+    within(text, 0.001, 86_400.0, "number of seconds")
 }
 
 fn scale(text: &str) -> Result<f64, String> {
