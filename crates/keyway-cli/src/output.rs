@@ -1,7 +1,6 @@
 //! Where results go: words or one JSON document to standard output, all else to standard error.
 
 use crate::failure::{Exit, Failure, STANDARD_OUTPUT};
-use crate::progress::clear;
 use crate::prompt;
 use keyway::inside::NotDone;
 use keyway::session::Notice;
@@ -109,6 +108,23 @@ impl Output {
         if self.json {
             let _ = print(&document_text(&error_document(failure)));
         }
+    }
+}
+
+/// Whether a bar stands in the terminal's line.
+static DRAWN: AtomicBool = AtomicBool::new(false);
+
+/// Draws a bar over the one that stands in the terminal's line.
+pub(crate) fn draw(bar: &str) {
+    DRAWN.store(true, Ordering::Relaxed);
+    let mut err = io::stderr().lock();
+    let _ = write!(err, "\r{bar}\x1b[K").and_then(|()| err.flush());
+}
+
+/// Takes the bar away that stands in the terminal's line: something else will.
+pub(crate) fn clear() {
+    if DRAWN.swap(false, Ordering::Relaxed) {
+        let _ = write!(io::stderr().lock(), "\r\x1b[K");
     }
 }
 

@@ -1,7 +1,7 @@
 //! How far long work is, on standard error: a bar on a terminal, else a line now and then, or JSON for a program.
 
 use crate::failure::{Exit, Failure};
-use crate::output::{columns, note};
+use crate::output::{clear, columns, draw, note};
 use crate::words::TOLD;
 use keyway::pace::{Pace, PaceStyle, long_search};
 use keyway::{KeySearch, Stage};
@@ -15,9 +15,6 @@ use std::time::{Duration, Instant};
 
 /// How it is told.
 static STYLE: OnceLock<PaceStyle> = OnceLock::new();
-
-/// Whether a bar stands in the terminal's line.
-static DRAWN: AtomicBool = AtomicBool::new(false);
 
 /// Has it told as was asked; else as whoever reads standard error can take it.
 pub(crate) fn be_told(asked: Option<PaceStyle>, quiet: bool) {
@@ -36,13 +33,6 @@ pub(crate) fn style() -> PaceStyle {
     STYLE.get().copied().unwrap_or(PaceStyle::None)
 }
 
-/// Takes the bar away that stands in the terminal's line: something else will.
-pub(crate) fn clear() {
-    if DRAWN.swap(false, Ordering::Relaxed) {
-        let _ = write!(io::stderr().lock(), "\r\x1b[K");
-    }
-}
-
 /// One kind of work, until it is done.
 struct Shown(Mutex<Option<Pace>>);
 
@@ -59,15 +49,11 @@ impl Shown {
         let Ok(mut pace) = self.0.lock() else { return };
         let wide = if style() == PaceStyle::Bar { columns() } else { 0 };
         let told = pace.as_mut().and_then(|pace| more(pace, Instant::now(), wide));
-        let mut err = io::stderr().lock();
-        let _ = match (told, style()) {
-            (None, _) => Ok(()),
-            (Some(text), PaceStyle::Bar) => {
-                DRAWN.store(true, Ordering::Relaxed);
-                write!(err, "\r{text}\x1b[K").and_then(|()| err.flush())
-            }
-            (Some(text), PaceStyle::Json) => writeln!(err, "{text}"),
-            (Some(text), _) => writeln!(err, "keyway: {text}"),
+        let Some(text) = told else { return };
+        let _ = match style() {
+            PaceStyle::Bar => return draw(&text),
+            PaceStyle::Json => writeln!(io::stderr().lock(), "{text}"),
+            _ => writeln!(io::stderr().lock(), "keyway: {text}"),
         };
     }
 

@@ -6,7 +6,14 @@
 //! says, for any number of blocks and any level (Hodges and Lehmann, *Estimates of Location Based on Rank
 //! Tests*, 1963; Hollander, Wolfe and Chicken, *Nonparametric Statistical Methods*, 2014, §3.2 and 3.3).
 
-use crate::stats::{Interval, median};
+/// Two numbers between which the truth lies, as likely as was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}
 
 /// Up to so many differences the distribution of the ranks is computed; beyond, it is as good as normal.
 const EXACT: usize = 80;
@@ -25,7 +32,14 @@ pub(crate) fn centre(differences: &[f64], outside: f64) -> (f64, Option<Interval
         if from_below { averages.get(place) } else { averages.iter().rev().nth(place) }.copied()
     };
     let interval = bound(true).zip(bound(false)).map(|(low, high)| Interval { low, high });
-    (median(&averages), interval)
+    (middle(&averages), interval)
+}
+
+/// The middle of values in their order, the mean of two; 0 of none.
+fn middle(sorted: &[f64]) -> f64 {
+    let half = sorted.len() / 2;
+    let at = |n: usize| sorted.get(n).copied().unwrap_or(0.0);
+    if sorted.len() % 2 == 1 { at(half) } else { f64::midpoint(at(half.wrapping_sub(1)), at(half)) }
 }
 
 /// How many differences it takes at least until there is an interval.

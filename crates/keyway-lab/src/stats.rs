@@ -11,6 +11,7 @@
 
 use crate::result::Verdict;
 use crate::signed_rank;
+pub use crate::signed_rank::Interval;
 
 /// Turns of one side in a block.
 pub(crate) const TURNS_PER_BLOCK: usize = 2;
@@ -27,15 +28,6 @@ pub(crate) fn outside(comparisons: usize, look: u32) -> f64 {
 /// How many blocks it takes at least until a table of so many comparisons says anything.
 pub fn fewest_blocks(comparisons: usize) -> usize {
     signed_rank::fewest(outside(comparisons, 1))
-}
-
-/// Two numbers between which the truth lies, as likely as was asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// Lower bound.
-    pub low: f64,
-    /// Upper bound.
-    pub high: f64,
 }
 
 /// What two sides' turns say about each other.
