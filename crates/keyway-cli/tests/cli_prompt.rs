@@ -185,8 +185,14 @@ fn a_long_search_for_the_key_is_announced_and_ctrl_c_ends_it() {
     cli.keyway.secret("pw", PASSWORD);
     cli.keyway.secret("wrong", "not-this-one-of-twenty");
     cli.ends(0, "create @v --size 1M --quick --password-file @pw");
-    let words = cli.words("info @v --password-file @wrong");
-    let mut child = cli.command(words).stderr(Stdio::piped()).spawn().expect("keyway starts");
+    let told = cli.command(cli.words("info @v --password-file @wrong"));
+    // Who runs the tests in the background may have Ctrl-C ignored, and so would whatever is started.
+    let mut afresh = Command::new("env");
+    afresh.arg("--default-signal=INT").arg(told.get_program()).args(told.get_args());
+    told.get_envs().filter_map(|(name, value)| Some((name, value?))).for_each(|(name, value)| {
+        afresh.env(name, value);
+    });
+    let mut child = afresh.stderr(Stdio::piped()).spawn().expect("keyway starts");
     let mut said = std::io::BufReader::new(child.stderr.take().expect("piped"));
     let mut line = String::new();
     std::io::BufRead::read_line(&mut said, &mut line).expect("a line");

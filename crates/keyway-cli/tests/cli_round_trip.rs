@@ -134,7 +134,7 @@ fn no_secret_is_on_the_serving_process_s_command_line() {
     let pid = opened["pid"].as_u64().expect("a pid");
     let words = std::fs::read(format!("/proc/{pid}/cmdline")).expect("it runs");
     let words = String::from_utf8_lossy(&words).replace('\0', " ");
-    assert_eq!(words.trim(), "keyway serve-volume");
+    assert_eq!(words.trim(), "keyway serve-volume --progress=line");
     assert_eq!(
         std::fs::read_link(format!("/proc/{pid}/cwd")).ok().as_deref().unwrap_or("/".as_ref()).to_str(),
         Some("/")

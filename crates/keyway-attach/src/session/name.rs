@@ -45,7 +45,11 @@ impl Name {
             let _ = found.send((real, Inode::at(&path)));
         });
         let (real, inode) = match looking {
-            Ok(_) => looked.recv_timeout(PATIENCE).unwrap_or_default(),
+            Ok(thread) => match looked.recv_timeout(PATIENCE) {
+                // It ends now: no thread outlives the moment at which a process gives up its paths.
+                Ok(found) => thread.join().map_or((None, None), |()| found),
+                Err(_) => (None, None),
+            },
             Err(_) => (None, None),
         };
         Self { given, real: real.unwrap_or(absolute), inode }
