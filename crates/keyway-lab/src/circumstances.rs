@@ -72,7 +72,7 @@ impl Circumstances {
 }
 
 /// A file of sysfs or proc, where there is one that says anything.
-fn text(path: &Path) -> Option<String> {
+pub(crate) fn text(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
@@ -96,7 +96,7 @@ fn boost() -> Option<bool> {
 }
 
 /// The folder in sysfs of the drive under a path.
-fn device_folder(path: &Path) -> Option<PathBuf> {
+pub(crate) fn device_folder(path: &Path) -> Option<PathBuf> {
     let meta = path.metadata().ok()?;
     let device = if meta.file_type().is_block_device() { meta.rdev() } else { meta.dev() };
     let folder = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));

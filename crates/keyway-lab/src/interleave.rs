@@ -177,6 +177,28 @@ mod tests {
     }
 
     #[test]
+    fn as_long_is_planned_as_it_takes() {
+        let mut workload = crate::workload::find("quick").expect("shipped");
+        workload.turns.pause_seconds = 0.0;
+        let crate::workload::Procedure::Requests(requests) = &workload.kind else { panic!("requests") };
+        let cells: Vec<String> = requests.cells.iter().map(|cell| cell.name.clone()).collect();
+        let stop = AtomicBool::new(false);
+        let mut made = 0;
+        let sides = names(&["one", "two", "three"]);
+        interleave("w", &cells, &sides, workload.turns, &stop, &(), |_| {
+            made += 1;
+            Ok(Sample { seconds: 1.0, ..Sample::default() })
+        });
+        let slice = workload.turns.seconds / f64::from(workload.turns.slices);
+        let planned = workload.planned(sides.len()).as_secs_f64();
+        assert!((planned - f64::from(made) * slice).abs() < 1e-6, "{planned} for {made} turns of {slice}");
+        // A rest goes with each cell, however many sides it has.
+        workload.turns.pause_seconds = 5.0;
+        let rests = workload.planned(sides.len()).as_secs_f64() - planned;
+        assert!((rests - 5.0 * cells.len() as f64).abs() < 1e-6, "{rests}");
+    }
+
+    #[test]
     fn each_entrant_is_first_equally_often_and_no_seed_comes_twice() {
         for entrants in 2..=4 {
             let order = schedule(2, entrants, turns(3, 2 * entrants as u32, 1));

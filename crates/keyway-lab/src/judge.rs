@@ -3,6 +3,7 @@
 use crate::cell::Cell;
 use crate::result::{Comparison, Flag, Metric, Series};
 use crate::stats::{self, median};
+use crate::target::is_hardware;
 use std::time::Duration;
 
 /// What is known of a cell besides its samples.
@@ -164,8 +165,7 @@ fn row(
         return None;
     }
     let told = stats::compare(&base, &values, comparisons, facts.look);
-    let hardware = side.target.starts_with("hardware");
-    let delta = delta.unwrap_or(if hardware { HARDWARE_DELTA } else { DELTA });
+    let delta = delta.unwrap_or(if is_hardware(&side.target) { HARDWARE_DELTA } else { DELTA });
     let verdict = told.verdict(metric.more_is_better(), delta);
     let mut flags = noticed.to_vec();
     if !told.enough {

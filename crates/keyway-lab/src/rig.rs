@@ -4,6 +4,7 @@
 //! the drive something lies can then not be what makes the difference. A volume is known by its
 //! layout, which stays in memory; that another volume's headers overwrite its own does not matter.
 
+use crate::circumstances::{device_folder, text};
 use crate::error::LabError;
 use crate::hardware::Hardware;
 use crate::load::{PIECE, Rng, fill, write_noise};
@@ -347,17 +348,10 @@ fn full(error: keyway_store::StoreError, what: String, needed: u64) -> LabError 
 
 /// The drive under a path as it calls itself: model and size from sysfs.
 fn drive_title(path: &Path) -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-    let meta = path.metadata().ok()?;
-    let device = if meta.file_type().is_block_device() { meta.rdev() } else { meta.dev() };
-    let folder = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
-    let folder = std::fs::canonicalize(folder).ok()?;
-    // A partition's folder lies inside the drive's.
-    let drive = if folder.join("partition").exists() { folder.parent()?.to_owned() } else { folder };
-    let text = |name: &str| std::fs::read_to_string(drive.join(name)).ok().map(|t| t.trim().to_owned());
+    let drive = device_folder(path)?;
     let name = drive.file_name()?.to_string_lossy().into_owned();
-    let model = text("device/model").filter(|m| !m.is_empty());
-    let gb = text("size")?.parse::<u64>().ok()? * 512 / 1_000_000_000;
+    let model = text(&drive.join("device/model"));
+    let gb = text(&drive.join("size"))?.parse::<u64>().ok()? * 512 / 1_000_000_000;
     Some(match model {
         Some(model) => format!("{model} ({name}, {gb} GB)"),
         None => format!("{name}, {gb} GB"),

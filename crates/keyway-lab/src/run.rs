@@ -12,10 +12,10 @@ use crate::result::{Document, Machine};
 use crate::rig::Rig;
 use crate::setup::Setup;
 use crate::timed::EncryptInPlace;
-use crate::workload::Procedure;
+use crate::workload::{Procedure, Workload};
 use keyway_volume::bitlocker::FileTime;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 impl ExperimentPlan {
     /// Measures; where a workload times encryption in place, `encrypt` does that. What was found until an error, or until
@@ -52,13 +52,15 @@ impl ExperimentPlan {
             document.notes.push(format!("{what} {}", model.note).trim().to_owned());
         }
         let began = Instant::now();
-        for (original, changed) in self.originals.iter().zip(&self.workloads) {
+        let planned = |workload: &Workload| workload.planned(setup.entrants.len());
+        for (n, (original, changed)) in self.originals.iter().zip(&self.workloads).enumerate() {
             watch.workload(changed);
             let found = match &changed.kind {
                 Procedure::Requests(requests) => {
-                    let planned = changed.planned(requests.cells.len() * setup.entrants.len());
-                    let extra =
-                        self.time.map_or(planned, |time| time.saturating_sub(began.elapsed() + planned));
+                    // Of the time, every workload that is still to come gets what it plans.
+                    let rest: Duration = self.workloads.iter().skip(n).map(planned).sum();
+                    let beyond = |time: Duration| time.saturating_sub(began.elapsed() + rest);
+                    let extra = self.time.map_or_else(|| planned(changed), beyond);
                     let judging = Judging { extra, ..setup.judging };
                     measure(original, changed, requests, &setup.entrants, judging, stop, watch)
                 }

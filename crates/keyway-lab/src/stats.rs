@@ -128,10 +128,6 @@ pub fn compare(baseline: &[f64], side: &[f64], comparisons: usize, look: u32) ->
         return too_few(baseline, side);
     }
     let (centre, bounds) = signed_rank::centre(&differences, outside(comparisons, look));
-    let ends = |values: &[f64]| Interval {
-        low: values.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0),
-        high: values.iter().copied().max_by(f64::total_cmp).unwrap_or(0.0),
-    };
     let exp = |i: Interval| Interval { low: i.low.exp(), high: i.high.exp() };
     // Without an interval: what was seen, and 1.
     let seen = || Interval { low: ends(&differences).low.min(0.0), high: ends(&differences).high.max(0.0) };
@@ -160,18 +156,22 @@ pub(crate) fn blocks_to_decide(ratio: f64, interval: Interval, blocks: usize, de
 
 /// What can be said of turns that make no block, or are of no time: no interval.
 fn too_few(baseline: &[f64], side: &[f64]) -> Ratio {
-    let bounds = |values: &[f64]| Interval {
-        low: values.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0),
-        high: values.iter().copied().max_by(f64::total_cmp).unwrap_or(0.0),
-    };
     let divide = |a: f64, b: f64| if b > 0.0 { a / b } else { 1.0 };
-    let (base, value_interval) = (bounds(baseline), bounds(side));
+    let (base, value_interval) = (ends(baseline), ends(side));
     let interval = Interval {
         low: divide(value_interval.low, base.high).min(1.0),
         high: divide(value_interval.high, base.low).max(1.0),
     };
     let (value, baseline) = (median(side), median(baseline));
     Ratio { value, value_interval, baseline, ratio: divide(value, baseline), interval, enough: false }
+}
+
+/// The least and the largest of some values; 0 of none.
+fn ends(values: &[f64]) -> Interval {
+    Interval {
+        low: values.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0),
+        high: values.iter().copied().max_by(f64::total_cmp).unwrap_or(0.0),
+    }
 }
 
 fn blocks(turns: &[f64]) -> impl Iterator<Item = &[f64]> {
@@ -315,11 +315,10 @@ mod tests {
     #[test]
     fn twice_the_change_that_counts_is_found() {
         for mut world in worlds() {
-            let looks = if world.noise < 0.05 { 5 } else { 9 };
+            let looks = if world.noise < 0.05 { 5 } else { 10 };
             for (effect, right) in [(0.94, Verdict::Costs), (1.0, Verdict::Equal)] {
                 let found = (0..40).filter(|_| world.said(effect, 0.03, 3, looks) == right).count();
-                // The rest is undecided by then.
-                assert!(found >= 34, "noise {}, {effect}: {found} of 40", world.noise);
+                assert!(found >= 38, "noise {}, {effect}: {found} of 40", world.noise);
             }
         }
     }

@@ -59,6 +59,16 @@ impl Target {
     }
 }
 
+/// Whether a target's words name no encryption.
+pub(crate) fn is_unencrypted(words: &str) -> bool {
+    matches!(words.parse(), Ok(Target::Bare | Target::Plain))
+}
+
+/// Whether a target's words name a drive that encrypts by itself.
+pub(crate) fn is_hardware(words: &str) -> bool {
+    matches!(words.parse(), Ok(Target::Hardware(_)))
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -3,13 +3,15 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod support;
+
 use keyway_lab::workload::{Data, Procedure, Requests, Turns, Workload};
-use keyway_lab::{Cell, Entrant, Judging, Metric, Mix, Pattern, Sectors, Subject, measure};
+use keyway_lab::{Cell, Entrant, Judging, Metric, Mix, Pattern, Subject, measure};
 use std::collections::HashSet;
-use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use support::Reads;
 
 const BLOCK: u64 = 4096;
 const NAMES: [&str; 4] = ["plain", "one", "two", "three"];
@@ -17,43 +19,17 @@ const NAMES: [&str; 4] = ["plain", "one", "two", "three"];
 /// All requests in the order in which they came: whose, and which block.
 type Trail = Arc<Mutex<Vec<(usize, u64)>>>;
 
-/// A drive without bytes that takes down its readers.
-struct Told {
-    side: usize,
-    size: u64,
-    trail: Trail,
-}
-
-impl Sectors for Told {
-    fn read_at(&self, _: &mut [u8], offset: u64) -> io::Result<()> {
-        // So that a turn has some hundred requests on any machine.
-        std::thread::sleep(Duration::from_micros(20));
-        self.trail.lock().unwrap_or_else(PoisonError::into_inner).push((self.side, offset / BLOCK));
-        Ok(())
-    }
-    fn write_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn flush(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        self.size
-    }
-    fn sector_bytes(&self) -> u32 {
-        512
-    }
-    fn is_read_only(&self) -> bool {
-        true
-    }
-}
-
 /// What a run of so many sides touches, on a drive that they share.
 fn trail(sides: usize, pattern: Pattern, blocks: u64, runs: u32) -> Vec<(usize, u64)> {
     let trail = Trail::default();
     let entrant = |side: usize| {
-        let told = Told { side, size: blocks * BLOCK, trail: trail.clone() };
-        Entrant::new(NAMES[side], Subject::InProcess(Arc::new(told)))
+        let told = trail.clone();
+        let read = move |_: usize, offset: u64| {
+            // So that a turn has some hundred requests on any machine.
+            std::thread::sleep(Duration::from_micros(20));
+            told.lock().unwrap_or_else(PoisonError::into_inner).push((side, offset / BLOCK));
+        };
+        Entrant::new(NAMES[side], Subject::InProcess(Arc::new(Reads { size: blocks * BLOCK, read })))
     };
     let entrants: Vec<Entrant> = (0..sides).map(entrant).collect();
     let span_bytes = blocks * BLOCK;

@@ -3,14 +3,16 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod support;
+
 use keyway_lab::load::{self, Turn};
 use keyway_lab::workload::Data;
-use keyway_lab::{Cell, Metric, Mix, Pattern, Sectors, Subject};
+use keyway_lab::{Cell, Metric, Mix, Pattern, Subject};
 use keyway_model::{Clock, DriveModel, ModelDrive, NullStore};
-use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use support::Reads;
 
 /// 10^6 bytes a second, of every link here.
 const LINK: f64 = 545.0;
@@ -38,33 +40,17 @@ fn linked() -> Subject {
 }
 
 /// A link in real time, for threads that wait for it one after the other.
-struct Wire(Mutex<Instant>);
-
-impl Sectors for Wire {
-    fn read_at(&self, buf: &mut [u8], _: u64) -> io::Result<()> {
+fn wire() -> Subject {
+    let free = Mutex::new(Instant::now());
+    let read = move |bytes: usize, _: u64| {
         let due = {
-            let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            *free = (*free).max(Instant::now()) + Duration::from_secs_f64(buf.len() as f64 / LINK / 1e6);
+            let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+            *free = (*free).max(Instant::now()) + Duration::from_secs_f64(bytes as f64 / LINK / 1e6);
             *free
         };
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        Ok(())
-    }
-    fn write_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn flush(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        1 << 30
-    }
-    fn sector_bytes(&self) -> u32 {
-        512
-    }
-    fn is_read_only(&self) -> bool {
-        true
-    }
+    };
+    Subject::InProcess(Arc::new(Reads { size: 1 << 30, read }))
 }
 
 /// MB/s of a turn.
@@ -101,7 +87,7 @@ fn large_requests_are_as_fast_as_the_link() {
 
 #[test]
 fn threads_on_a_link_are_as_fast_as_the_link() {
-    let wire = Subject::InProcess(Arc::new(Wire(Mutex::new(Instant::now()))));
+    let wire = wire();
     for (mib, depth) in [(8, 1), (8, 4), (16, 2), (64, 4)] {
         // A machine that is busy wakes sleepers late; how fast it can be is what is asked.
         let tries = (0..5).map(|_| speed(&wire, Mix::Read, mib << 20, depth, None));

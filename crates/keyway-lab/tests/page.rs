@@ -5,7 +5,8 @@
 
 use keyway_lab::workload::{self, Procedure};
 use keyway_lab::{
-    Cell, Document, Drive, Entrant, Judging, Machine, PathKind, Rig, calibration, measure, report,
+    Cell, Circumstances, Document, Drive, Entrant, Judging, Machine, PathKind, Rig, calibration, measure,
+    report,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -25,7 +26,7 @@ fn document() -> Document {
             Entrant::new(*words, rig.in_process(&volume).expect("a subject"))
         })
         .collect();
-    let (mut cells, mut series) = (Vec::new(), Vec::new());
+    let (mut cells, mut series, mut originals) = (Vec::new(), Vec::new(), Vec::new());
     for name in ["cdm", "atto"] {
         let original = workload::find(name).expect("shipped");
         let mut changed = original.clone();
@@ -47,6 +48,8 @@ fn document() -> Document {
         assert!(found.error.is_none(), "{:?}", found.error);
         cells.extend(found.comparisons);
         series.extend(found.series);
+        // With what the originals touch, so that what was published for them is drawn as well.
+        originals.push(original);
     }
     let model = rig.modelled().expect("a model").model();
     Document {
@@ -55,7 +58,7 @@ fn document() -> Document {
         machine: Machine { processor: "A processor with a rather long name".into(), cores: 2, ..Machine::default() },
         drive: rig.title().to_owned(),
         path: PathKind::InProcess,
-        circumstances: Default::default(),
+        circumstances: Circumstances { workloads: originals, ..Circumstances::default() },
         date: "2026-11-22T00:00:00Z".into(),
         command: "keyway lab compare --with veracrypt:aes-twofish-serpent --drive model:samsung-990-pro --workload cdm".into(),
         missing: vec!["RND4K Q1T1 read on plain: 3 of 40 turns done".into()],
@@ -138,6 +141,7 @@ fn a_browser_draws_and_prints_the_page_and_fetches_nothing() {
     let one = document();
     let other = Document { drive: "another machine's drive".into(), ..one.clone() };
     let page = report::html(std::slice::from_ref(&one));
+    assert!(page.contains("Beside what others published"), "it is to be looked at as well");
     assert_eq!(faults(&chromium, folder.path(), &page), [""; 0]);
 
     // The same page with something planted, so that it is known that the fault would be seen.

@@ -3,43 +3,24 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod support;
+
 use keyway_lab::workload::{Data, Requests, Turns, Workload};
-use keyway_lab::{Drive, Entrant, Flag, Judging, Mix, Pattern, Rig, Sectors, Subject, Verdict, measure};
-use std::io;
+use keyway_lab::{Drive, Entrant, Flag, Judging, Mix, Pattern, Rig, Subject, Verdict, measure};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use support::Reads;
 
-/// Every request takes this long.
-struct Timed(Duration);
-
-impl Sectors for Timed {
-    fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
-        let until = Instant::now() + self.0;
+/// A side whose every request takes this long.
+fn timed(time: Duration) -> Subject {
+    let read = move |_: usize, _: u64| {
+        let until = Instant::now() + time;
         while Instant::now() < until {
             std::hint::spin_loop();
         }
-        Ok(())
-    }
-    fn write_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn flush(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn size(&self) -> u64 {
-        1 << 30
-    }
-    fn sector_bytes(&self) -> u32 {
-        512
-    }
-    fn is_read_only(&self) -> bool {
-        true
-    }
-}
-
-fn timed(time: Duration) -> Subject {
-    Subject::InProcess(Arc::new(Timed(time)))
+    };
+    Subject::InProcess(Arc::new(Reads { size: 1 << 30, read }))
 }
 
 /// How often each word is said in 20 comparisons: costs, gains, equal, undecided; and how often the machine was quiet.
@@ -114,6 +95,9 @@ fn no_word_is_false_on_real_time() {
     assert!(costs_time + gains_time <= 1, "a difference between a stretch of time and itself");
     assert!(half_costs + half_gains <= 1, "half of the change that counts is called a cost");
     assert!(equal + gains <= 1, "6 % are called equal");
-    // On a busy machine it is undecided, which is right as well.
+    // On a busy machine it is undecided, which is right as well; then it was not seen that anything is found.
+    if quiet == 0 {
+        keyway_testkit::leave_out("this machine was busy all the time: whether 6 % are found was not seen");
+    }
     assert!(costs * 4 >= quiet * 3, "6 % are not found where it was quiet");
 }

@@ -36,7 +36,7 @@ impl Name {
         let absolute = std::path::absolute(&given).unwrap_or_else(|_| given.clone());
         let (found, looked) = channel();
         let path = absolute.clone();
-        // It may never come back from there; then it ends with the process.
+        // It may never come back from there; then it keeps what it had, and ends with the process.
         let looking = std::thread::Builder::new().spawn(move || {
             let real = path.canonicalize().ok().or_else(|| {
                 // What is not there any more may have been below a link.

@@ -1,7 +1,8 @@
 //! The answer in words: what encryption costs here, where the cost lies, what to choose, and how sure that is.
 
 use crate::result::{Comparison, Document, Flag, Verdict};
-use crate::target::Target;
+use crate::target::{is_hardware, is_unencrypted};
+use std::collections::BTreeMap;
 
 /// At most five sentences or pairs of them, for a person who reads nothing else; empty where nothing was compared.
 pub fn answer(document: &Document) -> Vec<String> {
@@ -26,11 +27,8 @@ struct Side<'a> {
 /// The encrypted targets, the one that costs least first.
 fn sides(document: &Document) -> Vec<Side<'_>> {
     let mut sides: Vec<Side<'_>> = Vec::new();
-    let unencrypted = [Target::Bare, Target::Plain].map(|target| target.to_string());
-    for row in document.cells.iter().filter(|r| r.primary && r.target != r.baseline) {
-        if unencrypted.contains(&row.target) {
-            continue;
-        }
+    let compared = |r: &&Comparison| r.primary && r.target != r.baseline && !is_unencrypted(&r.target);
+    for row in document.cells.iter().filter(compared) {
         match sides.iter_mut().find(|side| side.target == row.target) {
             Some(side) => side.rows.push(row),
             None => sides.push(Side { target: &row.target, rows: vec![row] }),
@@ -51,7 +49,7 @@ impl Side<'_> {
     }
 
     fn is_hardware(&self) -> bool {
-        self.target.starts_with("hardware")
+        is_hardware(self.target)
     }
 
     fn costs(&self) -> String {
@@ -95,7 +93,8 @@ fn parts(document: &Document, sides: &[Side<'_>]) -> Option<String> {
     let (way, path_words, cipher_words) =
         (document.path.name(), whole(path.max(0.0)), whole(cipher.max(0.0)));
     Some(format!(
-        "Of that test, the way there without a cipher ({way}) costs {path_words} %, and the cipher {cipher_words} % of what is left."
+        "In {}, the way there without a cipher ({way}) costs {path_words} %, and the cipher {cipher_words} % of what is left.",
+        worst.cell
     ))
 }
 
@@ -141,21 +140,24 @@ fn choice(sides: &[Side<'_>]) -> String {
 fn sureness(document: &Document) -> String {
     let rows = || document.cells.iter().filter(|r| r.primary && r.target != r.baseline);
     let open: Vec<&Comparison> = rows().filter(|r| r.verdict == Verdict::Undecided).collect();
-    let sure = "What is told holds for all tests together with 95 %.";
+    let mut workloads: Vec<&str> = rows().map(|r| r.workload.as_str()).collect();
+    workloads.dedup();
+    let sure = match workloads.len() {
+        0 | 1 => "What is told holds for all tests together with 95 %.",
+        _ => "What is told holds with 95 % for all tests of a workload together.",
+    };
     let busy = rows().any(|r| r.flags.contains(&Flag::BusyMachine));
     if open.is_empty() {
         return if busy { format!("{sure} This machine was busy, though.") } else { sure.to_owned() };
     }
     // A cell is measured for all of its targets at once.
-    let mut cells: Vec<(&str, f64)> = Vec::new();
+    let mut cells: BTreeMap<(&str, &str), f64> = BTreeMap::new();
     for row in &open {
         let Some(seconds) = row.seconds_to_decide else { continue };
-        match cells.iter_mut().find(|(cell, _)| *cell == row.cell) {
-            Some((_, most)) => *most = most.max(seconds),
-            None => cells.push((&row.cell, seconds)),
-        }
+        let most = cells.entry((&row.workload, &row.cell)).or_default();
+        *most = most.max(seconds);
     }
-    let more: f64 = cells.iter().map(|(_, seconds)| seconds).sum();
+    let more: f64 = cells.values().sum();
     let undecided = format!("{sure} {} of {} are undecided", open.len(), rows().count());
     if more == 0.0 {
         return format!("{undecided}: a machine that does nothing else may decide them.");
@@ -165,7 +167,7 @@ fn sureness(document: &Document) -> String {
 }
 
 /// Whole percents; what is less than one is said as that.
-fn whole(percent: f64) -> String {
+pub(super) fn whole(percent: f64) -> String {
     if percent > 0.0 && percent < 1.0 { format!("{percent:.1}") } else { format!("{percent:.0}") }
 }
 
@@ -229,11 +231,26 @@ mod tests {
             [
                 "veracrypt:aes costs 6 to 28 % in 2 of 3 tests, most in a; 0 as fast as bare, 1 undecided.",
                 "veracrypt:serpent costs 55 % in 1 of 2 tests, most in a; 1 as fast as bare.",
-                "Of that test, the way there without a cipher (fuse-loop) costs 10 %, and the cipher 50 % of what is left.",
+                "In a, the way there without a cipher (fuse-loop) costs 10 %, and the cipher 50 % of what is left.",
                 "Choose veracrypt:aes: of what was compared it costs least.",
                 "What is told holds for all tests together with 95 %. 1 of 5 are undecided: `--minutes 4` should decide most.",
             ]
         );
+    }
+
+    /// Two workloads may have a test of the same name: each takes its own time, and has its own 95 %.
+    #[test]
+    fn tests_of_two_workloads_are_two() {
+        let open = |workload: &str, target: &str| Comparison {
+            workload: workload.into(),
+            seconds_to_decide: Some(250.0),
+            ..row(target, "a", 0.99, Verdict::Undecided)
+        };
+        let told = |rows: Vec<Comparison>| answer(&document(rows)).pop().expect("a line");
+        let one = told(vec![open("cdm", "veracrypt:aes"), open("cdm", "bitlocker:aes-xts-128")]);
+        assert!(one.contains("`--minutes 7`") && one.contains("all tests together"), "{one}");
+        let two = told(vec![open("cdm", "veracrypt:aes"), open("atto", "veracrypt:aes")]);
+        assert!(two.contains("`--minutes 12`") && two.contains("of a workload together"), "{two}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The cost of every cell and target as a map: pale where nothing was found, redder the more it costs.
 
+use super::answer::whole;
 use super::words::{cells, cost_words, interval_words, percent};
 use crate::result::{Comparison, Verdict};
 use maud::{Markup, html};
@@ -15,7 +16,9 @@ pub(super) fn map(rows: &[&Comparison]) -> Markup {
             targets.push(&row.target);
         }
     }
-    let delta = rows.first().map_or(0.0, |r| r.delta * 100.0);
+    let mut deltas: Vec<String> = rows.iter().map(|r| whole(r.delta * 100.0)).collect();
+    deltas.sort();
+    deltas.dedup();
     html! {
         @if !targets.is_empty() {
             h3 { "Cost" }
@@ -37,7 +40,7 @@ pub(super) fn map(rows: &[&Comparison]) -> Markup {
                 }
             } }
             p.dim { "Cost in percent of " (rows.first().map_or("the baseline", |r| r.baseline.as_str()))
-                "; less throughput or more time is a cost. “Equal” is within ±" (delta) " %, “undecided” is what the noise of this run hides; "
+                "; less throughput or more time is a cost. “Equal” is within ±" (deltas.join(" or ")) " %, “undecided” is what the noise of this run hides; "
                 "“!” has a doubt, named below." }
         }
     }

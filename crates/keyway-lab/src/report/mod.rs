@@ -37,7 +37,7 @@ pub fn html(documents: &[Document]) -> String {
             body {
                 h1 { "What encryption costs" }
                 p.lead {
-                    "Turns of all sides were interleaved (A B B A). Intervals hold with 95 % for all verdicts of a run "
+                    "Turns of all sides were interleaved (A B B A). Intervals hold with 95 % for all verdicts of a workload "
                     "together. “Costs” and “gains” are told where the whole interval lies beyond the change that counts, "
                     "“equal” where it lies within; everything else is undecided."
                 }

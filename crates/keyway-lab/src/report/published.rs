@@ -4,7 +4,7 @@
 use super::words::{cost_words, number};
 use crate::result::Metric::{Iops, LatencyUs, MbS, Seconds};
 use crate::result::{Comparison, Document, Metric};
-use crate::target::Target;
+use crate::target::{Target, is_hardware, is_unencrypted};
 use crate::workload::{Procedure, Workload};
 use maud::{Markup, html};
 
@@ -51,10 +51,9 @@ impl Against {
 
     /// Whether a baseline of ours is the same thing.
     fn is(self, baseline: &str) -> bool {
-        let unencrypted = [Target::Bare, Target::Plain].iter().any(|target| target.to_string() == baseline);
         match self {
-            Self::None => unencrypted,
-            Self::Hardware => baseline == "hardware" || baseline.starts_with("hardware:"),
+            Self::None => is_unencrypted(baseline),
+            Self::Hardware => is_hardware(baseline),
         }
     }
 }

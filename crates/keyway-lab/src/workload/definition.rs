@@ -183,11 +183,13 @@ pub struct Traces {
 }
 
 impl Workload {
-    /// How long it takes to make all turns of so many cells and sides, pauses included.
-    pub(crate) fn planned(&self, cells: usize) -> Duration {
+    /// How long it takes to make all turns of so many sides, and the rests between cells; nothing where the work itself
+    /// decides.
+    pub(crate) fn planned(&self, sides: usize) -> Duration {
+        let Procedure::Requests(Requests { cells, .. }) = &self.kind else { return Duration::ZERO };
         let Turns { runs, seconds, pause_seconds, discarded, slices } = self.turns;
         let rounds = f64::from(runs) + f64::from(discarded.min(1)) / f64::from(slices.max(1));
-        let all = (rounds * seconds + pause_seconds) * cells as f64;
+        let all = (rounds * seconds * sides as f64 + pause_seconds) * cells.len() as f64;
         Duration::from_secs_f64(all.clamp(0.0, 1e9))
     }
 

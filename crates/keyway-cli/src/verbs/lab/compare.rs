@@ -55,19 +55,7 @@ fn go(request: ExperimentRequest, common: &Common, out: Output) -> Result<(), Fa
         }
         Some(error) => Some(error.into()),
     };
-    let page = || {
-        common
-            .html
-            .as_deref()
-            .map(|path| {
-                format!(
-                    "
-{}",
-                    told_report(path)
-                )
-            })
-            .unwrap_or_default()
-    };
+    let page = || common.html.as_deref().map(|path| format!("\n{}", told_report(path))).unwrap_or_default();
     let Some(failure) = failure else {
         return out.result(&document, || table::words(&document, common.wide) + &page());
     };
