@@ -82,6 +82,7 @@ pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     // A line ends with Ctrl-C as well.
     let as_key = |terminal: &mut Termios| terminal.special_codes[SpecialCodeIndex::VEOL] = CONTROL_C;
     let mut asked = Quiet::open(as_key).map_err(|e| Failure::io("ask on", tty, &e))?;
+    crate::progress::SEARCH.done();
     write_line(&mut asked.terminal, &format!("{} Type `yes` to go on: ", lines(question)))?;
     let mut answer = [0; LINE_LIMIT];
     let length = asked.terminal.read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;

@@ -5,11 +5,10 @@
 mod cli_support;
 
 use cli_support::Cli;
+use cli_support::transcript::{Page, Shown, Terminal, commands, compare, is_like};
 use keyway_testkit::{leave_out, require_root, require_tool, unpack_xz, volumes, wait_until, workspace_root};
-use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const PASSWORD: &str = "a password that is long enough";
 const HIDDEN: &str = "another one, for what is hidden";
@@ -27,70 +26,6 @@ const NAMES: [&str; 5] = ["/dev/sdb1", "/dev/sdb2", "/dev/sdb3", "/mnt/secret", 
 /// What is different each time: a device's number, a session's, a file system's.
 const VARIES: [&str; 3] =
     ["/dev/loop4", "/run/keyway/e2c16b0d/mnt/volume", "456b06f7-7a1d-4bbd-af9c-d8d04f007428"];
-
-/// A command of the README, and the lines that stand under it.
-struct Shown {
-    command: String,
-    output: Vec<String>,
-}
-
-/// The commands of all its blocks, in their order.
-fn commands(readme: &str) -> Vec<Shown> {
-    let mut found: Vec<Shown> = Vec::new();
-    let mut block = None;
-    for line in readme.lines() {
-        match (line.strip_prefix("```"), block) {
-            (Some(_), Some(_)) => block = None,
-            (Some(language), None) => block = Some(language),
-            (None, None) => {}
-            (None, Some("sh")) => found.push(Shown { command: line.to_owned(), output: Vec::new() }),
-            (None, Some("console")) => match line.strip_prefix("$ ") {
-                Some(command) => found.push(Shown { command: command.to_owned(), output: Vec::new() }),
-                None => found.last_mut().expect("a command comes first").output.push(line.to_owned()),
-            },
-            (None, Some(other)) => panic!("a block of {other:?} that nobody runs"),
-        }
-    }
-    for shown in &mut found {
-        while shown.output.last().is_some_and(String::is_empty) {
-            shown.output.pop();
-        }
-        if let Some((command, _comment)) = shown.command.split_once(" #") {
-            shown.command = command.trim_end().to_owned();
-        }
-    }
-    found.retain(|shown| !shown.command.is_empty());
-    found
-}
-
-/// Whether `line` is what `pattern` says, whose `…` stand for anything.
-fn is_like(pattern: &str, line: &str) -> bool {
-    let mut parts = pattern.split('…');
-    let Some(mut rest) = parts.next().and_then(|first| line.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
-    for part in between {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
-}
-
-/// What a terminal shows in the end: without colours, and of a line that was written over, what stands there.
-fn as_seen(text: &str) -> Vec<String> {
-    let mut plain = String::new();
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c == '\u{1b}' && rest.peek() == Some(&'[') {
-            rest.next();
-            while rest.next().is_some_and(|c| !c.is_ascii_alphabetic()) {}
-        } else {
-            plain.push(c);
-        }
-    }
-    let lines = plain.lines().map(|line| line.trim_end().rsplit('\r').next().unwrap_or_default().trim_end());
-    lines.map(str::to_owned).collect()
-}
 
 struct Reader {
     cli: Cli,
@@ -126,58 +61,6 @@ impl Reader {
         std::fs::create_dir(cli.path("bin")).expect("made");
         symlink(env!("CARGO_BIN_EXE_keyway"), cli.path("bin/keyway")).expect("linked");
         Some(Self { cli })
-    }
-
-    fn folder(&self) -> String {
-        self.cli.keyway.folder().display().to_string()
-    }
-
-    /// As root, `sudo` is nothing; the rest of the words stay what they are.
-    fn here(&self, command: &str) -> String {
-        let command = command.strip_prefix("sudo ").unwrap_or(command);
-        let folder = self.folder();
-        NAMES.iter().fold(command.to_owned(), |words, name| words.replace(name, &format!("{folder}{name}")))
-    }
-
-    /// Runs it on a terminal, answering what it asks; what was shown, and whether it ended well.
-    fn run(&self, script: &Path, command: &str) -> (bool, Vec<String>) {
-        let environment = self.cli.command([""; 0]);
-        let set = environment.get_envs().filter_map(|(name, value)| Some((name, value?)));
-        let path = format!("{}/bin:{}", self.folder(), std::env::var("PATH").expect("a path"));
-        let mut child = Command::new(script)
-            .args(["--quiet", "--return", "--command", command, "/dev/null"])
-            .envs(set)
-            .env("PATH", path)
-            .current_dir(self.cli.keyway.folder())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("script starts");
-        let mut keyboard = child.stdin.take().expect("piped");
-        let mut screen = child.stdout.take().expect("piped");
-        let (mut shown, mut byte, mut last) = (Vec::new(), [0], "");
-        while screen.read(&mut byte).expect("the screen") == 1 {
-            shown.push(byte[0]);
-            if byte != *b" " {
-                continue;
-            }
-            let text = String::from_utf8_lossy(&shown);
-            let question = text.lines().last().unwrap_or_default();
-            let answer = match question {
-                _ if question.ends_with("Type `yes` to go on: ") => "yes",
-                "The same again: " => last,
-                _ if !question.ends_with(": ") || !question.contains("assword of ") => continue,
-                _ if question.contains("hidden") => HIDDEN,
-                _ => PASSWORD,
-            };
-            last = answer;
-            keyboard.write_all(format!("{answer}\r").as_bytes()).expect("the keyboard");
-        }
-        let ended = child.wait().expect("it ends").success();
-        let shown = String::from_utf8_lossy(&shown).into_owned();
-        let there =
-            NAMES.iter().fold(shown, |shown, name| shown.replace(&format!("{}{name}", self.folder()), name));
-        (ended, as_seen(&there.replace(&self.folder(), "/home/ada")))
     }
 
     /// What has happened in the reader's life between two commands.
@@ -217,33 +100,6 @@ impl Reader {
     }
 }
 
-/// The lines that are shown are those that are told, except for what varies.
-fn compare(command: &str, told: &[String], shown: &[String]) {
-    let all = |lines: &[String]| format!("{command}\n{}", lines.join("\n"));
-    // On a slow or busy machine the search for a key is announced, in as many lines as it takes.
-    let mut announced = false;
-    let mut shown_lines = shown.iter().filter(|line| {
-        announced =
-            line.starts_with("keyway: looking for the key") || (announced && line.starts_with("        "));
-        !announced
-    });
-    for line in told {
-        if line.trim() == "…" {
-            return;
-        }
-        let pattern = VARIES.iter().fold(line.clone(), |line, varies| line.replace(varies, "…"));
-        let is = shown_lines.next();
-        assert!(
-            is.is_some_and(|is| is_like(pattern.trim_end(), is)),
-            "the README says\n  {line}\nand this is shown\n  {}\nof\n{}",
-            is.map_or("(nothing)", String::as_str),
-            all(shown)
-        );
-    }
-    let more: Vec<&String> = shown_lines.filter(|line| !line.is_empty()).collect();
-    assert!(more.is_empty(), "the README doesn't show {more:?} of\n{}", all(shown));
-}
-
 #[test]
 fn what_the_readme_shows_is_what_happens() {
     if !require_root() {
@@ -263,7 +119,12 @@ fn what_the_readme_shows_is_what_happens() {
         );
     }
     let mut long = 0;
-    for Shown { command, output } in all {
+    let terminal = Terminal {
+        cli: &reader.cli,
+        names: &NAMES,
+        answers: &|question| if question.contains("hidden") { HIDDEN } else { PASSWORD }.to_owned(),
+    };
+    for Shown { command, output, .. } in all {
         if RUN_ELSEWHERE.contains(&command.as_str()) {
             continue;
         }
@@ -275,10 +136,15 @@ fn what_the_readme_shows_is_what_happens() {
             continue;
         }
         reader.prepare(&command);
-        let (ended, shown) = reader.run(&script, &reader.here(&command));
+        let (ended, shown) = terminal.run(&script, &command);
         assert!(ended, "{command}\n{}", shown.join("\n"));
         if !output.is_empty() {
-            compare(&command, &output, &shown);
+            compare(
+                &Page { name: "the README", varies: &VARIES, columns: true, figures: false },
+                &command,
+                &output,
+                &shown,
+            );
         }
         reader.tidy(&command);
     }
@@ -293,4 +159,14 @@ fn an_ellipsis_stands_for_anything_and_nothing_else_does() {
     assert!(
         !is_like("a device …", "a file /x") && !is_like("exactly", "exactly so") && !is_like("a…b", "a c")
     );
+}
+
+#[test]
+fn a_block_says_why_it_is_not_run_and_a_command_goes_on_behind_a_backslash() {
+    let all = commands(
+        "```sh not run: it takes a TPM\nkeyway open \\\n  v  # now\n```\n\n```console\n$ true\nso\n```\n",
+    );
+    let [first, second] = &*all else { panic!("two commands") };
+    assert_eq!((&*first.command, first.not_run.as_deref()), ("keyway open v", Some("it takes a TPM")));
+    assert_eq!((&*second.command, &*second.output, &second.not_run), ("true", &["so".to_owned()][..], &None));
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod in_use;
 pub(crate) mod interrupted;
+pub(crate) mod transcript;
 
 use keyway_testkit::{Keyway, require_tool};
 use serde_json::Value;
