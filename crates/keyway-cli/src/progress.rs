@@ -176,12 +176,15 @@ impl Drop for Progress {
 
 /// A search that ends sooner is not shown.
 const SOON: Duration = Duration::from_secs(1);
+/// The right password is found sooner, as a rule: how long all may take is no news before.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The search for lost metadata, and that for a key: shown until it is dropped, and where it takes a while.
 pub(crate) struct SearchBar {
     began: OnceLock<Instant>,
     medium: OnceLock<Shown>,
     key: OnceLock<Shown>,
+    announced: OnceLock<()>,
 }
 
 /// That of a verb which opens its one volume in this process; taken away when the verb has ended.
@@ -190,7 +193,12 @@ pub(crate) static SEARCH: SearchBar = SearchBar::new();
 impl SearchBar {
     /// Of a search that begins with its first step.
     pub(crate) const fn new() -> Self {
-        Self { began: OnceLock::new(), medium: OnceLock::new(), key: OnceLock::new() }
+        Self {
+            began: OnceLock::new(),
+            medium: OnceLock::new(),
+            key: OnceLock::new(),
+            announced: OnceLock::new(),
+        }
     }
 
     /// Takes it away, where it is shown.
@@ -209,12 +217,14 @@ impl keyway::Progress for SearchBar {
     }
 
     fn trying(&self, search: &KeySearch) {
-        let shown = self.key.get_or_init(|| {
-            let said =
-                long_search(TOLD, search).filter(|_| matches!(style(), PaceStyle::Bar | PaceStyle::Line));
-            said.iter().for_each(|words| note(words));
-            Shown::new("looking for the key")
-        });
+        let shown = self.key.get_or_init(|| Shown::new("looking for the key"));
+        if search.whole.saturating_sub(search.left) >= PATIENCE {
+            self.announced.get_or_init(|| {
+                let said = long_search(TOLD, search);
+                let said = said.filter(|_| matches!(style(), PaceStyle::Bar | PaceStyle::Line));
+                said.iter().for_each(|words| note(words));
+            });
+        }
         shown.tell(|pace, now, wide| pace.searching(now, search, wide));
     }
 }
