@@ -1,6 +1,8 @@
 //! What shall open a new BitLocker volume: its options, and what its keeper is told.
 
-use keyway::create::ProtectorOptions;
+use keyway::create::{Created, CreatedDetails, ProtectorOptions};
+use keyway::secrets::PasswordSource;
+use keyway::shown::for_shell;
 use keyway::unlock::Family;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -45,6 +47,23 @@ impl BitLockerArgs {
         options.startup_key_folder.clone_from(&self.startup_key_out);
         options
     }
+
+    /// What is typed to open it, where it has no password.
+    pub(crate) fn needed_key(&self, made: &Created) -> String {
+        let CreatedDetails::BitLocker { startup_key, .. } = &made.details else { return String::new() };
+        match startup_key {
+            _ if !self.no_password => String::new(),
+            Some(file) => format!(" --startup-key {}", for_shell(file)),
+            None => " --recovery-password".to_owned(),
+        }
+    }
+}
+
+/// What is typed beside a password to open a volume that has this secret.
+pub(crate) fn options(secret: &PasswordSource, prefix: &str) -> String {
+    let pim = secret.pim.map(|pim| format!(" --{prefix}pim {pim}"));
+    let files = secret.keyfiles.iter().map(|file| format!(" --{prefix}keyfile {}", for_shell(file)));
+    pim.into_iter().chain(files).collect()
 }
 
 /// What a new volume's keeper is told of its keys: the recovery password or the file it is in, and the startup key's file.

@@ -1,7 +1,7 @@
 //! `create`: a new container, a device formatted as one, or a hidden volume inside another.
 
 use crate::asking::Terminal;
-use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, cipher, key_rows};
+use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, cipher, key_rows, options};
 use crate::progress::Later;
 use crate::unlock_args::{HiddenArgs, SecretArgs};
 use crate::verbs::*;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     };
     let made = plan.run(&Terminal, &Later::new(label))?;
     out.warnings(&made.warnings);
-    out.result(&made, || words(&made))
+    out.result(&made, || words(&made, args))
 }
 
 impl Args {
@@ -94,7 +94,7 @@ impl Args {
     }
 }
 
-fn words(made: &Created) -> String {
+fn words(made: &Created, args: &Args) -> String {
     let mut rows = match &made.details {
         CreatedDetails::BitLocker { method, usable_bytes, .. } => {
             vec![("  encryption method", method.windows_name().to_owned()), ("  room", bytes(*usable_bytes))]
@@ -126,6 +126,14 @@ fn words(made: &Created) -> String {
     }
     // Not all that was made: a recovery password is copied to no place where it need not be.
     let hidden = matches!(made.details, CreatedDetails::VeraCrypt { hidden: true, .. });
-    let facts = json!({"path": in_json(&made.path), "format": made.format, "hidden": hidden});
+    let (outer, inner) = (args.secret.source(), args.inner.source());
+    let key = args.bitlocker.needed_key(made);
+    let facts = json!({
+        "path": in_json(&made.path),
+        "format": made.format,
+        "hidden": hidden,
+        "needs": options(if hidden { &inner } else { &outer }, "") + &key,
+        "outer_needs": options(&outer, "") + " --protect-hidden" + &options(&inner, "protect-"),
+    });
     said("create made", &facts) + &pairs(&rows) + &said("create open", &facts)
 }
