@@ -50,7 +50,7 @@ pub(crate) struct Cli {
     /// Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere
     #[arg(long, global = true, value_name = "HOW", display_order = 906, hide_short_help = true, value_parser = choice(PROGRESS))]
     pub(crate) progress: Option<PaceStyle>,
-    /// Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one
+    /// Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one
     /// as well
     #[arg(long, global = true, value_name = "FILE", display_order = 907, hide_short_help = true)]
     pub(crate) log: Option<PathBuf>,

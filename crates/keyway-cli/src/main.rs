@@ -41,7 +41,13 @@ fn main() -> ExitCode {
     let out = Output { json: cli.json, yes: cli.yes, verbose: cli.verbose };
     output::be_quiet(cli.quiet);
     progress::be_told(cli.progress, cli.quiet);
-    let done = harden().and_then(|()| log(cli.log)).and_then(|()| cli.verb.run(out));
+    let done = harden().and_then(|()| log(cli.log)).and_then(|()| {
+        let (verb, _) = usage::verb_of(&words);
+        keyway::log_verb(&verb, None);
+        let done = cli.verb.run(out);
+        keyway::log_verb(&verb, Some(done.as_ref().copied().map_err(|failure| failure.kind.word())));
+        done
+    });
     progress::SEARCH.done();
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -52,8 +52,10 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
     let (word, arg) =
         (text(ContextKind::InvalidSubcommand), text(ContextKind::InvalidArg).map(|arg| bare(&arg)));
     let others = all(ContextKind::PriorArg).iter().map(|other| bare(other)).collect::<Vec<_>>();
-    let missing =
-        all(ContextKind::InvalidArg).iter().map(|one| trimmed(one).replace('|', " or ")).collect::<Vec<_>>();
+    let missing = all(ContextKind::InvalidArg)
+        .iter()
+        .map(|one| trimmed(&one.replace(['<', '>'], "")).replace('|', " or "))
+        .collect::<Vec<_>>();
     let value = text(ContextKind::InvalidValue).filter(|value| !value.is_empty());
     let why = error.source().map(|why| line(&why.to_string()));
     // The verbs that only Keyway itself calls are not offered to anybody.
@@ -79,7 +81,7 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
 }
 
 /// The verb that was named, as far as it is one, and the verbs that it has.
-fn verb_of(words: &[OsString]) -> (String, Vec<String>) {
+pub(crate) fn verb_of(words: &[OsString]) -> (String, Vec<String>) {
     let (mut verb, mut at) = ("keyway".to_owned(), Cli::command());
     for word in words.iter().skip(1).filter(|word| !word.to_string_lossy().starts_with('-')) {
         let Some(inner) = at.find_subcommand(word).cloned() else { break };

@@ -243,7 +243,7 @@ fn wrong_usage_is_2() {
         "use a loopback address, or --tls-certificates FOLDER",
         "serve @v --nbd tcp:0.0.0.0:10809 --password-file @pw",
     );
-    cli.refused("usage", "--nbd <ADDRESS> or --vhost-user", "serve @v --password-file @pw");
+    cli.refused("usage", "--nbd ADDRESS or --vhost-user PATH", "serve @v --password-file @pw");
     cli.refused("usage", "will be overwritten", "header restore @v --password-file @pw --pim 1");
     cli.refused("usage", "--cipher: there is no cipher called \"rot13\"", "bench --cipher rot13");
     cli.refused("usage", "--buffer can't be \"100\": a buffer is a", "bench --buffer 100");

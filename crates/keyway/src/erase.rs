@@ -3,6 +3,7 @@
 use crate::disk::Part;
 use crate::error::Error;
 use crate::locked::LockedVolume;
+use crate::log_file;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
@@ -65,6 +66,11 @@ impl ErasePlan<'_> {
     /// # Errors
     /// It can't be written.
     pub fn run(self) -> Result<Erased, Error> {
+        let path = self.volume.clone();
+        log_file::step("erase", &path, || self.destroy(), |_| "every key is destroyed".to_owned())
+    }
+
+    fn destroy(self) -> Result<Erased, Error> {
         let volume = self.locked;
         match self.headers {
             Some((store, headers)) => headers.erase(&store).map_err(|e| volume.said(e))?,

@@ -1,5 +1,5 @@
-//! A log of what is opened, tried, attached and closed, with times and errors, in a file of its own. No secret is in it: what is
-//! written names volumes, formats, ways and failures, and nothing that was typed or read to open one.
+//! A log of what is made, opened, tried, attached, changed, converted and closed, with times and errors, in a file of its own. No
+//! secret is in it: what is written names volumes, formats, ways, sizes and failures, and nothing that was typed or read to open one.
 
 use crate::error::Error;
 use crate::shown::{line, shown};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A log in a file.
 struct LogFile(File);
@@ -47,6 +47,31 @@ pub(crate) fn outcome<T>(of: &str, path: &Path, came: &Result<T, Error>, well: i
     match came {
         Ok(done) => log::info!("{of} {}: {}", shown(path), well(done)),
         Err(error) => log::error!("{of} {}: {} ({error})", shown(path), error.explain().kind.word()),
+    }
+}
+
+/// Work on that file or device: when it begins, and when it has ended, what came of it and how long it took.
+pub(crate) fn step<T>(
+    of: &str,
+    path: &Path,
+    work: impl FnOnce() -> Result<T, Error>,
+    well: impl FnOnce(&T) -> String,
+) -> Result<T, Error> {
+    log::info!("{of} {}: begins", shown(path));
+    let begun = Instant::now();
+    let came = work();
+    let seconds = begun.elapsed().as_secs_f64();
+    outcome(of, path, &came, |done| format!("{}, {seconds:.3} s", well(done)));
+    came
+}
+
+/// A verb of a front begins, or has ended: well, or by that kind of failure. Only what the front itself calls it is written, no word
+/// that was typed.
+pub fn log_verb(verb: &str, ended: Option<Result<(), &str>>) {
+    match ended {
+        None => log::info!("{verb}: begins"),
+        Some(Ok(())) => log::info!("{verb}: ended"),
+        Some(Err(kind)) => log::error!("{verb}: {kind}"),
     }
 }
 

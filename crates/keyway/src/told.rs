@@ -114,6 +114,8 @@ fn formatted(fact: &Value, how: &str) -> String {
         }
         (Value::String(path), "path") => shown(path),
         (Value::String(path), "shell") => for_shell(path),
+        // The kernel's name for it is nobody else's.
+        (Value::String(name), "fs") if name == "vfat" => "FAT".to_owned(),
         // A path that is no text.
         (Value::Array(path), "path" | "shell") => {
             let bytes = path.iter().filter_map(|byte| u8::try_from(byte.as_u64()?).ok());
@@ -169,6 +171,16 @@ pub fn wrapped(mark: &str, text: &str, width: usize) -> String {
         column += wide;
     }
     all
+}
+
+/// Sentences in a terminal's lines. Rows of tables stay as they are, and so does a line with a command that somebody may copy.
+pub fn broken(text: &str, width: usize) -> String {
+    let stays =
+        |line: &str| ["  ", ": keyway ", ": sudo keyway "].iter().any(|part| line.trim_end().contains(part));
+    let lines = text.split('\n').map(|line| {
+        if stays(line) { line.to_owned() } else { wrapped("", line, width).replace("\n        ", "\n") }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A table without borders; the columns from `numbers_from` on are aligned right.

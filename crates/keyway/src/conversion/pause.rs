@@ -1,6 +1,7 @@
 //! Asks a process that converts to stop in good order.
 
 use crate::error::Error;
+use crate::log_file;
 use crate::medium;
 use crate::under_way::{ConversionRefusal, Description, describe, is_paused_volume, running};
 use keyway_volume::bitlocker::look;
@@ -51,6 +52,10 @@ pub struct PausedVolume {
 /// # Errors
 /// Nobody converts it; the process may not be asked, or does not stop.
 pub fn pause(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Result<Paused, Error> {
+    log_file::step("pause", path, || stop(path, named, waiting), |_| "it has stopped".to_owned())
+}
+
+fn stop(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Result<Paused, Error> {
     medium::must_exist(path)?;
     let Some(process) = running(path)? else {
         return Err(ConversionRefusal::NotConverted(path.to_owned()).into());

@@ -9,6 +9,7 @@ use super::plan::ConversionPlan;
 use super::request::{ConversionRequest, Goal};
 use super::{bitlocker, claim, cross_format, resume, veracrypt};
 use crate::error::Error;
+use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
 use crate::secrets::Secrets;
@@ -74,6 +75,19 @@ impl Conversion {
     /// A secret is wrong; what was asked for can't be had; somebody else was faster: then everything is as it was. The
     /// medium failed: what is converted stays so ([`ConversionError::Interrupted`](super::ConversionError::Interrupted)).
     pub fn run(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<ConversionOutcome, Error> {
+        let path = self.request.path.clone();
+        log_file::step(
+            "convert",
+            &path,
+            || self.convert(secrets, progress),
+            |outcome| {
+                let bytes = outcome.work.as_ref().map_or(0, |work| work.total_bytes);
+                format!("{:?} {:?}, {}, {bytes} bytes", outcome.conversion, outcome.state, outcome.format)
+            },
+        )
+    }
+
+    fn convert(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<ConversionOutcome, Error> {
         let Self { plan, request, job } = self;
         let lost = LostList::of(&request)?;
         match job.prepare(&With { plan: &plan, request: &request, secrets, progress })? {

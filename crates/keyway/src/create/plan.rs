@@ -5,6 +5,7 @@ use super::place::NewPlace;
 use super::protectors::ProtectorOptions;
 use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
 use crate::error::{Error, Misuse, about};
+use crate::log_file;
 use crate::progress::{Progress, Stage};
 use crate::protectors::digits;
 use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
@@ -314,6 +315,22 @@ impl CreatePlan {
     /// Nobody answers, a key's file can't be written, there is no room, the medium failed, or whoever watches stopped it:
     /// what was half made is removed.
     pub fn run(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<Created, Error> {
+        let path = self.path.clone();
+        log_file::step(
+            "create",
+            &path,
+            || self.make(secrets, progress),
+            |made| {
+                let filesystem = made.filesystem.unwrap_or("none");
+                format!(
+                    "{:?}, {}, {}, {} bytes, file system {filesystem}",
+                    made.format, made.cipher, made.hash, made.data_bytes
+                )
+            },
+        )
+    }
+
+    fn make(self, secrets: &dyn Secrets, progress: &dyn Progress) -> Result<Created, Error> {
         let (request, path) = (&self.request, &self.path);
         let begin = || {
             progress.stage(Stage::Filling);

@@ -6,6 +6,7 @@ use super::outcome::{DriveOutcome, OutcomeFacts as Outcome};
 use super::read::Shadow;
 use super::secret::DriveSecrets;
 use crate::error::Error;
+use crate::log_file;
 use crate::progress::Progress;
 use keyway_sed::Authority;
 use keyway_sed::host::ranges::Lock;
@@ -18,6 +19,18 @@ impl Drive {
     /// # Errors
     /// A secret can't be had or is refused, the drive refuses, or whoever watches stopped it.
     pub fn carry_out(
+        &mut self,
+        plan: DrivePlan,
+        secrets: &DriveSecrets<'_>,
+        progress: &dyn Progress,
+    ) -> Result<DriveOutcome, Error> {
+        let change = serde_json::json!(plan.change)["action"].as_str().unwrap_or("change").to_owned();
+        let device = plan.device.clone();
+        let done = || self.does(plan, secrets, progress);
+        log_file::step(&format!("drive {change}"), &device, done, |_| "done".to_owned())
+    }
+
+    fn does(
         &mut self,
         plan: DrivePlan,
         secrets: &DriveSecrets<'_>,

@@ -4,7 +4,9 @@ use super::family::family;
 use crate::detect::must_be_noise;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
+use crate::log_file;
 use crate::secrets::{PasswordSource, Subject, Wanted, one_standard_input};
+use crate::shown::shown;
 use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_volume::bitlocker::{self, HeaderBackup};
@@ -85,6 +87,16 @@ impl BackupPlan<'_> {
     /// # Errors
     /// The volume can't be read or opened; the file exists, or can't be written and is removed again.
     pub fn run(self) -> Result<BackedUp, Error> {
+        let path = self.volume.clone();
+        log_file::step(
+            "header backup",
+            &path,
+            || self.save(),
+            |saved| format!("{} bytes in {}", saved.bytes, shown(&saved.file)),
+        )
+    }
+
+    fn save(self) -> Result<BackedUp, Error> {
         let (bytes, hidden, warnings) = match self.format {
             Family::BitLocker => self.of_bitlocker()?,
             Family::VeraCrypt => self.of_veracrypt()?,

@@ -3,6 +3,7 @@
 use super::family::family;
 use crate::error::Error;
 use crate::locked::LockedVolume;
+use crate::log_file;
 use crate::searching::Searched;
 use crate::unlock::Family;
 use keyway_volume::bitlocker::{self, BootFault, CopyInfo, CopyState, UnlockRequest};
@@ -87,10 +88,13 @@ impl CheckedHeader {
 /// # Errors
 /// The volume can't be read, or no copy of a header opens.
 pub fn check(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
-    match family(volume)? {
+    let look = || match family(volume)? {
         Family::BitLocker => of_bitlocker(volume),
         Family::VeraCrypt => of_veracrypt(volume),
-    }
+    };
+    log_file::step("header check", &volume.path, look, |checked| {
+        if checked.good { "in order".to_owned() } else { "not in order".to_owned() }
+    })
 }
 
 fn of_veracrypt(volume: &LockedVolume<'_>) -> Result<Checked, Error> {

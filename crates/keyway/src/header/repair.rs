@@ -4,6 +4,7 @@ use super::family::family;
 use crate::disk::Part;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
+use crate::log_file;
 use crate::searching::Searched;
 use crate::unlock::Family;
 use keyway_attach::path_text;
@@ -93,6 +94,16 @@ impl RepairPlan<'_> {
     /// # Errors
     /// It can't be written, or is damaged again.
     pub fn run(self) -> Result<RepairedHeader, Error> {
+        let path = self.volume.clone();
+        log_file::step(
+            "header repair",
+            &path,
+            || self.mend(),
+            |mended| format!("first sector {}, copies {:?}", mended.first_sector, mended.repaired),
+        )
+    }
+
+    fn mend(self) -> Result<RepairedHeader, Error> {
         let written = self.opened.repair(&self.store).map_err(|e| self.locked.said(e))?;
         let again = bitlocker::look(&self.store).map_err(|e| self.locked.said(e))?.metadata;
         let all_good = again.states().iter().all(|state| *state == CopyState::Good);

@@ -3,6 +3,7 @@
 use super::family::family;
 use crate::error::{Error, Misuse};
 use crate::locked::LockedVolume;
+use crate::log_file;
 use crate::medium;
 use crate::secrets::{Subject, Wanted};
 use crate::unlock::Family;
@@ -99,6 +100,16 @@ impl RestorePlan<'_> {
     /// # Errors
     /// The secret doesn't open the backup; the volume has other keys; it can't be written.
     pub fn run(self) -> Result<Restored, Error> {
+        let path = self.volume.clone();
+        log_file::step(
+            "header restore",
+            &path,
+            || self.put_back(),
+            |restored| format!("{} parts", restored.restored.len()),
+        )
+    }
+
+    fn put_back(self) -> Result<Restored, Error> {
         let Self { locked: volume, from, other_keys, .. } = self;
         let (from, subject) = match from {
             Origin::BitLocker(backup) => {

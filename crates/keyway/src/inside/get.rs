@@ -2,6 +2,7 @@
 
 use super::{InsideVolume, NotDone, absolute, lossy};
 use crate::error::{Error, Misuse};
+use crate::log_file;
 use keyway_fs::files::Taken;
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
@@ -71,6 +72,21 @@ impl InsideVolume {
     /// # Errors
     /// It isn't there, or can't be written here.
     pub fn get(
+        &mut self,
+        path: &[OsString],
+        to: &Destination,
+        tell: &mut dyn FnMut(&NotDone),
+    ) -> Result<Copied, Error> {
+        let volume = self.volume.clone();
+        log_file::step(
+            "get",
+            &volume,
+            || self.copy(path, to, tell),
+            |copied| format!("{} files, {} bytes", copied.files, copied.bytes),
+        )
+    }
+
+    fn copy(
         &mut self,
         path: &[OsString],
         to: &Destination,

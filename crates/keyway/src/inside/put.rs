@@ -2,6 +2,7 @@
 
 use super::{InsideVolume, absolute, lossy};
 use crate::error::{Error, Misuse};
+use crate::log_file;
 use keyway_fs::files::{EntryKind, Files, FilesError};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -83,6 +84,11 @@ impl InsideVolume {
     /// # Errors
     /// There is one of that name, no room, or a file system that is only read.
     pub fn put(&mut self, plan: &PutPlan, file: &NewFile) -> Result<(), Error> {
+        let path = self.volume.clone();
+        log_file::step("put", &path, || self.write(plan, file), |()| format!("{} bytes", plan.bytes))
+    }
+
+    fn write(&mut self, plan: &PutPlan, file: &NewFile) -> Result<(), Error> {
         let modified = file.about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let modified = modified.and_then(|since| i64::try_from(since.as_secs()).ok());
         // A guard that refuses the last byte would leave the first ones.

@@ -6,6 +6,7 @@ use super::veracrypt::{ChangedSecret, SecretChange, change_secret};
 use crate::error::{Error, Misuse};
 use crate::key_file::must_be_new;
 use crate::locked::LockedVolume;
+use crate::log_file;
 use crate::secrets::{NewTpmSource, PasswordSource, Subject, Wanted, one_standard_input};
 use crate::unlock::Family;
 use keyway_attach::path_text;
@@ -327,6 +328,25 @@ impl ProtectorPlan<'_> {
     /// # Errors
     /// Nobody answers; a key's file exists or can't be written; the metadata can't be written.
     pub fn run(self) -> Result<ProtectorOutcome, Error> {
+        let path = self.volume.clone();
+        log_file::step(
+            "protector",
+            &path,
+            || self.carry_out(),
+            |outcome| {
+                let what = match outcome {
+                    ProtectorOutcome::Set(set) if set.replaced => "one was replaced",
+                    ProtectorOutcome::Set(_) => "one was added",
+                    ProtectorOutcome::Secret(_) => "another secret opens it",
+                    ProtectorOutcome::Removed(_) => "one was removed",
+                    ProtectorOutcome::Protection(_) => "protection was suspended or resumed",
+                };
+                what.to_owned()
+            },
+        )
+    }
+
+    fn carry_out(self) -> Result<ProtectorOutcome, Error> {
         let (path, to) = (self.volume, self.to);
         Ok(match self.step {
             Step::Secret(volume, change) => ProtectorOutcome::Secret(change_secret(volume, &change)?),

@@ -8,6 +8,7 @@ use super::{bitlocker, veracrypt};
 use crate::conversion::{refuse_if_begun, refuse_if_used, set_len};
 use crate::error::Error;
 use crate::locked::LockedVolume;
+use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
 use crate::session::SessionSecrets;
@@ -108,6 +109,16 @@ impl ResizePlan<'_> {
     /// The file system's tool refuses, or the volume can't be attached for it; the medium failed. The volume opens with
     /// its old size or the new one, and nothing in it is lost.
     pub fn run(self, progress: &dyn Progress) -> Result<Resized, Error> {
+        let path = self.volume.clone();
+        log_file::step(
+            "resize",
+            &path,
+            || self.carry_out(progress),
+            |resized| format!("{} bytes in it, before {}", resized.data_bytes, resized.data_bytes_before),
+        )
+    }
+
+    fn carry_out(self, progress: &dyn Progress) -> Result<Resized, Error> {
         let path = &*self.volume;
         let filled = match &self.secrets.key {
             Key::VeraCrypt(secret) => veracrypt::run(&self, secret, progress)?,
