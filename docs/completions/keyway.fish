@@ -27,7 +27,7 @@ end
 complete -c keyway -n "__fish_keyway_needs_command" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_needs_command" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_needs_command" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_needs_command" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_needs_command" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_needs_command" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -62,7 +62,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand demo" -l minutes -d 'Measu
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand demo" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand demo" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand demo" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -89,7 +89,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand create" -l startup-key-out
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand create" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand create" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l quick -d 'Do not fill the volume with random bytes first, the outer or the hidden one'
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l force -d 'Replace the file that is at PATH'
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l dry-run -d 'Print what would be done, and do nothing'
@@ -134,7 +134,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -l protect-pim -d 'T
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand open" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l read-only -d 'Refuse every write'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l allow-discards -d 'Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l cache -d 'Let the block device go through a page cache, as a plain loop device does: reads come from memory where they can, writes wait there for a flush (needs root; a mounted file system has a page cache of its own)'
@@ -151,7 +151,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -s h -l help -d 'Pri
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand close" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand close" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l all -d 'Close everything this user has open'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l if-open -d 'It is no failure that the volume is not open'
 complete -c keyway -n "__fish_keyway_using_subcommand close" -l exit-code -d 'End with 7, not with 1, where the volume is not open'
@@ -166,7 +166,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand status" -l journal -d 'The
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand status" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand status" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l exit-code -d 'End with 7 where the volume is not open'
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand status" -l yes -d 'Do what destroys data without asking'
@@ -195,7 +195,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand info" -l system-header -d 
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand info" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand info" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l ask -d 'Ask for the password on the terminal'
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l json -d 'Print the answer as one JSON document'
@@ -226,7 +226,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand cat" -l system-header -d '
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand cat" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand cat" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l json -d 'Print the answer as one JSON document'
@@ -255,7 +255,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand ls" -l system-header -d 'V
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand ls" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand ls" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -s r -l recursive -d 'Folders in folders, too'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l system -d 'The volume is an encrypted system partition or drive'
@@ -285,7 +285,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand get" -l system-header -d '
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand get" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l json -d 'Print the answer as one JSON document'
@@ -318,7 +318,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-pim -d 'Th
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand put" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l force -d 'Put it in the place of a file of that name'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-hidden -d 'Refuse writes that would damage the hidden volume'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
@@ -332,7 +332,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand put" -s h -l help -d 'Prin
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and not __fish_seen_subcommand_from list add remove change recovery suspend resume" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -366,7 +366,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l yes -d 'Do what destroys data without asking'
@@ -403,7 +403,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l json -d 'Print the answer as one JSON document'
@@ -432,7 +432,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l last -d 'Remove it even if nothing else opens the volume, which is lost for ever then'
@@ -469,7 +469,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-no-keyfiles -d 'Use no keyfiles any more'
@@ -501,7 +501,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l yes -d 'Do what destroys data without asking'
@@ -529,7 +529,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l json -d 'Print the answer as one JSON document'
@@ -558,7 +558,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l json -d 'Print the answer as one JSON document'
@@ -569,7 +569,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and not __fish_seen_subcommand_from backup restore repair check" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -604,7 +604,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hidden -d 'Back up the hidden volume\'s header too'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l system -d 'The volume is an encrypted system partition or drive'
@@ -634,7 +634,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l force -d 'Restore it even if the volume has other master keys now and would become unreadable'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l system -d 'The volume is an encrypted system partition or drive'
@@ -664,7 +664,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l json -d 'Print the answer as one JSON document'
@@ -693,7 +693,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l yes -d 'Do what destroys data without asking'
@@ -721,7 +721,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand erase" -l system-header -d
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand erase" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand erase" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l json -d 'Print the answer as one JSON document'
@@ -732,7 +732,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand erase" -s h -l help -d 'Pr
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen_subcommand_from list info setup lock unlock erase revert block reset range user mbr store emulate" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -755,7 +755,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and not __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -764,7 +764,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from info" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -779,7 +779,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l leave-unlocked -d 'Leave the drive unlocked until it loses power'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l single-user -d 'Have the drive belong to its user alone: the owner can erase it, and not unlock it (Single User Mode)'
@@ -796,7 +796,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l yes -d 'Do what destroys data without asking'
@@ -811,7 +811,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l read-only -d 'Only for reading'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l for-resume -d 'Leave the secret with the kernel, which unlocks the drive with it when the machine wakes up (--save)'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l by-kernel -d 'Have the kernel unlock it, by its own Opal code: as it does when the machine wakes up'
@@ -829,7 +829,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l yes -d 'Do what destroys data without asking'
@@ -843,7 +843,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l keep-data -d 'Only switch locking off'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l json -d 'Print the answer as one JSON document'
@@ -854,7 +854,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l until-hardware-reset -d 'Let a hardware reset end it, too'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from block" -l json -d 'Print the answer as one JSON document'
@@ -865,7 +865,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l tper -d 'Reset the whole security side (TPER_RESET), which may lock ranges'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from reset" -l json -d 'Print the answer as one JSON document'
@@ -876,7 +876,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from range" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -890,7 +890,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from user" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -907,7 +907,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from mbr" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -923,7 +923,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from store" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -943,7 +943,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l any-local-user -d 'Let every user of this machine connect to that address'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l json -d 'Print the answer as one JSON document'
@@ -984,7 +984,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l admin-password
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l reencrypt -d 'DEVICE is an encrypted volume already: give it new keys, and this cipher'
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l grow -d 'Make a file larger instead of the file system in it smaller'
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l used-space-only -d 'Encrypt only what the file system uses (NTFS, exFAT, FAT, ext): the time goes with that'
@@ -1024,7 +1024,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand resize" -l system-header -
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand resize" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand resize" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l quick -d 'Do not overwrite what is new with noise: faster, and shows what of it is unused'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l keep-filesystem -d 'Leave the file system inside as large as it is'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l dry-run -d 'Print what would be done, and do nothing'
@@ -1060,7 +1060,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l drive-hash -d 
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l full-journal -d 'Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a row when its power fails'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l online -d 'Attach the volume and stay here to serve it: it can be read and written while it is converted'
@@ -1075,7 +1075,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand pause" -l journal -d 'The 
 complete -c keyway -n "__fish_keyway_using_subcommand pause" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand pause" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand pause" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand pause" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand pause" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand pause" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1101,7 +1101,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand resume" -l journal -d 'The
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand resume" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand resume" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l full-journal -d 'Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a row when its power fails'
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l online -d 'Attach the volume and stay here to serve it: it can be read and written while it is converted'
 complete -c keyway -n "__fish_keyway_using_subcommand resume" -l dry-run -d 'Print what would be done, and do nothing'
@@ -1136,7 +1136,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand serve" -l system-header -d
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand serve" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand serve" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l any-local-user -d 'Let every user of this machine connect to a loopback port, who can then read the volume and write to it'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l read-only -d 'Refuse every write'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l allow-discards -d 'Pass discards (TRIM) on to the medium: keeps an SSD fast and a file sparse, and shows which parts are unused'
@@ -1158,7 +1158,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand bench" -l html -d 'Write a
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand bench" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand bench" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l no-kdf -d 'Leave out the key derivations'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l yes -d 'Do what destroys data without asking'
@@ -1168,7 +1168,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand bench" -s h -l help -d 'Pr
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1199,7 +1199,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l list -d 'Name the workloads that are shipped, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l quick -d 'Short runs without rests: a first look, in a minute instead of a quarter of an hour'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l reads-only -d 'Leave out everything that writes'
@@ -1233,7 +1233,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l quick -d 'Short runs without rests: a first look, in a minute instead of a quarter of an hour'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l reads-only -d 'Leave out everything that writes'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -l verify -d 'Read back what was written and compare it, after each turn'
@@ -1250,7 +1250,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1259,7 +1259,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from models" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1270,7 +1270,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from record" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1283,7 +1283,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l think -d 'Keep the pauses of whoever was recorded'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l fold -d 'Put requests past the volume\'s end somewhere inside it'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from replay" -l simulated -d 'Of a modelled drive: simulated time, exact and at once, which knows no cipher\'s cost'
@@ -1295,7 +1295,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l log -d 'Append to FILE what is opened, tried, attached and closed, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand doctor" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'

@@ -5,7 +5,7 @@ use crate::prompt;
 use keyway::inside::NotDone;
 use keyway::session::Notice;
 use keyway::shown::{self, line, lines};
-use keyway::told::wrapped;
+use keyway::told::{broken, wrapped};
 pub(crate) use keyway::told::{pairs, table};
 pub(crate) use keyway_store::size::words as bytes;
 use serde::Serialize;
@@ -38,13 +38,13 @@ impl Output {
         document: &impl Serialize,
         words: impl FnOnce() -> String,
     ) -> Result<(), Failure> {
-        let text = if self.json { document_text(document) } else { lines(&words()) };
+        let text = if self.json { document_text(document) } else { for_people(&words()) };
         print(&text)
     }
 
     /// Words for people while the work goes on; nothing with `--json`.
     pub(crate) fn say(self, words: &str) -> Result<(), Failure> {
-        if self.json { Ok(()) } else { print(&lines(words)) }
+        if self.json { Ok(()) } else { print(&for_people(words)) }
     }
 
     /// A warning to standard error.
@@ -133,6 +133,12 @@ fn complain(mark: &str, words: &str) {
     let width = if io::stderr().is_terminal() { columns() } else { usize::MAX };
     clear();
     let _ = writeln!(io::stderr().lock(), "{}", wrapped(mark, &line(words), width));
+}
+
+/// Sentences as they stand on the terminal, or in one line each where there is none.
+fn for_people(words: &str) -> String {
+    let width = if io::stdout().is_terminal() { columns() } else { usize::MAX };
+    broken(&lines(words), width)
 }
 
 /// How wide the terminal is.

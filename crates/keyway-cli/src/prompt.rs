@@ -1,7 +1,9 @@
 //! A question on the terminal whose answer is not shown and goes straight into locked memory.
 
 use crate::failure::{Exit, Failure};
+use crate::output::columns;
 use keyway::shown::{line, lines};
+use keyway::told::broken;
 use keyway_secret::SecretBytes;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::fs::{File, OpenOptions};
@@ -10,6 +12,9 @@ use std::path::Path;
 
 /// What the keys Ctrl and C give.
 const CONTROL_C: u8 = 0x03;
+
+/// What stands in the last line of a question.
+const YES: &str = " Type `yes` to go on: ";
 
 /// Longest line the prompt takes, in bytes.
 const LINE_LIMIT: usize = 1024;
@@ -83,7 +88,10 @@ pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     let as_key = |terminal: &mut Termios| terminal.special_codes[SpecialCodeIndex::VEOL] = CONTROL_C;
     let mut asked = Quiet::open(as_key).map_err(|e| Failure::io("ask on", tty, &e))?;
     crate::progress::SEARCH.done();
-    write_line(&mut asked.terminal, &format!("{} Type `yes` to go on: ", lines(question)))?;
+    write_line(
+        &mut asked.terminal,
+        &format!("{}{YES}", broken(&lines(question), columns().saturating_sub(YES.len()))),
+    )?;
     let mut answer = [0; LINE_LIMIT];
     let length = asked.terminal.read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
     match answer.get(..length).unwrap_or_default() {

@@ -332,6 +332,7 @@ fn what_is_open_and_not_mounted_says_what_it_holds_and_what_reaches_it() {
         }
         cli.ends(0, &format!("close @{made} --if-open"));
         let said = text(&cli.ends(0, &format!("open @{made} --attach fuse {with}")).stdout);
+        let held = held.replace("vfat", "FAT");
         assert_eq!(said.contains(&format!("It holds {held}")), made != "none", "{said}");
     }
 }

@@ -144,7 +144,7 @@ pub enum AttachError {
         source: io::Error,
     },
     /// Nothing on this machine mounts what the volume holds.
-    #[error("nothing here mounts {filesystem}, which the volume holds: not on {}", at.display())]
+    #[error("nothing here mounts {}, which the volume holds: not on {}", if filesystem == "vfat" { "FAT" } else { filesystem.as_str() }, at.display())]
     NoFileSystem {
         /// The file system's type.
         filesystem: String,

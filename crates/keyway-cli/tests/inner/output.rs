@@ -34,3 +34,18 @@ fn sentences_break_where_the_terminal_ends() {
     // What is wider than any line stands in one of its own.
     assert_eq!(wrapped("keyway: ", "a /a/path/of/many/letters b", 20).lines().count(), 3);
 }
+
+#[test]
+fn a_result_breaks_where_the_terminal_ends_and_a_command_does_not() {
+    let sentence = "Header backups made before still open with the old one: make a new one and destroy them.";
+    let command = "Open it with: keyway open '/a/path/of/many letters/that/is/wider/than/the/terminal'";
+    let row = "cipher          aes in XTS mode, which is what it is called elsewhere too";
+    let told = broken(&format!("{sentence}\n{command}\n{row}\n"), 40);
+    assert!(told.contains(command) && told.contains(row) && told.ends_with('\n'), "{told}");
+    let lines: Vec<&str> = told.lines().take_while(|line| !line.starts_with("Open")).collect();
+    assert!(
+        lines.len() == 3 && lines.iter().all(|line| line.len() <= 40 && !line.starts_with(' ')),
+        "{told}"
+    );
+    assert_eq!(lines.join(" "), sentence);
+}

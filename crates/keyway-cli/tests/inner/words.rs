@@ -119,3 +119,6 @@ fn every_word_stands_once_under_each_condition() {
         assert!(seen.insert(key), "{key}");
     }
 }
+
+#[path = "sentences.rs"]
+mod sentences;
