@@ -63,7 +63,10 @@ fn read(name: &str, world: &World) {
             continue;
         }
         world.prepare(&command);
-        let (ended, shown) = terminal.run(&script, &world.shorter(&command));
+        let (ended, mut shown) = terminal.run(&script, &world.shorter(&command));
+        if !command.contains(" --pim ") {
+            shown.iter_mut().for_each(|line| *line = line.replace(" --pim 7", ""));
+        }
         assert_eq!(
             ended,
             command.contains(" || ") || !shows_an_error(&output),
