@@ -12,7 +12,14 @@ use keyway_testkit::{leave_out, require_fuse, require_root, require_tool, worksp
 use std::collections::BTreeMap;
 
 /// What is different each time, as the pages have it: devices' numbers, processes, names of sessions and file systems.
-const VARIES: [&str; 9] = [
+const VARIES: [&str; 15] = [
+    // A machine.
+    "AMD EPYC, 2 core(s)",
+    "aes sse4_1 ssse3 avx2 vaes vpclmulqdq sha_ni",
+    "portable, sse, avx2; avx2 would be chosen, the fastest",
+    "23.5 GiB, 21.8 GiB of it to be had",
+    "ext4 exfat ntfs fat btrfs xfs",
+    "fuse+loop: FUSE works and this user may make loop devices, so file systems can be mounted",
     "KWJVQUR3X94QHU",
     "H44D5NUN8Y8AA9KGUCK7KNBB9PDW7HJA",
     PSID,
