@@ -42,8 +42,8 @@ complete -c keyway -n "__fish_keyway_needs_command" -f -a "status" -d 'Tell what
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "info" -d 'Tell what a volume\'s header says, or what is seen from outside'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "cat" -d 'Write a volume\'s decrypted bytes to standard output'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "ls" -d 'List the files in a volume, with no mount and no root'
-complete -c keyway -n "__fish_keyway_needs_command" -f -a "get" -d 'Copy a file or a folder out of a volume, with no mount and no root'
-complete -c keyway -n "__fish_keyway_needs_command" -f -a "put" -d 'Copy a file into a volume (FAT), with no mount and no root'
+complete -c keyway -n "__fish_keyway_needs_command" -f -a "get" -d 'Copy files and folders out of a volume, with no mount and no root'
+complete -c keyway -n "__fish_keyway_needs_command" -f -a "put" -d 'Copy files and folders into a volume (FAT), with no mount and no root'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "protector" -d 'List or change what opens a volume: passwords, keyfiles, TPMs …'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "header" -d 'Back up, restore, check or repair a volume\'s header'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "erase" -d 'Destroy every key of a volume, so that nobody can open it again'
@@ -142,6 +142,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -l protect-hidden -d
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l foreground -d 'Stay here until the volume is closed or Ctrl-C comes'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l yes -d 'Do what destroys data without asking'
@@ -197,6 +198,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l ask -d 'Ask for the password on the terminal'
+complete -c keyway -n "__fish_keyway_using_subcommand info" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l yes -d 'Do what destroys data without asking'
@@ -228,6 +230,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
+complete -c keyway -n "__fish_keyway_using_subcommand cat" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l yes -d 'Do what destroys data without asking'
@@ -258,6 +261,7 @@ json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -s r -l recursive -d 'Folders in folders, too'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
+complete -c keyway -n "__fish_keyway_using_subcommand ls" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l yes -d 'Do what destroys data without asking'
@@ -287,12 +291,14 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand get" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l to -d 'The folder in the volume that all of them go to, so that none of the words is one' -r
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l password-file -d 'Read the password of the volume from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l keyfile -d 'A keyfile of the volume' -r -F
@@ -319,10 +325,11 @@ complete -c keyway -n "__fish_keyway_using_subcommand put" -l progress -d 'Tell 
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
-complete -c keyway -n "__fish_keyway_using_subcommand put" -l force -d 'Put it in the place of a file of that name'
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l force -d 'Put them in the place of files of these names'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l protect-hidden -d 'Refuse writes that would damage the hidden volume'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l yes -d 'Do what destroys data without asking'
@@ -367,6 +374,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l yes -d 'Do what destroys data without asking'
@@ -405,6 +413,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l yes -d 'Do what destroys data without asking'
@@ -434,6 +443,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l last -d 'Remove it even if nothing else opens the volume, which is lost for ever then'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l json -d 'Print the answer as one JSON document'
@@ -471,6 +481,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-no-keyfiles -d 'Use no keyfiles any more'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l json -d 'Print the answer as one JSON document'
@@ -502,6 +513,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l yes -d 'Do what destroys data without asking'
@@ -531,6 +543,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l yes -d 'Do what destroys data without asking'
@@ -560,6 +573,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l yes -d 'Do what destroys data without asking'
@@ -607,6 +621,7 @@ json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hidden -d 'Back up the hidden volume\'s header too'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l yes -d 'Do what destroys data without asking'
@@ -637,6 +652,7 @@ json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l force -d 'Restore it even if the volume has other master keys now and would become unreadable'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l yes -d 'Do what destroys data without asking'
@@ -666,6 +682,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l yes -d 'Do what destroys data without asking'
@@ -694,6 +711,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l yes -d 'Do what destroys data without asking'
@@ -723,6 +741,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand erase" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l yes -d 'Do what destroys data without asking'
@@ -1028,6 +1047,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand resize" -l log -d 'Append 
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l quick -d 'Do not overwrite what is new with noise: faster, and shows what of it is unused'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l keep-filesystem -d 'Leave the file system inside as large as it is'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand resize" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l yes -d 'Do what destroys data without asking'
@@ -1061,6 +1081,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l progress -d 'T
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l full-journal -d 'Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a row when its power fails'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l online -d 'Attach the volume and stay here to serve it: it can be read and written while it is converted'
@@ -1143,6 +1164,7 @@ complete -c keyway -n "__fish_keyway_using_subcommand serve" -l allow-discards -
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l background -d 'Return as soon as it serves, and serve on until `keyway close`'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l require-sandbox -d 'Refuse where this kernel lacks a layer of the sandbox (`keyway doctor`)'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l dry-run -d 'Print what would be done, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand serve" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l yes -d 'Do what destroys data without asking'

@@ -40,7 +40,7 @@ pub(crate) fn question(plan: &ConversionPlan) -> Option<String> {
         _ => (Value::Null, Value::Null),
     };
     let facts = json!({
-        "path": plan.volume.display().to_string(),
+        "path": shown(&plan.volume),
         "kind": plan.conversion,
         "new": new,
         "less": less["bytes"],
@@ -96,7 +96,7 @@ impl keyway::Progress for Told<'_> {
 
     fn note(&self, note: &Note<'_>) {
         self.bar.get().into_iter().for_each(Progress::done);
-        let path = self.path.display().to_string();
+        let path = shown(self.path);
         let words = |what: &str, more: Value| {
             said(&format!("conversion {what}"), &facts(&json!({ "path": path }), more))
         };
@@ -124,7 +124,7 @@ impl keyway::Progress for Told<'_> {
             Note::JournalNotFound(e) => warn("journal not found", json!({"why": e.to_string()})),
             Note::Lost { bytes, list } => warn("lost", json!({"bytes": bytes, "list": in_json(list)})),
             Note::BadClusters(e) => warn("bad clusters", json!({"why": e.to_string()})),
-            _ => {}
+            other => self.search.note(other),
         }
     }
 }
@@ -135,7 +135,7 @@ pub(crate) fn tell(outcome: &ConversionOutcome, out: Output) -> Result<(), Failu
         return Ok(());
     }
     if outcome.state == ConversionState::Paused {
-        let path = outcome.volume.display();
+        let path = shown(&outcome.volume);
         let how = match (outcome.percentage_encrypted, &outcome.work) {
             (Some(percent), _) => {
                 format!("paused with {percent:.1} % encrypted; it can be opened and used like this")

@@ -2,7 +2,7 @@
 
 use crate::words;
 use keyway::session::SessionError;
-use keyway::{Error, Misuse};
+use keyway::{Error, Misuse, shown};
 use keyway_attach::AttachError;
 use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_fs::files::FilesError;
@@ -119,7 +119,7 @@ impl Failure {
     /// The same about this file or device, which its message names now.
     pub(crate) fn about(mut self, path: &Path) -> Self {
         if self.path.as_deref() != Some(path) {
-            self.message = format!("{}: {}", path.display(), self.message);
+            self.message = shown::with_bytes(format!("{}: {}", path.display(), self.message), path);
             self.path = Some(path.into());
         }
         self
@@ -144,8 +144,10 @@ impl Failure {
             }
             _ => None,
         });
-        let (advice, path) = (meaning.advice.clone().into(), meaning.path.as_deref().map(Into::into));
-        Self { kind: meaning.kind, advice, path, detail: missing.unwrap_or_default(), ..failure }
+        let (advice, path) = (meaning.advice.clone().into(), meaning.path.as_deref().map(Box::from));
+        let message =
+            meaning.path.iter().fold(failure.message.clone(), |said, path| shown::with_bytes(said, path));
+        Self { message, kind: meaning.kind, advice, path, detail: missing.unwrap_or_default(), ..failure }
     }
 
     /// An error that says itself what it means.

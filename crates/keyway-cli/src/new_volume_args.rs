@@ -2,7 +2,7 @@
 
 use keyway::create::{Created, CreatedDetails, ProtectorOptions};
 use keyway::secrets::PasswordSource;
-use keyway::shown::for_shell;
+use keyway::shown::{for_shell, shown};
 use keyway::unlock::Family;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -74,8 +74,8 @@ pub(crate) fn key_rows(
 ) -> impl Iterator<Item = (&'static str, String)> {
     let advice = password.map(|_| "write it down, and keep it apart from the drive".to_owned());
     let password = password.map(str::to_owned);
-    let file = file.map(|file| format!("in {}; keep it elsewhere", file.display()));
-    let startup_key = startup_key.map(|file| format!("in {}", file.display()));
+    let file = file.map(|file| format!("in {}; keep it elsewhere", shown(file)));
+    let startup_key = startup_key.map(|file| format!("in {}", shown(file)));
     let password = [("  recovery password", password), ("", advice)];
     let files = [("  recovery password", file), ("  startup key", startup_key)];
     [password, files].into_iter().flatten().filter_map(|(name, value)| Some((name, value?)))

@@ -176,7 +176,7 @@ pub(crate) fn error_document(failure: &Failure) -> serde_json::Value {
         "hint": failure.hint,
         "code": failure.exit as u8,
         "advice": failure.advice,
-        "path": failure.path.as_deref().map(Path::to_string_lossy),
+        "path": failure.path.as_deref().map(keyway_attach::path_text::value),
     });
     let mut document = failure.detail.as_object().cloned().unwrap_or_default();
     document.insert("error".to_owned(), error);

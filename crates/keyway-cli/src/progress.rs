@@ -3,8 +3,8 @@
 use crate::failure::{Exit, Failure};
 use crate::output::{clear, columns, draw, note};
 use crate::words::TOLD;
-use keyway::pace::{Pace, PaceStyle, long_search};
-use keyway::{KeySearch, Stage};
+use keyway::pace::{Pace, PaceStyle, long_search, spelling};
+use keyway::{KeySearch, Note, Stage};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use std::io::{self, IsTerminal, Write};
@@ -226,6 +226,10 @@ impl keyway::Progress for SearchBar {
             });
         }
         shown.tell(|pace, now, wide| pace.searching(now, search, wide));
+    }
+
+    fn note(&self, told: &Note<'_>) {
+        spelling(TOLD, told).iter().for_each(|words| note(words));
     }
 }
 

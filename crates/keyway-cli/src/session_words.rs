@@ -8,9 +8,9 @@ use crate::words::said;
 use keyway::Error;
 use keyway::pace::PaceStyle;
 use keyway::session::{NextStep, ServingProgram, Session, SessionPlan, SessionSecrets, SessionState};
+use keyway::shown::shown;
 use keyway::told::facts;
 use serde_json::json;
-use std::path::PathBuf;
 
 /// The hidden verb of the process that serves.
 const SERVE: &str = "serve-volume";
@@ -68,11 +68,10 @@ pub(crate) fn tell(
 
 /// Where a session can be reached, for people, and why so.
 pub(crate) fn places(state: &SessionState, why: bool) -> Vec<(&'static str, String)> {
-    let path = |p: &PathBuf| p.display().to_string();
     let mut rows = Vec::new();
-    rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", path(p))));
-    rows.extend(state.device.as_ref().map(|p| ("  device", path(p))));
-    rows.extend(state.file.as_ref().map(|p| ("  file", path(p))));
+    rows.extend(state.mountpoint.as_ref().map(|p| ("  mounted at", shown(p))));
+    rows.extend(state.device.as_ref().map(|p| ("  device", shown(p))));
+    rows.extend(state.file.as_ref().map(|p| ("  file", shown(p))));
     let socket = match state.attachment.as_str() {
         "vhost-user" => "  vhost-user socket",
         "nvme-tcp" => "  NVMe/TCP address",
@@ -82,7 +81,7 @@ pub(crate) fn places(state: &SessionState, why: bool) -> Vec<(&'static str, Stri
     if state.read_only {
         rows.push(("  access", "read-only".to_owned()));
     }
-    rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", path(p))));
+    rows.extend(state.cache.as_ref().map(|p| ("  through the cache of", shown(p))));
     let mut label = "  attached by";
     for (i, reason) in reasons(&state.reasons).into_iter().enumerate().filter(|_| why) {
         let way = if i == 0 { format!("{}: ", state.attachment) } else { String::new() };

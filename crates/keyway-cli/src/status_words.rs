@@ -25,7 +25,7 @@ pub(crate) fn all(volumes: &[VolumeStatus], waiting: &[WaitingVolume], roots: &[
     for open in open() {
         for words in attention(open) {
             let named = open.now.as_ref().is_err_and(|silent| silent.path().is_some());
-            let name = if named { String::new() } else { format!("{}: ", open.state.volume.display()) };
+            let name = if named { String::new() } else { format!("{}: ", shown(&open.state.volume)) };
             table = format!("{}\n{name}{words}", table.trim_end());
         }
     }
@@ -34,12 +34,12 @@ pub(crate) fn all(volumes: &[VolumeStatus], waiting: &[WaitingVolume], roots: &[
 
 fn row(OpenVolume { state, now, .. }: &OpenVolume) -> Vec<String> {
     let place = state.mountpoint.as_ref().or(state.device.as_ref()).or(state.file.as_ref());
-    let place = place.map(|p| p.display().to_string()).or_else(|| state.socket.clone());
+    let place = place.map(shown).or_else(|| state.socket.clone());
     let (read, written) = match now {
         Ok(now) => (bytes(now.bytes_read), bytes(now.bytes_written)),
         Err(_) => ("does not answer".to_owned(), String::new()),
     };
-    let (volume, by) = (state.volume.display().to_string(), state.attachment.clone());
+    let (volume, by) = (shown(&state.volume), state.attachment.clone());
     vec![volume, by, place.unwrap_or_default(), bytes(state.size_bytes), read, written]
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn attention(open: &OpenVolume) -> Vec<String> {
     if status.deleted {
         words.push(said("status deleted", &Value::Null));
     }
-    words.extend(status.moved_to.as_ref().map(|path| format!("its file is {} now", path.display())));
+    words.extend(status.moved_to.as_ref().map(|path| format!("its file is {} now", shown(path))));
     words
 }
 

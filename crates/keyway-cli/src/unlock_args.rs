@@ -226,6 +226,9 @@ pub(crate) struct VolumeArgs {
     pub(crate) volume: PathBuf,
     #[command(flatten)]
     secret: SecretArgs,
+    /// Try a wrong password in other spellings and as of other keyboard layouts, too; each takes as long as the password
+    #[arg(long, help_heading = "Secret")]
+    try_variants: bool,
     #[command(flatten)]
     keys: KeyArgs,
     #[command(flatten)]
@@ -261,6 +264,6 @@ impl VolumeArgs {
 
     /// Where all comes from that was named to open it.
     pub(crate) fn sources(&self) -> Result<Sources, Failure> {
-        self.keys.sources(self.source())
+        Ok(self.keys.sources(self.source())?.in_variants(self.try_variants))
     }
 }

@@ -55,6 +55,75 @@ fn what_is_put_is_listed_and_comes_back() {
 }
 
 #[test]
+fn several_files_and_folders_are_put_and_patterns_bring_them_back() {
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    let cli = Cli::new();
+    fat(&cli);
+    fs::create_dir_all(cli.path("photos/2024/may")).unwrap();
+    for name in ["a.jpg", "b.JPG", "c.txt", "photos/d.jpg", "photos/2024/may/e.jpg", "photos/2024/f[1].txt"] {
+        fs::write(cli.path(name), name).unwrap();
+    }
+    std::os::unix::fs::symlink("/etc/passwd", cli.path("photos/link")).unwrap();
+    // As before with two words: a file and its new name. With more, the last one is a folder in the volume.
+    cli.ends(0, &format!("put @volume @a.jpg /z.jpg {OPEN}"));
+    let plan = cli.json(0, &format!("put @volume @a.jpg @b.JPG @photos / --dry-run {OPEN}"));
+    let counts =
+        |plan: &serde_json::Value| ["files", "folders", "bytes"].map(|key| plan[key].as_u64().unwrap());
+    assert_eq!(counts(&plan["plan"]), [5, 3, 5 + 5 + 12 + 21 + 20]);
+    let put = cli.json(0, &format!("put @volume @a.jpg @b.JPG @photos / {OPEN}"));
+    assert_eq!(put["left_out"][0]["reason"], "links are not copied");
+    assert_eq!((counts(&put), put["path"].as_str()), ([5, 3, 63], Some("/")));
+    let one = cli.ends(0, &format!("put @volume @c.txt --to /photos {OPEN}"));
+    assert!(String::from_utf8_lossy(&one.stdout).contains("/photos/c.txt"));
+    // The last one is no folder there, and nothing was put.
+    let words = format!("put @volume @a.jpg @b.JPG @c.txt --force {OPEN}");
+    cli.fails(
+        1,
+        "not-suitable",
+        "c.txt is none\nname one that is there, as the last word or with --to",
+        &words,
+    );
+    cli.fails(1, "exists", "--force", &format!("put @volume @c.txt @photos / {OPEN}"));
+    let listed = cli.json(0, &format!("ls @volume -r {OPEN}"));
+    let names: Vec<_> =
+        listed["entries"].as_array().unwrap().iter().map(|e| e["path"].as_str().unwrap()).collect();
+    let all = [
+        "a.jpg",
+        "b.JPG",
+        "photos",
+        "photos/2024",
+        "photos/2024/f[1].txt",
+        "photos/2024/may",
+        "photos/2024/may/e.jpg",
+        "photos/c.txt",
+        "photos/d.jpg",
+        "z.jpg",
+    ];
+    assert_eq!(names, all);
+    // Out again: names of any case, into a folder that is there or made.
+    fs::create_dir(cli.path("out")).unwrap();
+    assert_eq!(cli.json(0, &format!("get @volume *.jpg @out {OPEN}"))["files"], 3);
+    assert_eq!(fs::read(cli.path("out/b.JPG")).unwrap(), b"b.JPG");
+    assert_eq!(cli.json(0, &format!("get @volume /photos/**/*.jpg @jpgs {OPEN}"))["files"], 2);
+    assert_eq!(fs::read(cli.path("jpgs/2024/may/e.jpg")).unwrap(), b"photos/2024/may/e.jpg");
+    assert!(!cli.path("jpgs/2024/f[1].txt").exists());
+    let whole = cli.json(0, &format!("get @volume /photos/** @whole {OPEN}"));
+    assert_eq!((whole["files"].as_u64(), whole["folders"].as_u64()), (Some(4), Some(2)));
+    // A name that is there is no pattern.
+    cli.ends(0, &format!("get @volume /photos/2024/f[1].txt @f {OPEN}"));
+    assert_eq!(fs::read(cli.path("f")).unwrap(), b"photos/2024/f[1].txt");
+    cli.fails(1, "not-found", "keyway ls", &format!("get @volume *.png @none {OPEN}"));
+    assert!(!cli.path("none").exists(), "nothing is made for nothing");
+    cli.fails(2, "usage", "bracket", &format!("get @volume [a @none {OPEN}"));
+    // What is here already stays, is told, and the rest is copied.
+    fs::remove_file(cli.path("out/a.jpg")).unwrap();
+    let some = cli.json(1, &format!("get @volume *.jpg @out {OPEN}"));
+    assert_eq!((some["files"].as_u64(), some["failed"].as_array().unwrap().len()), (Some(1), 2));
+}
+
+#[test]
 fn refusals_have_their_exit_codes() {
     if require_tool("mkfs.fat").is_none() {
         return;

@@ -252,3 +252,70 @@ fn json_says_what_was_there() {
     assert!(message.contains(path.to_str().expect("a text")), "{document}");
     assert!(OsString::from_vec(done.stdout).to_string_lossy().contains("\\u202e"));
 }
+
+/// Linux' names are bytes. Messages show those that are no text, documents have them all, and every verb finds the file.
+#[test]
+fn names_that_are_no_text_are_told_byte_by_byte() {
+    let cli = Cli::new();
+    let folder = cli.keyway.folder().join(OsStr::from_bytes(b"N\xfe"));
+    std::fs::create_dir(&folder).expect("Linux takes such names");
+    let at = |name: &[u8]| folder.join(OsStr::from_bytes(name)).into_os_string();
+    let (volume, pw) = (at(b"b\xff.hc"), at(b"pw\xff"));
+    std::fs::write(&pw, PASSWORD).expect("written");
+    let opens = [OsString::from("--password-file"), pw, "--pim".into(), "1".into()];
+    let run = |code: i32, words: &[&OsStr], opened: bool| {
+        let mut command = cli.command(words);
+        command.args(if opened { &opens[..] } else { &[] });
+        let done = command.output().expect("keyway starts");
+        let said = [done.stdout.clone(), done.stderr].concat();
+        let said = String::from_utf8(said).expect("all that is said is text");
+        assert_eq!(done.status.code(), Some(code), "{words:?}: {said}");
+        // But for a socket's path, which a session's state has as text.
+        let loses = said.contains('\u{fffd}') && words.first() != Some(&OsStr::new("serve"));
+        assert!(!loses, "{words:?} loses bytes: {said}");
+        (said, serde_json::from_slice::<Value>(&done.stdout).unwrap_or_default())
+    };
+    let word = OsStr::new;
+    let bytes = |path: &OsStr| Value::from(path.as_bytes().to_vec());
+    let create = ["create", "--size", "4M", "--quick", "--filesystem", "none"].map(word);
+    run(0, &[&create[..], &[&volume]].concat(), true);
+    let (said, _) = run(1, &[&create[..], &[&volume]].concat(), true);
+    assert!(said.contains("b\\xff.hc already exists"), "{said}");
+    let (_, told) = run(1, &[&create[..], &[&volume, word("--json")]].concat(), true);
+    assert_eq!(told["error"]["path"], bytes(&volume), "{told}");
+    let (said, _) = run(4, &[word("ls"), &volume], true);
+    assert!(said.contains("b\\xff.hc"), "{said}");
+    run(0, &[word("header"), word("backup"), &volume, &at(b"h\xff")], true);
+    let (_, told) = run(0, &[word("open"), &volume, word("--attach"), word("nbd"), word("--json")], true);
+    assert_eq!(told["attachment"], "nbd");
+    let (said, _) = run(0, &[word("status")], false);
+    assert!(said.contains("b\\xff.hc"), "{said}");
+    let (_, told) = run(0, &[word("status"), word("--json")], false);
+    assert_eq!(told["volumes"][0]["volume"], bytes(&volume), "{told}");
+    run(0, &[word("close"), &volume], false);
+    let socket = [b"unix:".as_slice(), at(b"s\xff").as_bytes()].concat();
+    let serve = [word("serve"), &volume, word("--background"), word("--nbd"), OsStr::from_bytes(&socket)];
+    run(0, &serve, true);
+    assert!(Path::new(&at(b"s\xff")).exists());
+    run(0, &[word("close"), &volume], false);
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    let (fat, file) = (at(b"f\xff"), at(b"letter\xff"));
+    std::fs::write(&file, b"x").expect("written");
+    run(
+        0,
+        &["create", "--size", "12M", "--quick", "--filesystem", "fat"]
+            .map(word)
+            .into_iter()
+            .chain([&*fat])
+            .collect::<Vec<_>>(),
+        true,
+    );
+    let (_, told) = run(0, &[word("put"), &fat, &file, word("/x.txt"), word("--json")], true);
+    assert_eq!([&told["volume"], &told["file"]], [&bytes(&fat), &bytes(&file)]);
+    let out = at(b"out\xff");
+    let (_, told) = run(0, &[word("get"), &fat, word("/*.txt"), &out, word("--json")], true);
+    assert_eq!(told["to"], bytes(&out));
+    assert_eq!(std::fs::read(Path::new(&out).join("x.txt")).expect("copied"), b"x");
+}

@@ -16,7 +16,7 @@ fn main() {
     if let Some(how) = std::env::args().nth(1) {
         let file = File::open(std::env::current_exe().expect("a path")).expect("it is there");
         if how == "confined" {
-            enter_role(Role::Fuse, None).expect("it is offered");
+            enter_role(Role::Fuse, &[]).expect("it is offered");
         }
         println!("{}", (0..BATCHES).map(|_| batch(&file)).fold(f64::MAX, f64::min));
         return;

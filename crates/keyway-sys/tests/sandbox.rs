@@ -35,7 +35,7 @@ const KILLED: i32 = 31;
 
 /// What the child has before it enters a role.
 struct Place {
-    /// The folder that `CopyOut` is left with; beside it, what belongs to others.
+    /// The folder that `CopyIn` and `CopyOut` are left with; beside it, what belongs to others.
     folder: PathBuf,
     /// A process of the same user.
     victim: i32,
@@ -206,7 +206,14 @@ fn still_works(role: Role, open: &File, at: &Place) -> io::Result<()> {
             std::fs::write(made.join("file"), "made")?;
             rustix::fs::unlinkat(CWD, made.join("file"), AtFlags::empty()).map_err(io::Error::from)
         }
+        Role::CopyIn => {
+            read(&at.folder.join("given"))?;
+            let may_not = [File::create(at.folder.join("made")), File::create(at.folder.join("given"))];
+            assert!(may_not.iter().all(Result::is_err), "it only reads");
+            Ok(())
+        }
         _ => {
+            assert!(read(&at.folder.join("given")).is_err(), "{role:?} reads");
             File::create(at.folder.join("made")).map_or(Ok(()), |_| Err(io::ErrorKind::AlreadyExists.into()))
         }
     }
@@ -227,12 +234,18 @@ fn planted() {
     mapped(&at);
     let open = File::open(beside(&at, "volume.hc")).expect("it is there");
     if given(ROLE) == THREAD {
-        give_up_paths(None).expect("it is offered");
+        give_up_paths().expect("it is offered");
     }
     let role = Role::ALL.into_iter().find(|role| role.name() == given(ROLE));
     if let Some(role) = role {
         let folder = File::open(&at.folder).expect("it is there");
-        enter_role(role, (role == Role::CopyOut).then(|| folder.as_fd())).expect("it is offered");
+        let file = File::open(at.folder.join("given")).expect("it is there");
+        let left: &[_] = match role {
+            Role::CopyIn => &[folder.as_fd(), file.as_fd()],
+            Role::CopyOut => &[folder.as_fd()],
+            _ => &[],
+        };
+        enter_role(role, left).expect("it is offered");
         if attempt == "what it must" {
             still_works(role, &open, &at).expect("it needs that");
             std::process::exit(SUCCEEDED);
@@ -253,6 +266,7 @@ fn tried(role: &str, attempt: &str) -> (i32, String) {
     let place = tempfile::tempdir().expect("a folder");
     let folder = place.path().join("folder");
     std::fs::create_dir(&folder).expect("room");
+    std::fs::write(folder.join("given"), "given").expect("room");
     std::fs::write(place.path().join("volume.hc"), "volume").expect("room");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let victim = Victim(Command::new("sleep").arg("60").spawn().expect("sleep"));

@@ -1,5 +1,6 @@
 //! Why a volume could not be opened, made or changed, sorted by whose fault it is.
 
+use crate::looks::Looks;
 use crate::veracrypt::{BACKUP_GROUP_BYTES, HeaderFault, HeaderLocation, LARGEST_PIM};
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
@@ -19,6 +20,8 @@ pub enum VolumeError {
     WrongSecret {
         /// Why Argon2id was not tried, if it was not.
         argon2id_skipped: Option<Argon2idSkipped>,
+        /// What can be seen in the password.
+        looks: Looks,
     },
     /// The outer volume opened, the hidden one to be protected did not.
     #[error("the outer volume opened, but no hidden volume opened with the second password")]
@@ -93,10 +96,11 @@ fn mend(place: HeaderLocation, fault: HeaderFault) -> Advice {
 }
 
 explain! { VolumeError, through Store {
-    Self::WrongSecret { argon2id_skipped: None } => [WrongSecret Secret, CheckSecrets],
-    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory) } =>
-        [WrongSecret Secret, NoMemoryForArgon2id],
-    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost) } => [WrongSecret Secret, TryArgon2id],
+    Self::WrongSecret { argon2id_skipped: None, looks } => [WrongSecret Secret, CheckSecrets, ..looks.advice()],
+    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory), looks } =>
+        [WrongSecret Secret, NoMemoryForArgon2id, ..looks.advice()],
+    Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks } =>
+        [WrongSecret Secret, TryArgon2id, ..looks.advice()],
     Self::WrongProtectionSecret => [WrongProtectionSecret Secret, CheckHiddenSecret],
     Self::NoSecret => [Usage Request, GiveSecret],
     Self::PasswordTooLong { .. } => [Usage Request, CheckPasswordFile],

@@ -3,7 +3,7 @@
 //! Source: VeraCrypt's documentation, "Keyfiles: technical details"; the 128-byte pool for long
 //! passwords is that of VeraCrypt 1.24 and later.
 
-use crate::veracrypt::Format;
+use crate::veracrypt::{Format, LARGEST_PIM};
 use crate::{KeyfileFault, VolumeError};
 use keyway_secret::SecretBytes;
 use std::fs::File;
@@ -69,6 +69,33 @@ impl Secrets {
         keyway_secret::wipe_stack();
         Ok(pool)
     }
+}
+
+/// Looks whether a keyfile, or a folder of them, can be used: before anybody is asked for the password beside it.
+///
+/// # Errors
+/// It isn't there, can't be read, or is empty.
+pub fn check_keyfile(path: &Path) -> Result<(), VolumeError> {
+    let fault = |path: &Path, fault| VolumeError::Keyfile { path: path.to_owned(), fault };
+    for file in files_of(path).map_err(|e| fault(path, e))? {
+        let about = std::fs::metadata(&file).map_err(|e| fault(&file, e.into()))?;
+        // A pipe gives what it has once.
+        if about.is_file() {
+            File::open(&file).map_err(|e| fault(&file, e.into()))?;
+            if about.len() == 0 {
+                return Err(fault(&file, KeyfileFault::Empty));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Looks whether a PIM is one.
+///
+/// # Errors
+/// It is too large.
+pub fn check_pim(pim: Option<u32>) -> Result<(), VolumeError> {
+    pim.filter(|pim| *pim > LARGEST_PIM).map_or(Ok(()), |pim| Err(VolumeError::PimTooLarge(pim)))
 }
 
 /// The file itself, or a folder's regular files that are not hidden.

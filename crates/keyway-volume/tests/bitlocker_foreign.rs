@@ -291,7 +291,7 @@ fn each_wrong_secret_has_an_error_of_its_own() {
     };
     let key = || startup_key("4381F759-C4F8-4DE0-BB61-FC33A831BDA5.BEK");
     let wrong = error(&file, &[password("Anaconda")]);
-    assert!(matches!(wrong, BitLockerError::WrongPassword(_)) && wrong.fault() == Fault::Secret, "{wrong}");
+    assert!(matches!(wrong, BitLockerError::WrongPassword(..)) && wrong.fault() == Fault::Secret, "{wrong}");
     let wrong = error(&file, &[recovery()]);
     assert!(
         matches!(wrong, BitLockerError::WrongRecoveryPassword(_)) && wrong.fault() == Fault::Secret,

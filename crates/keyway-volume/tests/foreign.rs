@@ -171,7 +171,7 @@ fn a_wrong_secret_is_told_as_such() {
         let mut request = UnlockRequest::new(&secrets);
         request.hash = Some(HashName::Sha512);
         let error = open(&path, &request).err().expect("refused");
-        assert!(matches!(error, VolumeError::WrongSecret { argon2id_skipped: None }), "{error}");
+        assert!(matches!(error, VolumeError::WrongSecret { argon2id_skipped: None, .. }), "{error}");
         assert_eq!(error.fault(), Fault::Secret);
     }
 }

@@ -1,5 +1,6 @@
 //! The end of a volume in an instant: every key of it destroyed.
 
+use crate::detect::must_be_noise;
 use crate::disk::Part;
 use crate::error::Error;
 use crate::locked::LockedVolume;
@@ -49,6 +50,7 @@ pub fn erase<'a>(volume: &'a LockedVolume<'a>) -> Result<ErasePlan<'a>, Error> {
     let headers = match format {
         Family::BitLocker => None,
         Family::VeraCrypt => {
+            must_be_noise(&volume.path, &volume.arguments)?;
             let secret = volume.veracrypt_key()?;
             let store = volume.to_change()?;
             let drive = volume.system_drive()?;

@@ -117,6 +117,15 @@ pub enum Error {
     /// A layout that can't be.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// Neither the password nor another spelling of it.
+    #[error("{error}; and none of {count} other spellings of the password opens it")]
+    NoVariant {
+        /// How many were tried.
+        count: usize,
+        /// What was said of the password itself.
+        #[source]
+        error: Box<Self>,
+    },
     /// A VeraCrypt or TrueCrypt volume.
     #[error(transparent)]
     VeraCrypt(#[from] VolumeError),
@@ -337,6 +346,12 @@ pub enum Misuse {
     /// Something to put into a volume that is no file.
     #[error("{} is not a file", .0.display())]
     PutNotAFile(PathBuf),
+    /// Several files, and what they are to go to is no folder in the volume.
+    #[error("several files go into a folder of the volume, and {} is none", .0.display())]
+    PutIntoFolder(PathBuf),
+    /// More than is put into a volume at once, or folders without end.
+    #[error("{} leads too deep, or has more than a million files", .0.display())]
+    TooMuchToPut(PathBuf),
     /// More than the volume has.
     #[error("the offset {offset} is past the end of the volume ({size} bytes)")]
     PastEnd {
@@ -367,6 +382,11 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     Self::TakenBack { error, left } => { error.explain().advise(left.clone()) },
     Self::FileSystemInFront(_) => [HasAFilesystem State, ReadRemains],
     Self::DamagedAgain => [Medium, CopyToAnotherDrive],
+    Self::NoVariant { error, .. } => {
+        let mut meaning = error.explain();
+        meaning.advice.retain(|step| *step != Advice::TryKeyboardLayout);
+        meaning
+    },
     Self::Answer(_) | Self::Random(_) => [Ours],
     Self::Stopped => [Stopped],
 } }
@@ -416,7 +436,9 @@ explain! { Misuse {
     Self::Unproven { by_nvme: true, .. } => [Usage Request, LoopbackOrSecret],
     Self::NeedsNewFolder => [Usage Request, NameNewFolder],
     Self::NoNewName(path) => [Usage Request, NameFolderOrNewFile; path],
-    Self::PutNotAFile(path) => [Usage Request, PutFilesSingly; path],
+    Self::PutNotAFile(path) => [Usage Request, OnlyFilesAndFolders; path],
+    Self::PutIntoFolder(_) => [NotSuitable State, NameFolderInVolume],
+    Self::TooMuchToPut(path) => [Usage Request, PutFilesSingly; path],
 } }
 
 /// The error's own words, behind the volume's name where they don't name it.

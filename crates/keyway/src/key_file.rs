@@ -20,7 +20,24 @@ pub struct NewKeyFile {
 pub(crate) fn must_be_new(path: &Path) -> Result<(), Error> {
     match path.symlink_metadata() {
         Ok(_) => Err(Error::system("make", path, Errno::EXIST.into())),
-        Err(_) => Ok(()),
+        Err(_) => must_have_folder(path),
+    }
+}
+
+/// Refuses a new file in a folder that isn't there.
+pub(crate) fn must_have_folder(path: &Path) -> Result<(), Error> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => must_be_folder(folder),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what is no folder, where something is to be put into one.
+pub(crate) fn must_be_folder(folder: &Path) -> Result<(), Error> {
+    let failed = |e| Error::system("open", folder, e);
+    match folder.metadata().map_err(failed)?.is_dir() {
+        true => Ok(()),
+        false => Err(failed(Errno::NOTDIR.into())),
     }
 }
 

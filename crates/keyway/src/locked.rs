@@ -12,7 +12,7 @@ use crate::system_drive::SystemDrive;
 use crate::unlock::{Family, Key, UnlockArguments};
 use crate::volume::{OpenOptions, Volume};
 use keyway_engine::Access;
-use keyway_store::Caching;
+use keyway_store::{Caching, Store};
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
 use std::path::PathBuf;
@@ -86,6 +86,17 @@ impl<'a> LockedVolume<'a> {
             return Err(half);
         }
         free
+    }
+
+    /// Refuses, before anyone is asked for a secret, a volume that can't be read from that offset on: the file or device
+    /// ends before it.
+    ///
+    /// # Errors
+    /// It does; or as [`LockedVolume::must_be_free`].
+    pub fn must_reach(&self, offset: u64) -> Result<(), Error> {
+        self.must_be_free(Access::ReadOnly)?;
+        let size = medium::look(&self.path)?.size();
+        if offset > size { Err(Misuse::PastEnd { offset, size }.into()) } else { Ok(()) }
     }
 
     /// Finds out which partition is meant where the path is a disk's, and means that from now on: by its own device, where
@@ -167,7 +178,7 @@ impl<'a> LockedVolume<'a> {
     }
 
     pub(crate) fn veracrypt_key(&self) -> Result<VeraCryptSecret, Error> {
-        self.sources.veracrypt_key(&self.path, self.secrets)
+        self.sources.veracrypt_key(&self.path, &self.arguments, self.secrets, self.progress)
     }
 
     pub(crate) fn bitlocker_key(&self) -> Result<Vec<Secret>, Error> {

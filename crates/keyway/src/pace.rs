@@ -1,7 +1,7 @@
 //! How far long work is, in lines: a bar for a terminal, a line now and then for a log, an object for a program. Nothing is
 //! written here: a front is given what to write, when it is time.
 
-use crate::progress::KeySearch;
+use crate::progress::{KeySearch, Note};
 use crate::shown::line;
 use crate::told::{duration, said_in};
 use keyway_error::enum_table;
@@ -190,6 +190,17 @@ pub fn long_search(catalogue: &str, search: &KeySearch) -> Option<String> {
         "one_hash": search.one_hash,
     });
     (seconds >= LONG).then(|| said_in(catalogue, "searching key", &facts))
+}
+
+/// What a front says of other spellings of a password; nothing of another note.
+pub fn spelling(catalogue: &str, note: &Note<'_>) -> Option<String> {
+    match note {
+        Note::Variants(count) => Some(said_in(catalogue, "variants tried", &json!({ "count": count }))),
+        Note::OpenedAs(variant) => {
+            Some(said_in(catalogue, &format!("variant {}", variant.word()), &Value::Null))
+        }
+        _ => None,
+    }
 }
 
 fn percent(part: f64) -> String {

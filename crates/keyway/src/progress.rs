@@ -1,6 +1,7 @@
 //! Who sees long work, and may stop it: a terminal, a window, a signal on a bus.
 
 use crate::error::Error;
+use crate::secrets::Variant;
 use crate::session::SessionState;
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_fs::FileSystemKind;
@@ -100,6 +101,10 @@ pub enum Note<'a> {
         /// The file that lists where they are.
         list: &'a Path,
     },
+    /// The password is wrong, and so many other spellings of it are tried.
+    Variants(usize),
+    /// This one opens the volume.
+    OpenedAs(Variant),
     /// Some clusters of the file system stay marked as bad ones.
     BadClusters(&'a ConvertError),
 }

@@ -17,19 +17,26 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sandbox {
     required: bool,
-    folder: Option<PathBuf>,
+    left: Vec<PathBuf>,
+    reads: bool,
 }
 
 impl Sandbox {
     /// As much as the kernel offers; all of it, or an error, where it is `required`.
     pub const fn new(required: bool) -> Self {
-        Self { required, folder: None }
+        Self { required, left: Vec::new(), reads: false }
     }
 
     /// Files can still be made in that folder, if there is one.
     #[must_use]
     pub fn copying_to(self, folder: Option<&Path>) -> Self {
-        Self { folder: folder.map(Path::to_owned), ..self }
+        Self { left: folder.into_iter().map(Path::to_owned).collect(), reads: false, ..self }
+    }
+
+    /// These files, and what is in these folders, can still be read.
+    #[must_use]
+    pub fn copying_from(self, paths: &[PathBuf]) -> Self {
+        Self { left: paths.to_vec(), reads: true, ..self }
     }
 
     /// The layers that this kernel lacks.
@@ -52,25 +59,30 @@ impl Sandbox {
     /// What is needed for it later, while there are paths.
     pub(crate) fn prepare(&self) -> Result<Prepared, Error> {
         self.check()?;
-        let open = |path: &Path| {
-            let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::DIRECTORY;
+        let open = |path: &PathBuf| {
+            let flags = rustix::fs::OFlags::PATH;
             let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
             opened.map_err(|e| Error::system("open", path, e))
         };
-        Ok(Prepared { folder: self.folder.as_deref().map(open).transpose()? })
+        Ok(Prepared { left: self.left.iter().map(open).collect::<Result<_, _>>()?, reads: self.reads })
     }
 }
 
 /// A sandbox that can be entered.
 pub(crate) struct Prepared {
-    folder: Option<File>,
+    left: Vec<File>,
+    reads: bool,
 }
 
 impl Prepared {
     /// Enters it.
     pub(crate) fn enter(&self) -> Result<(), Error> {
-        let folder = self.folder.as_ref().map(AsFd::as_fd);
-        let role = if folder.is_some() { Role::CopyOut } else { Role::Volume };
-        enter_role(role, folder).map_err(|e| AttachError::io("enter the sandbox", e).into())
+        let left: Vec<_> = self.left.iter().map(AsFd::as_fd).collect();
+        let role = match (left.is_empty(), self.reads) {
+            (true, _) => Role::Volume,
+            (false, true) => Role::CopyIn,
+            (false, false) => Role::CopyOut,
+        };
+        enter_role(role, &left).map_err(|e| AttachError::io("enter the sandbox", e).into())
     }
 }

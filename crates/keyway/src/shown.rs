@@ -7,6 +7,7 @@
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Whether a character does something to a terminal, or to the order in which others are shown, instead
 /// of being shown: control characters of ASCII and of ISO 6429 (C1), Unicode's marks for the direction of
@@ -33,6 +34,14 @@ pub fn shown(text: impl AsRef<OsStr>) -> String {
         }
     }
     out
+}
+
+/// A message in which a path that is no text is shown with its bytes.
+pub fn with_bytes(message: String, path: &Path) -> String {
+    match path.to_str() {
+        Some(_) => message,
+        None => message.replace(&*path.to_string_lossy(), &shown(path)),
+    }
 }
 
 /// A path or another word as a shell takes it, in quotes where it must be.

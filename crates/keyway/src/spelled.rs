@@ -2,7 +2,9 @@
 
 use crate::session::NbdAddress;
 use keyway_store::size::{self, SizeError};
+use std::ffi::OsStr;
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 
 /// Parses a size in bytes, and says what one looks like.
 ///
@@ -35,12 +37,13 @@ pub fn rate(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub fn address(text: &str) -> Result<NbdAddress, String> {
-    if let Some(path) = text.strip_prefix("unix:")
+pub fn address(text: &OsStr) -> Result<NbdAddress, String> {
+    if let Some(path) = text.as_bytes().strip_prefix(b"unix:")
         && !path.is_empty()
     {
-        return Ok(NbdAddress::Unix(path.into()));
+        return Ok(NbdAddress::Unix(OsStr::from_bytes(path).into()));
     }
+    let text = text.to_str().unwrap_or_default();
     let at = text.strip_prefix("tcp:").ok_or("write unix:PATH or tcp:127.0.0.1:PORT")?;
     socket_address(at).map(NbdAddress::Tcp)
 }
@@ -74,13 +77,13 @@ mod tests {
 
     #[test]
     fn addresses() {
-        assert_eq!(address("unix:/tmp/s"), Ok(NbdAddress::Unix("/tmp/s".into())));
-        let tcp = |text| address(text).map(|a| format!("{a:?}"));
+        assert_eq!(address(OsStr::new("unix:/tmp/s")), Ok(NbdAddress::Unix("/tmp/s".into())));
+        let tcp = |text: &str| address(OsStr::new(text)).map(|a| format!("{a:?}"));
         assert_eq!(tcp("tcp:127.0.0.1:10809"), Ok("Tcp(127.0.0.1:10809)".to_owned()));
         assert_eq!(tcp("tcp:localhost:1"), Ok("Tcp(127.0.0.1:1)".to_owned()));
         assert_eq!(tcp("tcp:[::1]:1"), Ok("Tcp([::1]:1)".to_owned()));
         for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "/tmp/s"] {
-            assert!(address(text).is_err(), "{text}");
+            assert!(address(OsStr::new(text)).is_err(), "{text}");
         }
     }
 }

@@ -71,7 +71,7 @@ impl<F: FileSystem> Threads<F> {
         running.fetch_add(1, Ordering::AcqRel);
         let thread = Builder::new().name("keyway-fuse".into()).spawn(move || {
             let _alone = AbortOnPanic;
-            let ready = if confined { give_up_paths(None) } else { Ok(()) };
+            let ready = if confined { give_up_paths() } else { Ok(()) };
             let is_ready = ready.is_ok();
             // Whoever starts the threads may have given up already.
             let _ = begins.send(ready);

@@ -227,7 +227,7 @@ impl Session {
         cpus();
         let warden = Warden::start(sandbox, &self.on.record())?;
         self.on.warden = Some(warden);
-        enter_role(role, None).map_err(|e| AttachError::io("enter the sandbox", e))
+        enter_role(role, &[]).map_err(|e| AttachError::io("enter the sandbox", e))
     }
 
     fn serve(mut self, listener: &UnixListener, mut signals: UnixStream) -> Result<(), AttachError> {

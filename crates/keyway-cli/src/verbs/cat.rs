@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let volume = args.confined.around(args.target.locked()?);
-    volume.must_be_free(Access::ReadOnly)?;
+    volume.must_reach(args.offset)?;
     let open = volume.open(Access::ReadOnly, Caching::Buffered)?;
     out.warnings(&open.warnings);
     Ok(open.copy_out(args.offset, args.length, raw_stdout()?, Path::new(STANDARD_OUTPUT))?)

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let closed = done.closed;
     if let Some(last) = failures.pop() {
         for closed in &closed {
-            out.warn(&format!("{} was closed, but not everything was", closed.volume.display()));
+            out.warn(&format!("{} was closed, but not everything was", shown(&closed.volume)));
         }
         for failure in &failures {
             out.warn(&failure.message);

@@ -6,7 +6,7 @@ use crate::verbs::*;
 use keyway::files::parse;
 use keyway::inside::Destination;
 
-/// Copy a file or a folder out of a volume, with no mount and no root
+/// Copy files and folders out of a volume, with no mount and no root
 ///
 /// What is copied is for its owner alone. Nothing is overwritten, links are left out, and no name in the
 /// volume leads out of the folder that is made.
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     confined: SandboxArgs,
     #[command(flatten)]
     target: VolumeArgs,
-    /// The file or folder in it
+    /// The file or folder in it, or a pattern for several: '*.jpg', '/photos/**'
     path: OsString,
     /// Where it goes: a folder, or a new name; `-` is standard output. This folder when left out
     #[arg(default_value = ".")]
@@ -25,10 +25,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = parse(&args.path)?;
-    let to = match args.to.to_str() {
-        Some("-") => None,
-        _ => Some(Destination::find(&args.to, path.last().map(OsString::as_os_str))?),
-    };
+    let to = Destination::named(&args.to, path.last().map(OsString::as_os_str))?;
     let mut volume = args.confined.around(args.target.locked()?);
     volume.sandbox = volume.sandbox.map(|sandbox| sandbox.copying_to(to.as_ref().map(Destination::folder)));
     let mut inside = volume.open_files(Access::ReadOnly)?;
@@ -44,8 +41,5 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
             .kind(Kind::NotAllCopied)
             .with(json!(copied)));
     }
-    out.result(&copied, || {
-        let files = if copied.files == 1 { "1 file".to_owned() } else { format!("{} files", copied.files) };
-        format!("{files} ({}) copied to {}.", bytes(copied.bytes), shown(&copied.to))
-    })
+    out.result(&copied, || said("get done", &facts(&copied, json!({"one": copied.files == 1}))))
 }

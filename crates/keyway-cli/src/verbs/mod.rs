@@ -52,9 +52,7 @@ pub(crate) mod ublk_owner;
 
 /// A volume's short name, for prompts; of a loop device the name of the file behind it as well.
 pub(crate) fn name_of(path: &Path) -> String {
-    let name = |path: &Path| {
-        path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
-    };
+    let name = |path: &Path| shown(path.file_name().unwrap_or(path.as_os_str()));
     let behind = keyway_attach::loopdev::backing_file(path).filter(|_| path.starts_with("/dev"));
     behind.map_or_else(|| name(path), |file| format!("{} ({})", name(&file), name(path)))
 }

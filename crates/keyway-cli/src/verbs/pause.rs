@@ -16,7 +16,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.volume;
     let paused = pause(path, args.journal.path(), |pid| {
-        note(&format!("waiting for process {pid}, which converts {}", path.display()));
+        note(&format!("waiting for process {pid}, which converts {}", shown(path)));
     })?;
     let document = match &paused {
         Paused::HalfConverted(description) => conversion::document(path, description),

@@ -1,20 +1,22 @@
-//! `put`: a file into a volume, with no mount and no root.
+//! `put`: files into a volume, with no mount and no root.
 
 use crate::unlock_args::ProtectArgs;
 use crate::verbs::*;
-use keyway::files::parse;
-use keyway::inside::NewFile;
+use keyway::inside::NewFiles;
 
-/// Copy a file into a volume (FAT), with no mount and no root
+/// Copy files and folders into a volume (FAT), with no mount and no root
 ///
-/// The volume must not be open. Others than FAT are written by the kernel alone: mount them
+/// A folder is copied with everything in it but links. The volume must not be open. Others than FAT are written by the kernel alone: mount them
 /// (`sudo keyway open VOLUME FOLDER`). Losing power while it writes may leave the file system to be
 /// checked, as with any FAT.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Put it in the place of a file of that name
+    /// Put them in the place of files of these names
     #[arg(long)]
     force: bool,
+    /// The folder in the volume that all of them go to, so that none of the words is one
+    #[arg(long, value_name = "PATH")]
+    to: Option<OsString>,
     /// Refuse writes that would damage the hidden volume; asks for its secret
     #[arg(long)]
     protect_hidden: bool,
@@ -22,11 +24,10 @@ pub(crate) struct Args {
     confined: SandboxArgs,
     #[command(flatten)]
     on: TargetArgs,
-    /// The file here
-    file: PathBuf,
-    /// Where it goes: a folder in the volume that exists, or a new name
-    #[arg(default_value = "/")]
-    to: OsString,
+    /// The files and folders here; and, as the last of two or more words, where they go: a folder in the volume that exists,
+    /// or a new name for one. `/` when left out
+    #[arg(required = true, value_name = "FILE... [TO]")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     protect: ProtectArgs,
 }
@@ -34,19 +35,19 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let mut volume = args.confined.around(args.on.target.locked()?);
     volume.must_be_free(Access::ReadWrite)?;
-    let to = parse(&args.to)?;
-    let file = NewFile::open(&args.file)?;
+    let (files, to) = NewFiles::named(&args.files, args.to.as_deref())?;
+    files.left_out.iter().for_each(|one| out.not_done(one));
+    volume.sandbox = volume.sandbox.map(|sandbox| sandbox.copying_from(files.sources()));
     volume.protect = args.protect.wanted(args.protect_hidden);
     let access = if args.on.dry.dry_run { Access::ReadOnly } else { Access::ReadWrite };
     let mut inside = volume.open_files(access)?;
     out.warnings(&inside.warnings);
-    let plan = inside.plan_put(&file, &to, args.force)?;
+    let plan = inside.plan_put(&files, &to, args.force)?;
     if !args.on.dry.go_on(&plan, None, out)? {
         return Ok(());
     }
-    inside.put(&plan, &file)?;
+    inside.put(&plan, &files)?;
     out.result(&plan, || {
-        let size = bytes(plan.bytes);
-        format!("{} ({size}) is in the volume as {}.", shown(&plan.file), shown(&plan.path))
+        said("put done", &facts(&plan, json!({"one": plan.files == 1 && plan.folders == 0})))
     })
 }

@@ -3,6 +3,7 @@
 use super::open;
 use crate::nvme_auth::AuthArgs;
 use crate::verbs::*;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use keyway::session::{AttachBy, AttachRequest, Attachment, LocalUsers, NbdAddress, SessionSecrets};
 use keyway::spelled::{address, socket_address};
 use std::net::SocketAddr;
@@ -15,7 +16,7 @@ use std::net::SocketAddr;
 #[group(id = "way", required = true, multiple = false, args = ["nbd", "vhost_user", "nvme_tcp"])]
 pub(crate) struct Args {
     /// Where clients connect: unix:PATH or tcp:127.0.0.1:PORT; with --tls-certificates any address
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = OsStringValueParser::new().try_map(|given| address(&given)))]
     nbd: Option<NbdAddress>,
     /// Speak TLS, with the certificates in this folder (ca-cert.pem, server-cert.pem, server-key.pem); clients show one, too
     #[arg(long, value_name = "FOLDER", requires = "nbd")]

@@ -4,12 +4,16 @@
 pub(crate) mod in_use;
 pub(crate) mod interrupted;
 pub(crate) mod transcript;
+mod typed;
 
 use keyway_testkit::{Keyway, require_tool};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+#[allow(unused_imports, reason = "each test file uses its own part")]
+pub(crate) use typed::Typed;
 
 /// The password of every volume here.
 pub(crate) const PASSWORD: &str = "twenty-characters-and-more";

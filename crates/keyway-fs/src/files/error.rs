@@ -2,8 +2,9 @@
 
 use keyway_error::{explain, explain_io};
 use keyway_store::StoreError;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// What went wrong.
@@ -31,31 +32,40 @@ pub enum FilesError {
     #[error("the file system is damaged: {0}")]
     Damaged(String),
     /// No such entry.
-    #[error("there is no /{} in it", .0.display())]
+    #[error("there is no /{} in it", named(.0))]
     NotFound(OsString),
     /// A folder is needed.
-    #[error("{} is not a folder", .0.display())]
+    #[error("{} is not a folder", named(.0))]
     NotAFolder(OsString),
     /// A file is needed.
-    #[error("{} is a folder", .0.display())]
+    #[error("{} is a folder", named(.0))]
     IsAFolder(OsString),
     /// Links are not followed.
-    #[error("{} is a link, and links are not followed", .0.display())]
+    #[error("{} is a link, and links are not followed", named(.0))]
     IsALink(OsString),
     /// A device or the like.
-    #[error("{} is neither a file nor a folder", .0.display())]
+    #[error("{} is neither a file nor a folder", named(.0))]
     NotAFile(OsString),
     /// A path that is none.
-    #[error("{} is no path inside a volume", .0.display())]
+    #[error("{} is no path inside a volume", named(.0))]
     NotAPath(OsString),
+    /// A pattern that is none.
+    #[error("{} is no pattern", named(.0))]
+    NotAPattern(OsString),
+    /// A pattern that nothing in the volume has.
+    #[error("nothing in it matches /{}", named(.0))]
+    NoMatch(OsString),
+    /// Two that are to be made would have names that are one in this file system.
+    #[error("two of them would be {} there", named(.0))]
+    SameName(OsString),
     /// A name that the file system can't have.
-    #[error("a FAT file system can't hold the name {}", .0.display())]
+    #[error("a FAT file system can't hold the name {}", named(.0))]
     BadName(OsString),
     /// The place in the volume is taken.
-    #[error("{} exists already", .0.display())]
+    #[error("{} exists already", named(.0))]
     Exists(OsString),
     /// The place outside of it is taken: nothing is ever overwritten there.
-    #[error("{} exists already", .0.display())]
+    #[error("{} exists already", named(.0))]
     InTheWay(PathBuf),
     /// It does not fit.
     #[error("there is room for {free} bytes in it, and {wanted} are to be written")]
@@ -69,7 +79,7 @@ pub enum FilesError {
     #[error("the file system goes round in circles ({0})")]
     Endless(&'static str),
     /// This machine's side failed.
-    #[error("could not {doing} {}: {source}", .path.display())]
+    #[error("could not {doing} {}: {source}", named(.path))]
     Host {
         /// What was tried.
         doing: &'static str,
@@ -79,6 +89,16 @@ pub enum FilesError {
         #[source]
         source: io::Error,
     },
+}
+
+/// A name in which bytes that are no text are shown.
+fn named(name: impl AsRef<OsStr>) -> String {
+    let chunks = name.as_ref().as_bytes().utf8_chunks();
+    let text = |chunk: std::str::Utf8Chunk<'_>| {
+        let bytes: String = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        chunk.valid().to_owned() + &bytes
+    };
+    chunks.map(text).collect()
 }
 
 explain! { FilesError, through Store {
@@ -93,6 +113,9 @@ explain! { FilesError, through Store {
     Self::IsAFolder(_) => [NotSuitable State, NameFileOrNewFolder],
     Self::IsALink(_) => [NotSuitable State, NameTarget],
     Self::NotAFile(_) => [NotSuitable State, OnlyFilesAndFolders],
+    Self::NotAPattern(_) => [Usage Request, CloseBracket],
+    Self::NoMatch(_) => [NotFound State, ListFolder],
+    Self::SameName(_) => [Exists State, PutUnderOtherName],
     Self::NotAPath(_) => [Usage Request, WriteAsPath],
     Self::BadName(_) => [Usage Request, PutUnderOtherName],
     Self::Exists(_) => [Exists State, OtherNameOrForce],

@@ -2,11 +2,12 @@
 
 use super::entry::{Contents, Entry, EntryKind, Location, Reader, Sink};
 use super::error::FilesError;
+use super::put::NewEntry;
 use super::window::Window;
 use crate::calendar::{civil, parts};
 use fatfs::{Date, DateTime, FsOptions, ReadWriteSeek, Time};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Bytes copied at a time.
 const PIECE: usize = 1 << 20;
@@ -138,21 +139,102 @@ pub(crate) fn put(
     len: u64,
     modified: Option<i64>,
 ) -> Result<(), FilesError> {
+    change(window, parent, name, |fs, parent, name| put_into(fs, parent, name, from, len, modified))
+}
+
+/// Makes a folder in one that exists, or leaves the one that is there.
+pub(crate) fn put_folder(window: Window, parent: &[u8], name: &OsStr) -> Result<(), FilesError> {
+    let raw = window.clone();
+    raw.watch_for(&DOT);
+    change(window, parent, name, |fs, parent, name| {
+        let made = folder(fs, parent).and_then(|folder| folder.create_dir(name)).map(drop);
+        made.and_then(|()| begin_folder(raw, parent.is_empty())).map_err(FilesError::from_io)
+    })
+}
+
+/// The name of a folder's first entry, which stands for itself.
+const DOT: [u8; 11] = *b".          ";
+/// An entry's bytes, and where its cluster's number is in it.
+const ENTRY: usize = 32;
+const CLUSTER: [std::ops::Range<usize>; 2] = [20..22, 26..28];
+
+/// Sets the beginning of a new folder right. fatfs writes a long name in front of its entries for itself and for the one
+/// around it, and the root's cluster into the latter: others take that for damage (Microsoft's FAT specification,
+/// "Directory Creation").
+fn begin_folder(mut raw: Window, in_root: bool) -> io::Result<()> {
+    // Nothing was written where the folder was there.
+    let Some(start) = raw.watched().map(|at| at.checked_sub(ENTRY as u64)) else { return Ok(()) };
+    let start = start.ok_or_else(|| io::Error::other("a folder lies before the volume"))?;
+    let mut begin = [0; 4 * ENTRY];
+    raw.read_exact_at(&mut begin, start)?;
+    let [_, own, _, around] = begin.as_chunks::<ENTRY>().0 else { return Ok(()) };
+    let mut right = [0; 4 * ENTRY];
+    let (first, rest) = right.split_at_mut(ENTRY);
+    first.copy_from_slice(own);
+    let second = rest.split_at_mut(ENTRY).0;
+    second.copy_from_slice(around);
+    if in_root {
+        for part in CLUSTER {
+            second.get_mut(part).unwrap_or_default().fill(0);
+        }
+    }
+    raw.seek(SeekFrom::Start(start))?;
+    raw.write_all(&right)
+}
+
+fn change(
+    window: Window,
+    parent: &[u8],
+    name: &OsStr,
+    work: impl FnOnce(&fatfs::FileSystem<Window>, &str, &str) -> Result<(), FilesError>,
+) -> Result<(), FilesError> {
     let bad = || FilesError::BadName(name.to_owned());
-    let text = name.to_str().ok_or_else(bad)?;
     let parent = std::str::from_utf8(parent).map_err(|_| bad())?;
-    if !is_name(text) {
-        return Err(bad());
-    }
-    let failed = FilesError::from_io;
+    let text = must_be_name(name)?;
     let fs = opened(window)?;
-    if fs.read_status_flags().map_err(failed)?.dirty() {
-        return Err(FilesError::Unclean);
-    }
-    let written = put_into(&fs, parent, text, from, len, modified);
+    must_be_clean(&fs)?;
+    let done = work(&fs, parent, text);
     // Also after an error: the count of free clusters has changed.
-    let closed = fs.unmount().map_err(failed);
-    written.and(closed)
+    let closed = fs.unmount().map_err(FilesError::from_io);
+    done.and(closed)
+}
+
+fn must_be_clean(fs: &fatfs::FileSystem<Window>) -> Result<(), FilesError> {
+    match fs.read_status_flags().map_err(FilesError::from_io)?.dirty() {
+        true => Err(FilesError::Unclean),
+        false => Ok(()),
+    }
+}
+
+/// The name as text, where it is one that a FAT file system can hold.
+pub(crate) fn must_be_name(name: &OsStr) -> Result<&str, FilesError> {
+    name.to_str().filter(|text| is_name(text)).ok_or_else(|| FilesError::BadName(name.to_owned()))
+}
+
+/// Whether there is room for all of these, in a file system that may be written to.
+pub(crate) fn must_fit(window: Window, entries: &[NewEntry<'_>]) -> Result<(), FilesError> {
+    let fs = opened(window)?;
+    must_be_clean(&fs)?;
+    let stats = fs.stats().map_err(FilesError::from_io)?;
+    let cluster = u64::from(stats.cluster_size());
+    let free = u64::from(stats.free_clusters()) * cluster;
+    let mut wanted = 0u64;
+    for new in entries {
+        // A folder has a cluster at least, with two entries for itself; one that is there may grow.
+        let len = new.len.unwrap_or(cluster);
+        if len > LARGEST {
+            return Err(FilesError::NoRoom { free: free.min(LARGEST), wanted: len });
+        }
+        // A name takes 32 bytes, and as many for every 13 units of a long one, of its folder's clusters.
+        let name = new.path.last().map_or(0, |name| name.to_string_lossy().encode_utf16().count() as u64);
+        let entry = (1 + name.div_ceil(13) + 2) * 32;
+        wanted = wanted.saturating_add(len.next_multiple_of(cluster)).saturating_add(entry);
+    }
+    // The folder that all goes to may grow, too.
+    if wanted.saturating_add(cluster) > free {
+        return Err(FilesError::NoRoom { free: free.saturating_sub(cluster), wanted });
+    }
+    Ok(())
 }
 
 /// What a long name may be (Microsoft's FAT specification, "Long File Name Directory Structure").

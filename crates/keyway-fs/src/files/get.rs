@@ -3,12 +3,14 @@
 use super::entry::{Contents, Entry, EntryKind, Problem};
 use super::error::FilesError;
 use super::names::is_safe;
+use super::pattern::{At, Pattern};
 use super::volume::Files;
-use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, futimens, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, futimens, mkdirat, openat, unlinkat};
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// How deep folders may lie in each other: deeper than people nest them, and than a path here reaches.
@@ -53,6 +55,7 @@ struct Copy<'a> {
     /// Bytes there are on the medium, for file systems that can hold no more than that.
     room: Option<u64>,
     failures: u32,
+    left_out: bool,
 }
 
 impl Files {
@@ -71,18 +74,74 @@ impl Files {
         if !is_safe(name) {
             return Err(FilesError::NotAPath(name.to_owned()));
         }
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let into = openat(rustix::fs::CWD, folder, flags, Mode::empty())
-            .map_err(|e| host("open", folder, e.into()))?;
-        // FAT and exFAT can't share bytes between files, nor leave holes in them.
-        let room = matches!(self.kind(), "vfat" | "exfat").then(|| self.window.size());
-        let mut copy = Copy { files: self, tell, got: Got::default(), room, failures: 0 };
+        let into = opened(folder)?;
+        let mut copy = Copy::new(self, tell);
         match what.kind {
             EntryKind::Folder => copy.folder(what, into.as_fd(), name, &path, 0)?,
             _ => copy.file(what, into.as_fd(), name, &path)?,
         }
         Ok((copy.got, copy.failures == 0))
     }
+
+    /// Copies everything that matches a pattern into a folder here, each to its path behind the part of the pattern
+    /// that has no wildcards. Otherwise as [`get`](Self::get).
+    ///
+    /// # Errors
+    /// As [`get`](Self::get); or nothing matches.
+    pub fn get_matching(
+        &mut self,
+        pattern: &Pattern,
+        folder: &Path,
+        tell: &mut dyn FnMut(Taken<'_>),
+    ) -> Result<(Got, bool), FilesError> {
+        let base = self.find(pattern.folder())?;
+        let mut copy = Copy::new(self, tell);
+        let place = Place { above: None, name: OsStr::new(""), path: folder, made: OnceCell::new() };
+        copy.matching(&base, pattern, &pattern.begin(), &place, 0)?;
+        if copy.got == Got::default() && copy.failures == 0 && !copy.left_out {
+            return Err(FilesError::NoMatch(pattern.text()));
+        }
+        Ok((copy.got, copy.failures == 0))
+    }
+}
+
+/// A folder here, which is made when the first thing is copied into it.
+struct Place<'a> {
+    above: Option<&'a Place<'a>>,
+    name: &'a OsStr,
+    path: &'a Path,
+    made: OnceCell<OwnedFd>,
+}
+
+impl Place<'_> {
+    fn folder(&self) -> Result<BorrowedFd<'_>, FilesError> {
+        if let Some(made) = self.made.get() {
+            return Ok(made.as_fd());
+        }
+        let made = match self.above {
+            None => {
+                // What is there already is used.
+                let _ = mkdirat(CWD, self.path, Mode::RWXU);
+                opened(self.path)?
+            }
+            Some(above) => {
+                let into = above.folder()?;
+                let failed = |doing, e: rustix::io::Errno| host(doing, self.path, e.into());
+                match mkdirat(into, self.name, Mode::RWXU) {
+                    Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                    Err(e) => return Err(failed("make", e)),
+                }
+                let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                openat(into, self.name, flags, Mode::empty()).map_err(|e| failed("open", e))?
+            }
+        };
+        Ok(self.made.get_or_init(|| made).as_fd())
+    }
+}
+
+fn opened(folder: &Path) -> Result<OwnedFd, FilesError> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    openat(CWD, folder, flags, Mode::empty()).map_err(|e| host("open", folder, e.into()))
 }
 
 fn host(doing: &'static str, path: &Path, source: io::Error) -> FilesError {
@@ -92,7 +151,55 @@ fn host(doing: &'static str, path: &Path, source: io::Error) -> FilesError {
     }
 }
 
-impl Copy<'_> {
+impl<'a> Copy<'a> {
+    fn new(files: &'a mut Files, tell: &'a mut dyn FnMut(Taken<'_>)) -> Self {
+        // FAT and exFAT can't share bytes between files, nor leave holes in them.
+        let room = matches!(files.kind(), "vfat" | "exfat").then(|| files.window.size());
+        Self { files, tell, got: Got::default(), room, failures: 0, left_out: false }
+    }
+
+    /// Copies what of a folder matches, and of the folders in it.
+    fn matching(
+        &mut self,
+        folder: &Entry,
+        pattern: &Pattern,
+        at: &At,
+        to: &Place<'_>,
+        depth: usize,
+    ) -> Result<(), FilesError> {
+        if depth > DEEPEST {
+            return Err(FilesError::Endless("folders lie in each other without end"));
+        }
+        let contents = self.files.entries(folder)?;
+        let (matched, further) = pattern.sort(&contents, at, self.files.fs.ignores_case());
+        for entry in &matched {
+            self.entry(entry, to.folder()?, to.path, depth)?;
+        }
+        for (inner, at) in &further {
+            let path = place(to.path, &inner.name);
+            if !is_safe(&inner.name) {
+                self.left_out(&path, "its name is not one that a file can have here");
+                self.another(FilesError::NotAPath(inner.name.clone()))?;
+                continue;
+            }
+            let below = Place { above: Some(to), name: &inner.name, path: &path, made: OnceCell::new() };
+            match self.matching(inner, pattern, at, &below, depth + 1) {
+                Err(e) if !is_of_all(&e) => self.failed(&path, e)?,
+                other => other?,
+            }
+        }
+        for Problem { name, error } in contents.problems {
+            let path = name.map_or_else(|| to.path.to_owned(), |name| place(to.path, &name));
+            self.failed(&path, error)?;
+        }
+        Ok(())
+    }
+
+    fn left_out(&mut self, path: &Path, why: &str) {
+        self.left_out = true;
+        (self.tell)(Taken::LeftOut(path, why));
+    }
+
     /// Makes a folder and copies what is in it.
     fn folder(
         &mut self,
@@ -131,7 +238,7 @@ impl Copy<'_> {
     ) -> Result<(), FilesError> {
         if !is_safe(&entry.name) {
             let why = "its name is not one that a file can have here";
-            (self.tell)(Taken::LeftOut(&place(folder, &entry.name), why));
+            self.left_out(&place(folder, &entry.name), why);
             return self.another(FilesError::NotAPath(entry.name.clone()));
         }
         let path: PathBuf = folder.join(&entry.name);
@@ -139,11 +246,11 @@ impl Copy<'_> {
             EntryKind::Folder => self.folder(entry, into, &entry.name, &path, depth + 1),
             EntryKind::File => self.file(entry, into, &entry.name, &path),
             EntryKind::Link => {
-                (self.tell)(Taken::LeftOut(&path, "links are not copied"));
+                self.left_out(&path, "links are not copied");
                 return Ok(());
             }
             EntryKind::Other => {
-                (self.tell)(Taken::LeftOut(&path, "it is neither a file nor a folder"));
+                self.left_out(&path, "it is neither a file nor a folder");
                 return Ok(());
             }
         };

@@ -1,7 +1,7 @@
 //! Files inside an open volume, with no mount and no rights of an administrator.
 //!
 //! [`Files::open`] looks at a [`Store`](keyway_store::Store) and reads FAT, exFAT, NTFS and ext2/3/4. FAT is also
-//! written to, one new file at a time ([`Files::put`]); the others are only read, because no library writes
+//! written to, one new file or folder at a time ([`Files::put`]); the others are only read, because no library writes
 //! them with the care that somebody's data needs.
 //!
 //! What lies on the medium is not trusted: a file system may be damaged, or made by somebody who wants
@@ -20,6 +20,8 @@ mod get;
 mod names;
 mod ntfs;
 mod ntfs_orphans;
+mod pattern;
+mod put;
 mod volume;
 mod window;
 
@@ -29,6 +31,8 @@ pub use error::FilesError;
 pub use get::{Got, Taken};
 pub use names::parse;
 pub(crate) use ntfs::{must_be_plain, told as ntfs_told, valid_length};
+pub use pattern::Pattern;
+pub use put::{NewEntry, check_name};
 pub use volume::Files;
 pub(crate) use volume::{folded, guarded};
 pub(crate) use window::{LOOK, Window};

@@ -1,20 +1,20 @@
-//! The files in a volume: opened, found, listed, read and written.
+//! The files in a volume: opened, found, listed and read.
 
-use super::entry::{Contents, Entry, EntryKind, Location, Problem, Reader};
+use super::entry::{Contents, Entry, EntryKind, Problem, Reader};
 use super::error::FilesError;
 use super::window::{self, Window};
 use super::{exfat, ext, fat, ntfs};
 use keyway_store::Store;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The files in a volume.
 pub struct Files {
-    fs: Box<dyn Reader>,
+    pub(super) fs: Box<dyn Reader>,
     pub(super) window: Window,
-    kind: &'static str,
+    pub(super) kind: &'static str,
 }
 
 impl Files {
@@ -111,50 +111,6 @@ impl Files {
         // Twice what it has, for small clusters and the tables that lead from one to the next.
         self.window.allow(file.size.saturating_mul(2).saturating_add(window::LOOK));
         guarded(|| self.fs.read(file, &mut sink))
-    }
-
-    /// Writes a new file, of exactly `len` bytes, and flushes the volume. Only FAT takes it. With
-    /// `replace` a file of that name makes room for it first. What was begun and failed is removed.
-    pub fn put(
-        &mut self,
-        path: &[OsString],
-        from: impl Read,
-        len: u64,
-        modified: Option<i64>,
-        replace: bool,
-    ) -> Result<(), FilesError> {
-        if self.kind != "vfat" {
-            return Err(FilesError::CanNotWrite(self.kind));
-        }
-        // Looked up by our own rules first: the library's know no difference between a name and a path.
-        let (folder, name) = match path.split_last() {
-            Some((name, folder)) => (folder, name),
-            None => return Err(FilesError::IsAFolder(OsString::from("/"))),
-        };
-        let parent = self.find(folder)?;
-        if parent.kind != EntryKind::Folder {
-            return Err(FilesError::NotAFolder(parent.name));
-        }
-        let wanted = folded(name);
-        let contents = self.entries(&parent)?;
-        // Nobody knows what a folder holds that can't be read to its end.
-        if let Some(problem) = contents.problems.into_iter().next() {
-            return Err(problem.error);
-        }
-        if let Some(there) = contents.entries.into_iter().find(|e| folded(&e.name) == wanted) {
-            if there.kind != EntryKind::File {
-                return Err(FilesError::IsAFolder(there.name));
-            }
-            if !replace {
-                return Err(FilesError::Exists(there.name));
-            }
-        }
-        let Location::Path(folder) = parent.place else { return Err(FilesError::CanNotWrite(self.kind)) };
-        self.window.allow(u64::MAX);
-        let window = self.window.clone();
-        guarded(|| fat::put(window, &folder, name, from, len, modified))?;
-        self.window.flush_store()?;
-        Ok(())
     }
 }
 

@@ -29,6 +29,14 @@ struct Shared {
     store: Arc<dyn Store>,
     left: AtomicU64,
     cache: Mutex<Vec<Block>>,
+    watch: Mutex<Watch>,
+}
+
+/// Bytes whose writing is watched for, and where they were written last.
+#[derive(Default)]
+struct Watch {
+    wanted: Vec<u8>,
+    found: Option<u64>,
 }
 
 /// A cached block; empty bytes are none.
@@ -40,7 +48,8 @@ struct Block {
 impl Window {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         let cache = (0..BLOCKS).map(|_| Block { number: 0, bytes: Vec::new() }).collect();
-        let shared = Shared { store, left: AtomicU64::new(0), cache: Mutex::new(cache) };
+        let shared =
+            Shared { store, left: AtomicU64::new(0), cache: Mutex::new(cache), watch: Mutex::default() };
         Self { shared: Arc::new(shared), at: 0 }
     }
 
@@ -55,6 +64,20 @@ impl Window {
     /// Sets how many bytes may be read until the next call.
     pub(crate) fn allow(&self, bytes: u64) {
         self.shared.left.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Watches for a write of just these bytes.
+    pub(crate) fn watch_for(&self, wanted: &[u8]) {
+        *self.watch() = Watch { wanted: wanted.to_vec(), found: None };
+    }
+
+    /// Where they were written last.
+    pub(crate) fn watched(&self) -> Option<u64> {
+        self.watch().found
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.shared.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn spend(&self, bytes: usize) -> io::Result<()> {
@@ -135,6 +158,11 @@ impl Write for Window {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         within(self.size(), self.at, buf.len())?;
         self.forget(self.at, buf.len() as u64);
+        let mut watch = self.watch();
+        if watch.wanted == buf {
+            watch.found = Some(self.at);
+        }
+        drop(watch);
         self.shared.store.write_at(buf, self.at).map_err(io::Error::other)?;
         self.at += buf.len() as u64;
         Ok(buf.len())

@@ -1,11 +1,11 @@
 //! What is put into FAT satisfies fsck.fat, and mtools read it back.
 
-use crate::image::{ALL, UTF_8, device, files, fill, image, noise};
+use crate::image::{ALL, UTF_8, device, files, fill, image, noise, tree};
 use keyway_engine::Access;
 use keyway_error::{Advice, Explain, Fault};
-use keyway_fs::files::{Files, FilesError, parse};
+use keyway_fs::files::{Files, FilesError, NewEntry, parse};
 use keyway_testkit::require_tool;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -76,6 +76,81 @@ fn what_can_not_be_put_leaves_nothing_behind() {
     assert!(matches!(files.find(&path), Err(FilesError::NotFound(_))));
     drop(files);
     fsck(&image);
+}
+
+/// Everything that `fill` makes, folder by folder, by our own hand.
+#[test]
+fn folders_are_put_with_all_that_is_in_them() {
+    for kind in ALL.into_iter().filter(|kind| kind.kind == "vfat") {
+        let (folder, from, none) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fill(from.path());
+        fs::write(none.path().join("there"), b"x").unwrap();
+        let Some(image) = image(kind, folder.path(), none.path()) else { continue };
+        let all = tree(from.path());
+        let paths: Vec<Vec<_>> = all
+            .keys()
+            .map(|path| ["Top".into()].into_iter().chain(path.iter().map(Into::into)).collect())
+            .collect();
+        let top = [OsString::from("Top")];
+        let lens = all.values().map(|content| content.as_ref().map(|content| content.len() as u64));
+        let mut new: Vec<NewEntry<'_>> = vec![NewEntry { path: &top, len: None }];
+        new.extend(paths.iter().zip(lens).map(|(path, len): (&Vec<_>, _)| NewEntry { path, len }));
+        let mut files = Files::open(device(&image, Access::ReadWrite), Some("vfat")).unwrap();
+        files.check_new(&new, false).unwrap();
+        files.put_folder(&top).unwrap();
+        for (path, content) in paths.iter().zip(all.values()) {
+            match content {
+                Some(content) => files.put_checked(path, &content[..], content.len() as u64, None).unwrap(),
+                None => files.put_folder(path).unwrap(),
+            }
+        }
+        drop(files);
+        fsck(&image);
+        let there = by_mtools(
+            &image,
+            "/Top/one/two/three/Größe und 漢字/a rather long name that needs several entries of a folder.text",
+        );
+        assert_eq!(there.len(), 99);
+        let out = tempfile::tempdir().unwrap();
+        let mut files = super::image::files(&image, "vfat");
+        let found = files.find(&top).unwrap();
+        let (_, complete) = files.get(&found, out.path(), OsStr::new("all"), &mut |_| {}).unwrap();
+        assert!(complete && tree(&out.path().join("all")) == all, "{kind:?}");
+        // A folder is merged into; a file in it is in the way.
+        let again = files.check_new(&new, false).unwrap_err();
+        assert!(matches!(again, FilesError::Exists(_)), "{again:?}");
+        files.check_new(&new, true).unwrap();
+    }
+}
+
+#[test]
+fn what_stands_against_one_of_many_is_found_before_the_first() {
+    let (folder, from) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(from.path().join("file"), b"content").unwrap();
+    fs::create_dir(from.path().join("folder")).unwrap();
+    let Some(image) = image(ALL[1], folder.path(), from.path()) else { return };
+    let check = |words: &[(&str, Option<u64>)], replace| {
+        let paths: Vec<_> =
+            words.iter().map(|(path, len)| (parse(OsStr::new(path)).unwrap(), *len)).collect();
+        let new: Vec<_> = paths.iter().map(|(path, len)| NewEntry { path, len: *len }).collect();
+        files(&image, "vfat").check_new(&new, replace)
+    };
+    check(&[("/folder", None), ("/folder/a", Some(1)), ("/b", None), ("/b/a", Some(1))], false).unwrap();
+    assert!(matches!(check(&[("/a", Some(1)), ("/A", Some(1))], true), Err(FilesError::SameName(_))));
+    assert!(matches!(check(&[("/a", Some(1)), ("/FILE", Some(1))], false), Err(FilesError::Exists(_))));
+    check(&[("/a", Some(1)), ("/FILE", Some(1))], true).unwrap();
+    assert!(matches!(check(&[("/file", None)], true), Err(FilesError::Exists(_))));
+    assert!(matches!(check(&[("/folder", Some(1))], true), Err(FilesError::IsAFolder(_))));
+    assert!(matches!(check(&[("/b", None), ("/b/c?", Some(1))], false), Err(FilesError::BadName(_))));
+    assert!(matches!(check(&[("/b/c", Some(1))], false), Err(FilesError::NotFound(_))));
+    let halves = [("/a", Some(25 << 20)), ("/b", Some(25 << 20))];
+    assert!(matches!(check(&halves, false), Err(FilesError::NoRoom { .. })));
+    let many: Vec<_> = (0..50_000).map(|n| format!("/a name of thirty letters {n:05}")).collect();
+    let many: Vec<_> = many.iter().map(|name| (name.as_str(), Some(1))).collect();
+    assert!(matches!(check(&many, false), Err(FilesError::NoRoom { .. })), "a cluster each");
+    let far = [("/a", Some(5u64 << 30))];
+    assert!(matches!(check(&far, false), Err(FilesError::NoRoom { .. })));
 }
 
 #[test]

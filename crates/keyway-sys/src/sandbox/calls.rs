@@ -111,7 +111,7 @@ const EVERYWHERE_OLD: &[c_long] =
 #[cfg(not(target_arch = "x86_64"))]
 const EVERYWHERE_OLD: &[c_long] = &[];
 
-/// New files below the one folder that landlock leaves.
+/// New files below the folder that landlock leaves.
 const FOLDER: &[c_long] = &[libc::SYS_openat, libc::SYS_mkdirat, libc::SYS_unlinkat, libc::SYS_utimensat];
 
 /// A session's control socket, and those who ask at it.
@@ -180,6 +180,7 @@ pub(super) const ATTACKS: &[c_long] = &[
 pub(super) fn of(role: Role) -> Vec<Call> {
     let more: &[&[c_long]] = match role {
         Role::Volume => &[],
+        Role::CopyIn => &[&[libc::SYS_openat]],
         Role::CopyOut => &[FOLDER],
         Role::Fuse => &[CONTROL, RINGS],
         Role::Network => &[CONTROL],

@@ -1,6 +1,6 @@
 //! Landlock: no path, no port, no other process.
 
-use super::Layer;
+use super::{Layer, Role};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath,
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
@@ -8,9 +8,12 @@ use landlock::{
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// What may be done below the one folder.
-const IN_FOLDER: BitFlags<AccessFs> =
+/// What may be done below the folder that is copied to.
+const TO_FOLDER: BitFlags<AccessFs> =
     make_bitflags!(AccessFs::{ReadDir | MakeReg | MakeDir | WriteFile | Truncate | RemoveFile});
+
+/// What may be done below what is copied from.
+const FROM: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
 
 /// What this kernel's landlock lacks.
 pub(super) fn missing() -> Vec<Layer> {
@@ -35,12 +38,12 @@ fn version() -> io::Result<i64> {
     if version < 0 { Err(io::Error::last_os_error()) } else { Ok(version) }
 }
 
-/// This thread, and those that it starts, can open nothing any more, but make files below `folder`.
-pub(super) fn enter(folder: Option<BorrowedFd<'_>>) -> io::Result<()> {
+/// This thread, and those that it starts, can open nothing any more but what the role needs below what is `left`.
+pub(super) fn enter(left: &[BorrowedFd<'_>], role: Role) -> io::Result<()> {
     if version().is_err() {
         return Ok(());
     }
-    let done = rules(folder).and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
+    let done = rules(left, role).and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
     // It was offered a moment ago.
     match done.landlock {
         LandlockStatus::Available { .. } => Ok(()),
@@ -48,15 +51,21 @@ pub(super) fn enter(folder: Option<BorrowedFd<'_>>) -> io::Result<()> {
     }
 }
 
-fn rules(folder: Option<BorrowedFd<'_>>) -> Result<RulesetCreated, RulesetError> {
-    let rules = Ruleset::default()
+fn rules(left: &[BorrowedFd<'_>], role: Role) -> Result<RulesetCreated, RulesetError> {
+    let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(ABI::V5))?
         .handle_access(AccessNet::from_all(ABI::V5))?
         .scope(Scope::from_all(ABI::V6))?
         .create()?;
-    match folder {
-        None => Ok(rules),
-        Some(folder) => rules.add_rule(PathBeneath::new(folder, IN_FOLDER)),
+    for path in left {
+        let may = match role {
+            Role::CopyIn => FROM,
+            Role::CopyOut => TO_FOLDER,
+            _ => continue,
+        };
+        // Of a file, best effort leaves out what only folders have.
+        rules = rules.add_rule(PathBeneath::new(path, may))?;
     }
+    Ok(rules)
 }

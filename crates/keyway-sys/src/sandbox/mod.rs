@@ -21,6 +21,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Role {
     /// Reads or writes an open volume, and what else is open: no path at all.
     Volume,
+    /// The same, and reads what lies at certain paths.
+    CopyIn,
     /// The same, and makes files in one folder.
     CopyOut,
     /// Answers the kernel's FUSE requests, over rings that are there already.
@@ -33,12 +35,14 @@ pub enum Role {
 
 impl Role {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Volume, Self::CopyOut, Self::Fuse, Self::Network, Self::VhostUser];
+    pub const ALL: [Self; 6] =
+        [Self::Volume, Self::CopyIn, Self::CopyOut, Self::Fuse, Self::Network, Self::VhostUser];
 
     /// Its word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Volume => "volume",
+            Self::CopyIn => "copy-in",
             Self::CopyOut => "copy-out",
             Self::Fuse => "fuse",
             Self::Network => "network",
@@ -82,15 +86,16 @@ pub fn missing_layers() -> Vec<Layer> {
 }
 
 /// Enters the role, for good: this process with all its threads is left with the calls that the role needs, this
-/// thread and those that it starts with no path but those below `folder`, in which files can be made.
+/// thread and those that it starts with no path but those below what is `left`: [`Role::CopyIn`] can read there, and
+/// [`Role::CopyOut`] make files.
 ///
 /// A call that is refused fails with EPERM, and the kernel's log has its number (`type=1326`); one that nothing but
 /// an attack makes (another program, another process's memory, a kernel module) ends the process.
 ///
 /// # Errors
 /// The kernel refuses what it says that it offers. What was entered so far stays.
-pub fn enter_role(role: Role, folder: Option<BorrowedFd<'_>>) -> io::Result<()> {
-    give_up_paths(folder)?;
+pub fn enter_role(role: Role, left: &[BorrowedFd<'_>]) -> io::Result<()> {
+    give_up_all_paths_but(left, role)?;
     CONFINED.store(true, Ordering::Release);
     if seccomp::is_available() {
         seccomp::enter(role)?;
@@ -110,13 +115,17 @@ pub fn is_confined() -> bool {
 ///
 /// # Errors
 /// The kernel refuses what it says that it offers.
-pub fn give_up_paths(folder: Option<BorrowedFd<'_>>) -> io::Result<()> {
+pub fn give_up_paths() -> io::Result<()> {
+    give_up_all_paths_but(&[], Role::Volume)
+}
+
+fn give_up_all_paths_but(left: &[BorrowedFd<'_>], role: Role) -> io::Result<()> {
     // Buffers that are made later are as they would have been.
     io_memory::find_out();
     // Opened here, to be read again by who answers for the process.
     let _ = machine::huge_pages();
     rustix::thread::set_no_new_privs(true)?;
-    landlock::enter(folder)?;
+    landlock::enter(left, role)?;
     capability::drop_all()?;
     Ok(())
 }

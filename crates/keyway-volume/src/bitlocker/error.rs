@@ -6,6 +6,7 @@ use super::codes::Protection;
 use super::guid::Guid;
 use super::recovery::RecoveryFault;
 use super::startup_key::StartupKeyFault;
+use crate::looks::Looks;
 use keyway_cipher::CipherError;
 use keyway_engine::LayoutError;
 use keyway_error::{Advice, explain};
@@ -62,7 +63,7 @@ pub enum BitLockerError {
     NoSecret(Vec<Protection>),
     /// The password opens no protector; these are the others that the volume has.
     #[error("the password is wrong")]
-    WrongPassword(Vec<(Protection, Guid)>),
+    WrongPassword(Vec<(Protection, Guid)>, Looks),
     /// The recovery password is well-formed and opens no protector.
     #[error(
         "the recovery password is well-formed, but is not this volume's (whose identifier is {})",
@@ -96,7 +97,7 @@ pub enum BitLockerError {
     },
     /// The password is not UTF-8.
     #[error("the password is not UTF-8 text")]
-    NotUtf8,
+    NotUtf8(Looks),
     /// It was stopped.
     #[error("it was stopped before the secret was tried in full")]
     Stopped,
@@ -123,14 +124,15 @@ explain! { BitLockerError, through Store | Layout {
     Self::Unsupported(Unsupported::Pieces) => [Unsupported Contents, LetWindowsFinish],
     Self::NoSuchProtector { .. } => [NoSuchProtector Secret, GiveAnySecret],
     Self::NoSecret(_) => [NoSecret Request, GiveAnySecret],
-    Self::WrongPassword(others) => [WrongSecret Secret, CheckPassword, ..other_protectors(others)],
+    Self::WrongPassword(others, looks) =>
+        [WrongSecret Secret, CheckPassword, ..looks.advice().into_iter().chain(other_protectors(others))],
     Self::WrongRecoveryPassword(_) => [WrongRecoveryPassword Secret, FindPaper],
     Self::MistypedRecoveryPassword(_) => [MistypedRecoveryPassword Secret, CompareWithPaper],
     Self::OtherStartupKey { .. } => [OtherStartupKey Secret, NameStartupKeyOfThat],
     Self::WrongStartupKey(_) => [WrongStartupKey Secret, MayBeDamaged],
     Self::WrongMasterKey => [WrongSecret Secret],
     Self::NotAStartupKey { path, .. } => [StartupKey Secret, NameStartupKey; path],
-    Self::NotUtf8 => [Usage Request, UseUnicode],
+    Self::NotUtf8(looks) => [Usage Request, UseUnicode, ..looks.advice()],
     Self::Stopped => [Interrupted Stopped],
     Self::Cipher(_) => [Ours],
 } }

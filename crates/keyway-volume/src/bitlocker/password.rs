@@ -5,6 +5,7 @@
 
 use super::error::BitLockerError;
 use super::recovery::RecoveryPassword;
+use crate::looks::Looks;
 use keyway_secret::{SecretBytes, wipe_stack};
 use sha2::{Digest, Sha256};
 use std::sync::atomic::AtomicBool;
@@ -22,7 +23,7 @@ impl PasswordHash {
     /// # Errors
     /// [`BitLockerError::NotUtf8`].
     pub(crate) fn of_password(password: &[u8]) -> Result<Self, BitLockerError> {
-        let text = std::str::from_utf8(password).map_err(|_| BitLockerError::NotUtf8)?;
+        let text = std::str::from_utf8(password).map_err(|_| BitLockerError::NotUtf8(Looks::of(password)))?;
         let mut utf16 = SecretBytes::zeroed(text.encode_utf16().count() * 2);
         for (slot, mut unit) in utf16.chunks_exact_mut(2).zip(text.encode_utf16()) {
             slot.copy_from_slice(&unit.to_le_bytes());
@@ -80,6 +81,6 @@ mod tests {
 
     #[test]
     fn other_encodings_are_refused() {
-        assert!(matches!(PasswordHash::of_password(b"p\xe4ssword"), Err(BitLockerError::NotUtf8)));
+        assert!(matches!(PasswordHash::of_password(b"p\xe4ssword"), Err(BitLockerError::NotUtf8(_))));
     }
 }

@@ -14,6 +14,7 @@ use super::recovery::RecoveryPassword;
 use super::seal::{SEALING_KEY_BYTES, SecretKey};
 use super::startup_key::StartupKey;
 use crate::bitlocker::EncryptionState;
+use crate::looks::Looks;
 use keyway_engine::{LayerSecrets, Layout};
 use keyway_secret::SecretBytes;
 use keyway_store::Store;
@@ -287,7 +288,7 @@ fn given(metadata: &Metadata, bytes: &SecretBytes) -> Result<SecretKey, BitLocke
 
 fn wrong(secret: &Secret, ids: Vec<Guid>, others: Vec<(Protection, Guid)>) -> BitLockerError {
     match secret {
-        Secret::Password(_) => BitLockerError::WrongPassword(others),
+        Secret::Password(password) => BitLockerError::WrongPassword(others, Looks::of(password)),
         Secret::RecoveryPassword(_) => BitLockerError::WrongRecoveryPassword(ids),
         Secret::StartupKey(key) if ids.contains(&key.id) => BitLockerError::WrongStartupKey(key.id),
         Secret::StartupKey(key) => BitLockerError::OtherStartupKey { given: key.id, wanted: ids },

@@ -130,6 +130,20 @@ impl fmt::Display for Note {
     }
 }
 
+/// Whether a volume can have so many bytes, headers included.
+///
+/// # Errors
+/// It is too small, too large, or no whole sectors.
+pub fn check_size(size: u64, sector_bytes: u32) -> Result<(), CreateError> {
+    if size < SMALLEST_VOLUME {
+        return Err(CreateError::TooSmall { size, least: SMALLEST_VOLUME });
+    }
+    if size > LARGEST_VOLUME {
+        return Err(CreateError::TooLarge { size, most: LARGEST_VOLUME });
+    }
+    whole_sectors(size, sector_bytes)
+}
+
 /// Makes a normal volume over the whole of `store`, whose contents are lost.
 ///
 /// The volume's sectors are the store's: 512 bytes in files, a device's own.
@@ -144,13 +158,7 @@ pub fn create(
 ) -> Result<Created, CreateError> {
     let size = store.size();
     let sector_bytes = store.sector_bytes();
-    if size < SMALLEST_VOLUME {
-        return Err(CreateError::TooSmall { size, least: SMALLEST_VOLUME });
-    }
-    if size > LARGEST_VOLUME {
-        return Err(CreateError::TooLarge { size, most: LARGEST_VOLUME });
-    }
-    whole_sectors(size, sector_bytes)?;
+    check_size(size, sector_bytes)?;
     let data = HEADERS_BYTES..size - BACKUP_GROUP_BYTES;
     let keyed = Keyed::new(new)?;
     let header = keyed.header(data.clone(), sector_bytes, false)?;

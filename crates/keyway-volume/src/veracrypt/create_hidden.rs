@@ -86,6 +86,14 @@ pub fn create_hidden(
     Ok(made)
 }
 
+/// Whether a hidden volume can have so many bytes in a volume of so many, headers included.
+///
+/// # Errors
+/// One of them is too small, or the hidden one too large.
+pub fn check_hidden_size(volume_bytes: u64, size: u64) -> Result<(), CreateError> {
+    data_range(volume_bytes, size).map(drop)
+}
+
 /// Where the data of a hidden volume of `size` bytes lies.
 fn data_range(store_bytes: u64, size: u64) -> Result<Range<u64>, CreateError> {
     if store_bytes < SMALLEST_VOLUME {

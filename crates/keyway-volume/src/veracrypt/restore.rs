@@ -129,12 +129,21 @@ fn refuse_other_extent(backup: &Header, drive: Option<&Header>) -> Result<(), Ch
 }
 
 fn read_backup(path: &Path) -> Result<Vec<u8>, ChangeError> {
+    check_backup(path)?;
+    std::fs::read(path).map_err(|source| ChangeError::BackupFile { path: path.to_owned(), source })
+}
+
+/// Whether a file has the length of a backup: more can't be seen in noise.
+///
+/// # Errors
+/// It has another, or isn't there.
+pub fn check_backup(path: &Path) -> Result<(), ChangeError> {
     let failed = |source| ChangeError::BackupFile { path: path.to_owned(), source };
     let bytes = path.metadata().map_err(failed)?.len();
     if ![BACKUP_BYTES, OLD_BACKUP_BYTES, SYSTEM_BACKUP_BYTES].contains(&bytes) {
         return Err(ChangeError::NotABackup { path: path.to_owned(), bytes });
     }
-    std::fs::read(path).map_err(failed)
+    Ok(())
 }
 
 /// The volume as it would be with the headers of a backup file.

@@ -10,6 +10,7 @@ use super::search_pace::KeyWatch;
 use super::suite::Suite;
 use super::trial::{Candidate, Match};
 use crate::inspect::{looks_random, plainly_not};
+use crate::looks::Looks;
 use crate::{Secrets, Unsupported, VolumeError, VolumeInfo, Warning};
 use keyway_engine::{LayerSecrets, Layout};
 use keyway_store::{Store, StoreError};
@@ -231,11 +232,11 @@ fn find(
     let wanted = Wanted { candidates, formats, hash, pim, store_bytes, watch };
     search(wanted, password).map_err(|none| match unreadable {
         Some(e) if none.damaged.is_none() => e.into(),
-        _ => failure(&none),
+        _ => failure(&none, Looks::of(&secrets.password)),
     })
 }
 
-fn failure(none: &NoMatch) -> VolumeError {
+fn failure(none: &NoMatch, looks: Looks) -> VolumeError {
     match none.damaged {
         Some((_, HeaderFault::Version(version))) if version > 5 => {
             VolumeError::Unsupported(Unsupported::HeaderVersion(version))
@@ -244,7 +245,7 @@ fn failure(none: &NoMatch) -> VolumeError {
             VolumeError::Unsupported(Unsupported::InPlaceIncomplete { encrypted, total: volume })
         }
         Some((place, fault)) => VolumeError::DamagedHeader { place, fault },
-        None => VolumeError::WrongSecret { argon2id_skipped: none.argon2id_skipped },
+        None => VolumeError::WrongSecret { argon2id_skipped: none.argon2id_skipped, looks },
     }
 }
 

@@ -7,7 +7,7 @@ use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
 use super::request::{ConversionRequest, NewVolume};
 use super::space::{MakingRoom, PAGE, elsewhere, end_in, end_of, file_system};
 use crate::create::description;
-use crate::error::Error;
+use crate::error::{Error, Misuse};
 use crate::medium;
 use crate::under_way::ConversionRefusal;
 use crate::unlock::VolumeFormat;
@@ -214,6 +214,9 @@ struct Decryption;
 
 /// Looks whether the volume can become the file system in it.
 pub(super) fn decryption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
+    if !request.sources.password.keyfiles.is_empty() || request.sources.password.pim.is_some() {
+        return Err(Misuse::NoKeyfiles.into());
+    }
     let (from, bytes) = seen(request)?;
     let both = [from, Contents::of(None)];
     let mut plan = ConversionPlan::new(request, ConversionKind::Decryption, both, request.journal()?)?;

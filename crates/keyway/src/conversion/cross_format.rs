@@ -83,7 +83,7 @@ impl Job for ToBitLocker {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let (request, choice) = (with.request, &self.new.protectors);
         let path = &*request.path;
-        let secrets = request.sources.veracrypt_key(path, with.secrets)?;
+        let secrets = request.sources.veracrypt_key(path, &request.arguments, with.secrets, with.progress)?;
         let store = claim(path)?;
         let unlock_request = request.arguments.veracrypt_request(&secrets, None, None, &with.progress);
         let opened = unlock(&store, &unlock_request).map_err(|e| request.said(e))?;

@@ -20,6 +20,24 @@ pub(super) struct LostList {
 }
 
 impl LostList {
+    /// Refuses a file that is there and is no such list.
+    pub(super) fn check(request: &ConversionRequest) -> Result<(), Error> {
+        let Some(path) = request.skip_unreadable.as_deref().filter(|path| path.exists()) else {
+            return Ok(());
+        };
+        let begins = || {
+            let mut begins = Vec::new();
+            if path.is_file() {
+                File::open(path)?.take(TITLE.len() as u64).read_to_end(&mut begins)?;
+            }
+            match begins.is_empty() && path.is_file() || begins == TITLE.as_bytes() {
+                true => Ok(()),
+                false => Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is something else in it")),
+            }
+        };
+        begins().map_err(|e| Error::system("write", path, e))
+    }
+
     /// Opens the list that was asked for, or makes it. A line says where in the volume, how many bytes, and where on the medium.
     pub(super) fn of(request: &ConversionRequest) -> Result<Option<Self>, Error> {
         let Some(path) = &request.skip_unreadable else { return Ok(None) };

@@ -168,7 +168,10 @@ impl ConversionRequest {
 
 /// Two secrets, or one that is read for each of the two volumes.
 pub(super) fn read_twice(first: &PasswordSource, second: &PasswordSource) -> Result<(), Error> {
-    one_standard_input([first, second]).map_err(|_| ConversionRefusal::OneStandardInput.into())
+    match first.uses_stdin() && second.uses_stdin() {
+        true => Err(ConversionRefusal::OneStandardInput.into()),
+        false => one_standard_input([first, second]),
+    }
 }
 
 impl NewVolume {

@@ -9,10 +9,11 @@ use super::plan::ConversionPlan;
 use super::request::{ConversionRequest, Goal};
 use super::{bitlocker, claim, cross_format, resume, veracrypt};
 use crate::error::Error;
+use crate::key_file::{must_be_new, must_have_folder};
 use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
-use crate::secrets::Secrets;
+use crate::secrets::{Secrets, one_standard_input};
 use crate::under_way::{ConversionRefusal, JournalFile, Watch, speed};
 use crate::unlock::{Family, UnlockArguments};
 use keyway_convert::Stopped;
@@ -42,6 +43,15 @@ pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conver
         claim::refuse_if_begun(path)?;
         claim::refuse_if_used(path)?;
     }
+    one_standard_input([&request.sources.password])?;
+    one_standard_input([&request.new])?;
+    for new in request.journal.iter().chain(&request.skip_unreadable) {
+        must_have_folder(new)?;
+    }
+    if let (Some(journal), false) = (&request.journal, matches!(request.goal, Goal::Resume)) {
+        must_be_new(journal)?;
+    }
+    LostList::check(request)?;
     let (plan, job) = match &request.goal {
         Goal::Encrypt(new) if new.format == Some(Family::BitLocker) => bitlocker::encryption(request, new)?,
         Goal::Encrypt(new) => veracrypt::encryption(request, new)?,

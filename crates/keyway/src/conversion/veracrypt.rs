@@ -6,6 +6,7 @@ use super::outcome::{EncryptedSpace, Made};
 use super::plan::{Contents, ConversionLoss, ConversionPlan, HeaderSpace};
 use super::request::{ConversionRequest, NewVolume};
 use super::space::{MakingRoom, elsewhere, end_in, end_of, file_system};
+use crate::detect::must_be_noise;
 use crate::error::Error;
 use crate::medium;
 use crate::secrets::{Wanted, one_standard_input};
@@ -148,6 +149,7 @@ pub(super) fn reencryption(
     new: &NewVolume,
 ) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
     let cipher = checked(request, new)?;
+    must_be_noise(&request.path, &request.arguments)?;
     new.check_free_space(request)?;
     let both = [Contents::volume(VERACRYPT), Contents::encrypted_by(VERACRYPT, cipher)];
     let mut plan = ConversionPlan::new(request, ConversionKind::Reencryption, both, request.journal()?)?;
@@ -174,7 +176,8 @@ fn open(with: &With<'_>, secret: &Secrets) -> Result<(FileStore, Unlocked), Erro
 impl Job for Reencryption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let (request, subject) = (with.request, with.request.subject());
-        let old = request.sources.veracrypt_key(&request.path, with.secrets)?;
+        let old =
+            request.sources.veracrypt_key(&request.path, &request.arguments, with.secrets, with.progress)?;
         let other = match request.new.is_given() {
             true => Some(request.new.read(Wanted::NewPassword, &subject, with.secrets)?),
             false => None,
@@ -192,6 +195,7 @@ struct Decryption;
 
 /// Looks whether the volume can become the file system in it.
 pub(super) fn decryption(request: &ConversionRequest) -> Result<(ConversionPlan, Box<dyn Job>), Error> {
+    must_be_noise(&request.path, &request.arguments)?;
     let both = [Contents::volume(VERACRYPT), Contents::of(None)];
     let mut plan = ConversionPlan::new(request, ConversionKind::Decryption, both, request.journal()?)?;
     plan.full_journal |= medium::is_slow_to_scatter(&request.path);
@@ -203,7 +207,8 @@ pub(super) fn decryption(request: &ConversionRequest) -> Result<(ConversionPlan,
 impl Job for Decryption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let request = with.request;
-        let secrets = request.sources.veracrypt_key(&request.path, with.secrets)?;
+        let secrets =
+            request.sources.veracrypt_key(&request.path, &request.arguments, with.secrets, with.progress)?;
         let (store, opened) = open(with, &secrets)?;
         let planned = veracrypt::decryption(&store, &opened, with.plan.journal.file());
         let planned = with.as_asked(planned.map_err(|e| request.said(e))?)?;

@@ -1,6 +1,7 @@
 //! Where a new volume goes.
 
 use crate::error::{Error, Misuse, about};
+use crate::key_file::must_have_folder;
 use keyway_volume::veracrypt::{CreateError, Existing, Space, Target};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ impl NewPlace {
         if path.exists() && !replace {
             return Err(Error::from(CreateError::Exists(path.clone())).at(&path));
         }
+        must_have_folder(&path)?;
         Ok(Self { path, bytes: Some(bytes), replaces: replace })
     }
 

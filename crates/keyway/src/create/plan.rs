@@ -15,7 +15,7 @@ use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
 use keyway_volume::bitlocker::{self, Guid, Method, RecoveryPassword};
-use keyway_volume::veracrypt::CreateError;
+use keyway_volume::veracrypt::{self, CreateError};
 use keyway_volume::{HashName, Secrets as VeraCryptSecret};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -237,6 +237,7 @@ impl CreateRequest {
             true => None,
             false => Some(NewPlace::find(&self.path, self.bytes, self.replace)?),
         };
+        self.check_size(place.as_ref())?;
         let loses = match &place {
             None => Some(CreateLoss::OuterEnd),
             Some(place) if place.is_device() => Some(CreateLoss::Device),
@@ -259,6 +260,25 @@ impl CreateRequest {
             request: self,
             place,
         })
+    }
+
+    /// What can be said of the sizes of a file: a device is measured when it is claimed.
+    fn check_size(&self, place: Option<&NewPlace>) -> Result<(), Error> {
+        let size = match place {
+            Some(place) => place.bytes,
+            None => self.path.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len()),
+        };
+        let Some(size) = size else { return Ok(()) };
+        let refused = match (self.format, self.hidden_bytes) {
+            (Family::BitLocker, _) if size < bitlocker::SMALLEST_VOLUME => {
+                let least = bitlocker::SMALLEST_VOLUME;
+                return Err(about(&self.path)(bitlocker::CreateError::TooSmall { size, least }));
+            }
+            (Family::BitLocker, _) => Ok(()),
+            (Family::VeraCrypt, Some(hidden)) => veracrypt::check_hidden_size(size, hidden),
+            (Family::VeraCrypt, None) => veracrypt::check_size(size, 512),
+        };
+        refused.map_err(about(&self.path))
     }
 
     fn veracrypt(&self) -> Result<(String, HashName, PlannedDetails), Error> {

@@ -1,7 +1,7 @@
 //! What shall open a new BitLocker volume, and the files that its keys are written to.
 
 use crate::error::{Error, Misuse};
-use crate::key_file::{NewKeyFile, must_be_new};
+use crate::key_file::{NewKeyFile, must_be_folder, must_be_new};
 use crate::secrets::{PasswordSource, Secrets, Subject, Wanted};
 use keyway_attach::path_text;
 use keyway_volume::bitlocker::{
@@ -52,6 +52,7 @@ impl ProtectorOptions {
         if !self.password && !self.recovery_password && self.startup_key_folder.is_none() {
             return Err(Error::from(CreateError::NoProtector).at(path));
         }
+        self.startup_key_folder.as_deref().map_or(Ok(()), must_be_folder)?;
         self.recovery_file.as_deref().map_or(Ok(()), must_be_new)
     }
 

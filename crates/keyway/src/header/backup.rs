@@ -3,6 +3,7 @@
 use super::family::family;
 use crate::detect::must_be_noise;
 use crate::error::{Error, Misuse};
+use crate::key_file::must_have_folder;
 use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::secrets::{PasswordSource, Subject, Wanted, one_standard_input};
@@ -77,6 +78,7 @@ pub fn backup<'a>(
         return Err(volume.said(CreateError::Exists(file.to_owned())));
     }
     one_standard_input(std::iter::once(&volume.sources.password).chain(&hidden))?;
+    must_have_folder(file)?;
     let (path, file) = (volume.path.clone(), file.to_owned());
     Ok(BackupPlan { volume: path, format, file, hidden: hidden.is_some(), locked: volume, inner: hidden })
 }

@@ -87,7 +87,10 @@ pub fn restore<'a>(
     file.map_or(Ok(()), medium::must_exist)?;
     let from = match (format, file) {
         (Family::BitLocker, Some(file)) => Origin::BitLocker(Box::new(HeaderBackup::read(file)?)),
-        (_, Some(file)) => Origin::File(file),
+        (_, Some(file)) => {
+            veracrypt::check_backup(file).map_err(|e| volume.said(e))?;
+            Origin::File(file)
+        }
         (_, None) => Origin::Copy,
     };
     let (path, file) = (volume.path.clone(), file.map(Path::to_owned));

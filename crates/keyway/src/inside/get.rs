@@ -1,9 +1,10 @@
 //! Files out of a volume: to new ones here, or to somebody who takes their bytes.
 
-use super::{InsideVolume, NotDone, absolute, lossy};
+use super::{InsideVolume, NotDone, absolute, in_json};
 use crate::error::{Error, Misuse};
+use crate::key_file::must_have_folder;
 use crate::log_file;
-use keyway_fs::files::Taken;
+use keyway_fs::files::{FilesError, Pattern, Taken};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -14,21 +15,43 @@ use std::path::{Path, PathBuf};
 pub struct Destination {
     folder: PathBuf,
     name: OsString,
+    /// It is the name that the thing has in the volume.
+    own: bool,
 }
 
 impl Destination {
     /// What a person means by `to`: a folder that is there, in which it gets its `own` name, or a new name.
     ///
     /// # Errors
-    /// It has no name of its own, or `to` ends in none.
+    /// It has no name of its own, or `to` ends in none; there is something of that name, or no folder for it.
     pub fn find(to: &Path, own: Option<&OsStr>) -> Result<Self, Error> {
+        let found = Self::meant(to, own)?;
+        let path = found.folder.join(&found.name);
+        must_have_folder(&path)?;
+        // Through a link as well: nothing is overwritten.
+        match path.symlink_metadata() {
+            // Of what matches a pattern each has its own name.
+            Ok(about) if found.own || !about.is_dir() => Err(FilesError::InTheWay(path).into()),
+            _ => Ok(found),
+        }
+    }
+
+    /// The same; none for `-`, which is standard output.
+    ///
+    /// # Errors
+    /// As [`Destination::find`].
+    pub fn named(to: &Path, own: Option<&OsStr>) -> Result<Option<Self>, Error> {
+        if to == Path::new("-") { Ok(None) } else { Self::find(to, own).map(Some) }
+    }
+
+    fn meant(to: &Path, own: Option<&OsStr>) -> Result<Self, Error> {
         if to.is_dir() {
             let name = own.ok_or(Misuse::NeedsNewFolder)?.to_owned();
-            return Ok(Self { folder: to.to_owned(), name });
+            return Ok(Self { folder: to.to_owned(), name, own: true });
         }
         let name = to.file_name().ok_or_else(|| Misuse::NoNewName(to.to_owned()))?.to_owned();
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self { folder: folder.to_owned(), name })
+        Ok(Self { folder: folder.to_owned(), name, own: false })
     }
 
     /// The folder.
@@ -42,13 +65,13 @@ impl Destination {
 #[non_exhaustive]
 pub struct Copied {
     /// The volume.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "in_json")]
     pub volume: PathBuf,
     /// The file or folder in it.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "in_json")]
     pub path: PathBuf,
     /// Where it is now.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "in_json")]
     pub to: PathBuf,
     /// Files.
     pub files: u64,
@@ -66,7 +89,8 @@ pub struct Copied {
 }
 
 impl InsideVolume {
-    /// Copies a file, or a folder with everything in it. What is left out or can't be read is told as it comes, and the
+    /// Copies a file, or a folder with everything in it; or, where there is none of that name and it has wildcards, all that
+    /// matches it, into a folder that is made where it isn't there. What is left out or can't be read is told as it comes, and the
     /// rest goes on. Nothing is overwritten, and no name in the volume leads out of the folder that is made.
     ///
     /// # Errors
@@ -93,23 +117,39 @@ impl InsideVolume {
         tell: &mut dyn FnMut(&NotDone),
     ) -> Result<Copied, Error> {
         let about = self.about();
-        let found = self.files.find(path).map_err(&about)?;
+        let found = match self.files.find(path) {
+            Ok(found) => Ok(found),
+            // A name that is there is meant as it is written, whatever it holds.
+            Err(FilesError::NotFound(_)) if Pattern::is_one(path) => Err(Pattern::new(path).map_err(&about)?),
+            Err(e) => return Err(about(e)),
+        };
+        let to = match (&found, to.own) {
+            (Err(_), true) => to.folder.clone(),
+            _ => to.folder.join(&to.name),
+        };
         let (mut left_out, mut failed) = (Vec::new(), Vec::new());
         let mut note = |list: &mut Vec<NotDone>, path: &Path, reason: String| {
             let one = NotDone { path: path.to_owned(), reason };
             tell(&one);
             list.push(one);
         };
-        let got = self.files.get(&found, &to.folder, &to.name, &mut |taken| match taken {
+        let mut tell = |taken: Taken<'_>| match taken {
             Taken::Made(_) => {}
             Taken::LeftOut(path, why) => note(&mut left_out, path, why.to_owned()),
             Taken::Failed(path, e) => note(&mut failed, path, e.to_string()),
-        });
+        };
+        let got = match &found {
+            Ok(found) => {
+                let folder = to.parent().unwrap_or(Path::new(""));
+                self.files.get(found, folder, to.file_name().unwrap_or_default(), &mut tell)
+            }
+            Err(pattern) => self.files.get_matching(pattern, &to, &mut tell),
+        };
         let (got, is_complete) = got.map_err(&about)?;
         Ok(Copied {
             volume: self.volume.clone(),
             path: absolute(path),
-            to: to.folder.join(&to.name),
+            to,
             files: got.files,
             folders: got.folders,
             bytes: got.bytes,

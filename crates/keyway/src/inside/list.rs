@@ -1,6 +1,6 @@
 //! What is in a folder, and in the folders in it.
 
-use super::{InsideVolume, NotDone, absolute, lossy};
+use super::{InsideVolume, NotDone, absolute, in_json};
 use crate::error::Error;
 use keyway_fs::files::{Entry, EntryKind, Files, FilesError, Problem, utc};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct Listing {
     /// The file system's name.
     pub filesystem: &'static str,
     /// The folder, from the root.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "in_json")]
     pub path: PathBuf,
     /// What is in it.
     pub entries: Vec<ListedFile>,
@@ -35,10 +35,10 @@ pub struct Listing {
 #[non_exhaustive]
 pub struct ListedFile {
     /// Its name as it is stored: anything.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "in_json")]
     pub name: OsString,
     /// Its path below the folder that is listed.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "in_json")]
     pub path: PathBuf,
     /// "file", "folder", "link" or "other".
     pub kind: &'static str,

@@ -7,11 +7,12 @@ mod trial;
 
 pub use get::{Copied, Destination};
 pub use list::{ListedFile, Listing};
-pub use put::{NewFile, PutPlan};
+pub use put::{NewFiles, PutPlan};
 
 use crate::error::{Error, about};
 use crate::locked::LockedVolume;
 use crate::volume::{Volume, files_in};
+use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_fs::files::{Files, FilesError};
 use keyway_store::Caching;
@@ -35,7 +36,7 @@ pub struct InsideVolume {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotDone {
     /// Its path.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "in_json")]
     pub path: PathBuf,
     /// Why.
     pub reason: String,
@@ -69,7 +70,7 @@ fn absolute(path: &[std::ffi::OsString]) -> PathBuf {
     Path::new("/").join(path.iter().collect::<PathBuf>())
 }
 
-/// JSON is text, and names need not be.
-fn lossy<S: Serializer>(text: impl AsRef<OsStr>, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&text.as_ref().to_string_lossy())
+/// JSON is text, and names need not be: then they are their bytes.
+fn in_json<S: Serializer>(text: impl AsRef<OsStr>, to: S) -> Result<S::Ok, S::Error> {
+    path_text::value(Path::new(text.as_ref())).serialize(to)
 }

@@ -192,8 +192,11 @@ pub(crate) fn recovery_file(path: &Path, id: Guid, password: &RecoveryPassword) 
     Ok(file)
 }
 
-/// Other volumes have one secret, which is changed.
-pub(super) fn only_bitlocker(volume: &LockedVolume<'_>) -> Result<(), Error> {
+/// Refuses other volumes, which have one secret, to be changed.
+///
+/// # Errors
+/// It is no BitLocker volume, or can't be looked at.
+pub fn only_bitlocker(volume: &LockedVolume<'_>) -> Result<(), Error> {
     match volume.family()? {
         Family::BitLocker => Ok(()),
         Family::VeraCrypt => Err(Misuse::OneSecret(volume.path.clone()).into()),

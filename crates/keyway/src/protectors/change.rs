@@ -3,8 +3,9 @@
 use super::bitlocker::{Added, NewSecret, Protectors, only_bitlocker};
 use super::tpm::NewTpmProtector;
 use super::veracrypt::{ChangedSecret, SecretChange, change_secret};
+use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::error::{Error, Misuse};
-use crate::key_file::must_be_new;
+use crate::key_file::{must_be_folder, must_be_new};
 use crate::locked::LockedVolume;
 use crate::log_file;
 use crate::secrets::{NewTpmSource, PasswordSource, Subject, Wanted, one_standard_input};
@@ -219,6 +220,7 @@ pub fn change<'a>(
         }
         volume.must_be_free(Access::ReadWrite)?;
         one_standard_input([&volume.sources.password, &secret.secret])?;
+        must_be_noise(&volume.path, &volume.arguments)?;
         plan.secret = Some(secret.clone());
         plan.step = Step::Secret(volume, secret);
         return Ok(plan);
@@ -294,14 +296,38 @@ impl ProtectorRequest {
             Self::Add { kind, to, secret, tpm } => {
                 let pin = PasswordSource { password: tpm.pin.clone(), ..PasswordSource::new() };
                 one_standard_input([own, secret, &pin])?;
-                may_be_new(*kind, to.as_deref(), secret)
+                may_be_new(*kind, to.as_deref(), secret)?;
+                #[cfg(feature = "tpm")]
+                if kind.needs_tpm() {
+                    tpm.open()?;
+                }
+                Ok(())
             }
             Self::Change { secret, .. } if secret.hash.is_some() || secret.no_keyfiles => {
                 Err(Misuse::OneDerivation.into())
             }
-            Self::Change { secret, .. } => one_standard_input([own, &secret.secret]),
-            Self::Remove { .. } | Self::Suspend | Self::Resume => Ok(()),
+            Self::Change { id, to, secret } => {
+                one_standard_input([own, &secret.secret])?;
+                let kind = match id {
+                    Some(id) => kind_of(volume, *id)?,
+                    None => Some(Protection::Password),
+                };
+                kind.map_or(Ok(()), |kind| may_be_new(kind, to.as_deref(), &secret.secret))
+            }
+            Self::Remove { id, .. } => kind_of(volume, *id).map(drop),
+            Self::Suspend | Self::Resume => Ok(()),
         }
+    }
+}
+
+/// What a protector is, as far as that lies open: nothing of one whose metadata has to be looked for.
+fn kind_of(volume: &LockedVolume<'_>, id: Guid) -> Result<Option<Protection>, Error> {
+    let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) else {
+        return Ok(None);
+    };
+    match seen.info.key_protectors.iter().find(|protector| protector.id == id) {
+        Some(found) => Ok(Some(found.kind)),
+        None => Err(volume.said(ChangeError::NoSuchProtector(id))),
     }
 }
 
@@ -309,15 +335,14 @@ impl ProtectorRequest {
 fn may_be_new(kind: Protection, to: Option<&Path>, password: &PasswordSource) -> Result<(), Error> {
     use Protection as P;
     match kind {
-        P::StartupKey | P::TpmStartupKey | P::TpmPinStartupKey if to.is_none() => {
-            Err(Misuse::NoFolder.into())
+        P::StartupKey | P::TpmStartupKey | P::TpmPinStartupKey => {
+            to.map_or_else(|| Err(Misuse::NoFolder.into()), must_be_folder)
         }
         P::RecoveryPassword => to.map_or(Ok(()), must_be_new),
         P::Password if !password.keyfiles.is_empty() || password.pim.is_some() => {
             Err(Misuse::PasswordOnly.into())
         }
-        P::Password | P::StartupKey => Ok(()),
-        P::Tpm | P::TpmPin | P::TpmStartupKey | P::TpmPinStartupKey => Ok(()),
+        P::Password | P::Tpm | P::TpmPin => Ok(()),
         other => Err(Misuse::Unchangeable(other).into()),
     }
 }

@@ -12,7 +12,7 @@ mod list;
 mod tpm;
 mod veracrypt;
 
-pub use bitlocker::{Protectors, SavedRecovery};
+pub use bitlocker::{Protectors, SavedRecovery, only_bitlocker};
 pub(crate) use change::digits;
 pub use change::{
     ProtectionStatus, ProtectorOutcome, ProtectorPlan, ProtectorRequest, RemovedProtector, SetProtector,

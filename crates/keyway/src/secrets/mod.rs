@@ -9,16 +9,19 @@ mod bitlocker;
 mod password;
 mod question;
 mod tpm;
+mod variants;
 
 pub use bitlocker::recovery_in;
 pub use password::{PasswordSource, SecretFrom, one_standard_input};
 pub use question::{Question, Secrets, Subject, Wanted};
 pub use tpm::{NewTpmSource, TpmSource};
+pub use variants::Variant;
 
 use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::error::{Error, Misuse};
 use crate::progress::Progress;
 use crate::unlock::{Family, Key, UnlockArguments};
+use keyway_secret::SecretBytes;
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
 use std::ffi::{OsStr, OsString};
@@ -38,12 +41,20 @@ pub struct Sources {
     pub startup_key: Option<PathBuf>,
     /// A TPM that is asked for the key.
     pub tpm: Option<TpmSource>,
+    /// A password that is wrong is tried in other spellings, each of which takes as long as the password itself.
+    pub tries_variants: bool,
 }
 
 impl Sources {
     /// Nothing was named.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, where a password that is wrong is tried in other spellings, or is not.
+    #[must_use]
+    pub fn in_variants(self, tries_variants: bool) -> Self {
+        Self { tries_variants, ..self }
     }
 
     /// Whether anything was named.
@@ -77,7 +88,7 @@ impl Sources {
                 if !self.names_bitlocker() {
                     must_be_noise(path, arguments)?;
                 }
-                self.veracrypt_key(path, secrets).map(Key::VeraCrypt)
+                self.veracrypt_key(path, arguments, secrets, progress).map(Key::VeraCrypt)
             }
             Family::BitLocker => self.bitlocker_key(path, arguments, secrets, progress).map(Key::BitLocker),
         }
@@ -87,11 +98,22 @@ impl Sources {
     ///
     /// # Errors
     /// As [`Sources::key`].
-    pub fn veracrypt_key(&self, path: &Path, secrets: &dyn Secrets) -> Result<VeraCryptSecret, Error> {
+    pub fn veracrypt_key(
+        &self,
+        path: &Path,
+        arguments: &UnlockArguments,
+        secrets: &dyn Secrets,
+        progress: &dyn Progress,
+    ) -> Result<VeraCryptSecret, Error> {
         if self.names_bitlocker() {
             return Err(Misuse::NotBitLocker(path.to_owned()).into());
         }
-        self.password.read(Wanted::Password, &Subject::Volume(path.to_owned()), secrets)
+        let secret = self.password.read(Wanted::Password, &Subject::Volume(path.to_owned()), secrets)?;
+        let with = |password, keyfiles, pim| VeraCryptSecret { password, keyfiles, pim };
+        let VeraCryptSecret { password, keyfiles, pim } = secret;
+        let key = |password| Key::VeraCrypt(with(password, keyfiles.clone(), pim));
+        let password = self.spelled(path, arguments, password, &key, progress)?;
+        Ok(with(password, keyfiles.clone(), pim))
     }
 
     /// The same of a volume that is known to be a BitLocker one.
@@ -105,6 +127,15 @@ impl Sources {
         secrets: &dyn Secrets,
         progress: &dyn Progress,
     ) -> Result<Vec<Secret>, Error> {
-        self.bitlocker_key_of(path, secrets, || look_at_bitlocker(path, arguments, progress))
+        let mut all =
+            self.bitlocker_key_of(path, secrets, || look_at_bitlocker(path, arguments, progress))?;
+        for secret in &mut all {
+            if let Secret::Password(password) = secret {
+                let key = |password| Key::BitLocker(vec![Secret::Password(password)]);
+                let given = SecretBytes::copy_of(password);
+                *password = self.spelled(path, arguments, given, &key, progress)?;
+            }
+        }
+        Ok(all)
     }
 }

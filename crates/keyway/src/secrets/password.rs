@@ -3,7 +3,7 @@
 use super::question::{Question, Secrets, Subject, Wanted};
 use crate::error::{Error, Misuse};
 use keyway_secret::SecretBytes;
-use keyway_volume::Secrets as VeraCryptSecret;
+use keyway_volume::{Secrets as VeraCryptSecret, check_keyfile, check_pim};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -61,6 +61,22 @@ impl PasswordSource {
         self.keyfiles.iter().map(absolute).collect()
     }
 
+    /// Looks whether what it names is there: the password's file, keyfiles, and a PIM that there can be.
+    ///
+    /// # Errors
+    /// It isn't, or can't be read.
+    pub fn check(&self) -> Result<(), Error> {
+        self.keyfiles.iter().try_for_each(|path| check_keyfile(path))?;
+        check_pim(self.pim)?;
+        match &self.password {
+            // A pipe gives what it has once.
+            Some(SecretFrom::File(path)) if !path.exists() || path.is_file() => {
+                File::open(path).map(drop).map_err(|e| Error::system("open", path, e))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Reads it. A password that wasn't named is asked for; where nobody answers, keyfiles alone will do.
     ///
     /// # Errors
@@ -71,6 +87,7 @@ impl PasswordSource {
         subject: &Subject,
         secrets: &dyn Secrets,
     ) -> Result<VeraCryptSecret, Error> {
+        self.check()?;
         let password = match &self.password {
             Some(from) => from.read()?,
             None => match secrets.answer(&Question { wanted, subject })? {
@@ -123,15 +140,17 @@ pub(super) fn standard_input() -> io::Result<File> {
     io::stdin().as_fd().try_clone_to_owned().map(File::from)
 }
 
-/// Refuses two secrets from one standard input.
+/// Refuses two secrets from one standard input, and any that can't be read: before anybody is asked for one.
 ///
 /// # Errors
-/// There are two.
-pub fn one_standard_input<'a>(sources: impl IntoIterator<Item = &'a PasswordSource>) -> Result<(), Error> {
-    if sources.into_iter().filter(|source| source.uses_stdin()).count() > 1 {
+/// There are two, or as [`PasswordSource::check`]. Which comes from where is looked at first.
+pub fn one_standard_input<'a>(
+    sources: impl IntoIterator<Item = &'a PasswordSource> + Clone,
+) -> Result<(), Error> {
+    if sources.clone().into_iter().filter(|source| source.uses_stdin()).count() > 1 {
         return Err(Misuse::OneStandardInput.into());
     }
-    Ok(())
+    sources.into_iter().try_for_each(PasswordSource::check)
 }
 
 fn read_password(reader: impl Read, from: &Path) -> Result<SecretBytes, Error> {

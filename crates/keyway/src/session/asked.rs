@@ -58,7 +58,7 @@ fn hear(
     let (begins, begun) = std::sync::mpsc::sync_channel(1);
     std::thread::spawn(move || {
         // It outlives the moment at which this process can still give anything up.
-        let _ = begins.send(if confined { give_up_paths(None) } else { Ok(()) });
+        let _ = begins.send(if confined { give_up_paths() } else { Ok(()) });
         let gone = matches!(input.read(&mut [0]), Ok(0));
         if gone && !unlocked.load(Ordering::Acquire) {
             abandoned();

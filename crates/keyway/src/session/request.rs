@@ -6,6 +6,7 @@ use super::in_use::{refuse_if_open, refuse_if_taken};
 use super::mount_point::mount_point_to_be;
 use super::plan::{AttachChoice, SessionPlan};
 use crate::error::{Error, Misuse};
+use crate::key_file::must_be_new;
 use crate::medium;
 use crate::unlock::UnlockArguments;
 use keyway_attach::nbd::Certificates;
@@ -14,6 +15,7 @@ use keyway_attach::session::{
 };
 use keyway_attach::{AttachError, LocalUsers, dmcrypt, ublk};
 use keyway_engine::Access;
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 /// The way to attach a volume.
@@ -116,6 +118,12 @@ impl AttachRequest {
         let mut plan = SessionPlan::new(&self.volume, self.arguments.clone(), way)?;
         if let Attachment::Nbd(NbdAddress::Tls { certificates, .. }) = &plan.way.attachment {
             Certificates::from_folder(certificates).map_err(AttachError::from)?;
+        }
+        if let Attachment::VhostUser(Some(socket)) | Attachment::Nbd(NbdAddress::Unix(socket)) =
+            &plan.way.attachment
+        {
+            let there = socket.symlink_metadata().is_ok_and(|about| about.file_type().is_socket());
+            if there { Ok(()) } else { must_be_new(socket) }?;
         }
         if let Some(at) = open_port.filter(|at| !at.ip().is_loopback()) {
             let by_nvme = matches!(plan.way.attachment, Attachment::NvmeTcp(_));

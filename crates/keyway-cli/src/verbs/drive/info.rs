@@ -38,7 +38,7 @@ fn list_all(devices: &[PathBuf], out: Output) -> Result<(), Failure> {
             let state = drive.reason.clone().unwrap_or_else(|| state(drive.state).to_owned());
             let on_it = drive.contents.as_ref().map(ToString::to_string).unwrap_or_default();
             let (device, model, firmware) = (&drive.device, text(&drive.model), text(&drive.firmware));
-            vec![device.display().to_string(), model, firmware, standard, method, state, on_it]
+            vec![shown(device), model, firmware, standard, method, state, on_it]
         });
         table(&["device", "model", "firmware", "standard", "encryption", "state", "on it"], usize::MAX, cells)
     })

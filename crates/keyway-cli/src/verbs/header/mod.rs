@@ -77,7 +77,7 @@ fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
     let volume = args.on.target.locked()?;
     let plan = header::restore(&volume, args.file.as_deref(), args.force)?;
     let what = if plan.format == Family::BitLocker { "metadata" } else { "header" };
-    let question = format!("The {what} of {} will be overwritten.", plan.volume.display());
+    let question = format!("The {what} of {} will be overwritten.", shown(&plan.volume));
     let words = |done: &Restored| {
         let headers = done.restored.iter().filter_map(|part| match part {
             RestoredPart::Header(place) => Some(place.to_string()),
@@ -92,7 +92,7 @@ fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
 fn repair(args: &TargetArgs, out: Output) -> Result<(), Failure> {
     let volume = args.target.locked()?;
     let plan = header::repair(&volume)?;
-    let path = plan.volume.display();
+    let path = shown(&plan.volume);
     let question = format!(
         "The first sector of {path} will be overwritten. Do that only if it was a BitLocker volume, and nothing else since."
     );

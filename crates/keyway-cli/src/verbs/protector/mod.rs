@@ -33,10 +33,8 @@ fn change(args: &TargetArgs, request: ProtectorRequest, out: Output) -> Result<(
     volume.must_be_free(Access::ReadWrite)?;
     // Before anyone types a password.
     if matches!(request, ProtectorRequest::Suspend) && !args.dry.dry_run {
-        let path = volume.path.display();
-        out.confirm(&format!(
-            "Anybody who gets hold of {path} will be able to read it until its protection is resumed."
-        ))?;
+        protectors::only_bitlocker(&volume)?;
+        out.confirm(&said("protector suspends", &json!({"path": in_json(&volume.path)})))?;
     }
     let plan = protectors::change(&volume, request)?;
     out.warnings(&plan.warnings);

@@ -10,6 +10,7 @@ use keyway_fs::resize::ResizeToolError;
 use keyway_store::Operation;
 use keyway_sys::Use;
 use keyway_volume::bitlocker::{BitLockerError, EntryTooLong, NotConvertible, ReadOnly};
+use keyway_volume::looks::Looks;
 use keyway_volume::veracrypt::RandomError;
 use keyway_volume::{VolumeError, bitlocker, veracrypt};
 use std::path::PathBuf;
@@ -48,7 +49,7 @@ pub(super) fn converting() -> Vec<Failure> {
         E::Headers(veracrypt::CreateError::PimTooLarge(99_999)),
         E::Headers(veracrypt::CreateError::ReadBack),
         E::Headers(veracrypt::CreateError::Volume(VolumeError::NoSecret)),
-        E::BitLocker(BitLockerError::WrongPassword(Vec::new())),
+        E::BitLocker(BitLockerError::WrongPassword(Vec::new(), Looks::default())),
         E::Metadata(bitlocker::CreateError::NoProtector),
         E::TooLong(EntryTooLong(70_000)),
         E::NotConvertible(NotConvertible::Bitmaps),

@@ -13,6 +13,7 @@ use keyway_fs::mkfs::FileSystem;
 use keyway_fs::resize::ResizeToolError;
 use keyway_tpm::{Address, Pcrs};
 use keyway_volume::bitlocker::{BitLockerError, Guid, Protection};
+use keyway_volume::looks::Looks;
 use keyway_volume::{HashName, veracrypt};
 
 pub(super) fn library() -> Vec<Failure> {
@@ -21,7 +22,14 @@ pub(super) fn library() -> Vec<Failure> {
     let size = |error: ResizeError| Error::Resizing(error);
     let answer = Failure::usage("nobody answered", "say --yes").kind(keyway_error::Kind::Declined);
     failures![
-        at(Error::BitLocker(BitLockerError::WrongPassword(Vec::new()))),
+        Error::NoVariant {
+            count: 11,
+            error: Box::new(at(Error::BitLocker(BitLockerError::WrongPassword(
+                Vec::new(),
+                Looks::default()
+            ))))
+        },
+        at(Error::BitLocker(BitLockerError::WrongPassword(Vec::new(), Looks::default()))),
         at(Error::Create(veracrypt::CreateError::Exists(v()))),
         at(Error::answer(answer.clone())),
         Error::answer(answer),
@@ -114,7 +122,9 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::Unproven { address: [0, 0, 0, 0].into(), by_nvme: true },
         Misuse::NeedsNewFolder,
         Misuse::NoNewName("..".into()),
-        Misuse::PutNotAFile("folder".into()),
+        Misuse::PutNotAFile("pipe".into()),
+        Misuse::PutIntoFolder("/letter.pdf".into()),
+        Misuse::TooMuchToPut("folder".into()),
         TourError::Differ("what was written and what was read"),
         Error::CanOnlyBeRead(Box::new(Error::System { doing: "open", path: v(), source: io(13) })),
     ]

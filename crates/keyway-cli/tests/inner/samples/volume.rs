@@ -13,6 +13,7 @@ use keyway_volume::bitlocker::{
     BitLockerError, BlockFault, BootFault, CopyFault, EntryTooLong, Impossible, NotABackup, ProtectError,
     Protection, RecoveryFault, RewriteError, StartupKeyFault,
 };
+use keyway_volume::looks::Looks;
 use keyway_volume::veracrypt::{
     HeaderFault, HeaderLocation, HeaderWriteFault, NoOuter, RandomError, SystemFault,
 };
@@ -27,9 +28,14 @@ pub(super) fn veracrypt() -> Vec<Failure> {
     use VolumeError as E;
     let damaged = |place, fault| E::DamagedHeader { place, fault };
     failures![
-        E::WrongSecret { argon2id_skipped: None },
-        E::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory) },
-        E::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost) },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::default() },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"SECRET") },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"\xef\xbb\xbf seCret\r") },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"s\0e\0") },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of(b"\xff") },
+        E::WrongSecret { argon2id_skipped: None, looks: Looks::of("u\u{308}".as_bytes()) },
+        E::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory), looks: Looks::default() },
+        E::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks: Looks::default() },
         E::WrongProtectionSecret,
         E::NoSecret,
         E::PasswordTooLong { bytes: 200, limit: 128 },
@@ -91,14 +97,17 @@ pub(super) fn bitlocker() -> Vec<Failure> {
         E::Unsupported(bitlocker::Unsupported::Pieces),
         E::NoSuchProtector { given: vec![Protection::Password], has: vec![Protection::StartupKey] },
         E::NoSecret(vec![Protection::Password]),
-        E::WrongPassword(Vec::new()),
-        E::WrongPassword(vec![(Protection::RecoveryPassword, id(7)), (Protection::TpmPin, id(9))]),
+        E::WrongPassword(Vec::new(), Looks::default()),
+        E::WrongPassword(
+            vec![(Protection::RecoveryPassword, id(7)), (Protection::TpmPin, id(9))],
+            Looks::default()
+        ),
         E::WrongRecoveryPassword(vec![id(1)]),
         E::OtherStartupKey { given: id(1), wanted: vec![id(2)] },
         E::WrongStartupKey(id(1)),
         E::WrongMasterKey,
         E::NotAStartupKey { path: "k.BEK".into(), fault: StartupKeyFault::Header },
-        E::NotUtf8,
+        E::NotUtf8(Looks::of(b"\xff")),
         E::Stopped,
         E::Store(failed(Operation::Read)),
         E::Layout(LayoutError::Empty),
@@ -174,7 +183,7 @@ pub(super) fn making() -> Vec<Failure> {
         B::Allocation(AllocationError::NoRoom),
         B::Allocation(AllocationError::Store(failed(Operation::Read))),
         B::Allocation(AllocationError::Unknown),
-        B::Volume(BitLockerError::WrongPassword(Vec::new())),
+        B::Volume(BitLockerError::WrongPassword(Vec::new(), Looks::default())),
         B::Layout(LayoutError::Empty),
         B::Cipher(CipherError::KernelMissing("avx512")),
         B::Store(failed(Operation::Write)),
@@ -238,7 +247,7 @@ pub(super) fn changing() -> Vec<Failure> {
         Change::NotSuspended,
         Change::NothingToResume,
         Change::OtherKind { id: id(1), has: Protection::Password, wanted: Protection::StartupKey },
-        Backup::Open(BitLockerError::WrongPassword(Vec::new())),
+        Backup::Open(BitLockerError::WrongPassword(Vec::new(), Looks::default())),
         Backup::Make(veracrypt::CreateError::Exists(v())),
         Backup::File { path: "b".into(), source: io(2) },
         Backup::OtherVolume { backup: id(1), present: id(2) },
@@ -248,7 +257,7 @@ pub(super) fn changing() -> Vec<Failure> {
         Backup::Write(RewriteError::Partly(failed(Operation::Write))),
         Backup::FirstSector(failed(Operation::Write)),
         Backup::FirstSector(lied()),
-        Resize::Open(BitLockerError::WrongPassword(Vec::new())),
+        Resize::Open(BitLockerError::WrongPassword(Vec::new(), Looks::default())),
         Resize::Unsupported("a To Go volume has one size", None),
         Resize::Size { wanted: 512, why: "the file or device is smaller" },
         Resize::Write(RewriteError::Partly(failed(Operation::Write))),

@@ -1,0 +1,192 @@
+//! Whatever can be known to be wrong is said before anybody is asked for a secret, or to say yes: by every verb that asks.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod cli_support;
+
+use cli_support::{Cli, PASSWORD, Typed};
+use std::fs;
+
+/// What nobody has to be asked to know, and a part of what is said of it.
+const WRONG: &[(&str, &str)] = &[
+    // Sizes, names, places.
+    ("create @new", "needs a size"),
+    ("create @new --size 10", "at least 299008"),
+    ("create @new --size 1000001", "512"),
+    ("create @new --size 1M --cipher rot13", "no cipher called"),
+    ("create @new --size 1M --hash md5", "no key derivation"),
+    ("create @new --size 1M --filesystem nosuch", "no file system called"),
+    ("create @nowhere/new --size 1M", "nowhere"),
+    ("create @folder --size 1M", "is a folder"),
+    ("create @v --size 1M", "already exists"),
+    ("create @new --size 12M --hidden 20M", "hidden"),
+    ("create @new --size 12M --hidden 100", "at least 40960"),
+    ("create @v --hidden 12M --yes", "hidden"),
+    ("create @v --hidden 12M", "hidden"),
+    ("create @new --size 1M --keyfile @missing", "missing"),
+    ("create @new --size 1M --keyfile @empty", "empty"),
+    ("create @new --size 1M --keyfile @folder", "folder"),
+    ("create @new --size 1M --pim 99999999", "PIM"),
+    ("create @new --size 1M --password-file @missing", "missing"),
+    ("create @new --size 12M --hidden 5M --hidden-password-file @missing", "missing"),
+    ("create @new --size 12M --hidden 5M --hidden-keyfile @missing", "missing"),
+    ("create @new --size 12M --hidden 5M --hidden-pim 99999999", "PIM"),
+    ("create @new --size 1M --format bitlocker", "67108864"),
+    ("create @new --size 64M --format bitlocker --cipher serpent", "no cipher called"),
+    ("create @new --size 64M --format bitlocker --hash sha512", "--hash"),
+    ("create @new --size 64M --format bitlocker --hidden 1M", "hidden"),
+    ("create @new --size 64M --format bitlocker --startup-key-out @missing", "missing"),
+    ("create @new --size 64M --format bitlocker --recovery-file @v", "File exists"),
+    ("create @new --size 64M --format bitlocker --recovery-file @nowhere/r", "nowhere"),
+    ("create @new --size 64M --format bitlocker --filesystem ext4", "ext4"),
+    ("create @new --size 64M --format bitlocker --no-password --no-recovery-password", "nothing would open"),
+    // Opening and serving.
+    ("open @missing", "missing"),
+    ("open @folder", "is a folder"),
+    ("open @small", "5 bytes"),
+    ("open @zeros", "zeros"),
+    ("open @v @nowhere/folder", "mkdir -p"),
+    ("open @v @small", "not a folder"),
+    ("open @v --keyfile @missing", "missing"),
+    ("open @v --pim 99999999", "PIM"),
+    ("open @v --password-file @missing", "missing"),
+    ("open @v --protect-hidden --read-only", "--protect-hidden"),
+    ("open @v --protect-hidden --protect-keyfile @missing", "missing"),
+    ("open @v --protect-hidden --protect-password-file @missing", "missing"),
+    ("open @v --protect-hidden --protect-pim 99999999", "PIM"),
+    ("open @v --attach nbd @folder", "mount point"),
+    ("open @v --partition 3", "no partition table"),
+    ("open @v --startup-key @small", "not a BitLocker volume"),
+    ("open @b --keyfile @pw", "no keyfiles"),
+    ("open @b --protect-hidden", "hidden"),
+    ("open @b --startup-key @missing", "missing"),
+    ("open @b --startup-key @small", "no startup key"),
+    ("open @b --recovery-password @missing", "missing"),
+    ("serve @missing --nbd tcp:127.0.0.1:0", "missing"),
+    ("serve @v --nbd tcp:8.8.8.8:10809", "loopback"),
+    ("serve @v --nbd unix:@nowhere/socket", "nowhere"),
+    ("serve @v --vhost-user @nowhere/socket", "nowhere"),
+    ("serve @v --vhost-user @small", "small"),
+    ("serve @v --nvme-tcp 127.0.0.1:0 --nvme-secret @missing", "missing"),
+    ("serve @v --nbd tcp:127.0.0.1:0 --tls-certificates @missing", "missing"),
+    // What is in it.
+    ("cat @missing", "missing"),
+    ("cat @v --offset 999G", "past the end"),
+    ("ls @v /..", ".."),
+    ("ls @zeros", "zeros"),
+    ("get @v / .", "new folder"),
+    ("get @v /../x", ".."),
+    ("get @v /x @nowhere/x", "nowhere"),
+    ("get @v /x @small", "exists"),
+    ("get @v /small @here", "exists"),
+    ("put @v @missing", "missing"),
+    ("put @v @small @missing /", "missing"),
+    ("put @v @small /..", ".."),
+    ("put @v @small /a?b", "a?b"),
+    ("put @v @small --protect-hidden --protect-keyfile @missing", "missing"),
+    ("info @v --ask --keyfile @missing", "missing"),
+    // Headers and protectors.
+    ("header backup @v @small", "already exists"),
+    ("header backup @v @nowhere/h", "nowhere"),
+    ("header backup @v @new --hidden --hidden-password-file @missing", "missing"),
+    ("header backup @b @new --hidden", "hidden"),
+    ("header restore @v @missing", "missing"),
+    ("header restore @v @small", "5 bytes"),
+    ("header restore @b @small", "no backup"),
+    ("header restore @b", "backup file"),
+    ("header repair @v", "BitLocker"),
+    ("header repair @b --keyfile @pw", "no keyfiles"),
+    ("header check @v --keyfile @missing", "missing"),
+    ("erase @missing", "missing"),
+    ("erase @zeros", "zeros"),
+    ("erase @v --keyfile @missing", "missing"),
+    ("protector add @v password", "one secret"),
+    ("protector add @b startup-key", "--to FOLDER"),
+    ("protector add @b startup-key --to @missing", "missing"),
+    ("protector add @b recovery-password --to @small", "File exists"),
+    ("protector add @b recovery-password --to @nowhere/r", "nowhere"),
+    ("protector add @b password --new-keyfile @pw", "no keyfiles"),
+    ("protector add @b password --new-password-file @missing", "missing"),
+    ("protector remove @b nosuch", "GUID"),
+    ("protector remove @b 00000000-0000-0000-0000-000000000000", "00000000"),
+    ("protector change @b --id 00000000-0000-0000-0000-000000000000", "00000000"),
+    ("protector change @b --new-keyfile @pw", "no keyfiles"),
+    ("protector change @b --new-hash sha512", "key derivation"),
+    ("protector change @v --new-hash md5", "no key derivation"),
+    ("protector change @v --new-keyfile @missing", "missing"),
+    ("protector change @v --new-password-file @missing", "missing"),
+    ("protector change @v --new-pim 99999999", "PIM"),
+    ("protector change @v --to @small", "not a BitLocker volume"),
+    ("protector change @zeros", "zeros"),
+    ("protector suspend @v", "one secret"),
+    ("protector resume @b", "not suspended"),
+    // Conversions and sizes.
+    ("encrypt @zeros", "no file system"),
+    ("encrypt @v", "no file system"),
+    ("encrypt @v --reencrypt --new-keyfile @missing", "missing"),
+    ("encrypt @v --reencrypt --new-pim 99999999", "PIM"),
+    ("encrypt @v --reencrypt --cipher rot13", "no cipher called"),
+    ("encrypt @v --reencrypt --keyfile @missing", "missing"),
+    ("encrypt @v --reencrypt --journal @small", "small"),
+    ("encrypt @v --reencrypt --journal @nowhere/j", "nowhere"),
+    ("encrypt @v --reencrypt --skip-unreadable @small", "something else"),
+    ("encrypt @v --reencrypt --skip-unreadable @nowhere/l", "nowhere"),
+    ("encrypt @v --reencrypt --format bitlocker", "too few"),
+    ("encrypt @zeros --reencrypt", "zeros"),
+    ("encrypt @b", "already"),
+    ("encrypt @b --reencrypt --cipher serpent", "no cipher called"),
+    ("decrypt @zeros", "zeros"),
+    ("decrypt @v --keyfile @missing", "missing"),
+    ("decrypt @v --pim 99999999", "PIM"),
+    ("decrypt @v --journal @nowhere/j", "nowhere"),
+    ("decrypt @b --keyfile @pw", "no keyfiles"),
+    ("resize @v", "which size"),
+    ("resize @v --size 10", "the least is"),
+    ("resize @b --size 1M", "the least is"),
+    ("resize @v --size 11M --keyfile @missing", "missing"),
+    ("resume @v", "no conversion"),
+    // Drives.
+    ("drive setup @small", "secret"),
+    ("drive unlock @small", "no drive"),
+    ("drive erase @small", "no drive"),
+    ("drive revert @small", "no drive"),
+    ("drive user enable @small user1", "no drive"),
+];
+
+#[test]
+fn nobody_is_asked_for_what_can_not_be_used() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    for folder in ["folder", "here"] {
+        fs::create_dir(cli.path(folder)).expect("made");
+    }
+    for (file, content) in
+        [("small", &b"text\n"[..]), ("here/small", b"x"), ("empty", b""), ("zeros", &[0; 1 << 20])]
+    {
+        fs::write(cli.path(file), content).expect("written");
+    }
+    let quick = "--quick --filesystem none --password-file @pw";
+    cli.ends(0, &format!("create @v --size 12M --pim 1 {quick}"));
+    cli.ends(0, &format!("create @b --size 64M --format bitlocker --no-recovery-password {quick}"));
+    let files = ["v", "b"].map(|name| fs::read(cli.path(name)).expect("made"));
+    let mut asked = Vec::new();
+    for (words, told) in WRONG {
+        let Some(screen) = Typed::new(&cli, words) else { return };
+        match screen.ends_unasked() {
+            // The screen is narrow: what is said may go over two lines.
+            Ok((code, shown)) => {
+                let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+                if !shown.contains(told) || matches!(code, Some(0) | None) {
+                    asked.push(format!("{words}: {code:?} without {told:?}: {shown}"));
+                }
+            }
+            Err(question) => asked.push(format!("{words}: asks {question:?}")),
+        }
+    }
+    assert!(asked.is_empty(), "{} of {}:\n{}", asked.len(), WRONG.len(), asked.join("\n"));
+    assert!(
+        ["v", "b"].map(|name| fs::read(cli.path(name)).expect("there")) == files,
+        "something was written"
+    );
+    assert!(!cli.path("new").exists());
+}

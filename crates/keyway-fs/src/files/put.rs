@@ -1,0 +1,157 @@
+//! New files and folders in a volume, one at a time; what stands against any of them is found before the first.
+
+use super::entry::{EntryKind, Location};
+use super::error::FilesError;
+use super::fat;
+use super::volume::{Files, folded, guarded};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+
+/// Something that is to be made in a volume.
+#[derive(Debug, Clone, Copy)]
+pub struct NewEntry<'a> {
+    /// Its path, as [`parse`](super::parse) cuts it.
+    pub path: &'a [OsString],
+    /// A file's length; a folder has none.
+    pub len: Option<u64>,
+}
+
+/// Whether the one file system that is written to, FAT, can hold a name.
+///
+/// # Errors
+/// It can't.
+pub fn check_name(name: &OsStr) -> Result<(), FilesError> {
+    fat::must_be_name(name).map(drop)
+}
+
+/// What a folder will hold, by the names that a file system compares.
+type Names = HashMap<String, Held>;
+
+/// What has a name in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Before(EntryKind),
+    New,
+}
+
+impl Files {
+    /// Looks, before the first is made, whether all of these can be: folders before what is in them. A folder that is
+    /// there is taken as it is; a file that is there makes room with `replace`.
+    ///
+    /// # Errors
+    /// What stands against the first one that can't be made, or that there is no room for all of them.
+    pub fn check_new(&mut self, entries: &[NewEntry<'_>], replace: bool) -> Result<(), FilesError> {
+        if self.kind != "vfat" {
+            return Err(FilesError::CanNotWrite(self.kind));
+        }
+        let mut folders: HashMap<Vec<String>, Names> = HashMap::new();
+        for new in entries {
+            let Some((name, folder)) = new.path.split_last() else {
+                return Err(FilesError::IsAFolder(OsString::from("/")));
+            };
+            fat::must_be_name(name)?;
+            let key: Vec<String> = folder.iter().map(|name| folded(name)).collect();
+            let names = match folders.entry(key) {
+                Slot::Occupied(names) => names.into_mut(),
+                Slot::Vacant(none) => none.insert(self.names_in(folder)?),
+            };
+            let wanted = folded(name);
+            match names.get(&wanted) {
+                None => {}
+                Some(Held::New) => return Err(FilesError::SameName(name.clone())),
+                Some(Held::Before(EntryKind::Folder)) if new.len.is_none() => continue,
+                Some(Held::Before(EntryKind::File)) if new.len.is_some() && replace => {}
+                Some(Held::Before(EntryKind::Folder)) if replace => {
+                    return Err(FilesError::IsAFolder(name.clone()));
+                }
+                Some(Held::Before(_)) => return Err(FilesError::Exists(name.clone())),
+            }
+            names.insert(wanted, Held::New);
+            if new.len.is_none() {
+                let key: Vec<String> = new.path.iter().map(|name| folded(name)).collect();
+                folders.insert(key, Names::new());
+            }
+        }
+        self.window.allow(u64::MAX);
+        let window = self.window.clone();
+        guarded(|| fat::must_fit(window, entries))
+    }
+
+    /// The names in a folder that is there.
+    fn names_in(&mut self, folder: &[OsString]) -> Result<Names, FilesError> {
+        let found = self.find(folder)?;
+        let contents = self.entries(&found)?;
+        // Nobody knows what a folder holds that can't be read to its end.
+        if let Some(problem) = contents.problems.into_iter().next() {
+            return Err(problem.error);
+        }
+        let held = contents.entries.into_iter().map(|entry| (folded(&entry.name), Held::Before(entry.kind)));
+        Ok(held.collect())
+    }
+
+    /// Writes a new file, of exactly `len` bytes, and flushes the volume. Only FAT takes it. With `replace` a file of that
+    /// name makes room for it first. What was begun and failed is removed.
+    ///
+    /// # Errors
+    /// As [`check_new`](Self::check_new); or the medium fails.
+    pub fn put(
+        &mut self,
+        path: &[OsString],
+        from: impl Read,
+        len: u64,
+        modified: Option<i64>,
+        replace: bool,
+    ) -> Result<(), FilesError> {
+        self.check_new(&[NewEntry { path, len: Some(len) }], replace)?;
+        self.put_checked(path, from, len, modified)
+    }
+
+    /// The same of one that [`check_new`](Self::check_new) has looked at: a file of that name is replaced.
+    ///
+    /// # Errors
+    /// The folder isn't there, there is no room any more, or the medium fails.
+    pub fn put_checked(
+        &mut self,
+        path: &[OsString],
+        from: impl Read,
+        len: u64,
+        modified: Option<i64>,
+    ) -> Result<(), FilesError> {
+        let (folder, name) = self.place_of(path)?;
+        self.window.allow(u64::MAX);
+        let window = self.window.clone();
+        guarded(|| fat::put(window, &folder, name, from, len, modified))?;
+        Ok(self.window.flush_store()?)
+    }
+
+    /// Makes a folder, or leaves the one that is there. Only FAT takes it.
+    ///
+    /// # Errors
+    /// As [`put_checked`](Self::put_checked).
+    pub fn put_folder(&mut self, path: &[OsString]) -> Result<(), FilesError> {
+        let (folder, name) = self.place_of(path)?;
+        self.window.allow(u64::MAX);
+        let window = self.window.clone();
+        guarded(|| fat::put_folder(window, &folder, name))?;
+        Ok(self.window.flush_store()?)
+    }
+
+    /// The folder and name of something new. Looked up by our own rules: the library's know no difference between a name
+    /// and a path.
+    fn place_of<'a>(&mut self, path: &'a [OsString]) -> Result<(Vec<u8>, &'a OsStr), FilesError> {
+        if self.kind != "vfat" {
+            return Err(FilesError::CanNotWrite(self.kind));
+        }
+        let (name, folder) = path.split_last().ok_or_else(|| FilesError::IsAFolder(OsString::from("/")))?;
+        let parent = self.find(folder)?;
+        if parent.kind != EntryKind::Folder {
+            return Err(FilesError::NotAFolder(parent.name));
+        }
+        match parent.place {
+            Location::Path(folder) => Ok((folder, name)),
+            _ => Err(FilesError::CanNotWrite(self.kind)),
+        }
+    }
+}
