@@ -7,7 +7,7 @@
 use crate::shown::{for_shell, line, shown};
 use keyway_store::size::words as bytes;
 use serde::Serialize;
-use serde_json::{Number, Value, json};
+use serde_json::{Map, Number, Value, json};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -98,6 +98,24 @@ fn one_line(object: &Value) -> String {
     let fields = object.as_object().into_iter().flat_map(|fields| fields.values());
     let told = fields.filter(|value| value.is_string() || value.is_number()).map(text);
     told.collect::<Vec<_>>().join("  ")
+}
+
+/// Facts in one line, each with its name; what is not so is left out.
+pub fn briefly(facts: &Map<String, Value>) -> String {
+    let one = |(key, value): (&String, &Value)| {
+        let name = key.replace('_', " ");
+        match value {
+            Value::Bool(true) => Some(name),
+            Value::Number(n) => Some(format!("{name} {n}")),
+            Value::String(text) if !text.is_empty() => Some(format!("{name} {text}")),
+            Value::Array(list) => {
+                let names: Vec<&str> = list.iter().filter_map(|item| item.get("name")?.as_str()).collect();
+                Some(format!("{name}: {}", names.join(", ")))
+            }
+            _ => None,
+        }
+    };
+    facts.iter().filter_map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn is_so(fact: &Value) -> bool {

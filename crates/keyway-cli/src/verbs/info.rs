@@ -63,14 +63,10 @@ fn outside(volume: &LockedVolume<'_>, out: Output) -> Result<(), Failure> {
         // The other formats show nothing but noise, and that is worth telling.
         What::Noise(seen) => match &seen.not_a_volume {
             Some(reason) => Err(Failure::from(VolumeError::NotAVolume(*reason)).about(path)),
-            None => out.result(&document, || {
-                format!(
-                    "{}: {} of what looks like noise, as a VeraCrypt or TrueCrypt volume does.\n\
-                     Nothing in such a volume says more without its secret: use --ask or --password-file.",
-                    shown(path),
-                    bytes(seen.store_bytes),
-                )
-            }),
+            None => {
+                let facts = json!({"path": in_json(path), "store_bytes": seen.store_bytes});
+                out.result(&document, || said("info noise", &facts))
+            }
         },
         // Somebody began that just now: what is there is looked at again.
         _ => Ok(volume.family().map(drop)?),

@@ -2,6 +2,7 @@
 
 use crate::verbs::*;
 use keyway::drive::{BandInfo, Drive, DriveInfo, LockState, list};
+use keyway::told;
 
 #[derive(clap::Subcommand, Debug)]
 pub(super) enum Action {
@@ -35,7 +36,7 @@ fn list_all(devices: &[PathBuf], out: Output) -> Result<(), Failure> {
             let text = |field: &Option<String>| field.clone().unwrap_or_default();
             let standard = drive.standards.first().copied().unwrap_or("none").to_owned();
             let method = drive.encryption_method.unwrap_or_default().to_owned();
-            let state = drive.reason.clone().unwrap_or_else(|| state(drive.state).to_owned());
+            let state = drive.reason.clone().unwrap_or_else(|| state(drive.state));
             let on_it = drive.contents.as_ref().map(ToString::to_string).unwrap_or_default();
             let (device, model, firmware) = (&drive.device, text(&drive.model), text(&drive.firmware));
             vec![shown(device), model, firmware, standard, method, state, on_it]
@@ -50,13 +51,8 @@ pub(crate) fn show(path: &Path, out: Output) -> Result<(), Failure> {
     out.result(&info, || format!("{}\n{}", shown(path), pairs(&rows(&info))))
 }
 
-const fn state(state: Option<LockState>) -> &'static str {
-    match state {
-        Some(LockState::Factory) => "factory state",
-        Some(LockState::Unlocked) => "set up, unlocked",
-        Some(LockState::Locked) => "locked",
-        _ => "does not lock",
-    }
+fn state(state: Option<LockState>) -> String {
+    said("drive is", &json!({ "state": state }))
 }
 
 /// A line for each fact, then one for each feature.
@@ -79,7 +75,7 @@ fn rows(info: &DriveInfo) -> Vec<(String, String)> {
         ("firmware", Some(info.firmware.clone())),
         ("connected by", Some(info.interface.to_string())),
         ("standard", Some(standards)),
-        ("state", Some(state(info.state).to_owned())),
+        ("state", Some(state(info.state))),
         ("encryption method", Some(method.to_owned())),
         ("MBR shadow", info.shadow_enabled.then(|| shadow.to_owned())),
         ("owner's authority", info.sid_blocked.then(|| blocked.to_owned())),
@@ -101,10 +97,11 @@ fn rows(info: &DriveInfo) -> Vec<(String, String)> {
         }
     }
     rows.extend(info.contents.iter().map(|contents| row("on it", contents.to_string())));
-    rows.extend(info.features.iter().map(|feature| {
-        let facts = feature.facts.iter().filter_map(|(key, value)| fact(&key.replace('_', " "), value));
-        row(&format!("{} {}", feature.code, feature.name), facts.collect::<Vec<_>>().join(", "))
-    }));
+    rows.extend(
+        info.features
+            .iter()
+            .map(|feature| row(&format!("{} {}", feature.code, feature.name), told::briefly(&feature.facts))),
+    );
     rows
 }
 
@@ -125,18 +122,4 @@ fn band_words(band: &BandInfo) -> String {
     };
     let disabled = if band.authority_enabled == Some(false) { " (disabled)" } else { "" };
     format!("{place}, {state}, {}'s{disabled}", band.authority)
-}
-
-/// A field in words; nothing for what is not so.
-fn fact(name: &str, value: &Value) -> Option<String> {
-    match value {
-        Value::Bool(true) => Some(name.to_owned()),
-        Value::Number(n) => Some(format!("{name} {n}")),
-        Value::String(text) if !text.is_empty() => Some(format!("{name} {text}")),
-        Value::Array(list) => {
-            let names: Vec<&str> = list.iter().filter_map(|item| item.get("name")?.as_str()).collect();
-            Some(format!("{name}: {}", names.join(", ")))
-        }
-        _ => None,
-    }
 }
