@@ -127,7 +127,6 @@ const WRONG: &[(&str, &str)] = &[
     ("encrypt @v --reencrypt --new-pim 99999999", "PIM"),
     ("encrypt @v --reencrypt --cipher rot13", "no cipher called"),
     ("encrypt @v --reencrypt --keyfile @missing", "missing"),
-    ("encrypt @v --reencrypt --journal @small", "small"),
     ("encrypt @v --reencrypt --journal @nowhere/j", "nowhere"),
     ("encrypt @v --reencrypt --skip-unreadable @small", "something else"),
     ("encrypt @v --reencrypt --skip-unreadable @nowhere/l", "nowhere"),

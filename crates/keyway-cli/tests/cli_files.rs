@@ -114,6 +114,7 @@ fn several_files_and_folders_are_put_and_patterns_bring_them_back() {
     // A name that is there is no pattern.
     cli.ends(0, &format!("get @volume /photos/2024/f[1].txt @f {OPEN}"));
     assert_eq!(fs::read(cli.path("f")).unwrap(), b"photos/2024/f[1].txt");
+    assert_eq!(cli.json(0, &format!("get @volume /photos/2024/f[[]?].t* @one {OPEN}"))["files"], 1);
     cli.fails(1, "not-found", "keyway ls", &format!("get @volume *.png @none {OPEN}"));
     assert!(!cli.path("none").exists(), "nothing is made for nothing");
     cli.fails(2, "usage", "bracket", &format!("get @volume [a @none {OPEN}"));

@@ -9,7 +9,7 @@ use super::plan::ConversionPlan;
 use super::request::{ConversionRequest, Goal};
 use super::{bitlocker, claim, cross_format, resume, veracrypt};
 use crate::error::Error;
-use crate::key_file::{must_be_new, must_have_folder};
+use crate::key_file::must_have_folder;
 use crate::log_file;
 use crate::medium;
 use crate::progress::{Progress, Stage};
@@ -47,9 +47,6 @@ pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conver
     one_standard_input([&request.new])?;
     for new in request.journal.iter().chain(&request.skip_unreadable) {
         must_have_folder(new)?;
-    }
-    if let (Some(journal), false) = (&request.journal, matches!(request.goal, Goal::Resume)) {
-        must_be_new(journal)?;
     }
     LostList::check(request)?;
     let (plan, job) = match &request.goal {
