@@ -96,10 +96,8 @@ impl keyway::Progress for Told<'_> {
 
     fn note(&self, note: &Note<'_>) {
         self.bar.get().into_iter().for_each(Progress::done);
-        let path = shown(self.path);
-        let words = |what: &str, more: Value| {
-            said(&format!("conversion {what}"), &facts(&json!({ "path": path }), more))
-        };
+        let names = json!({"path": shown(self.path), "next": for_shell(self.path)});
+        let words = |what: &str, more: Value| said(&format!("conversion {what}"), &facts(&names, more));
         let warn = |what: &str, more: Value| self.out.warn(&words(what, more));
         match note {
             Note::Attached(state) => {

@@ -13,6 +13,7 @@ const WRONG: &[(&str, &str)] = &[
     ("create @new", "needs a size"),
     ("create @new --size 10", "at least 299008"),
     ("create @new --size 1000001", "512"),
+    ("create @new --size 900T", "free there"),
     ("create @new --size 1M --cipher rot13", "no cipher called"),
     ("create @new --size 1M --hash md5", "no key derivation"),
     ("create @new --size 1M --filesystem nosuch", "no file system called"),

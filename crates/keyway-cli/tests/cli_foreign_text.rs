@@ -288,6 +288,11 @@ fn names_that_are_no_text_are_told_byte_by_byte() {
     run(0, &[word("header"), word("backup"), &volume, &at(b"h\xff")], true);
     let (_, told) = run(0, &[word("open"), &volume, word("--attach"), word("nbd"), word("--json")], true);
     assert_eq!(told["attachment"], "nbd");
+    // What helps is a command that a shell takes.
+    let (said, _) = run(6, &[word("open"), &volume], true);
+    assert!(said.contains("close it first: keyway close $'") && said.contains("b\\xff.hc'"), "{said}");
+    let (_, told) = run(6, &[word("open"), &volume, word("--json")], true);
+    assert_eq!(told["error"]["advice"][0]["volume"], bytes(&volume), "{told}");
     let (said, _) = run(0, &[word("status")], false);
     assert!(said.contains("b\\xff.hc"), "{said}");
     let (_, told) = run(0, &[word("status"), word("--json")], false);

@@ -1,7 +1,8 @@
 //! The next steps that help.
 
-use serde::{Deserialize, Serialize, Serializer};
-use std::path::{Path, PathBuf};
+use crate::path_text;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 macro_rules! advice {
     ($($name:ident $({ $($(#[$attr:meta])* $field:ident: $type:ty),* })? = $word:literal: $meaning:literal,)*) => {
@@ -9,7 +10,7 @@ macro_rules! advice {
         /// [`Advice::word`].
         ///
         /// Serialised it is an object: its word as `kind`, and its parameters by their names. Sizes are in bytes. A path that
-        /// isn't UTF-8 is written as well as text can.
+        /// isn't UTF-8 is the list of its bytes.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
         #[non_exhaustive]
@@ -34,15 +35,6 @@ macro_rules! advice {
     };
 }
 
-/// JSON is text, and a path need not be.
-pub(crate) fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&path.to_string_lossy())
-}
-
-pub(crate) fn lossy_or_none<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
-    path.as_deref().map(Path::to_string_lossy).serialize(to)
-}
-
 advice! {
     CheckPath = "check-path": "Check the path.",
     BecomeRoot = "become-root": "Do it as a user who may, or as root.",
@@ -64,15 +56,15 @@ advice! {
     LeaveMetadataAlone = "leave-metadata-alone":
         "The rest was written; the file system inside should leave these bytes alone.",
     CheckCopy = "check-copy": "Check that the file was copied completely.",
-    UnmountIt { #[serde(serialize_with = "lossy")] path: PathBuf } = "unmount-it":
+    UnmountIt { #[serde(with = "path_text")] path: PathBuf } = "unmount-it":
         "The file system on it is mounted here: unmount it.",
-    SwapOff { #[serde(serialize_with = "lossy")] path: PathBuf } = "swap-off": "Have the system not swap to it.",
+    SwapOff { #[serde(with = "path_text")] path: PathBuf } = "swap-off": "Have the system not swap to it.",
     TakeDown { device: String } = "take-down": "Take the block device down that is made of it.",
     DetachLoop { device: String } = "detach-loop": "Detach the loop device.",
-    CloseVolume { #[serde(serialize_with = "lossy")] path: PathBuf, pid: u32 } = "close-volume":
+    CloseVolume { #[serde(with = "path_text")] path: PathBuf, pid: u32 } = "close-volume":
         "A process of Keyway's has it: close the volume, or wait until it ends.",
     WaitForProcess { pid: u32 } = "wait-for-process": "Wait until the process ends, or end it.",
-    CloseUsersOf { #[serde(serialize_with = "lossy")] path: PathBuf } = "close-users-of":
+    CloseUsersOf { #[serde(with = "path_text")] path: PathBuf } = "close-users-of":
         "Close what uses it, whoever that is.",
     MayBeDamaged = "may-be-damaged": "It may be damaged.",
     EnableTpm = "enable-tpm": "Switch the TPM on in the firmware, or name another.",
@@ -119,7 +111,7 @@ advice! {
     RepairBeforeConversion = "repair-before-conversion": "Repair it before it is converted.",
     ReadSystemLogUnchanged = "read-system-log-unchanged": "The system's log has the drive's report; nothing was changed.",
     MakeRoom = "make-room": "Make room in it.",
-    CloseNamed { volume: String } = "close-named": "Close the volume.",
+    CloseNamed { #[serde(with = "path_text")] volume: PathBuf } = "close-named": "Close the volume.",
     LoadFuse = "load-fuse": "Load the kernel's FUSE, or attach it another way.",
     JoinGroup { group: String } = "join-group": "Have root add you to the group that may.",
     LetUsersOpen { device: String } = "let-users-open": "Have root let users open the device.",
@@ -143,7 +135,7 @@ advice! {
     AttachOtherwise = "attach-otherwise": "Attach it another way.",
     ReadKernelLog = "read-kernel-log": "The kernel's log may tell why.",
     AddUdevRule = "add-udev-rule": "A udev rule must hand the device over.",
-    ServeAgain { volume: String } = "serve-again": "Serve it again, or give it up.",
+    ServeAgain { #[serde(with = "path_text")] volume: PathBuf } = "serve-again": "Serve it again, or give it up.",
     ProtectOrClose = "protect-or-close": "Protect the hidden volume again, or give it up.",
     LoopbackOrTls = "loopback-or-tls": "Take a loopback address, or TLS with certificates.",
     LoopbackOrSecret = "loopback-or-secret":
@@ -246,7 +238,7 @@ advice! {
         "The file system inside has the size again that it had.",
     FileSystemStaysSmaller { filesystem: String, why: String } = "file-system-stays-smaller":
         "The file system inside stays smaller than it was, and why; nothing in it is lost.",
-    ResizeAgain { #[serde(serialize_with = "lossy")] path: PathBuf, bytes: u64 } = "resize-again":
+    ResizeAgain { #[serde(with = "path_text")] path: PathBuf, bytes: u64 } = "resize-again":
         "The volume opens with its old size or the new one; resizing it to so many bytes again goes on.",
     AddRecoveryPassword = "add-recovery-password": "Add a recovery password.",
     ChangeItsSecret = "change-its-secret": "Change the volume's one secret.",
@@ -288,18 +280,18 @@ advice! {
     OnlyOuter = "only-outer": "Only the outer volume can be converted.",
     OfflineOrSameFormat = "offline-or-same-format":
         "Not while it is in use; another cipher of the same format can be had so.",
-    ResumeVolume { #[serde(serialize_with = "lossy")] path: PathBuf } = "resume-volume": "Go on with its conversion.",
-    ThenResume { #[serde(serialize_with = "lossy")] path: PathBuf } = "then-resume":
+    ResumeVolume { #[serde(with = "path_text")] path: PathBuf } = "resume-volume": "Go on with its conversion.",
+    ThenResume { #[serde(with = "path_text")] path: PathBuf } = "then-resume":
         "After that, go on with its conversion.",
     BeginConversion = "begin-conversion": "Begin a conversion.",
     BeginEncryption = "begin-encryption": "Begin the encryption again.",
     BeginDecryption = "begin-decryption": "Begin the decryption again.",
     BeginReencryption { format: String } = "begin-reencryption": "Begin the re-encryption to that format again.",
     AskStatus = "ask-status": "Its status tells what it is.",
-    AskStatusOrPause { #[serde(serialize_with = "lossy")] path: PathBuf } = "ask-status-or-pause":
+    AskStatusOrPause { #[serde(with = "path_text")] path: PathBuf } = "ask-status-or-pause":
         "See how far it is, or pause it.",
-    AskInfo { #[serde(serialize_with = "lossy")] path: PathBuf } = "ask-info": "See what it is now.",
-    OpenIt { #[serde(serialize_with = "lossy")] path: PathBuf } = "open-it": "Use it: it is a whole volume.",
+    AskInfo { #[serde(with = "path_text")] path: PathBuf } = "ask-info": "See what it is now.",
+    OpenIt { #[serde(with = "path_text")] path: PathBuf } = "open-it": "Use it: it is a whole volume.",
     WaitForDrive = "wait-for-drive": "Wait for its drive; ending the process by force loses nothing either.",
     FreeSpaceOrOtherJournal = "free-space-or-other-journal": "Free some space, or put the journal on another drive.",
     FreeSpaceThere = "free-space-there": "Free some space where it is.",
@@ -308,9 +300,9 @@ advice! {
         "No conversion of this volume needs the file: remove it, or name another journal.",
     NameItsJournal = "name-its-journal": "Name the journal that the conversion was begun with; nothing was changed.",
     NameJournalItself = "name-journal-itself": "Name the journal itself, not a link to it; nothing was changed.",
-    SayWhereJournal { #[serde(serialize_with = "lossy")] made_as: PathBuf } = "say-where-journal":
+    SayWhereJournal { #[serde(with = "path_text")] made_as: PathBuf } = "say-where-journal":
         "Say where the journal is; the medium says where it was when the conversion began. Nothing was changed.",
-    MountJournal { #[serde(serialize_with = "lossy")] made_as: PathBuf } = "mount-journal":
+    MountJournal { #[serde(with = "path_text")] made_as: PathBuf } = "mount-journal":
         "Mount the drive with the journal, or say where it is; the medium says where it was when the conversion began. Nothing was changed.",
     NameJournalElsewhere = "name-journal-elsewhere": "Name a new file on another drive, which must not get lost.",
     ResizeInstead = "resize-instead": "Resizing makes a volume larger.",
@@ -320,7 +312,7 @@ advice! {
     LeaveOutNewSecret = "leave-out-new-secret": "Leave the new secret out.",
     LeaveFreeSpaceOrOffline = "leave-free-space-or-offline": "Leave free space as it is, or do it offline.",
     LeaveOutFreeSpace = "leave-out-free-space": "Leave free space as it is.",
-    ResumeOrReencrypt { #[serde(serialize_with = "lossy")] path: PathBuf } = "resume-or-reencrypt":
+    ResumeOrReencrypt { #[serde(with = "path_text")] path: PathBuf } = "resume-or-reencrypt":
         "Go on with its conversion if it is half encrypted, or re-encrypt it.",
     CreateOrReencrypt = "create-or-reencrypt": "Make a volume on an empty device, or re-encrypt one.",
     LeaveOutGrow = "leave-out-grow": "A device can't grow.",
@@ -384,9 +376,9 @@ advice! {
     WriteTpmAddress = "write-tpm-address": "How a TPM's address is written.",
     WriteGuid = "write-guid": "How an identifier is written.",
     NameVolumeNotFolder = "name-volume-not-folder": "It is a folder: name a volume.",
-    OpenContainer { container: String, #[serde(serialize_with = "lossy")] path: PathBuf } = "open-container":
+    OpenContainer { container: String, #[serde(with = "path_text")] path: PathBuf } = "open-container":
         "It is a container of this other kind: open or unpack it first.",
-    Resume { #[serde(serialize_with = "lossy")] path: PathBuf } = "resume":
+    Resume { #[serde(with = "path_text")] path: PathBuf } = "resume":
         "Go on with its conversion, unless a process is at work on it.",
     NameStartupKeyFile = "name-startup-key-file": "Name the startup key's own file.",
     ReadRemains = "read-remains": "The metadata is of an older volume, which can still be read.",
@@ -481,17 +473,17 @@ advice! {
     NameFolderOrNewFile = "name-folder-or-new-file": "Name a folder, or a new file.",
     PutFilesSingly = "put-files-singly": "Put the files in it one by one.",
     TakeFault { faults: String } = "take-fault": "Name one of the faults that a virtual drive can have.",
-    ListPartitions { #[serde(serialize_with = "lossy")] path: PathBuf } = "list-partitions":
+    ListPartitions { #[serde(with = "path_text")] path: PathBuf } = "list-partitions":
         "See which partitions the disk has, and what they hold.",
-    NamePartition { #[serde(serialize_with = "lossy")] path: PathBuf } = "name-partition":
+    NamePartition { #[serde(with = "path_text")] path: PathBuf } = "name-partition":
         "Name one of the disk's partitions by its number.",
     LeaveOutPartition = "leave-out-partition": "Name no partition.",
-    RepairTable { #[serde(serialize_with = "lossy")] path: PathBuf } = "repair-table":
+    RepairTable { #[serde(with = "path_text")] path: PathBuf } = "repair-table":
         "Have the disk's partition table repaired, or check that all of the disk was copied.",
-    NamePartitionDevice { #[serde(serialize_with = "lossy")] path: PathBuf } = "name-partition-device":
+    NamePartitionDevice { #[serde(with = "path_text")] path: PathBuf } = "name-partition-device":
         "Name a partition's own device; of an image the kernel can make them.",
     OtherProtectors { protectors: Vec<String> } = "other-protectors": "These open the volume, too.",
-    MakeFolder { #[serde(serialize_with = "lossy")] path: PathBuf } = "make-folder": "Make that folder.",
+    MakeFolder { #[serde(with = "path_text")] path: PathBuf } = "make-folder": "Make that folder.",
     ReportWithDoctor = "report-with-doctor": "Report it, with what this machine can do.",
 }
 

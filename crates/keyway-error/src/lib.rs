@@ -30,6 +30,7 @@ mod advice;
 mod enum_table;
 mod fault;
 mod kind;
+pub mod path_text;
 mod system;
 mod table;
 
@@ -54,7 +55,7 @@ pub struct Meaning {
     /// What helps, the first thing first; empty where nothing does.
     pub advice: Vec<Advice>,
     /// The file or device that the error is about, where it is one; the error's text names it.
-    #[serde(serialize_with = "advice::lossy_or_none")]
+    #[serde(default, with = "path_text")]
     pub path: Option<PathBuf>,
 }
 

@@ -92,10 +92,10 @@ impl fmt::Display for Silence {
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The volume is served by another process already.
-    #[error("{volume} is already open")]
+    #[error("{} is already open", volume.display())]
     AlreadyOpen {
         /// The volume.
-        volume: String,
+        volume: PathBuf,
     },
     /// Somebody has the volume's bytes, by its name or by another one.
     #[error("could not open {}: {by}", .volume.display())]

@@ -1,6 +1,7 @@
 //! Why ublk can't be used for a volume.
 
 use keyway_error::explain;
+use std::path::PathBuf;
 
 /// ublk can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -15,10 +16,10 @@ pub enum UblkError {
         node: String,
     },
     /// The volume is attached already, by a server that was killed.
-    #[error("{volume} is still {device}, whose server was killed")]
+    #[error("{} is still {device}, whose server was killed", volume.display())]
     Waiting {
         /// The volume.
-        volume: String,
+        volume: PathBuf,
         /// The block device.
         device: String,
     },
@@ -42,7 +43,7 @@ pub enum UblkError {
 explain! { UblkError {
     Self::Missing(_) => [NotPermitted Machine, AskDoctor],
     Self::NotHandedOver { .. } => [NotPermitted Machine, AddUdevRule],
-    Self::Waiting { volume, .. } => [Busy InUse, ServeAgain { volume: volume.clone() }],
+    Self::Waiting { volume, .. } => [Busy InUse, ServeAgain { volume: volume.clone() }; volume],
     Self::Another { .. } => [State],
     Self::Unprotected(_) => [Failed State, ProtectOrClose],
 } }

@@ -86,7 +86,7 @@ fn serve(served: Served, plan: AttachPlan, ready: impl FnOnce(&SessionState)) ->
     if !by_ublk && let Some((_, dead)) = waiting_in(&runtime, &volume).first() {
         // Two would write to it.
         let device = dead.device.as_ref().map_or_else(String::new, |device| device.display().to_string());
-        return Err(UblkError::Waiting { volume: volume.display().to_string(), device }.into());
+        return Err(UblkError::Waiting { volume: volume.to_owned(), device }.into());
     }
     let signals = signals().map_err(|e| AttachError::io("watch for signals", e))?;
     let (folder, lock) = SessionFolder::create(&runtime)?;

@@ -10,7 +10,7 @@ pub(crate) use crate::progress::SearchBar;
 pub(crate) use crate::unlock_args::{KeyArgs, SandboxArgs, VolumeArgs};
 pub(crate) use crate::words::{parsed, said};
 pub(crate) use keyway::Access;
-pub(crate) use keyway::shown::shown;
+pub(crate) use keyway::shown::{for_shell, shown};
 pub(crate) use keyway::spelled as size;
 pub(crate) use keyway::told::facts;
 pub(crate) use keyway::unlock::Family;

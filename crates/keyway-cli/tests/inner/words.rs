@@ -71,9 +71,9 @@ fn numbers_are_told_as_people_say_them() {
     for (told, time) in every.iter().zip(["90 seconds", "10 minutes", "2 hours"]) {
         assert!(told.contains(time), "{told}");
     }
-    // A name may have braces.
-    let busy = sentence(&Advice::CloseNamed { volume: "{volume}".to_owned() });
-    assert_eq!(busy, "close it first: keyway close {volume}");
+    // A name may have braces, and what a shell would take apart.
+    let busy = sentence(&Advice::CloseNamed { volume: "{volume} of mine".into() });
+    assert_eq!(busy, "close it first: keyway close '{volume} of mine'");
 }
 
 #[test]

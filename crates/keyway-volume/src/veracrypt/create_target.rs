@@ -140,14 +140,29 @@ impl Target {
     }
 }
 
+fn available(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(folder_of(path)).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+fn no_space(path: &Path, needed: u64, available: u64) -> CreateError {
+    CreateError::NoSpace { path: path.to_owned(), needed, available }
+}
+
+/// Whether there is room for a new file of so many bytes, as far as its file system says.
+///
+/// # Errors
+/// [`CreateError::NoSpace`].
+pub fn must_have_room(path: &Path, bytes: u64) -> Result<(), CreateError> {
+    match available(path) {
+        Some(available) if available < bytes => Err(no_space(path, bytes, available)),
+        _ => Ok(()),
+    }
+}
+
 /// Gives the file its size and, where the file system can, its room.
 fn set_aside(file: &File, path: &Path, size: u64, space: Space) -> Result<(), CreateError> {
-    let available = || {
-        let stat = rustix::fs::statvfs(folder_of(path)).ok()?;
-        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
-    };
-    let no_space =
-        || CreateError::NoSpace { path: path.to_owned(), needed: size, available: available().unwrap_or(0) };
+    let no_space = || no_space(path, size, available(path).unwrap_or(0));
     let failed = |e: io::Error| match Errno::from_io_error(&e) {
         Some(Errno::NOSPC | Errno::DQUOT) => no_space(),
         Some(Errno::FBIG) => CreateError::TooLargeForFileSystem { path: path.to_owned(), size },
@@ -155,9 +170,7 @@ fn set_aside(file: &File, path: &Path, size: u64, space: Space) -> Result<(), Cr
     };
     if space == Space::Reserved {
         // Asked before: a file system may spend minutes on an allocation that fails at the end.
-        if available().is_some_and(|available| available < size) {
-            return Err(no_space());
-        }
+        must_have_room(path, size)?;
         match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size) {
             Ok(()) => return Ok(()),
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}

@@ -44,7 +44,7 @@ pub(crate) use create_error::LARGEST_PIM;
 pub use create_error::{CreateError, NoOuter};
 pub use create_hidden::{check_hidden_size, create_hidden};
 #[cfg(target_os = "linux")]
-pub use create_target::{Existing, Space, Target};
+pub use create_target::{Existing, Space, Target, must_have_room};
 pub use derive::derive_header_key;
 pub use erase::Headers;
 pub use fresh::{FreshHeaders, fresh_headers};

@@ -269,6 +269,9 @@ impl CreateRequest {
             None => self.path.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len()),
         };
         let Some(size) = size else { return Ok(()) };
+        if place.is_some() && !self.quick {
+            veracrypt::must_have_room(&self.path, size).map_err(about(&self.path))?;
+        }
         let refused = match (self.format, self.hidden_bytes) {
             (Family::BitLocker, _) if size < bitlocker::SMALLEST_VOLUME => {
                 let least = bitlocker::SMALLEST_VOLUME;

@@ -105,7 +105,7 @@ explain! { SessionError, through Refused | HostSecret {
         let mut meaning = error.explain();
         meaning.kind = Kind::AlreadyOpen;
         // By whichever name it goes here.
-        meaning.advice = vec![Advice::CloseNamed { volume: volume.display().to_string() }];
+        meaning.advice = vec![Advice::CloseNamed { volume: volume.clone() }];
         meaning
     },
     Self::Others { path, .. } => [NotOpen State, BecomeRoot; path],

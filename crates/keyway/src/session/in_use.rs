@@ -51,8 +51,7 @@ pub fn refuse_if_taken(path: &Path, access: Access) -> Result<(), Error> {
 }
 
 fn refuse_if_found(path: &Path) -> Result<(), Error> {
-    let already =
-        |state: SessionState| AttachError::AlreadyOpen { volume: state.volume.display().to_string() };
+    let already = |state: SessionState| AttachError::AlreadyOpen { volume: state.volume };
     find(path)?.map_or(Ok(()), |state| Err(already(state).into()))
 }
 

@@ -123,7 +123,9 @@ fn word(change: &DriveChange) -> String {
 
 /// A sentence about what was done.
 fn tell(word: &str, done: &DriveOutcome) -> String {
-    let more = json!({"device": shown(&done.plan.device), "seconds": done.took.as_secs_f64()});
+    let device = &done.plan.device;
+    let more =
+        json!({"device": shown(device), "next": for_shell(device), "seconds": done.took.as_secs_f64()});
     let mut more = facts(done, more);
     if let OutcomeFacts::Erased { user: Some(user) } = done.facts {
         more["user"] = json!(user.to_string());

@@ -47,7 +47,7 @@ fn damaged(path: &Path, details: &CheckedDetails) -> (String, String) {
     };
     let lost = matches!(details, CheckedDetails::BitLocker { lost: Some(_), .. });
     let (place, header) = bad.map(|bad| (bad.place, bad.place.to_string())).unzip();
-    let facts = json!({"path": shown(path), "place": place, "header": header, "lost": lost});
+    let facts = json!({"path": in_json(path), "place": place, "header": header, "lost": lost});
     (said("header damaged", &facts), said("header mend", &facts))
 }
 

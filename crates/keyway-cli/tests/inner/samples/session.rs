@@ -45,7 +45,7 @@ pub(super) fn attaching() -> Vec<Failure> {
     ];
     all.extend(nbd.map(|error| Failure::from(E::Nbd(error))));
     all.extend(failures![
-        E::AlreadyOpen { volume: volume() },
+        E::AlreadyOpen { volume: volume().into() },
         E::Taken { volume: v(), by: InUse::by(&v(), Use::Swap) },
         E::Busy { what: "/mnt".to_owned(), users: Vec::new() },
         E::Busy { what: "/mnt".to_owned(), users: vec![user(), user()] },
@@ -65,7 +65,7 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::DmCrypt(DmCryptError::Refused { cipher: "aes-xts-plain64".to_owned(), source: io(22) }),
         E::Ublk(UblkError::Missing("/dev/ublk-control is not there".to_owned())),
         E::Ublk(UblkError::NotHandedOver { node: "/dev/ublkb0".to_owned() }),
-        E::Ublk(UblkError::Waiting { volume: volume(), device: "/dev/ublkb0".to_owned() }),
+        E::Ublk(UblkError::Waiting { volume: volume().into(), device: "/dev/ublkb0".to_owned() }),
         E::Ublk(UblkError::Another { device: "/dev/ublkb0".to_owned(), size: 4096, sector_bytes: 512 }),
         E::Ublk(UblkError::Unprotected("/dev/ublkb0".to_owned())),
         E::Vhost(VhostError::Socket(NbdError::InUse("/run/s".into()))),
