@@ -89,7 +89,8 @@ fn every_verb_is_in_the_log_and_no_secret_is() {
     let made: serde_json::Value = serde_json::from_slice(&made.stdout).expect("JSON");
     let recovery = made["recovery_password"].as_str().expect("a recovery password").to_owned();
     run(0, &format!("cat @b --length 512 --recovery-password {recovery}"));
-    run(3, &format!("cat @b --length 512 --recovery-password {}", recovery.replacen(&recovery[..1], "7", 1)));
+    let other = if recovery.starts_with('7') { "6" } else { "7" };
+    run(3, &format!("cat @b --length 512 --recovery-password {other}{}", &recovery[1..]));
     std::fs::create_dir(cli.path("stick")).expect("made");
     run(0, "protector add @b startup-key --to @stick --password-file @pw");
     run(0, "protector suspend @b --password-file @pw --yes");
