@@ -188,7 +188,9 @@ mod tests {
     #[test]
     fn where_nobody_answers_keyfiles_will_do() {
         let subject = Subject::Named("it".to_owned());
-        let with = PasswordSource { keyfiles: vec!["/key".into()], ..PasswordSource::new() };
+        let key = tempfile::NamedTempFile::new().expect("room");
+        std::fs::write(key.path(), "key").expect("written");
+        let with = PasswordSource { keyfiles: vec![key.path().into()], ..PasswordSource::new() };
         assert!(with.read(Wanted::Password, &subject, &()).expect("keyfiles").password.is_empty());
         let nothing = PasswordSource::new().read(Wanted::Password, &subject, &());
         assert!(matches!(nothing, Err(Error::Misuse(Misuse::NoPassword))));
