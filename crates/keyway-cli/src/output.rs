@@ -83,7 +83,8 @@ impl Output {
                 "add --yes if that is what you want",
             ));
         }
-        if prompt::confirm(what)? {
+        clear();
+        if prompt::confirm(what, columns())? {
             Ok(())
         } else {
             Err(Failure::new(

@@ -1,7 +1,6 @@
 //! A question on the terminal whose answer is not shown and goes straight into locked memory.
 
 use crate::failure::{Exit, Failure};
-use crate::output::columns;
 use keyway::shown::{line, lines};
 use keyway::told::broken;
 use keyway_secret::SecretBytes;
@@ -81,17 +80,14 @@ fn interrupted() -> Failure {
     Failure::new(Exit::Failed, "interrupted: nothing was changed", "").kind(keyway_error::Kind::Interrupted)
 }
 
-/// Asks whether to go on; only `yes` does.
-pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
+/// Asks whether to go on, in lines of so many columns; only `yes` does.
+pub(crate) fn confirm(question: &str, columns: usize) -> Result<bool, Failure> {
     let tty = Path::new("/dev/tty");
     // A line ends with Ctrl-C as well.
     let as_key = |terminal: &mut Termios| terminal.special_codes[SpecialCodeIndex::VEOL] = CONTROL_C;
     let mut asked = Quiet::open(as_key).map_err(|e| Failure::io("ask on", tty, &e))?;
-    crate::progress::SEARCH.done();
-    write_line(
-        &mut asked.terminal,
-        &format!("{}{YES}", broken(&lines(question), columns().saturating_sub(YES.len()))),
-    )?;
+    let question = broken(&lines(question), columns.saturating_sub(YES.len()));
+    write_line(&mut asked.terminal, &format!("{question}{YES}"))?;
     let mut answer = [0; LINE_LIMIT];
     let length = asked.terminal.read(&mut answer).map_err(|e| Failure::io("read", tty, &e))?;
     match answer.get(..length).unwrap_or_default() {

@@ -2,12 +2,13 @@
 
 use crate::plan::ExperimentPlan;
 use crate::rig::Drive;
+use crate::sysfs::{device_folder, text};
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
 /// What a run depended on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -71,12 +72,6 @@ impl Circumstances {
     }
 }
 
-/// A file of sysfs or proc, where there is one that says anything.
-pub(crate) fn text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
 /// Of "none [mq-deadline] kyber" the one in brackets.
 fn chosen(all: &str) -> &str {
     all.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(all, |(name, _)| name)
@@ -93,16 +88,6 @@ fn boost() -> Option<bool> {
     let cpu = Path::new("/sys/devices/system/cpu");
     let no_turbo = text(&cpu.join("intel_pstate/no_turbo")).map(|flag| flag == "0");
     no_turbo.or_else(|| text(&cpu.join("cpufreq/boost")).map(|flag| flag == "1"))
-}
-
-/// The folder in sysfs of the drive under a path.
-pub(crate) fn device_folder(path: &Path) -> Option<PathBuf> {
-    let meta = path.metadata().ok()?;
-    let device = if meta.file_type().is_block_device() { meta.rdev() } else { meta.dev() };
-    let folder = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
-    let folder = fs::canonicalize(folder).ok()?;
-    // A partition's folder lies inside the drive's.
-    if folder.join("partition").exists() { folder.parent().map(Path::to_owned) } else { Some(folder) }
 }
 
 /// The file system that a file or folder is on; a device is on none.

@@ -4,11 +4,11 @@
 //! the drive something lies can then not be what makes the difference. A volume is known by its
 //! layout, which stays in memory; that another volume's headers overwrite its own does not matter.
 
-use crate::circumstances::{device_folder, text};
 use crate::error::LabError;
 use crate::hardware::Hardware;
 use crate::load::{PIECE, Rng, fill, write_noise};
 use crate::sectors::{Stored, Subject, Window};
+use crate::sysfs::{device_folder, text};
 use crate::target::Target;
 use crate::test_volume::{self, DATA_START};
 use crate::timed::{self, EncryptInPlace, TimedWork};

@@ -102,6 +102,7 @@ pub mod tour;
 pub mod tpm;
 mod under_way;
 pub mod unlock;
+mod variant;
 pub mod veracrypt;
 mod volume;
 

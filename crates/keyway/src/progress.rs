@@ -1,8 +1,8 @@
 //! Who sees long work, and may stop it: a terminal, a window, a signal on a bus.
 
 use crate::error::Error;
-use crate::secrets::Variant;
 use crate::session::SessionState;
+use crate::variant::Variant;
 use keyway_convert::{ConversionKind, ConvertError};
 use keyway_fs::FileSystemKind;
 use keyway_volume::Stage as VolumeStage;

@@ -22,6 +22,15 @@ enum_table! {
     pub word: &'static str,
 }
 
+/// Something that is to be made in a volume.
+#[derive(Debug, Clone, Copy)]
+pub struct NewEntry<'a> {
+    /// Its path, as [`parse`](super::parse) cuts it.
+    pub path: &'a [OsString],
+    /// A file's length; a folder has none.
+    pub len: Option<u64>,
+}
+
 /// Where a file system finds an entry again.
 #[derive(Debug, Clone)]
 pub(crate) enum Location {

@@ -1,8 +1,7 @@
 //! FAT12, FAT16 and FAT32: read, and written to one new file at a time.
 
-use super::entry::{Contents, Entry, EntryKind, Location, Reader, Sink};
+use super::entry::{Contents, Entry, EntryKind, Location, NewEntry, Reader, Sink};
 use super::error::FilesError;
-use super::put::NewEntry;
 use super::window::Window;
 use crate::calendar::{civil, parts};
 use fatfs::{Date, DateTime, FsOptions, ReadWriteSeek, Time};

@@ -26,13 +26,13 @@ mod volume;
 mod window;
 
 pub use crate::calendar::utc;
-pub use entry::{Contents, Entry, EntryKind, Problem};
+pub use entry::{Contents, Entry, EntryKind, NewEntry, Problem};
 pub use error::FilesError;
 pub use get::{Got, Taken};
 pub use names::parse;
 pub(crate) use ntfs::{must_be_plain, told as ntfs_told, valid_length};
 pub use pattern::Pattern;
-pub use put::{NewEntry, check_name};
+pub use put::check_name;
 pub use volume::Files;
 pub(crate) use volume::{folded, guarded};
 pub(crate) use window::{LOOK, Window};

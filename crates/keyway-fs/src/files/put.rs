@@ -1,6 +1,6 @@
 //! New files and folders in a volume, one at a time; what stands against any of them is found before the first.
 
-use super::entry::{EntryKind, Location};
+use super::entry::{EntryKind, Location, NewEntry};
 use super::error::FilesError;
 use super::fat;
 use super::volume::{Files, folded, guarded};
@@ -8,15 +8,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
-
-/// Something that is to be made in a volume.
-#[derive(Debug, Clone, Copy)]
-pub struct NewEntry<'a> {
-    /// Its path, as [`parse`](super::parse) cuts it.
-    pub path: &'a [OsString],
-    /// A file's length; a folder has none.
-    pub len: Option<u64>,
-}
 
 /// Whether the one file system that is written to, FAT, can hold a name.
 ///

@@ -11,11 +11,11 @@ mod question;
 mod tpm;
 mod variants;
 
+pub use crate::variant::Variant;
 pub use bitlocker::recovery_in;
 pub use password::{PasswordSource, SecretFrom, one_standard_input};
 pub use question::{Question, Secrets, Subject, Wanted};
 pub use tpm::{NewTpmSource, TpmSource};
-pub use variants::Variant;
 
 use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::error::{Error, Misuse};

@@ -5,54 +5,14 @@ use super::Sources;
 use crate::error::Error;
 use crate::progress::{Note, Progress};
 use crate::unlock::{Key, UnlockArguments};
+use crate::variant::Variant;
 use crate::volume::OpenOptions;
-use keyway_error::enum_table;
 use keyway_secret::{SecretBytes, wipe_stack};
 use keyway_volume::VolumeError;
 use keyway_volume::bitlocker::BitLockerError;
 use keyway_volume::looks::{MARK, utf16, without_line_end};
 use std::path::Path;
 use unicode_normalization::UnicodeNormalization;
-
-enum_table! {
-    /// Another spelling of a password.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub enum Variant {
-        /// UTF-16 as UTF-8.
-        Utf16("utf-16"),
-        /// Without the byte-order mark in front.
-        NoMark("no-mark"),
-        /// Without the line end at its end.
-        NoLineEnd("no-line-end"),
-        /// Without blanks around it.
-        NoBlanks("no-blanks"),
-        /// Latin-1 as UTF-8.
-        Latin1("latin-1"),
-        /// Accents as parts of their letters (NFC).
-        Composed("composed"),
-        /// Accents apart from their letters (NFD).
-        Decomposed("decomposed"),
-        /// Small letters for capitals and the other way round.
-        CapsLock("caps-lock"),
-        /// The first letter alone is changed so: telephones begin with a capital.
-        FirstLetter("first-letter"),
-        /// The same keys on a QWERTZ keyboard, typed on a QWERTY one.
-        QwertyToQwertz("qwerty-to-qwertz"),
-        /// The other way round.
-        QwertzToQwerty("qwertz-to-qwerty"),
-        /// The same keys on an AZERTY keyboard, typed on a QWERTY one.
-        QwertyToAzerty("qwerty-to-azerty"),
-        /// The other way round.
-        AzertyToQwerty("azerty-to-qwerty"),
-        /// The same keys on an AZERTY keyboard, typed on a QWERTZ one.
-        QwertzToAzerty("qwertz-to-azerty"),
-        /// The other way round.
-        AzertyToQwertz("azerty-to-qwertz"),
-    }
-    /// The word for it.
-    pub word: &'static str,
-}
 
 /// What the keys of the main block give, row by row, without Shift and with it.
 type Layout = [&'static str; 2];
@@ -136,15 +96,16 @@ fn of(text: impl Iterator<Item = char> + Clone) -> SecretBytes {
 
 /// A small letter for a capital and the other way round, where one letter stands for it.
 fn swapped(c: char) -> char {
-    let one = |mut other: Box<dyn Iterator<Item = char>>| match (other.next(), other.next()) {
-        (Some(one), None) => one,
-        _ => c,
+    let other = match c {
+        _ if c.is_lowercase() => only(c.to_uppercase()),
+        _ if c.is_uppercase() => only(c.to_lowercase()),
+        _ => None,
     };
-    match c {
-        _ if c.is_lowercase() => one(Box::new(c.to_uppercase())),
-        _ if c.is_uppercase() => one(Box::new(c.to_lowercase())),
-        _ => c,
-    }
+    other.unwrap_or(c)
+}
+
+fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
+    letters.next().filter(|_| letters.next().is_none())
 }
 
 /// What the key gives on another layout.
