@@ -96,10 +96,19 @@ impl Files {
         replace: bool,
     ) -> Result<(), FilesError> {
         self.check_new(&[NewEntry { path, len: Some(len) }], replace)?;
-        self.put_checked(path, from, len, modified)
+        self.put_checked(path, from, len, modified)?;
+        self.flush()
     }
 
-    /// The same of one that [`check_new`](Self::check_new) has looked at: a file of that name is replaced.
+    /// Has the medium keep what was put.
+    ///
+    /// # Errors
+    /// It fails.
+    pub fn flush(&mut self) -> Result<(), FilesError> {
+        Ok(self.window.flush_store()?)
+    }
+
+    /// The same of one that [`check_new`](Self::check_new) has looked at, without a flush: a file of that name is replaced.
     ///
     /// # Errors
     /// The folder isn't there, there is no room any more, or the medium fails.
@@ -113,11 +122,10 @@ impl Files {
         let (folder, name) = self.place_of(path)?;
         self.window.allow(u64::MAX);
         let window = self.window.clone();
-        guarded(|| fat::put(window, &folder, name, from, len, modified))?;
-        Ok(self.window.flush_store()?)
+        guarded(|| fat::put(window, &folder, name, from, len, modified))
     }
 
-    /// Makes a folder, or leaves the one that is there. Only FAT takes it.
+    /// Makes a folder, or leaves the one that is there, without a flush. Only FAT takes it.
     ///
     /// # Errors
     /// As [`put_checked`](Self::put_checked).
@@ -125,8 +133,7 @@ impl Files {
         let (folder, name) = self.place_of(path)?;
         self.window.allow(u64::MAX);
         let window = self.window.clone();
-        guarded(|| fat::put_folder(window, &folder, name))?;
-        Ok(self.window.flush_store()?)
+        guarded(|| fat::put_folder(window, &folder, name))
     }
 
     /// The folder and name of something new. Looked up by our own rules: the library's know no difference between a name

@@ -219,17 +219,17 @@ impl InsideVolume {
                 tried.map_err(&about)?;
             }
         }
-        for (place, found) in plan.places.iter().zip(&new.found) {
-            let put = match found.file {
-                Some((len, modified)) => {
-                    let opened = open(found).map_err(|e| Error::system("open", &found.path, e))?;
-                    self.files.put_checked(place, opened, len, modified)
-                }
-                None => self.files.put_folder(place),
-            };
-            put.map_err(&about)?;
-        }
-        Ok(())
+        let mut put = |(place, found): (&Vec<OsString>, &Found)| match found.file {
+            Some((len, modified)) => {
+                let opened = open(found).map_err(|e| Error::system("open", &found.path, e))?;
+                self.files.put_checked(place, opened, len, modified).map_err(&about)
+            }
+            None => self.files.put_folder(place).map_err(&about),
+        };
+        let done = plan.places.iter().zip(&new.found).try_for_each(&mut put);
+        // Also after an error: what was put before stays.
+        let kept = self.files.flush().map_err(&about);
+        done.and(kept)
     }
 }
 

@@ -21,7 +21,6 @@ use crate::detect::{look_at_bitlocker, must_be_noise};
 use crate::error::{Error, Misuse};
 use crate::progress::Progress;
 use crate::unlock::{Family, Key, UnlockArguments};
-use keyway_secret::SecretBytes;
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
 use std::ffi::{OsStr, OsString};
@@ -109,11 +108,11 @@ impl Sources {
             return Err(Misuse::NotBitLocker(path.to_owned()).into());
         }
         let secret = self.password.read(Wanted::Password, &Subject::Volume(path.to_owned()), secrets)?;
-        let with = |password, keyfiles, pim| VeraCryptSecret { password, keyfiles, pim };
-        let VeraCryptSecret { password, keyfiles, pim } = secret;
-        let key = |password| Key::VeraCrypt(with(password, keyfiles.clone(), pim));
-        let password = self.spelled(path, arguments, password, &key, progress)?;
-        Ok(with(password, keyfiles.clone(), pim))
+        let with =
+            |password| VeraCryptSecret { password, keyfiles: secret.keyfiles.clone(), pim: secret.pim };
+        let key = |password| Key::VeraCrypt(with(password));
+        let other = self.spelled(path, arguments, &secret.password, &key, progress)?.map(with);
+        Ok(other.unwrap_or(secret))
     }
 
     /// The same of a volume that is known to be a BitLocker one.
@@ -132,8 +131,9 @@ impl Sources {
         for secret in &mut all {
             if let Secret::Password(password) = secret {
                 let key = |password| Key::BitLocker(vec![Secret::Password(password)]);
-                let given = SecretBytes::copy_of(password);
-                *password = self.spelled(path, arguments, given, &key, progress)?;
+                if let Some(other) = self.spelled(path, arguments, password, &key, progress)? {
+                    *password = other;
+                }
             }
         }
         Ok(all)

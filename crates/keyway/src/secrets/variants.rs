@@ -116,18 +116,18 @@ fn moved(c: char, typed: Layout, meant: Layout) -> char {
 }
 
 impl Sources {
-    /// The password that opens the volume: the one that was given, or, where that is wrong and it was asked for, another
-    /// spelling of it. Each is tried once, for reading; which one it was is told.
+    /// Another spelling of the password, which opens the volume, where the one that was given is wrong and this was asked for.
+    /// Each is tried once, for reading; which one it was is told.
     pub(super) fn spelled(
         &self,
         path: &Path,
         arguments: &UnlockArguments,
-        given: SecretBytes,
+        given: &SecretBytes,
         key: &dyn Fn(SecretBytes) -> Key,
         progress: &dyn Progress,
-    ) -> Result<SecretBytes, Error> {
+    ) -> Result<Option<SecretBytes>, Error> {
         if !self.tries_variants || given.is_empty() {
-            return Ok(given);
+            return Ok(None);
         }
         let options = OpenOptions::new().arguments(arguments.clone()).progress(progress);
         // That a password is wrong; nothing where it opens. What else fails is told by whoever wants the key.
@@ -137,14 +137,14 @@ impl Sources {
                 Err(e) if is_wrong(&e) => Ok(Some(e)),
                 Ok(_) | Err(_) => Ok(None),
             };
-        let Some(wrong) = refused(&given)? else { return Ok(given) };
-        let all = variants(&given);
+        let Some(wrong) = refused(given)? else { return Ok(None) };
+        let all = variants(given);
         let count = all.len();
         progress.note(&Note::Variants(count));
         for (variant, password) in all {
             if refused(&password)?.is_none() {
                 progress.note(&Note::OpenedAs(variant));
-                return Ok(password);
+                return Ok(Some(password));
             }
         }
         Err(Error::NoVariant { count, error: Box::new(wrong) })
