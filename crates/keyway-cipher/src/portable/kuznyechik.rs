@@ -1,8 +1,7 @@
-//! Kuznyechik (GOST R 34.12-2015; RFC 7801, whose names these are): its round keys for byte-sliced
-//! kernels, beside the tables of the `kuznyechik` crate for machines without one.
+//! Kuznyechik (GOST R 34.12-2015; RFC 7801, whose names these are): its round keys, and block after block by tables for
+//! machines without a kernel.
 
 use crate::pass::Direction;
-use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The S-box pi (RFC 7801, 4.1.1).
@@ -69,21 +68,79 @@ pub(crate) const fn linear(block: &mut [u8; 16]) {
     }
 }
 
+/// What L, or its inverse, makes of each value of each byte: L of a block is the sum over its bytes.
+type Table = [[u128; 256]; 16];
+
+static L: Table = table(false);
+static L_INVERSE: Table = table(true);
+
+/// Built from the images of single bits, as L is linear: a compiler that follows L itself for each entry takes long.
+const fn table(inverse: bool) -> Table {
+    let mut table = [[0; 256]; 16];
+    let mut byte = 0;
+    while byte < 16 {
+        let mut value: usize = 1;
+        while value < 256 {
+            let lowest = value & value.wrapping_neg();
+            table[byte][value] = if lowest == value {
+                let mut block = [0; 16];
+                block[byte] = value as u8;
+                if inverse {
+                    linear_inverse(&mut block)
+                } else {
+                    linear(&mut block)
+                }
+                u128::from_ne_bytes(block)
+            } else {
+                table[byte][value ^ lowest] ^ table[byte][lowest]
+            };
+            value += 1;
+        }
+        byte += 1;
+    }
+    table
+}
+
+/// The inverse of [`linear`].
+const fn linear_inverse(block: &mut [u8; 16]) {
+    let mut step = 0;
+    while step < 16 {
+        // R put the sum at the front and moved all others on; the byte that it dropped had the factor 1.
+        let first = block[0];
+        let (mut sum, mut i) = (first, 0);
+        while i < 15 {
+            block[i] = block[i + 1];
+            sum ^= times(block[i], FACTORS[i]);
+            i += 1;
+        }
+        block[15] = sum;
+        step += 1;
+    }
+}
+
+/// The sum of what `table` makes of the bytes of `block`.
+fn looked_up(table: &Table, block: [u8; 16]) -> u128 {
+    table.iter().zip(block).fold(0, |sum, (images, byte)| sum ^ images[usize::from(byte)])
+}
+
 /// A key, ready for use.
 #[derive(ZeroizeOnDrop)]
 pub(crate) struct Kuznyechik {
-    tables: kuznyechik::Kuznyechik,
     /// The ten round keys, each byte four times: what byte-sliced kernels spread.
     pub(crate) round_keys: [[u32; 16]; 10],
+    /// The same as a block each.
+    blocks: [u128; 10],
 }
 
 impl Kuznyechik {
     pub(crate) fn new(key: &[u8; 32]) -> Self {
         let mut pair: [[u8; 16]; 2] = [std::array::from_fn(|i| key[i]), std::array::from_fn(|i| key[16 + i])];
-        let mut this =
-            Self { tables: kuznyechik::Kuznyechik::new(&Array::from(*key)), round_keys: [[0; 16]; 10] };
-        for (i, keys) in (0u8..).step_by(8).zip(this.round_keys.as_chunks_mut::<2>().0) {
+        let mut this = Self { round_keys: [[0; 16]; 10], blocks: [0; 10] };
+        let places =
+            this.round_keys.as_chunks_mut::<2>().0.iter_mut().zip(this.blocks.as_chunks_mut::<2>().0);
+        for (i, (keys, blocks)) in (0u8..).step_by(8).zip(places) {
             *keys = pair.map(|key| key.map(|byte| u32::from(byte) * 0x0101_0101));
+            *blocks = pair.map(u128::from_ne_bytes);
             // Eight Feistel rounds lead to the next pair (RFC 7801, 4.3).
             for constant in i + 1..=i + 8 {
                 let mut c = [0; 16];
@@ -106,10 +163,31 @@ impl Kuznyechik {
 
     /// Each block on its own, in place.
     pub(crate) fn blocks(&self, direction: Direction, blocks: &mut [[u8; 16]]) {
-        let blocks = Array::slice_as_chunks_mut(blocks.as_flattened_mut()).0;
-        match direction {
-            Direction::Encrypt => self.tables.encrypt_blocks(blocks),
-            Direction::Decrypt => self.tables.decrypt_blocks(blocks),
+        for block in blocks {
+            *block = match direction {
+                Direction::Encrypt => self.encrypted(u128::from_ne_bytes(*block)),
+                Direction::Decrypt => self.decrypted(u128::from_ne_bytes(*block)),
+            }
+            .to_ne_bytes();
         }
+    }
+
+    /// Nine times the key, pi and L, then the last key (RFC 7801, 4.4.1).
+    fn encrypted(&self, block: u128) -> u128 {
+        let [rounds @ .., last] = &self.blocks;
+        let round = |block: u128, key: &u128| {
+            looked_up(&L, (block ^ key).to_ne_bytes().map(|byte| PI[usize::from(byte)]))
+        };
+        rounds.iter().fold(block, round) ^ last
+    }
+
+    /// The same backwards (RFC 7801, 4.4.2).
+    fn decrypted(&self, block: u128) -> u128 {
+        let [rounds @ .., last] = &self.blocks;
+        let round = |block: u128, key: &u128| {
+            let bytes = looked_up(&L_INVERSE, block.to_ne_bytes()).to_ne_bytes();
+            u128::from_ne_bytes(bytes.map(|byte| PI_INVERSE[usize::from(byte)])) ^ key
+        };
+        rounds.iter().rev().fold(block ^ last, round)
     }
 }
