@@ -55,6 +55,11 @@ const CLAIMS: &[(&str, &str)] = &[
         "What stands against any of the files",
         "several_files_and_folders_are_put_and_patterns_bring_them_back",
     ),
+    ("In exFAT, what was there before stays whole", "no_power_cut_costs_what_was_there"),
+    (
+        "A file system that was not unmounted",
+        "an_unclean_file_system_is_not_written_to what_can_not_be_put_leaves_nothing_behind",
+    ),
     ("The path of `get` is a pattern", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("`*` and `?` in a name", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("`[*]` is the letter itself.", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
@@ -309,7 +314,7 @@ fn every_sentence_of_the_page_has_its_test() {
         .collect();
     assert!(unsaid.is_empty(), "the page does not say this any more: {unsaid:#?}");
     let mut tests = String::new();
-    for folder in ["crates/keyway-cli/tests", "crates/keyway/src"] {
+    for folder in ["crates/keyway-cli/tests", "crates/keyway/src", "crates/keyway-fs/tests"] {
         source(&workspace_root().join(folder), &mut tests);
     }
     let named: BTreeSet<&str> = CLAIMS.iter().flat_map(|(_, tests)| tests.split(' ')).collect();

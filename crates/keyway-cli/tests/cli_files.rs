@@ -12,24 +12,37 @@ const OPEN: &str = "--password-file @pw --pim 1";
 
 /// A volume with a FAT file system, which `keyway create` makes.
 fn fat(cli: &Cli) {
+    with(cli, "fat");
+}
+
+fn with(cli: &Cli, filesystem: &str) {
     cli.keyway.secret("pw", PASSWORD);
-    cli.ends(0, &format!("create @volume --size 12M --quick --filesystem fat {OPEN}"));
+    cli.ends(0, &format!("create @volume --size 12M --quick --filesystem {filesystem} {OPEN}"));
+}
+
+/// The file systems that are written to, as far as this machine can make them.
+fn written() -> Vec<&'static str> {
+    let all = [("mkfs.fat", "fat"), ("mkfs.exfat", "exfat")];
+    all.into_iter().filter(|(mkfs, _)| require_tool(mkfs).is_some()).map(|(_, name)| name).collect()
 }
 
 #[test]
 fn what_is_put_is_listed_and_comes_back() {
-    if require_tool("mkfs.fat").is_none() {
-        return;
+    for filesystem in written() {
+        comes_back(filesystem);
     }
+}
+
+fn comes_back(filesystem: &str) {
     let cli = Cli::new();
-    fat(&cli);
+    with(&cli, filesystem);
     let content: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
     fs::write(cli.path("letter.bin"), &content).unwrap();
     let put = cli.json(0, &format!("put @volume @letter.bin {OPEN}"));
     assert_eq!((put["path"].as_str(), put["bytes"].as_u64()), (Some("/letter.bin"), Some(1_200_000)));
     let listed = cli.json(0, &format!("ls @volume {OPEN}"));
     let entry = &listed["entries"][0];
-    assert_eq!(listed["filesystem"], "vfat");
+    assert_eq!(listed["filesystem"], if filesystem == "fat" { "vfat" } else { filesystem });
     assert_eq!(listed["entries"].as_array().unwrap().len(), 1);
     assert_eq!((entry["name"].as_str(), entry["kind"].as_str()), (Some("letter.bin"), Some("file")));
     assert_eq!(entry["size_bytes"].as_u64(), Some(1_200_000));
@@ -45,9 +58,13 @@ fn what_is_put_is_listed_and_comes_back() {
     let piped = cli.ends(0, &format!("get @volume letter.bin - {OPEN}")).stdout;
     assert!(fs::read(cli.path("copy.bin")).unwrap() == content);
     assert!(fs::read(cli.path("all/letter.bin")).unwrap() == content && piped == content);
-    // An outside judge: mtools, on the decrypted bytes.
-    if require_tool("mtype").is_some() {
-        fs::write(cli.path("plain"), cli.ends(0, &format!("cat @volume {OPEN}")).stdout).unwrap();
+    // An outside judge: mtools and fsck.exfat, on the decrypted bytes.
+    fs::write(cli.path("plain"), cli.ends(0, &format!("cat @volume {OPEN}")).stdout).unwrap();
+    if filesystem == "exfat" {
+        let Some(fsck) = require_tool("fsck.exfat") else { return };
+        let judged = Command::new(fsck).arg("-n").arg(cli.path("plain")).output().unwrap();
+        assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
+    } else if require_tool("mtype").is_some() {
         let read =
             Command::new("mtype").arg("-i").arg(cli.path("plain")).arg("::letter.bin").output().unwrap();
         assert!(read.stdout == content);
@@ -56,11 +73,14 @@ fn what_is_put_is_listed_and_comes_back() {
 
 #[test]
 fn several_files_and_folders_are_put_and_patterns_bring_them_back() {
-    if require_tool("mkfs.fat").is_none() {
-        return;
+    for filesystem in written() {
+        patterns_bring_them_back(filesystem);
     }
+}
+
+fn patterns_bring_them_back(filesystem: &str) {
     let cli = Cli::new();
-    fat(&cli);
+    with(&cli, filesystem);
     fs::create_dir_all(cli.path("photos/2024/may")).unwrap();
     for name in ["a.jpg", "b.JPG", "c.txt", "photos/d.jpg", "photos/2024/may/e.jpg", "photos/2024/f[1].txt"] {
         fs::write(cli.path(name), name).unwrap();
@@ -207,14 +227,20 @@ fn what_is_open_is_neither_read_nor_changed_beside_it() {
 /// The outer volume's file system does not know of the hidden one.
 #[test]
 fn put_does_not_touch_a_protected_hidden_volume() {
-    if require_tool("mkfs.fat").is_none() {
-        return;
+    for filesystem in written() {
+        the_hidden_one_stays(filesystem);
     }
+}
+
+fn the_hidden_one_stays(filesystem: &str) {
     let cli = Cli::new();
     cli.keyway.secret("pw", PASSWORD);
     cli.keyway.secret("hidden", "what-is-hidden-in-the-other-one");
     let hidden = "--hidden-password-file @hidden --hidden-pim 1";
-    cli.ends(0, &format!("create @volume --size 12M --hidden 8M --quick --filesystem fat {OPEN} {hidden}"));
+    cli.ends(
+        0,
+        &format!("create @volume --size 12M --hidden 8M --quick --filesystem {filesystem} {OPEN} {hidden}"),
+    );
     let inside = || cli.ends(0, "cat @volume --password-file @hidden --pim 1").stdout;
     let before = inside();
     fs::write(cli.path("large"), vec![7; 9 << 20]).unwrap();

@@ -9,11 +9,11 @@ pub(crate) const ENTRY: usize = 32;
 /// Types of entries in use (6.2.1): a file's first, its stream, a piece of its name.
 pub(crate) const FILE: u8 = 0x85;
 pub(crate) const STREAM: u8 = 0xc0;
-const NAME: u8 = 0xc1;
+pub(crate) const NAME: u8 = 0xc1;
 /// The bit of a folder among a file's attributes (7.4.4).
-const IS_FOLDER: u64 = 0x10;
+pub(crate) const IS_FOLDER: u64 = 0x10;
 /// `NoFatChain` among a stream's flags (6.3.4.2).
-const CONTIGUOUS: u8 = 2;
+pub(crate) const CONTIGUOUS: u8 = 2;
 /// Largest folder (7.4: 256 MB).
 pub(crate) const LARGEST_FOLDER: u64 = 256 << 20;
 /// The most clusters that there are (3.1.9).
@@ -71,11 +71,14 @@ impl<'a> Set<'a> {
     }
 
     pub(crate) fn name(&self) -> String {
+        String::from_utf16_lossy(&self.units())
+    }
+
+    /// The name as it is kept.
+    pub(crate) fn units(&self) -> Vec<u16> {
         let pieces = self.rest.iter().filter(|entry| entry[0] == NAME);
         let units = pieces.flat_map(|piece| piece.as_chunks::<2>().0.iter().skip(1));
-        let units: Vec<u16> =
-            units.map(|u| u16::from_le_bytes(*u)).take(usize::from(self.stream[3])).collect();
-        String::from_utf16_lossy(&units)
+        units.map(|u| u16::from_le_bytes(*u)).take(usize::from(self.stream[3])).collect()
     }
 
     pub(crate) fn is_folder(&self) -> bool {
@@ -101,6 +104,18 @@ impl<'a> Set<'a> {
     pub(crate) fn modified(&self) -> Option<i64> {
         time(number::<4>(self.file, 12)? as u32, self.file[23])
     }
+}
+
+/// A set's check sum (6.3.3).
+pub(crate) fn set_sum(entries: &[[u8; ENTRY]]) -> u16 {
+    let bytes = entries.as_flattened().iter().enumerate().filter(|(i, _)| !matches!(i, 2 | 3));
+    bytes.fold(0u16, |sum, (_, byte)| sum.rotate_right(1).wrapping_add(u16::from(*byte)))
+}
+
+/// Whether the entries are those of one file, all of them: there is a stream, and their check sum is right.
+pub(crate) fn is_whole(entries: &[[u8; ENTRY]]) -> bool {
+    let told = entries.first().and_then(|file| number::<2>(file, 2));
+    Set::of(entries).is_some() && told == Some(u64::from(set_sum(entries)))
 }
 
 /// A timestamp (7.4.8) and how far its clock was from UTC, in quarters of an hour (7.4.10).

@@ -4,11 +4,11 @@ use crate::unlock_args::ProtectArgs;
 use crate::verbs::*;
 use keyway::inside::NewFiles;
 
-/// Copy files and folders into a volume (FAT), with no mount and no root
+/// Copy files and folders into a volume (exFAT, FAT), with no mount and no root
 ///
-/// A folder is copied with everything in it but links. The volume must not be open. Others than FAT are written by the kernel alone: mount them
-/// (`sudo keyway open VOLUME FOLDER`). Losing power while it writes may leave the file system to be
-/// checked, as with any FAT.
+/// A folder is copied with everything in it but links. The volume must not be open. Others than exFAT and FAT are written by the kernel
+/// alone: mount them (`sudo keyway open VOLUME FOLDER`). Losing power while it writes may leave the file system to be checked; what
+/// was in an exFAT before stays whole.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Put them in the place of files of these names

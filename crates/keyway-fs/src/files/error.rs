@@ -20,11 +20,14 @@ pub enum FilesError {
     #[error("{0} file systems can't be read without the kernel")]
     Unreadable(&'static str),
     /// A file system that is only read.
-    #[error("files can be written to FAT only, this is {0}")]
+    #[error("files can be put into FAT and exFAT only, this is {0}")]
     CanNotWrite(&'static str),
     /// It was not unmounted.
     #[error("the file system was not unmounted in good order")]
-    Unclean,
+    Unclean {
+        /// What checks it.
+        checker: &'static str,
+    },
     /// Something in it that is not read.
     #[error("{0}")]
     Unsupported(String),
@@ -59,7 +62,7 @@ pub enum FilesError {
     #[error("two of them would be {} there", named(.0))]
     SameName(OsString),
     /// A name that the file system can't have.
-    #[error("a FAT file system can't hold the name {}", named(.0))]
+    #[error("no file system of Windows can hold the name {}", named(.0))]
     BadName(OsString),
     /// The place in the volume is taken.
     #[error("{} exists already", named(.0))]
@@ -105,7 +108,7 @@ explain! { FilesError, through Store {
     Self::Host { path, source, .. } => { explain_io(source).about(path) },
     Self::NoFileSystem => [NoFilesystem Contents, OpenAsDevice],
     Self::Unreadable(_) | Self::CanNotWrite(_) | Self::Unsupported(_) => [Unsupported Machine, MountVolume],
-    Self::Unclean => [Unclean State, CheckFat],
+    Self::Unclean { checker } => [Unclean State, CheckFirst { checker: (*checker).to_owned() }],
     Self::Damaged(_) => [DamagedFilesystem Contents, CheckFileSystem],
     Self::Endless(_) => [DamagedFilesystem Contents, CheckWithTools],
     Self::NotFound(_) => [NotFound State, ListFolder],

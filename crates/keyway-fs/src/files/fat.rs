@@ -200,7 +200,7 @@ fn change(
 
 fn must_be_clean(fs: &fatfs::FileSystem<Window>) -> Result<(), FilesError> {
     match fs.read_status_flags().map_err(FilesError::from_io)?.dirty() {
-        true => Err(FilesError::Unclean),
+        true => Err(FilesError::Unclean { checker: "fsck.fat" }),
         false => Ok(()),
     }
 }
@@ -283,7 +283,7 @@ fn put_into(
 }
 
 /// Copies exactly `len` bytes.
-fn copy(from: &mut impl Read, to: &mut impl Write, len: u64) -> Result<(), FilesError> {
+pub(super) fn copy(from: &mut impl Read, to: &mut impl Write, len: u64) -> Result<(), FilesError> {
     let host = |source| FilesError::Host { doing: "read", path: "the file to be put".into(), source };
     let (mut piece, mut left) = (vec![0; PIECE], len);
     while left > 0 {

@@ -1,8 +1,8 @@
 //! Files inside an open volume, with no mount and no rights of an administrator.
 //!
-//! [`Files::open`] looks at a [`Store`](keyway_store::Store) and reads FAT, exFAT, NTFS and ext2/3/4. FAT is also
-//! written to, one new file or folder at a time ([`Files::put`]); the others are only read, because no library writes
-//! them with the care that somebody's data needs.
+//! [`Files::open`] looks at a [`Store`](keyway_store::Store) and reads FAT, exFAT, NTFS and ext2/3/4. FAT and exFAT
+//! are also written to, one new file or folder at a time ([`Files::put`]); the others are only read, because no library
+//! writes them with the care that somebody's data needs.
 //!
 //! What lies on the medium is not trusted: a file system may be damaged, or made by somebody who wants
 //! to write outside the folder that files are copied to. Names are checked before anything is made
@@ -13,6 +13,7 @@
 mod entry;
 mod error;
 mod exfat;
+mod exfat_put;
 mod ext;
 mod ext_inodes;
 mod fat;
@@ -21,6 +22,7 @@ mod names;
 mod ntfs;
 mod ntfs_orphans;
 mod pattern;
+mod pending;
 mod put;
 mod volume;
 mod window;

@@ -2,14 +2,14 @@
 
 use super::entry::{EntryKind, Location, NewEntry};
 use super::error::FilesError;
-use super::fat;
 use super::volume::{Files, folded, guarded};
+use super::{exfat_put, fat};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 
-/// Whether the one file system that is written to, FAT, can hold a name.
+/// Whether the file systems that are written to can hold a name.
 ///
 /// # Errors
 /// It can't.
@@ -34,21 +34,19 @@ impl Files {
     /// # Errors
     /// What stands against the first one that can't be made, or that there is no room for all of them.
     pub fn check_new(&mut self, entries: &[NewEntry<'_>], replace: bool) -> Result<(), FilesError> {
-        if self.kind != "vfat" {
-            return Err(FilesError::CanNotWrite(self.kind));
-        }
+        self.must_write()?;
         let mut folders: HashMap<Vec<String>, Names> = HashMap::new();
         for new in entries {
             let Some((name, folder)) = new.path.split_last() else {
                 return Err(FilesError::IsAFolder(OsString::from("/")));
             };
             fat::must_be_name(name)?;
-            let key: Vec<String> = folder.iter().map(|name| folded(name)).collect();
+            let key: Vec<String> = folder.iter().map(|name| self.folded(name)).collect();
             let names = match folders.entry(key) {
                 Slot::Occupied(names) => names.into_mut(),
                 Slot::Vacant(none) => none.insert(self.names_in(folder)?),
             };
-            let wanted = folded(name);
+            let wanted = self.folded(name);
             match names.get(&wanted) {
                 None => {}
                 Some(Held::New) => return Err(FilesError::SameName(name.clone())),
@@ -61,13 +59,46 @@ impl Files {
             }
             names.insert(wanted, Held::New);
             if new.len.is_none() {
-                let key: Vec<String> = new.path.iter().map(|name| folded(name)).collect();
+                let key: Vec<String> = new.path.iter().map(|name| self.folded(name)).collect();
                 folders.insert(key, Names::new());
             }
         }
         self.window.allow(u64::MAX);
         let window = self.window.clone();
-        guarded(|| fat::must_fit(window, entries))
+        match &self.writer {
+            Some(writer) => guarded(|| writer.must_fit(entries)),
+            None => guarded(|| fat::must_fit(window, entries)),
+        }
+    }
+
+    /// Looks whether this file system can be written to, and reads what that takes.
+    fn must_write(&mut self) -> Result<(), FilesError> {
+        match self.kind {
+            "vfat" => Ok(()),
+            "exfat" => self.write_exfat(|_| Ok(())),
+            other => Err(FilesError::CanNotWrite(other)),
+        }
+    }
+
+    /// Has an exFAT's writer do something.
+    fn write_exfat(
+        &mut self,
+        work: impl FnOnce(&mut exfat_put::Writer) -> Result<(), FilesError>,
+    ) -> Result<(), FilesError> {
+        self.window.allow(u64::MAX);
+        let (window, writer) = (self.window.clone(), &mut self.writer);
+        guarded(|| match writer {
+            Some(writer) => work(writer),
+            None => work(writer.insert(exfat_put::Writer::open(window)?)),
+        })
+    }
+
+    /// A name as this file system compares it.
+    fn folded(&self, name: &OsStr) -> String {
+        match &self.writer {
+            Some(writer) => String::from_utf16_lossy(&writer.folded(name)),
+            None => folded(name),
+        }
     }
 
     /// The names in a folder that is there.
@@ -78,11 +109,11 @@ impl Files {
         if let Some(problem) = contents.problems.into_iter().next() {
             return Err(problem.error);
         }
-        let held = contents.entries.into_iter().map(|entry| (folded(&entry.name), Held::Before(entry.kind)));
-        Ok(held.collect())
+        let entries = contents.entries.into_iter();
+        Ok(entries.map(|entry| (self.folded(&entry.name), Held::Before(entry.kind))).collect())
     }
 
-    /// Writes a new file, of exactly `len` bytes, and flushes the volume. Only FAT takes it. With `replace` a file of that
+    /// Writes a new file, of exactly `len` bytes, and flushes the volume. FAT and exFAT take it. With `replace` a file of that
     /// name makes room for it first. What was begun and failed is removed.
     ///
     /// # Errors
@@ -96,16 +127,25 @@ impl Files {
         replace: bool,
     ) -> Result<(), FilesError> {
         self.check_new(&[NewEntry { path, len: Some(len) }], replace)?;
-        self.put_checked(path, from, len, modified)?;
-        self.flush()
+        let put = self.put_checked(path, from, len, modified);
+        put.and(self.flush())
     }
 
-    /// Has the medium keep what was put.
+    /// Has the medium keep what was put. Before, nothing in an exFAT leads to it.
     ///
     /// # Errors
     /// It fails.
     pub fn flush(&mut self) -> Result<(), FilesError> {
-        Ok(self.window.flush_store()?)
+        if self.writer.is_none() {
+            return Ok(self.window.flush_store()?);
+        }
+        let done = self.write_exfat(exfat_put::Writer::commit);
+        if done.is_err() {
+            // What is on the medium now has to be read anew.
+            self.writer = None;
+            self.window.drop_pending();
+        }
+        done
     }
 
     /// The same of one that [`check_new`](Self::check_new) has looked at, without a flush: a file of that name is replaced.
@@ -119,17 +159,23 @@ impl Files {
         len: u64,
         modified: Option<i64>,
     ) -> Result<(), FilesError> {
+        if self.kind == "exfat" {
+            return self.write_exfat(|writer| writer.put(path, from, len, modified));
+        }
         let (folder, name) = self.place_of(path)?;
         self.window.allow(u64::MAX);
         let window = self.window.clone();
         guarded(|| fat::put(window, &folder, name, from, len, modified))
     }
 
-    /// Makes a folder, or leaves the one that is there, without a flush. Only FAT takes it.
+    /// Makes a folder, or leaves the one that is there, without a flush.
     ///
     /// # Errors
     /// As [`put_checked`](Self::put_checked).
     pub fn put_folder(&mut self, path: &[OsString]) -> Result<(), FilesError> {
+        if self.kind == "exfat" {
+            return self.write_exfat(|writer| writer.put_folder(path));
+        }
         let (folder, name) = self.place_of(path)?;
         self.window.allow(u64::MAX);
         let window = self.window.clone();

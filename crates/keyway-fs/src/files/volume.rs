@@ -3,7 +3,7 @@
 use super::entry::{Contents, Entry, EntryKind, Problem, Reader};
 use super::error::FilesError;
 use super::window::{self, Window};
-use super::{exfat, ext, fat, ntfs};
+use super::{exfat, exfat_put, ext, fat, ntfs};
 use keyway_store::Store;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -15,6 +15,8 @@ pub struct Files {
     pub(super) fs: Box<dyn Reader>,
     pub(super) window: Window,
     pub(super) kind: &'static str,
+    /// What an exFAT is written with, from the first time on.
+    pub(super) writer: Option<exfat_put::Writer>,
 }
 
 impl Files {
@@ -34,7 +36,7 @@ impl Files {
                 other => return Err(FilesError::Unreadable(other)),
             })
         })?;
-        Ok(Self { fs, window, kind })
+        Ok(Self { fs, window, kind, writer: None })
     }
 
     /// The file system's name, as the probe gave it.

@@ -2,6 +2,7 @@
 //! end to how much one operation may read.
 
 use super::error::FilesError;
+use super::pending::{Pending, Step};
 use keyway_store::{Store, StoreError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +31,7 @@ struct Shared {
     left: AtomicU64,
     cache: Mutex<Vec<Block>>,
     watch: Mutex<Watch>,
+    pending: Mutex<Pending>,
 }
 
 /// Bytes whose writing is watched for, and where they were written last.
@@ -48,8 +50,13 @@ struct Block {
 impl Window {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         let cache = (0..BLOCKS).map(|_| Block { number: 0, bytes: Vec::new() }).collect();
-        let shared =
-            Shared { store, left: AtomicU64::new(0), cache: Mutex::new(cache), watch: Mutex::default() };
+        let shared = Shared {
+            store,
+            left: AtomicU64::new(0),
+            cache: Mutex::new(cache),
+            watch: Mutex::default(),
+            pending: Mutex::default(),
+        };
         Self { shared: Arc::new(shared), at: 0 }
     }
 
@@ -89,8 +96,40 @@ impl Window {
         }
     }
 
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a change wait for its step; it is read as if it was made.
+    pub(super) fn stage(&self, step: Step, at: u64, bytes: &[u8]) -> Result<(), FilesError> {
+        within(self.size(), at, bytes.len()).map_err(FilesError::from_io)?;
+        let read = |sector: &mut [u8; 512], at| self.shared.store.read_at(sector, at);
+        Ok(self.pending().add(step, at, bytes, read)?)
+    }
+
+    pub(super) fn has_pending(&self) -> bool {
+        !self.pending().is_empty()
+    }
+
+    /// Writes what waits, step by step.
+    pub(super) fn write_pending(&self) -> Result<(), StoreError> {
+        let pending = std::mem::take(&mut *self.pending());
+        pending.write(&*self.shared.store, &mut |at, len| self.forget(at, len))
+    }
+
+    /// Gives up what waits.
+    pub(super) fn drop_pending(&self) {
+        *self.pending() = Pending::default();
+    }
+
     /// Fills `buf` from that place; a place past the end is an error.
     pub(crate) fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_medium(buf, offset)?;
+        self.pending().over(buf, offset);
+        Ok(())
+    }
+
+    fn read_medium(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.spend(buf.len())?;
         let whole = offset.is_multiple_of(BLOCK as u64) && buf.len() >= BLOCK;
         let size = self.size();

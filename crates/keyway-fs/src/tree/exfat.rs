@@ -3,8 +3,7 @@
 use super::chains::{Chains, Width, damaged};
 use super::map::FileMap;
 use super::node::{Found, Node, Nodes};
-use crate::exfat::{Boot, ENTRY, FILE, LARGEST_FOLDER, Set};
-use crate::fields::number;
+use crate::exfat::{Boot, ENTRY, FILE, LARGEST_FOLDER, Set, is_whole};
 use crate::files::{FilesError, Window};
 
 /// Entries that follow the first at most (7.4.2).
@@ -155,12 +154,4 @@ impl Nodes for ExFat {
 
 fn without_stream() -> FilesError {
     damaged("a file without its stream")
-}
-
-/// Whether the entries are those of one file, all of them: there is a stream, and their check sum is right (6.3.3).
-fn is_whole(entries: &[[u8; ENTRY]]) -> bool {
-    let bytes = entries.as_flattened().iter().enumerate().filter(|(i, _)| !matches!(i, 2 | 3));
-    let sum = bytes.fold(0u16, |sum, (_, byte)| sum.rotate_right(1).wrapping_add(u16::from(*byte)));
-    let told = entries.first().and_then(|file| number::<2>(file, 2));
-    Set::of(entries).is_some() && told == Some(u64::from(sum))
 }

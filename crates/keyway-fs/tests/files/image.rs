@@ -114,22 +114,38 @@ pub(crate) fn image(kind: Kind, folder: &Path, from: &Path) -> Option<PathBuf> {
 
 /// Mounts the image with a FUSE program and copies everything into it.
 fn through_fuse(program: &str, image: &Path, folder: &Path, from: &Path) -> Option<()> {
+    on_fuse(program, image, folder, |mounted| {
+        let mut cp = Command::new("cp");
+        let copied = cp.args(["-r", "--preserve=timestamps"]).arg(from.join(".")).arg(mounted).status();
+        assert!(copied.unwrap().success());
+    })
+}
+
+/// What a FUSE program finds in the image.
+pub(crate) fn tree_by_fuse(
+    program: &str,
+    image: &Path,
+    folder: &Path,
+) -> Option<BTreeMap<PathBuf, Option<Vec<u8>>>> {
+    on_fuse(program, image, folder, tree)
+}
+
+fn on_fuse<T>(program: &str, image: &Path, folder: &Path, work: impl FnOnce(&Path) -> T) -> Option<T> {
     require_tool(program)?;
     if !require_fuse() || !require_root() {
         return None;
     }
     let mounted = folder.join("mounted");
-    fs::create_dir(&mounted).unwrap();
+    fs::create_dir_all(&mounted).unwrap();
     // exfat-fuse takes block devices alone.
     let device = (program == "mount.exfat-fuse").then(|| {
         let device = Command::new("losetup").args(["--find", "--show"]).arg(image).output().unwrap();
         PathBuf::from(String::from_utf8_lossy(&device.stdout).trim())
     });
     run(program, &[device.as_deref().unwrap_or(image).as_os_str(), mounted.as_os_str()]);
-    let copied =
-        Command::new("cp").args(["-r", "--preserve=timestamps"]).arg(from.join(".")).arg(&mounted).status();
+    let done = work(&mounted);
     let left = Command::new("umount").arg(&mounted).status();
-    assert!(copied.unwrap().success() && left.unwrap().success());
+    assert!(left.unwrap().success());
     // The program puts its last bytes down after the mount point is free, and then ends.
     let name = image.as_os_str().as_encoded_bytes();
     let name = device.as_deref().map_or(name, |device| device.as_os_str().as_encoded_bytes()).to_vec();
@@ -144,7 +160,7 @@ fn through_fuse(program: &str, image: &Path, folder: &Path, from: &Path) -> Opti
     if let Some(device) = device {
         assert!(Command::new("losetup").arg("-d").arg(device).status().unwrap().success());
     }
-    Some(())
+    Some(done)
 }
 
 /// The image's sectors as they are.

@@ -4,5 +4,6 @@
 mod hostile;
 mod image;
 mod put;
+mod put_exfat;
 mod read;
 mod tree;

@@ -162,7 +162,7 @@ fn an_unclean_file_system_is_not_written_to() {
     // of byte 65).
     bytes[65] |= 1;
     fs::write(&image, &bytes).unwrap();
-    assert!(matches!(put(&image, "/file", b"x", false), Err(FilesError::Unclean)));
+    assert!(matches!(put(&image, "/file", b"x", false), Err(FilesError::Unclean { checker: "fsck.fat" })));
 }
 
 #[test]

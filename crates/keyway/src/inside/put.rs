@@ -218,6 +218,7 @@ impl InsideVolume {
                 };
                 tried.map_err(&about)?;
             }
+            files.flush().map_err(&about)?;
         }
         let mut put = |(place, found): (&Vec<OsString>, &Found)| match found.file {
             Some((len, modified)) => {

@@ -68,7 +68,7 @@ pub(super) fn inside() -> Vec<Failure> {
         E::NoFileSystem,
         E::Unreadable("XFS"),
         E::CanNotWrite("ext4"),
-        E::Unclean,
+        E::Unclean { checker: "fsck.exfat" },
         E::Unsupported("it is compressed".to_owned()),
         E::Damaged("a folder without an end".to_owned()),
         E::NotFound(name()),
