@@ -63,7 +63,7 @@ impl HowArgs {
             let told = Told::new(&request.path, out);
             conversion.run(&crate::asking::Terminal, &told)?
         };
-        conversion_words::tell(&outcome, out)
+        conversion_words::tell(&outcome, &request, out)
     }
 }
 

@@ -1,15 +1,15 @@
 //! Conversions in words: what is asked before one, what goes on, what came of it.
 
 use crate::failure::{Exit, Failure};
-use crate::new_volume_args::key_rows;
+use crate::new_volume_args::{key_rows, options};
 use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
 use crate::progress::SearchBar;
 use crate::session_words;
 use crate::words::said;
 use keyway::conversion::{
-    Contents, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionState, FreeSpace, HeaderSpace,
-    percentage,
+    Contents, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionRequest, ConversionState,
+    FreeSpace, HeaderSpace, percentage,
 };
 use keyway::shown::{for_shell, shown};
 use keyway::told::facts;
@@ -128,7 +128,7 @@ impl keyway::Progress for Told<'_> {
 }
 
 /// Tells what came of it.
-pub(crate) fn tell(outcome: &ConversionOutcome, out: Output) -> Result<(), Failure> {
+pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Output) -> Result<(), Failure> {
     if outcome.was_in_use {
         return Ok(());
     }
@@ -148,27 +148,25 @@ pub(crate) fn tell(outcome: &ConversionOutcome, out: Output) -> Result<(), Failu
         let failure = Failure::new(Exit::Failed, format!("{path}: {how}"), resume).kind(Kind::Paused);
         return Err(failure.with(serde_json::json!(outcome)));
     }
-    out.result(outcome, || words(outcome))
+    out.result(outcome, || words(outcome, of))
 }
 
-fn words(outcome: &ConversionOutcome) -> String {
+fn words(outcome: &ConversionOutcome, of: &ConversionRequest) -> String {
     let (path, next) = (shown(&outcome.volume), for_shell(&outcome.volume));
-    if outcome.work.is_none() {
+    let Some(work) = &outcome.work else {
         return format!("{path}: the conversion had come to its end.");
-    }
+    };
     let facts = json!({
         "kind": outcome.conversion,
         "next": next,
+        "needs": if outcome.format == "veracrypt" { options(of.new_or_own(), "") } else { String::new() },
         "format": outcome.format,
         "is": name_of(outcome.format),
         "new": outcome.new_format,
     });
     let what = said("conversion done", &facts);
-    let mut rows = Vec::new();
-    if let Some(work) = &outcome.work {
-        let speed = format!("{}/s", bytes(work.bytes_per_second));
-        rows.extend([("  converted", bytes(work.total_bytes)), ("  speed", speed)]);
-    }
+    let speed = format!("{}/s", bytes(work.bytes_per_second));
+    let mut rows = vec![("  converted", bytes(work.total_bytes)), ("  speed", speed)];
     let free = outcome.made.space.and_then(|space| space.free_space);
     rows.extend(free.map(|free| ("  free space", free_in_words(free))));
     if let Some(keys) = &outcome.made.keys {

@@ -6,6 +6,7 @@ use crate::words::said;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Error};
 use keyway::shown::line;
+use keyway_attach::path_text::value as in_json;
 use serde_json::{Map, Value, json};
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -66,7 +67,10 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
     let nearest = called.filter(|own| !own.is_empty()).or(like);
     let usage = text(ContextKind::Usage).map(|usage| usage.trim_start_matches("Usage: ").to_owned());
     let mut facts = Map::new();
-    facts.insert("exists".to_owned(), word.as_ref().is_some_and(|word| Path::new(word).exists()).into());
+    // As it was given: its bytes need not be text.
+    let given =
+        words.iter().find(|given| word.as_ref() == Some(&line(&given.to_string_lossy()))).map(Path::new);
+    facts.insert("exists".to_owned(), given.is_some_and(Path::exists).into());
     facts.insert(
         "told".to_owned(),
         why.iter().any(|why| value.iter().any(|value| why.contains(&**value))).into(),
@@ -74,7 +78,7 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
     facts.insert("extra".to_owned(), arg.as_ref().is_some_and(|arg| !arg.starts_with('-')).into());
     facts.insert("twice".to_owned(), (!others.is_empty() && others.first() == arg.as_ref()).into());
     let valid = all(ContextKind::ValidValue);
-    let more = json!({"verb": verb, "verbs": verbs, "word": word, "arg": arg, "value": value, "why": why, "valid": valid,
+    let more = json!({"verb": verb, "verbs": verbs, "word": given.map(in_json), "arg": arg, "value": value, "why": why, "valid": valid,
         "nearest": nearest, "missing": missing, "others": others.join(" and "), "usage": usage});
     facts.extend(more.as_object().cloned().unwrap_or_default());
     facts.into()

@@ -109,7 +109,10 @@ fn other_file_systems_come_through_whole() {
             let refused = cli.json(2, &format!("encrypt @d {SECRET} --yes"));
             assert!(refused["missing_bytes"].as_u64().is_some_and(|n| n > 393_216), "{refused}");
         }
-        cli.ends(0, &format!("encrypt @d {SECRET} {option} --yes"));
+        let done = cli.ends(0, &format!("encrypt @d {SECRET} {option} --yes"));
+        let (told, opens) = (String::from_utf8_lossy(&done.stdout), cli.path("d"));
+        let opens = format!("Open it with: keyway open {} --pim 1\n", opens.display());
+        assert!(told.contains(&opens), "{told}");
         image.decrypted("d", SECRET, "plain");
         check("plain");
         cli.ends(0, &format!("decrypt @d {SECRET} --yes"));

@@ -1,5 +1,6 @@
 //! Why a trace can't be used.
 
+use crate::trace::names;
 use keyway_error::explain;
 use keyway_model::trace::{LONGEST_FILE, MOST_RECORDS, TraceFormatError};
 
@@ -9,6 +10,9 @@ pub enum TraceError {
     /// The file can't be read.
     #[error("could not read {0}: {1}")]
     Io(String, #[source] std::io::Error),
+    /// There is no such file, nor a trace of that name.
+    #[error("could not read {0}: {1}")]
+    Missing(String, #[source] std::io::Error),
     /// The file is longer than is taken.
     #[error("the trace is longer than {LONGEST_FILE} bytes")]
     TooLarge,
@@ -53,6 +57,7 @@ explain! { TraceError {
     Self::Recording(TraceFormatError::Record(_)) => [Usage Request, RecordAgain],
     Self::Recording(TraceFormatError::Trailing) => [Usage Request, CopyItAgain],
     Self::Unknown => [Usage Request, GiveTrace],
+    Self::Missing(..) => [Usage Request, NameTrace { names: names().join(", ") }],
     Self::Version(_) => [Usage Request, FioVersions],
     Self::TooLate => [Usage Request, MayBeDamaged],
     Self::PastEnd { .. } => [Usage Request, LargerOrFold],

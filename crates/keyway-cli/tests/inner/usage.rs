@@ -2,6 +2,7 @@
 
 use super::*;
 use clap::Parser;
+use std::os::unix::ffi::OsStrExt;
 
 #[path = "manual.rs"]
 mod manual;
@@ -46,6 +47,15 @@ fn a_volume_where_a_verb_belongs() {
     let hint = failure(&error, &words).hint;
     let (open, info) = (format!("`keyway open '{0}'`", volume.path().display()), "`keyway info '");
     assert!(hint.starts_with(&open) && hint.contains(info), "{hint}");
+    // A name that is no text.
+    let folder = tempfile::tempdir().expect("a folder");
+    let volume = folder.path().join(std::ffi::OsStr::from_bytes(b"b\xff.hc"));
+    std::fs::write(&volume, b"content").expect("written");
+    let words = [OsString::from("keyway"), volume.into()];
+    let error = Cli::try_parse_from(&words).map(drop).expect_err("no verb");
+    let Failure { message, hint, .. } = failure(&error, &words);
+    assert!(message.contains("b\\xff.hc\""), "{message}");
+    assert!(hint.starts_with("`keyway open $'") && hint.contains("xff.hc'` opens it"), "{hint}");
 }
 
 #[test]

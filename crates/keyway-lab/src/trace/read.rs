@@ -11,7 +11,11 @@ use std::path::Path;
 /// # Errors
 /// See [`TraceError`].
 pub fn read(path: &Path) -> Result<Trace, TraceError> {
-    let fail = |e| TraceError::Io(path.display().to_string(), e);
+    let name = || path.display().to_string();
+    let fail = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => TraceError::Missing(name(), e),
+        _ => TraceError::Io(name(), e),
+    };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(fail)?;
     file.take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(fail)?;

@@ -161,7 +161,7 @@ impl ConversionRequest {
     }
 
     /// What opens the new volume: its own secret, or the old one's.
-    pub(super) fn new_or_own(&self) -> &PasswordSource {
+    pub fn new_or_own(&self) -> &PasswordSource {
         if self.new.is_given() { &self.new } else { &self.sources.password }
     }
 }

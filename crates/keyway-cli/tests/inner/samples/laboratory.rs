@@ -19,7 +19,8 @@ pub(super) fn laboratory() -> Vec<Failure> {
     use TraceError as T;
     let name = || "d.img".to_owned();
     let traces = [
-        T::Io(name(), io(2)),
+        T::Io(name(), io(13)),
+        T::Missing(name(), io(2)),
         T::TooLarge,
         T::TooLong,
         T::Recording(TraceFormatError::Magic),
