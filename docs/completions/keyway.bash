@@ -223,6 +223,9 @@ _keyway() {
             keyway__subcmd__lab,run)
                 cmd="keyway__subcmd__lab__subcmd__run"
                 ;;
+            keyway__subcmd__lab,study)
+                cmd="keyway__subcmd__lab__subcmd__study"
+                ;;
             keyway__subcmd__protector,add)
                 cmd="keyway__subcmd__protector__subcmd__add"
                 ;;
@@ -2743,7 +2746,7 @@ _keyway() {
             return 0
             ;;
         keyway__subcmd__lab)
-            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help run compare report models record replay"
+            opts="-v -q -h --json --yes --verbose --quiet --progress --log --help run compare study report models record replay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3010,6 +3013,32 @@ _keyway() {
                     return 0
                     ;;
                 --save)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "none line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        keyway__subcmd__lab__subcmd__study)
+            opts="-v -q -h --all --list --html --json --yes --verbose --quiet --progress --log --help bitlocker-990-pro edrive-2013 veracrypt-ciphers hard-disk"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --html)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1187,21 +1187,22 @@ complete -c keyway -n "__fish_keyway_using_subcommand bench" -l yes -d 'Do what 
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l json -d 'Print the answer as one JSON document'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -l yes -d 'Do what destroys data without asking'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -f -a "run" -d 'Measure one target'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -f -a "compare" -d 'Measure targets against a baseline, taking turns'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -f -a "report" -d 'Draw what was measured, on one machine or several, as one HTML page'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -f -a "models" -d 'List the modelled drives, each beside what was published of it'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -f -a "record" -d 'Take down the requests of an open volume into a trace: where and when, never the bytes'
-complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare report models record replay" -f -a "replay" -d 'Make a trace\'s requests again, on a modelled drive or on a file or device'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -l json -d 'Print the answer as one JSON document'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -l yes -d 'Do what destroys data without asking'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -f -a "run" -d 'Measure one target'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -f -a "compare" -d 'Measure targets against a baseline, taking turns'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -f -a "study" -d 'Measure what published articles claim of encryption, with a verdict for each claim'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -f -a "report" -d 'Draw what was measured, on one machine or several, as one HTML page'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -f -a "models" -d 'List the modelled drives, each beside what was published of it'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -f -a "record" -d 'Take down the requests of an open volume into a trace: where and when, never the bytes'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and not __fish_seen_subcommand_from run compare study report models record replay" -f -a "replay" -d 'Make a trace\'s requests again, on a modelled drive or on a file or device'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l target -d 'What is measured: plain, veracrypt:CIPHER, bitlocker:CIPHER, hardware:PATH, or a path' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l drive -d 'The drive: model:NAME, a folder (a file is made in it and removed), or a file or device whose bytes may be lost' -r
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from run" -l path -d 'How requests reach the volumes' -r -f -a "auto\t'As `open` would attach them here; in this process on a modelled drive'
@@ -1268,6 +1269,18 @@ complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subco
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -l html -d 'Where the report goes [default: study.html, or the next free name]' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
+line\t'A line every ten seconds'
+json\t'A JSON object every second, each in a line'"
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -l all -d 'All of them, in less than a quarter of an hour'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -l list -d 'Name the articles, and do nothing'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -l json -d 'Print the answer as one JSON document'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -l yes -d 'Do what destroys data without asking'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
+complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from study" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l html -d 'Where the page goes [default: report.html, or the next free name]' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand lab; and __fish_seen_subcommand_from report" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'

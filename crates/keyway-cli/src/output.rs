@@ -3,6 +3,8 @@
 use crate::failure::{Exit, Failure, STANDARD_OUTPUT};
 use crate::prompt;
 use keyway::inside::NotDone;
+#[cfg(feature = "lab")]
+pub(crate) use keyway::lab::told::tables;
 use keyway::session::Notice;
 use keyway::shown::{self, line, lines};
 use keyway::told::{broken, wrapped};
@@ -212,16 +214,6 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
     written.map_err(|e| Failure::io("write to", Path::new(STANDARD_OUTPUT), &e))
-}
-
-/// Tables of the laboratory's, each under its title.
-#[cfg(feature = "lab")]
-pub(crate) fn tables(all: impl IntoIterator<Item = keyway::lab::Table>) -> String {
-    let one = |t: keyway::lab::Table| {
-        let header: Vec<&str> = t.header.iter().map(String::as_str).collect();
-        format!("{}\n{}", shown::shown(&t.title), table(&header, t.numbers_from, t.rows))
-    };
-    all.into_iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

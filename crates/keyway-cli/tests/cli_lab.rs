@@ -160,3 +160,19 @@ fn the_shipped_workloads_are_an_object_as_every_document() {
     let names = told["workloads"].as_array().expect("a list").iter().map(|one| one["name"].as_str());
     assert!(names.clone().any(|name| name == Some("cdm")), "{told}");
 }
+
+#[test]
+fn studies_are_listed_and_their_report_replaces_nothing() {
+    let cli = Cli::new();
+    let listed = cli.json(0, "lab study --list");
+    let studies = listed["studies"].as_array().expect("studies");
+    assert!(
+        studies.len() >= 4 && studies.iter().all(|s| s["claims"].as_array().is_some_and(|c| !c.is_empty()))
+    );
+    for words in ["lab study", "lab study oltp", "lab study --all hard-disk"] {
+        cli.ends(2, words);
+    }
+    std::fs::write(cli.path("mine.html"), "a thesis").expect("written");
+    cli.ends(2, "lab study hard-disk --html @mine.html");
+    assert_eq!(std::fs::read_to_string(cli.path("mine.html")).expect("it is there"), "a thesis");
+}

@@ -43,6 +43,7 @@ mod setup;
 mod signed_rank;
 mod start_of_drive;
 pub mod stats;
+pub mod study;
 mod sysfs;
 mod table;
 mod target;

@@ -110,6 +110,35 @@ pub struct ReplayLateness {
     pub kept: bool,
 }
 
+impl ReplayReport {
+    /// What it brought, for people: each figure and its name.
+    pub fn told(&self) -> Vec<(&'static str, String)> {
+        let bytes = keyway_store::size::words;
+        let mut rows = vec![
+            ("trace", self.trace.clone()),
+            ("on", self.target.clone()),
+            ("cipher", self.cipher.clone()),
+            ("requests", format!("{} and {} flushes", self.requests, self.flushes)),
+            ("read, written", format!("{}, {}", bytes(self.bytes_read), bytes(self.bytes_written))),
+            (
+                "time",
+                format!("{:.2} s, {:.2} s of it with requests in flight", self.seconds, self.busy_seconds),
+            ),
+            ("bandwidth", format!("{:.1} MB/s", self.mb_s)),
+            ("access time", format!("{:.1} µs", self.access_us)),
+            ("score", format!("{:.0}", self.score)),
+        ];
+        if let Some(l) = &self.lateness {
+            let (median, p99, max) = (l.median_us, l.p99_us, l.max_us);
+            rows.push((
+                "lateness",
+                format!("median {median:.1} µs, 99 % within {p99:.1} µs, at most {max:.0} µs"),
+            ));
+        }
+        rows
+    }
+}
+
 impl From<LatenessSummary> for ReplayLateness {
     fn from(s: LatenessSummary) -> Self {
         let LatenessSummary { waits, median_us, p99_us, max_us, over_10_us, .. } = s;

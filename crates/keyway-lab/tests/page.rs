@@ -164,3 +164,35 @@ fn a_browser_draws_and_prints_the_page_and_fetches_nothing() {
         pdf.unwrap_or_else(|e| panic!("not printed: {e}\n{}", String::from_utf8_lossy(&printed.stderr)));
     assert!(pdf.starts_with(b"%PDF") && pdf.len() > 20_000, "{} bytes", pdf.len());
 }
+
+/// The stored run of two studies, as the page that is shown to others.
+#[test]
+fn a_browser_draws_the_page_of_studies() {
+    let Some(chromium) = keyway_testkit::require_tool("chromium") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/study.json");
+    let text = std::fs::read(stored).expect("the stored run");
+    let mut run: keyway_lab::study::StudyDocument = serde_json::from_slice(&text).expect("a run of studies");
+    run.verdicts = run.judged_again();
+    let page = report::studies(&run);
+    for words in [
+        "against hardware",
+        "not held against that test",
+        "refuted",
+        "by 35 points",
+        "</main>",
+        "scope=\"col\"",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    // Most charts of this page are folded away.
+    let found = |page: &str| -> Vec<String> {
+        faults(&chromium, folder.path(), page)
+            .into_iter()
+            .filter(|f| !f.starts_with("charts missing"))
+            .collect()
+    };
+    assert_eq!(found(&page), [""; 0]);
+    let wide = page.replacen("</body>", "<div style='width:1500px'>wide</div></body>", 1);
+    assert!(!found(&wide).is_empty());
+}

@@ -16,6 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+pub mod told;
+
 /// The password of volumes that live for a turn and hold nothing.
 const PASSWORD: &[u8] = b"keyway laboratory";
 

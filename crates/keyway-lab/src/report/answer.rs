@@ -167,7 +167,7 @@ fn sureness(document: &Document) -> String {
 }
 
 /// Whole percents; what is less than one is said as that.
-pub(super) fn whole(percent: f64) -> String {
+pub(crate) fn whole(percent: f64) -> String {
     if percent > 0.0 && percent < 1.0 { format!("{percent:.1}") } else { format!("{percent:.0}") }
 }
 

@@ -6,6 +6,7 @@ mod curves;
 mod heat;
 mod latency;
 mod published;
+mod study;
 mod style;
 mod tables;
 mod words;
@@ -13,13 +14,36 @@ mod words;
 use crate::result::{Comparison, Document, Flag, Verdict};
 use crate::target::PathKind;
 pub use answer::answer;
+pub(crate) use answer::whole;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeSet;
+pub use study::studies;
 pub use tables::{tables, wide_tables};
-use words::{cost_words, interval_words, number, percent};
+pub(crate) use words::number;
+use words::{cost_words, interval_words, percent};
 
 /// The page for documents of one or several machines.
 pub fn html(documents: &[Document]) -> String {
+    let heading = "What encryption costs";
+    let title = match documents {
+        [only] => format!("{heading} on {}", only.drive),
+        _ => heading.to_owned(),
+    };
+    let content = html! {
+        h1 { (heading) }
+        p.lead {
+            "Turns of all sides were interleaved (A B B A). Intervals hold with 95 % for all verdicts of a workload "
+            "together. “Costs” and “gains” are told where the whole interval lies beyond the change that counts, "
+            "“equal” where it lies within; everything else is undecided."
+        }
+        @if documents.len() > 1 { (beside_each_other(documents)) }
+        @for document in documents { (section(document, documents.len() > 1)) }
+    };
+    page(&title, &content)
+}
+
+/// One page that needs nothing else.
+fn page(title: &str, content: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -31,19 +55,10 @@ pub fn html(documents: &[Document]) -> String {
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "What encryption costs" @if let [only] = documents { " on " (only.drive) } }
+                title { (title) }
                 style { (PreEscaped(style::STYLE)) }
             }
-            body {
-                h1 { "What encryption costs" }
-                p.lead {
-                    "Turns of all sides were interleaved (A B B A). Intervals hold with 95 % for all verdicts of a workload "
-                    "together. “Costs” and “gains” are told where the whole interval lies beyond the change that counts, "
-                    "“equal” where it lies within; everything else is undecided."
-                }
-                @if documents.len() > 1 { (beside_each_other(documents)) }
-                @for document in documents { (section(document, documents.len() > 1)) }
-            }
+            body { (content) }
         }
     };
     page.into_string()

@@ -39,11 +39,16 @@ td.words { white-space: normal; text-align: left; min-width: 16rem; color: var(-
 .heat .open { color: var(--dim); font-style: italic; border: 2px dotted var(--line); }
 .answer { background: var(--card); border-left: .3rem solid var(--c1); border-radius: .4rem; padding: .6rem 1rem; max-width: 46rem; }
 .answer p { margin: .3rem 0; }
+.claims { width: 100%; } .claims td, .claims th { text-align: left !important; white-space: normal; vertical-align: top; }
+.claims .refuted { font-weight: 650; } .claims .open { color: var(--dim); font-style: italic; } .claims .dim { display: block; }
 .flag { border: 1px solid var(--line); border-radius: .3rem; padding: 0 .35rem; font-size: .8rem; white-space: nowrap; color: var(--dim); }
 .warning { border: 1px solid rgb(var(--bad)); border-radius: .6rem; padding: 0 1rem; } .note { color: var(--dim); font-size: .9rem; }
 code { overflow-wrap: anywhere; font-size: .85rem; } summary { cursor: pointer; margin-top: 2rem; font-weight: 600; }
 @media (max-width: 34rem) { body { font-size: 14px; margin-top: 1rem; } dl { grid-template-columns: 1fr; } dt { margin-top: .4rem; }
-  .chart { min-width: 36rem; } .small .chart { min-width: 0; } }
+  .chart { min-width: 36rem; } .small .chart { min-width: 0; }
+  .claims, .claims tbody, .claims tr, .claims td { display: block; } .claims thead { display: none; }
+  .claims tr { border-bottom: 1px solid var(--line); padding: .5rem 0; } .claims td { border: 0; padding: .05rem 0; }
+  .claims td::before { content: attr(data-label) ': '; color: var(--dim); } }
 @media print { :root { --ink: #000; --dim: #444; --paper: #fff; --card: #fff; } body { max-width: none; margin: 0; font-size: 11px; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } .scroll { overflow: visible; } figure, .card, tr, svg { break-inside: avoid; }
   h2, h3 { break-after: avoid; } details { display: none; } }

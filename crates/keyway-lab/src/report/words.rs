@@ -21,7 +21,7 @@ pub(super) fn interval_words(row: &Comparison) -> String {
 }
 
 /// Three or four digits that count, thousands apart.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let text = match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),

@@ -18,6 +18,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("tree-trace.toml", include_str!("../../workloads/tree-trace.toml")),
     ("cp5g.toml", include_str!("../../workloads/cp5g.toml")),
     ("app-traces.toml", include_str!("../../workloads/app-traces.toml")),
+    ("app-start.toml", include_str!("../../workloads/app-start.toml")),
     ("format-time.toml", include_str!("../../workloads/format-time.toml")),
     ("in-place-time.toml", include_str!("../../workloads/in-place-time.toml")),
     ("in-place-used-time.toml", include_str!("../../workloads/in-place-used-time.toml")),

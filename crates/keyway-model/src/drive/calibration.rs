@@ -81,7 +81,18 @@ pub fn calibrate(model: &DriveModel) -> Result<Vec<Calibration>, StoreError> {
 /// # Errors
 /// The store behind the drive failed.
 pub fn measure(drive: &ModelDrive, load: &Load) -> Result<Option<Measured>, StoreError> {
-    let capacity = drive.model().capacity_bytes;
+    measure_through(&mut drive.queue(), drive.model().capacity_bytes, load)
+}
+
+/// The same through a queue that leads to a drive of so many bytes.
+///
+/// # Errors
+/// The store behind the drive failed.
+pub fn measure_through(
+    queue: &mut dyn Queue,
+    capacity: u64,
+    load: &Load,
+) -> Result<Option<Measured>, StoreError> {
     let (direction, block, depth, span) = match *load {
         Load::Random { action, block_bytes, depth, span_bytes } => {
             (action, block_bytes, depth, Some(span_bytes.unwrap_or(capacity).min(capacity)))
@@ -105,7 +116,6 @@ pub fn measure(drive: &ModelDrive, load: &Load) -> Result<Option<Measured>, Stor
         }
     };
 
-    let mut queue = drive.queue();
     let mut submitted = vec![0; depth as usize];
     for tag in 0..u64::from(depth) {
         submitted[tag as usize] = queue.now();

@@ -13,7 +13,7 @@ mod queue;
 mod sparse;
 mod timing;
 
-pub use calibration::{Calibration, Measured, calibrate, measure};
+pub use calibration::{Calibration, Measured, calibrate, measure, measure_through};
 pub use clock::Clock;
 pub use lateness::LatenessSummary;
 pub use model_drive::ModelDrive;

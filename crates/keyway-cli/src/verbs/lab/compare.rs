@@ -41,26 +41,25 @@ fn go(request: ExperimentRequest, common: &Common, out: Output) -> Result<(), Fa
     for path in &plan.overwrites {
         out.confirm(&format!("Overwrite {}? Everything in it will be lost", path.display()))?;
     }
-    let bar = Bar(progress::bar_of("{prefix}  {msg} {wide_bar} {pos}/{len} turns  {eta} left"));
+    let bar = Bar::new();
     let (document, error) = plan.run(keyway::lab::encrypt_in_place, &stop, &bar)?;
     bar.0.finish_and_clear();
     // What was found is told even where it can't be kept, or not everything could be measured.
     let kept = keep(save, html, &document);
-    let failure = match error {
-        None => kept.err(),
-        Some(LabError::Stopped) => {
-            let hint = "what was measured until then is told, with what is missing";
-            let what = "stopped before everything was measured";
-            Some(Failure::new(Exit::Failed, what, hint).kind(Kind::Interrupted))
-        }
-        Some(error) => Some(error.into()),
-    };
+    let failure = error.map(ended).or(kept.err());
     let page = || common.html.as_deref().map(|path| format!("\n{}", told_report(path))).unwrap_or_default();
     let Some(failure) = failure else {
-        return out.result(&document, || table::words(&document, common.wide) + &page());
+        return out.result(&document, || super::words(&document, common.wide) + &page());
     };
-    out.say(&table::words(&document, common.wide))?;
+    out.say(&super::words(&document, common.wide))?;
     Err(failure.with(serde_json::to_value(&document).unwrap_or_default()))
+}
+
+/// Why not everything was measured.
+pub(super) fn ended(error: LabError) -> Failure {
+    let LabError::Stopped = error else { return error.into() };
+    let hint = "what was measured until then is told, with what is missing";
+    Failure::new(Exit::Failed, "stopped before everything was measured", hint).kind(Kind::Interrupted)
 }
 
 /// Writes the document and its page where they were asked for.
@@ -74,7 +73,13 @@ fn keep(save: Option<OutputFile>, html: Option<OutputFile>, document: &Document)
 }
 
 /// A bar on a terminal: which test, how many turns, how long still.
-struct Bar(ProgressBar);
+pub(super) struct Bar(pub(super) ProgressBar);
+
+impl Bar {
+    pub(super) fn new() -> Self {
+        Self(progress::bar_of("{prefix}  {msg} {wide_bar} {pos}/{len} turns  {eta} left"))
+    }
+}
 
 impl Watch for Bar {
     fn workload(&self, workload: &Workload) {

@@ -4,13 +4,15 @@ mod args;
 mod compare;
 mod record;
 mod replay;
+mod study;
 mod table;
 
 use crate::verbs::*;
 pub(crate) use args::minutes;
+pub(crate) use keyway::lab::told::document as words;
 use keyway::lab::{Document, OutputFile};
 use keyway::tour::TourError;
-pub(crate) use table::{facts_of, speeds, words};
+pub(crate) use table::{facts_of, speeds};
 
 /// Measure what encryption costs on a drive, modelled or real
 #[derive(clap::Args, Debug)]
@@ -23,6 +25,7 @@ pub(crate) struct Args {
 enum Action {
     Run(args::Run),
     Compare(args::Compare),
+    Study(study::Args),
     /// Draw what was measured, on one machine or several, as one HTML page
     Report {
         /// Files that `lab run` or `lab compare` wrote with --save
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     match &args.action {
         Action::Run(args) => compare::run(args, out),
         Action::Compare(args) => compare::compare(args, out),
+        Action::Study(args) => study::run(args, out),
         Action::Report { documents, html } => table::page(documents, html.as_deref(), out),
         Action::Models { model } => table::models(model.as_deref(), out),
         Action::Record(args) => record::run(args, out),

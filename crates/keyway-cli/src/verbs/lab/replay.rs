@@ -2,7 +2,7 @@
 
 use crate::verbs::*;
 use keyway::lab::trace::Think;
-use keyway::lab::{ReplayMedium, ReplayReport, TraceReplay};
+use keyway::lab::{ReplayMedium, TraceReplay};
 use std::sync::atomic::AtomicBool;
 
 #[derive(clap::Args, Debug)]
@@ -52,27 +52,5 @@ pub(super) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     if report.lateness.as_ref().is_some_and(|lateness| !lateness.kept) {
         out.warn("this machine was too busy to keep the drive's time; the figures are too slow");
     }
-    out.result(&report, || words(&report))
-}
-
-fn words(d: &ReplayReport) -> String {
-    let mut rows = vec![
-        ("trace", d.trace.clone()),
-        ("on", d.target.clone()),
-        ("cipher", d.cipher.clone()),
-        ("requests", format!("{} and {} flushes", d.requests, d.flushes)),
-        ("read, written", format!("{}, {}", bytes(d.bytes_read), bytes(d.bytes_written))),
-        ("time", format!("{:.2} s, {:.2} s of it with requests in flight", d.seconds, d.busy_seconds)),
-        ("bandwidth", format!("{:.1} MB/s", d.mb_s)),
-        ("access time", format!("{:.1} µs", d.access_us)),
-        ("score", format!("{:.0}", d.score)),
-    ];
-    if let Some(l) = &d.lateness {
-        let text = format!(
-            "median {:.1} µs, 99 % within {:.1} µs, at most {:.0} µs",
-            l.median_us, l.p99_us, l.max_us
-        );
-        rows.push(("lateness", text));
-    }
-    pairs(&rows)
+    out.result(&report, || pairs(&report.told()))
 }

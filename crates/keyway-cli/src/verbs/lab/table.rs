@@ -4,11 +4,9 @@ use super::{output_file, report_place, told_report};
 use crate::output::tables;
 use crate::verbs::*;
 use keyway::lab::calibration::{self, Sheet};
-use keyway::lab::{Document, Flag, report, workload};
-use keyway::told::wrapped;
+use keyway::lab::{Document, report, workload};
 use keyway::tour::{CoreSpeeds, DATA_BYTES, TourFound, VOLUME_BYTES};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
 
 /// Tells the shipped workloads.
 pub(super) fn workloads(out: Output) -> Result<(), Failure> {
@@ -38,31 +36,6 @@ pub(super) fn page(documents: &[PathBuf], html: Option<&Path>, out: Output) -> R
     output_file(&html, out)?.write(report::html(&documents).as_bytes())?;
     let told = json!({"html": html, "documents": documents.len()});
     out.result(&told, || told_report(&html))
-}
-
-/// Everything a document says, for people; the answer last.
-pub(crate) fn words(document: &Document, wide: bool) -> String {
-    let machine = &document.machine;
-    let (drive, path, cores) = (shown(&document.drive), document.path.name(), machine.cores);
-    let (processor, kernel) = (shown(&machine.processor), shown(&machine.kernel));
-    let mut text = format!("Drive: {drive}. Path: {path}. {processor}, {cores} cores, {kernel}.\n");
-    let found = tables(if wide { report::wide_tables(document) } else { report::tables(document) });
-    if !found.is_empty() {
-        text.push_str(&format!("\n{found}"));
-    }
-    let flags: BTreeSet<Flag> = document.cells.iter().flat_map(|c| c.flags.iter().copied()).collect();
-    if !flags.is_empty() {
-        text.push('\n');
-    }
-    flags.iter().for_each(|flag| text.push_str(&format!("{}: {}.\n", flag.name(), flag.meaning())));
-    if !document.missing.is_empty() {
-        text.push_str("\nMissing:\n");
-    }
-    document.missing.iter().for_each(|line| text.push_str(&format!("  {}\n", shown(line))));
-    document.notes.iter().for_each(|note| text.push_str(&format!("\n{}\n", shown(note))));
-    let answer = report::answer(document);
-    let lines = answer.iter().map(|words| wrapped("", &shown(words).to_string(), 80) + "\n");
-    text + if answer.is_empty() { "" } else { "\n" } + &lines.collect::<String>()
 }
 
 /// Ciphers against copying memory.

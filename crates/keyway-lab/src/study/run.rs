@@ -1,0 +1,174 @@
+//! Studies are carried out, and what they found.
+
+use super::definition::{Study, StudyExperiment, shipped};
+use super::simulated::simulated;
+use super::verdict::{ClaimVerdict, judged};
+use crate::changes::Changes;
+use crate::error::LabError;
+use crate::interleave::Watch;
+use crate::plan::{ExperimentPlan, ExperimentRequest};
+use crate::result::Document;
+use crate::rig::Drive;
+use crate::target::Target;
+use crate::timed::EncryptInPlace;
+use crate::workload::Procedure;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// Studies, looked at before anything is measured.
+pub struct StudyPlan {
+    studies: Vec<(Study, Vec<(String, ExperimentPlan)>)>,
+}
+
+/// What an experiment of a study measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The study's name.
+    pub study: String,
+    /// The experiment's.
+    pub experiment: String,
+    /// What was measured, turn by turn.
+    pub document: Document,
+}
+
+/// Everything that studies found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyDocument {
+    /// At most five sentences, or pairs of them.
+    pub answer: Vec<String>,
+    /// Each claim, and what became of it.
+    pub verdicts: Vec<ClaimVerdict>,
+    /// The studies, whole.
+    pub studies: Vec<Study>,
+    /// What was measured.
+    pub measured: Vec<Measured>,
+    /// How long it took.
+    pub seconds: f64,
+    /// What was not done; empty when all was.
+    pub missing: Vec<String>,
+}
+
+impl StudyPlan {
+    /// The study of that name, or all of them.
+    ///
+    /// # Errors
+    /// There is no such study.
+    pub fn of(name: Option<&str>, command: &str) -> Result<Self, LabError> {
+        let wanted = |study: &Study| name.is_none_or(|name| study.name == name);
+        let all: Vec<Study> = shipped()?.into_iter().filter(wanted).collect();
+        if all.is_empty() {
+            let name = name.unwrap_or_default();
+            return Err(LabError::Unsuited(format!("there is no study {name:?}")));
+        }
+        let studies = all.into_iter().map(|study| {
+            let plans = study.experiments.iter().map(|e| Ok((e.name.clone(), planned(e, command)?)));
+            let plans = plans.collect::<Result<Vec<_>, LabError>>()?;
+            Ok((study, plans))
+        });
+        Ok(Self { studies: studies.collect::<Result<_, LabError>>()? })
+    }
+
+    /// Measures everything. What was found until an error, or until it was stopped, is in the document all the same.
+    pub fn run(
+        &self,
+        encrypt: EncryptInPlace,
+        stop: &AtomicBool,
+        watch: &dyn Watch,
+    ) -> (StudyDocument, Option<LabError>) {
+        let began = Instant::now();
+        let studies = self.studies.iter().map(|(study, _)| study.clone()).collect();
+        let (answer, verdicts, measured, missing) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut found = StudyDocument { answer, verdicts, studies, measured, seconds: 0.0, missing };
+        let mut failed = None;
+        for (study, plans) in &self.studies {
+            for (name, plan) in plans {
+                if failed.is_some() {
+                    found.missing.push(format!("{}: {name}", study.name));
+                    continue;
+                }
+                failed = found.measure(study, name, plan, encrypt, stop, watch).err();
+            }
+        }
+        found.seconds = began.elapsed().as_secs_f64();
+        found.answer = super::answer(&found);
+        (found, failed)
+    }
+}
+
+impl StudyDocument {
+    /// Every claim judged anew, from what was measured and simulated alone.
+    pub fn judged_again(&self) -> Vec<ClaimVerdict> {
+        let mut all = Vec::new();
+        for found in &self.measured {
+            let Some(study) = self.studies.iter().find(|study| study.name == found.study) else { continue };
+            let claims: Vec<_> = study.claims.iter().filter(|c| c.experiment == found.experiment).collect();
+            for claim in &claims {
+                let told = self.verdicts.iter().find(|v| v.study == study.name && v.claim == **claim);
+                let simulated = told.and_then(|told| told.simulated);
+                all.push(judged(study, claim, &found.document, simulated, claims.len()));
+            }
+        }
+        all
+    }
+
+    fn measure(
+        &mut self,
+        study: &Study,
+        name: &str,
+        plan: &ExperimentPlan,
+        encrypt: EncryptInPlace,
+        stop: &AtomicBool,
+        watch: &dyn Watch,
+    ) -> Result<(), LabError> {
+        let (document, error) = plan.run(encrypt, stop, watch)?;
+        let claims: Vec<_> = study.claims.iter().filter(|claim| claim.experiment == name).collect();
+        let experiment = study.experiment(name);
+        for claim in &claims {
+            let then = match (experiment, study.software_of(claim)) {
+                (Some(experiment), Some(model)) => simulated(experiment, claim, model)?,
+                _ => None,
+            };
+            self.verdicts.push(judged(study, claim, &document, then, claims.len()));
+        }
+        let short = document.missing.iter().map(|what| format!("{}: {name}: {what}", study.name));
+        self.missing.extend(short);
+        let (study, experiment) = (study.name.clone(), name.to_owned());
+        self.measured.push(Measured { study, experiment, document });
+        error.map_or(Ok(()), Err)
+    }
+}
+
+/// An experiment for the laboratory: no encryption first, then the others.
+fn planned(experiment: &StudyExperiment, command: &str) -> Result<ExperimentPlan, LabError> {
+    let drive = Drive::Model(experiment.drive.clone());
+    // Without a bare drive to do it on, what is held against is the same way without a cipher.
+    let timed = experiment.workload.ends_with("-time");
+    let none = if timed { Target::Plain } else { Target::Bare };
+    let targets = std::iter::once(none).chain(experiment.with.iter().cloned()).collect();
+    let mut request = ExperimentRequest::new(targets, drive);
+    request.workloads = vec![experiment.workload.clone()];
+    request.changes = Changes {
+        span_bytes: experiment.size_mib.map(|mib| mib << 20),
+        seconds: experiment.seconds,
+        runs: experiment.runs,
+        quick: experiment.seconds.is_some(),
+        scale: experiment.scale,
+        ..Changes::default()
+    };
+    request.delta = Some(DELTA);
+    request.time = Some(Duration::from_secs_f64(experiment.minutes.clamp(0.0, 600.0) * 60.0));
+    command.clone_into(&mut request.command);
+    let mut plan = request.plan()?;
+    for workload in plan.workloads.iter_mut().chain(&mut plan.originals) {
+        let Procedure::Requests(requests) = &mut workload.kind else { continue };
+        let wanted = |name: &String| experiment.cells.is_empty() || experiment.cells.contains(name);
+        let cells = std::mem::take(&mut requests.cells).into_iter();
+        let both = cells.zip(std::mem::take(&mut requests.metrics)).filter(|(cell, _)| wanted(&cell.name));
+        (requests.cells, requests.metrics) = both.unzip();
+    }
+    Ok(plan)
+}
+
+/// A change by less than this is none.
+const DELTA: f64 = 0.03;

@@ -1,0 +1,53 @@
+//! What the laboratory found, for people.
+
+use super::study::{self, StudyDocument};
+use super::{Document, Flag, Table, report};
+use crate::shown::shown;
+use crate::told::{table, wrapped};
+use std::collections::BTreeSet;
+
+/// Tables, each under its title.
+pub fn tables(all: impl IntoIterator<Item = Table>) -> String {
+    let one = |t: Table| {
+        let header: Vec<&str> = t.header.iter().map(String::as_str).collect();
+        format!("{}\n{}", shown(&t.title), table(&header, t.numbers_from, t.rows))
+    };
+    all.into_iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// Everything a document says; the answer last.
+pub fn document(document: &Document, wide: bool) -> String {
+    let machine = &document.machine;
+    let (drive, path, cores) = (shown(&document.drive), document.path.name(), machine.cores);
+    let (processor, kernel) = (shown(&machine.processor), shown(&machine.kernel));
+    let mut text = format!("Drive: {drive}. Path: {path}. {processor}, {cores} cores, {kernel}.\n");
+    let found = tables(if wide { report::wide_tables(document) } else { report::tables(document) });
+    if !found.is_empty() {
+        text.push_str(&format!("\n{found}"));
+    }
+    let flags: BTreeSet<Flag> = document.cells.iter().flat_map(|c| c.flags.iter().copied()).collect();
+    if !flags.is_empty() {
+        text.push('\n');
+    }
+    flags.iter().for_each(|flag| text.push_str(&format!("{}: {}.\n", flag.name(), flag.meaning())));
+    text.push_str(&missing(&document.missing));
+    document.notes.iter().for_each(|note| text.push_str(&format!("\n{}\n", shown(note))));
+    text + &answer(&report::answer(document))
+}
+
+/// Everything that studies found; the answer last.
+pub fn studies(document: &StudyDocument) -> String {
+    tables(study::tables(document)) + &missing(&document.missing) + &answer(&document.answer)
+}
+
+fn missing(lines: &[String]) -> String {
+    let heading = if lines.is_empty() { "" } else { "\nMissing:\n" };
+    let lines = lines.iter().map(|line| format!("  {}\n", shown(line)));
+    heading.to_owned() + &lines.collect::<String>()
+}
+
+fn answer(lines: &[String]) -> String {
+    let gap = if lines.is_empty() { "" } else { "\n" };
+    let lines = lines.iter().map(|words| wrapped("", &shown(words), 80) + "\n");
+    gap.to_owned() + &lines.collect::<String>()
+}
