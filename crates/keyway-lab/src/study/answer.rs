@@ -1,6 +1,6 @@
 //! What the studies come to, in four lines; the fifth is where the report lies.
 
-use super::run::StudyDocument;
+use super::document::StudyDocument;
 use super::verdict::{Reproduced, Standing};
 use crate::report::whole;
 use crate::result::{Comparison, Verdict};

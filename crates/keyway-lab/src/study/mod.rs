@@ -6,6 +6,7 @@
 
 mod answer;
 mod definition;
+mod document;
 mod run;
 mod simulated;
 mod slow_queue;
@@ -14,7 +15,8 @@ mod verdict;
 
 pub use answer::answer;
 pub use definition::{Claim, CostModel, HeldAgainst, Study, StudyExperiment, names, shipped};
-pub use run::{Measured, StudyDocument, StudyPlan};
+pub use document::{Measured, StudyDocument};
+pub use run::StudyPlan;
 pub use simulated::Simulated;
 pub use tables::{list, tables};
 pub(crate) use tables::{published_words, said_words};

@@ -1,7 +1,7 @@
 //! Studies and their verdicts as tables of 80 columns.
 
 use super::definition::{Claim, HeldAgainst, Study};
-use super::run::StudyDocument;
+use super::document::StudyDocument;
 use super::verdict::{ClaimVerdict, Said};
 use crate::report::{number, whole};
 use crate::result::Verdict;
