@@ -109,7 +109,17 @@ impl<'a> Set<'a> {
 /// A set's check sum (6.3.3).
 pub(crate) fn set_sum(entries: &[[u8; ENTRY]]) -> u16 {
     let bytes = entries.as_flattened().iter().enumerate().filter(|(i, _)| !matches!(i, 2 | 3));
-    bytes.fold(0u16, |sum, (_, byte)| sum.rotate_right(1).wrapping_add(u16::from(*byte)))
+    sum16(bytes.map(|(_, byte)| *byte))
+}
+
+/// The sum that sets and names have (6.3.3, 7.6.4).
+pub(crate) fn sum16(bytes: impl Iterator<Item = u8>) -> u16 {
+    bytes.fold(0, |sum: u16, byte| sum.rotate_right(1).wrapping_add(u16::from(byte)))
+}
+
+/// The sum that the boot region and the table of capitals have (3.4, 7.2.2).
+pub(crate) fn sum32(bytes: impl Iterator<Item = u8>) -> u32 {
+    bytes.fold(0, |sum: u32, byte| sum.rotate_right(1).wrapping_add(u32::from(byte)))
 }
 
 /// Whether the entries are those of one file, all of them: there is a stream, and their check sum is right.

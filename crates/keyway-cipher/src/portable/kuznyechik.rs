@@ -68,21 +68,23 @@ pub(crate) const fn linear(block: &mut [u8; 16]) {
     }
 }
 
-/// What L, or its inverse, makes of each value of each byte: L of a block is the sum over its bytes.
+/// For each value of each byte what pi and then L, or the inverse of each, make of it: the sum over a block's bytes is
+/// what becomes of the block, since L is linear.
 type Table = [[u128; 256]; 16];
 
-static L: Table = table(false);
-static L_INVERSE: Table = table(true);
+static FORWARD: Table = table(&PI, false);
+static BACKWARD: Table = table(&PI_INVERSE, true);
 
-/// Built from the images of single bits, as L is linear: a compiler that follows L itself for each entry takes long.
-const fn table(inverse: bool) -> Table {
+/// Built from the images of single bits: a compiler that follows L itself for each entry takes long.
+const fn table(substitution: &[u8; 256], inverse: bool) -> Table {
     let mut table = [[0; 256]; 16];
     let mut byte = 0;
     while byte < 16 {
+        let mut linear_alone = [0; 256];
         let mut value: usize = 1;
         while value < 256 {
             let lowest = value & value.wrapping_neg();
-            table[byte][value] = if lowest == value {
+            linear_alone[value] = if lowest == value {
                 let mut block = [0; 16];
                 block[byte] = value as u8;
                 if inverse {
@@ -92,8 +94,13 @@ const fn table(inverse: bool) -> Table {
                 }
                 u128::from_ne_bytes(block)
             } else {
-                table[byte][value ^ lowest] ^ table[byte][lowest]
+                linear_alone[value ^ lowest] ^ linear_alone[lowest]
             };
+            value += 1;
+        }
+        value = 0;
+        while value < 256 {
+            table[byte][value] = linear_alone[substitution[value] as usize];
             value += 1;
         }
         byte += 1;
@@ -118,9 +125,14 @@ const fn linear_inverse(block: &mut [u8; 16]) {
     }
 }
 
-/// The sum of what `table` makes of the bytes of `block`.
-fn looked_up(table: &Table, block: [u8; 16]) -> u128 {
-    table.iter().zip(block).fold(0, |sum, (images, byte)| sum ^ images[usize::from(byte)])
+/// What a table makes of a block.
+fn looked_up(table: &Table, block: u128) -> u128 {
+    table.iter().zip(block.to_ne_bytes()).fold(0, |sum, (images, byte)| sum ^ images[usize::from(byte)])
+}
+
+/// Each byte by a substitution.
+fn substituted(substitution: &[u8; 256], block: u128) -> u128 {
+    u128::from_ne_bytes(block.to_ne_bytes().map(|byte| substitution[usize::from(byte)]))
 }
 
 /// A key, ready for use.
@@ -129,15 +141,17 @@ pub(crate) struct Kuznyechik {
     /// The ten round keys, each byte four times: what byte-sliced kernels spread.
     pub(crate) round_keys: [[u32; 16]; 10],
     /// The same as a block each.
-    blocks: [u128; 10],
+    forward: [u128; 10],
+    /// What the inverse of L makes of them, so that backwards too each round is one look into the table.
+    backward: [u128; 10],
 }
 
 impl Kuznyechik {
     pub(crate) fn new(key: &[u8; 32]) -> Self {
         let mut pair: [[u8; 16]; 2] = [std::array::from_fn(|i| key[i]), std::array::from_fn(|i| key[16 + i])];
-        let mut this = Self { round_keys: [[0; 16]; 10], blocks: [0; 10] };
+        let mut this = Self { round_keys: [[0; 16]; 10], forward: [0; 10], backward: [0; 10] };
         let places =
-            this.round_keys.as_chunks_mut::<2>().0.iter_mut().zip(this.blocks.as_chunks_mut::<2>().0);
+            this.round_keys.as_chunks_mut::<2>().0.iter_mut().zip(this.forward.as_chunks_mut::<2>().0);
         for (i, (keys, blocks)) in (0u8..).step_by(8).zip(places) {
             *keys = pair.map(|key| key.map(|byte| u32::from(byte) * 0x0101_0101));
             *blocks = pair.map(u128::from_ne_bytes);
@@ -158,36 +172,43 @@ impl Kuznyechik {
             }
         }
         pair.zeroize();
+        this.backward = this.forward.map(inverse_of_l);
         this
     }
 
-    /// Each block on its own, in place.
+    /// Each block on its own, in place; some beside each other, as each waits for its tables.
     pub(crate) fn blocks(&self, direction: Direction, blocks: &mut [[u8; 16]]) {
-        for block in blocks {
-            *block = match direction {
-                Direction::Encrypt => self.encrypted(u128::from_ne_bytes(*block)),
-                Direction::Decrypt => self.decrypted(u128::from_ne_bytes(*block)),
-            }
-            .to_ne_bytes();
-        }
+        let (together, rest) = blocks.as_chunks_mut::<4>();
+        together.iter_mut().for_each(|blocks| self.each_of(direction, blocks));
+        rest.iter_mut().for_each(|block| self.each_of(direction, std::array::from_mut(block)));
+    }
+
+    fn each_of<const N: usize>(&self, direction: Direction, blocks: &mut [[u8; 16]; N]) {
+        let given = blocks.map(u128::from_ne_bytes);
+        let done = match direction {
+            Direction::Encrypt => self.encrypted(given),
+            Direction::Decrypt => self.decrypted(given),
+        };
+        *blocks = done.map(u128::to_ne_bytes);
     }
 
     /// Nine times the key, pi and L, then the last key (RFC 7801, 4.4.1).
-    fn encrypted(&self, block: u128) -> u128 {
-        let [rounds @ .., last] = &self.blocks;
-        let round = |block: u128, key: &u128| {
-            looked_up(&L, (block ^ key).to_ne_bytes().map(|byte| PI[usize::from(byte)]))
-        };
-        rounds.iter().fold(block, round) ^ last
+    fn encrypted<const N: usize>(&self, blocks: [u128; N]) -> [u128; N] {
+        let [rounds @ .., last] = &self.forward;
+        let round = |blocks: [u128; N], key: &u128| blocks.map(|block| looked_up(&FORWARD, block ^ key));
+        rounds.iter().fold(blocks, round).map(|block| block ^ last)
     }
 
-    /// The same backwards (RFC 7801, 4.4.2).
-    fn decrypted(&self, block: u128) -> u128 {
-        let [rounds @ .., last] = &self.blocks;
-        let round = |block: u128, key: &u128| {
-            let bytes = looked_up(&L_INVERSE, block.to_ne_bytes()).to_ne_bytes();
-            u128::from_ne_bytes(bytes.map(|byte| PI_INVERSE[usize::from(byte)])) ^ key
-        };
-        rounds.iter().rev().fold(block ^ last, round)
+    /// The same backwards (RFC 7801, 4.4.2), with the inverse of L taken before each key is added.
+    fn decrypted<const N: usize>(&self, blocks: [u128; N]) -> [u128; N] {
+        let ([_, rounds @ .., last], first) = (&self.backward, self.forward[0]);
+        let blocks = blocks.map(|block| inverse_of_l(block) ^ last);
+        let round = |blocks: [u128; N], key: &u128| blocks.map(|block| looked_up(&BACKWARD, block) ^ key);
+        rounds.iter().rev().fold(blocks, round).map(|block| substituted(&PI_INVERSE, block) ^ first)
     }
+}
+
+/// The inverse of L by the table, of which pi takes the inverse of pi away.
+fn inverse_of_l(block: u128) -> u128 {
+    looked_up(&BACKWARD, substituted(&PI, block))
 }

@@ -1,7 +1,7 @@
 //! Images of file systems, made and filled by other programs.
 
 use keyway_engine::{Access, Device, Layout, Mapping, Segment};
-use keyway_fs::files::{Files, Got, Taken};
+use keyway_fs::files::{Entry, Files, FilesError, Got, Taken};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
 use keyway_testkit::{Rng, require_fuse, require_root, require_tool};
 use std::collections::BTreeMap;
@@ -33,6 +33,16 @@ pub(crate) struct Kind {
 /// Content that differs everywhere.
 pub(crate) fn noise(len: usize, seed: u64) -> Vec<u8> {
     Rng::new(seed).bytes(len)
+}
+
+/// What is in a file.
+pub(crate) fn content(files: &mut Files, file: &Entry) -> Result<Vec<u8>, FilesError> {
+    let mut content = Vec::new();
+    files.read(file, |piece| {
+        content.extend_from_slice(piece);
+        Ok(())
+    })?;
+    Ok(content)
 }
 
 /// Files of all lengths, many in a folder, folders in folders, names of all letters.

@@ -1,6 +1,6 @@
 //! What is put into exFAT satisfies fsck.exfat, exfat-fuse reads it back, and no power cut costs what was there.
 
-use crate::image::{ALL, device, files, fill, image, noise, tree, tree_by_fuse};
+use crate::image::{ALL, content, device, files, fill, image, noise, tree, tree_by_fuse};
 use keyway_engine::Access;
 use keyway_fs::files::{Files, FilesError, NewEntry, parse};
 use keyway_store::{FaultPlan, FaultStore, MemStore, Store};
@@ -53,11 +53,7 @@ fn contents(files: &mut Files) -> Result<BTreeMap<String, Option<Vec<u8>>>, File
                 all.insert(place.clone(), None);
                 ahead.push((place, entry));
             } else {
-                let mut content = Vec::new();
-                files.read(&entry, |piece| {
-                    content.extend_from_slice(piece);
-                    Ok(())
-                })?;
+                let content = content(files, &entry)?;
                 assert_eq!(content.len() as u64, entry.size);
                 all.insert(place, Some(content));
             }
@@ -222,13 +218,7 @@ fn no_power_cut_costs_what_was_there() {
                 let found =
                     files.find(&path(name)).unwrap_or_else(|e| panic!("{step} {survivors:?} {name}: {e}"));
                 let Some(old) = old else { continue };
-                let mut content = Vec::new();
-                files
-                    .read(&found, |piece| {
-                        content.extend_from_slice(piece);
-                        Ok(())
-                    })
-                    .unwrap();
+                let content = content(&mut files, &found).unwrap();
                 let replaced = after[name].as_ref().unwrap();
                 assert!(content == *old || content == *replaced, "{step} {survivors:?} {name}");
             }
@@ -367,11 +357,7 @@ fn noise_is_told_and_ends() {
             files.put_folder(&path("/folder/inner"))?;
             files.put(&path("/folder/inner/new"), &noise(50, 2)[..], 50, None, true)?;
             let found = files.find(&path("/folder/new"))?;
-            let mut content = Vec::new();
-            files.read(&found, |piece| {
-                content.extend_from_slice(piece);
-                Ok(())
-            })?;
+            let content = content(&mut files, &found)?;
             assert!(content == noise(5000, 2), "{round}");
             Ok(())
         });

@@ -1,6 +1,6 @@
 //! What other programs wrote is read back to the last byte.
 
-use crate::image::{ALL, Kind, files, fill, get_all, image, noise, tree};
+use crate::image::{ALL, Kind, content, files, fill, get_all, image, noise, tree};
 use keyway_fs::files::{FilesError, parse};
 use keyway_testkit::require_tool;
 use std::ffi::OsStr;
@@ -42,13 +42,7 @@ fn entries_are_found_by_their_path_and_told_as_what_they_are() {
             |files: &mut keyway_fs::files::Files, path: &str| files.find(&parse(OsStr::new(path)).unwrap());
         let found = find(&mut files, "/file 6.bin").unwrap();
         assert_eq!((found.kind.word(), found.size), ("file", 70_000), "{kind:?}");
-        let mut content = Vec::new();
-        files
-            .read(&found, |piece| {
-                content.extend_from_slice(piece);
-                Ok(())
-            })
-            .unwrap();
+        let content = content(&mut files, &found).unwrap();
         assert!(content == noise(70_000, 70_000), "{kind:?}");
         assert_eq!(find(&mut files, "one/two").unwrap().kind.word(), "folder");
         assert!(matches!(find(&mut files, "/one/four"), Err(FilesError::NotFound(_))));

@@ -1,6 +1,7 @@
 //! exFAT's names: compared through the volume's own table of capitals (7.2), and found by a hash of these (7.6.4).
 
 use super::damaged;
+use crate::exfat::{sum16, sum32};
 use crate::files::error::FilesError;
 use crate::files::window::Window;
 use std::ffi::OsStr;
@@ -24,8 +25,7 @@ impl Capitals {
             window.read_exact_at(&mut piece, *at).map_err(FilesError::from_io)?;
             table.extend(piece);
         }
-        let found = table.iter().fold(0u32, |sum, byte| sum.rotate_right(1).wrapping_add(u32::from(*byte)));
-        if found != sum {
+        if sum32(table.iter().copied()) != sum {
             return Err(damaged("its table of capital letters"));
         }
         Ok(Self(expanded(&table)))
@@ -56,8 +56,7 @@ fn expanded(table: &[u8]) -> Vec<u16> {
 
 /// The hash of a name in capitals.
 pub(super) fn hash(capitals: &[u16]) -> u16 {
-    let bytes = capitals.iter().flat_map(|unit| unit.to_le_bytes());
-    bytes.fold(0u16, |sum, byte| sum.rotate_right(1).wrapping_add(u16::from(byte)))
+    sum16(capitals.iter().flat_map(|unit| unit.to_le_bytes()))
 }
 
 /// A name's units, where it is one that exFAT can hold (7.7.3): as in FAT.

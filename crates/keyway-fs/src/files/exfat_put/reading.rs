@@ -5,7 +5,7 @@ use super::entries::Entries;
 use super::folder::{self, Known};
 use super::names::Capitals;
 use super::{END, FLAGS, PERCENT, SUMMED, damaged};
-use crate::exfat::{Boot, ENTRY, LARGEST_FOLDER};
+use crate::exfat::{Boot, ENTRY, LARGEST_FOLDER, sum32};
 use crate::fields::number;
 use crate::files::error::FilesError;
 use crate::files::window::Window;
@@ -20,7 +20,7 @@ pub(super) fn must_be_summed(window: &Window, sector_bytes: u64) -> Result<(), F
     window.read_exact_at(&mut region, 0).map_err(FilesError::from_io)?;
     let summed = region.iter().take((SUMMED * sector_bytes) as usize).enumerate();
     let summed = summed.filter(|(i, _)| !matches!(*i, FLAGS | FLAGS_END | PERCENT));
-    let sum = summed.fold(0u32, |sum, (_, byte)| sum.rotate_right(1).wrapping_add(u32::from(*byte)));
+    let sum = sum32(summed.map(|(_, byte)| *byte));
     match number::<4>(&region, (SUMMED * sector_bytes) as usize) == Some(u64::from(sum)) {
         true => Ok(()),
         false => Err(damaged("its boot region has another check sum")),
