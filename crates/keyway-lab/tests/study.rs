@@ -3,7 +3,8 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_lab::study::StudyDocument;
+use keyway_lab::Flag;
+use keyway_lab::study::{StudyDocument, answer};
 use serde_json::Value;
 use std::path::Path;
 
@@ -164,4 +165,18 @@ fn each_verdict_follows_from_the_raw_turns() {
     assert!(judged.len() >= 12, "{}", judged.len());
     let all = ["holds", "no", "no-model", "refuted", "undecided", "yes"];
     assert_eq!(kinds.iter().map(String::as_str).collect::<Vec<_>>(), all, "each kind was looked at");
+}
+
+/// What may be the machine's doing is not what encryption costs.
+#[test]
+fn the_answer_names_no_cost_that_noise_may_have_made() {
+    let mut document: StudyDocument = serde_json::from_str(&stored()).expect("a run of studies");
+    let costs = |document: &StudyDocument| {
+        answer(document).into_iter().find(|line| line.starts_with("Software with AES costs")).expect("a line")
+    };
+    let before = costs(&document);
+    let rows = document.measured.iter_mut().flat_map(|found| &mut found.document.cells);
+    let named = rows.filter(|row| before.contains(&row.cell)).map(|row| row.flags.push(Flag::Noise));
+    assert!(named.count() > 0, "{before}");
+    assert_ne!(costs(&document), before);
 }

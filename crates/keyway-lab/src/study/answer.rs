@@ -3,7 +3,7 @@
 use super::document::StudyDocument;
 use super::verdict::{Reproduced, Standing};
 use crate::report::whole;
-use crate::result::{Comparison, Verdict};
+use crate::result::{Comparison, Flag, Metric, Verdict};
 use crate::target::Target;
 
 /// At most four lines, each of 80 columns at most.
@@ -42,14 +42,14 @@ fn is_aes(target: &str) -> bool {
     }
 }
 
-/// The largest sure cost against no encryption among these targets, and its drive.
+/// The largest sure cost against no encryption among these targets, and its drive. What the machine disturbed is not sure.
 fn worst<'a>(document: &'a StudyDocument, of: &dyn Fn(&str) -> bool) -> Option<(&'a Comparison, &'a str)> {
     let rows = document.measured.iter().flat_map(|found| {
         let drive = found.document.drive.strip_prefix("model of ").unwrap_or(&found.document.drive);
         found.document.cells.iter().map(move |row| (row, drive))
     });
     rows.filter(|(row, _)| row.primary && row.verdict == Verdict::Costs && of(&row.target))
-        .filter(|(row, _)| row.metric != crate::result::Metric::Seconds)
+        .filter(|(row, _)| row.metric != Metric::Seconds && !row.flags.contains(&Flag::Noise))
         .max_by(|(a, _), (b, _)| a.cost_percent().total_cmp(&b.cost_percent()))
 }
 
@@ -79,7 +79,7 @@ fn choice(document: &StudyDocument) -> String {
 }
 
 fn sureness(document: &StudyDocument) -> String {
-    let busy = document.verdicts.iter().any(|found| found.flags.contains(&crate::result::Flag::BusyMachine));
+    let busy = document.verdicts.iter().any(|found| found.flags.contains(&Flag::BusyMachine));
     if busy {
         return "Sure to 95 % in each experiment; the drives are models; this machine was busy.".to_owned();
     }
