@@ -8,10 +8,11 @@ use crate::verbs::{
     cat, choice, close, create, decrypt, doctor, drive, encrypt, erase, get, header, info, ls, open, pause,
     protector, put, resize, resume, serve, serve_volume, status, ublk_owner,
 };
-use clap::{Arg, Command, Parser, Subcommand};
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use keyway::pace::PaceStyle;
 use keyway::told::said_in;
 use serde_json::Value;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// Opens, makes, converts and serves encrypted volumes, and measures what they cost.
@@ -24,8 +25,7 @@ use std::path::PathBuf;
     after_help = "`keyway VERB -h` shows what a verb takes; `keyway demo` is the tour.",
     after_long_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 wrong secret, 4 not a volume or a \
                        damaged one,\n5 not permitted or something is missing here, 6 busy, 7 not open (--exit-code).\n\
-                       `keyway VERB --help` shows examples; `keyway demo` is the tour.",
-    mut_subcommands(|verb| with_help("", ("", ""), verb))
+                       `keyway VERB --help` shows examples; `keyway demo` is the tour."
 )]
 pub(crate) struct Cli {
     /// Print the answer as one JSON document
@@ -56,6 +56,20 @@ pub(crate) struct Cli {
     pub(crate) log: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) verb: Verb,
+}
+
+impl Cli {
+    /// What these words say; only the verb that they name has its help made, which for all takes longer than most verbs.
+    pub(crate) fn of<W: AsRef<OsStr> + Clone + Into<OsString>>(words: &[W]) -> Result<Self, clap::Error> {
+        let mut command = with_help_of(|verb| words.iter().any(|word| word.as_ref() == verb));
+        Self::from_arg_matches_mut(&mut command.try_get_matches_from_mut(words)?)
+    }
+}
+
+/// The command line, with the help of the verbs that are asked for.
+pub(crate) fn with_help_of(asked: impl Fn(&str) -> bool) -> Command {
+    Cli::command()
+        .mut_subcommands(|verb| if asked(verb.get_name()) { with_help("", ("", ""), verb) } else { verb })
 }
 
 const PROGRESS: [(&str, PaceStyle, &str); 3] = [

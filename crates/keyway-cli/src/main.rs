@@ -21,7 +21,6 @@ mod verbs;
 mod words;
 
 use args::Cli;
-use clap::Parser;
 use failure::{Exit, Failure};
 use keyway::shown;
 use output::Output;
@@ -34,7 +33,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(tell_panic));
     keyway::session::on_notice(output::notice);
     let words = usage::words(std::env::args_os());
-    let cli = match Cli::try_parse_from(&words) {
+    let cli = match Cli::of(&words) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &words),
     };
@@ -42,10 +41,11 @@ fn main() -> ExitCode {
     output::be_quiet(cli.quiet);
     progress::be_told(cli.progress, cli.quiet);
     let done = harden().and_then(|()| log(cli.log)).and_then(|()| {
-        let (verb, _) = usage::verb_of(&words);
-        keyway::log_verb(&verb, None);
+        let verb = keyway::logged_to().map(|_| usage::verb_of(&words).0);
+        let log = |ended| verb.iter().for_each(|verb| keyway::log_verb(verb, ended));
+        log(None);
         let done = cli.verb.run(out);
-        keyway::log_verb(&verb, Some(done.as_ref().copied().map_err(|failure| failure.kind.word())));
+        log(Some(done.as_ref().copied().map_err(|failure| failure.kind.word())));
         done
     });
     progress::SEARCH.done();

@@ -1,5 +1,7 @@
 //! Sizes, speeds and addresses as people type them, and what is wrong with one, in words.
 
+#[cfg(feature = "lab")]
+use crate::lab::bench::{Buffers, Threads};
 use crate::session::NbdAddress;
 use keyway_store::size::{self, SizeError};
 use std::ffi::OsStr;
@@ -30,6 +32,34 @@ pub fn rate(text: &str) -> Result<u64, String> {
         Err(_) => Err(format!(
             "{text:?} is not a speed: write megabytes a second, such as 20, or a number with K, M or G, such as 512K or 1G"
         )),
+    }
+}
+
+/// Bytes ciphered at a time by a benchmark; `all` for a list of usual ones.
+///
+/// # Errors
+/// What is wrong with it, in words.
+#[cfg(feature = "lab")]
+pub fn buffers(text: &str) -> Result<Buffers, String> {
+    if text == "all" {
+        return Ok(Buffers::All);
+    }
+    match usize::try_from(parse(text)?) {
+        Ok(bytes) if (512..=1 << 30).contains(&bytes) && bytes.is_multiple_of(512) => Ok(Buffers::One(bytes)),
+        _ => Err("a buffer is a multiple of 512 bytes, at most 1G; try 1M".to_owned()),
+    }
+}
+
+/// Threads that cipher at once in a benchmark; `all` for one on each core.
+///
+/// # Errors
+/// What is wrong with it, in words.
+#[cfg(feature = "lab")]
+pub fn threads(text: &str) -> Result<Threads, String> {
+    match text.parse() {
+        _ if text == "all" => Ok(Threads::All),
+        Ok(number @ 1..=1024) => Ok(Threads::Some(number)),
+        _ => Err("write a number from 1 to 1024, or all".to_owned()),
     }
 }
 

@@ -23,11 +23,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KERNEL")]
     kernel: Vec<String>,
     /// Bytes ciphered at a time, several separated by commas; all stands for 4K,64K,1M,10M,100M
-    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = buffers)]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = size::buffers)]
     buffer: Vec<Buffers>,
     /// Threads that cipher at once, each its own buffer, several numbers separated by commas; all
     /// stands for one on each core. The speeds are their sum
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = threads)]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = size::threads)]
     threads: Vec<Threads>,
     /// Milliseconds for all turns of one measurement
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=60_000))]
@@ -73,24 +73,4 @@ fn told(document: &BenchDocument) -> String {
         text.push_str(&format!("Cycles per byte at about {mhz:.0} MHz: {how}.\n"));
     }
     text
-}
-
-/// A word of `--buffer`.
-fn buffers(text: &str) -> Result<Buffers, String> {
-    if text == "all" {
-        return Ok(Buffers::All);
-    }
-    match usize::try_from(size::parse(text)?) {
-        Ok(bytes) if (512..=1 << 30).contains(&bytes) && bytes.is_multiple_of(512) => Ok(Buffers::One(bytes)),
-        _ => Err("a buffer is a multiple of 512 bytes, at most 1G; try 1M".to_owned()),
-    }
-}
-
-/// A word of `--threads`.
-fn threads(text: &str) -> Result<Threads, String> {
-    match text.parse() {
-        _ if text == "all" => Ok(Threads::All),
-        Ok(number @ 1..=1024) => Ok(Threads::Some(number)),
-        _ => Err("write a number from 1 to 1024, or all".to_owned()),
-    }
 }

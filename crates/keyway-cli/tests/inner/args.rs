@@ -1,11 +1,10 @@
 //! The words fit together, and so do those in the help and in the documents.
 
 use super::*;
-use clap::CommandFactory;
 
 #[test]
 fn the_words_fit_together() {
-    Cli::command().debug_assert();
+    with_help_of(|_| true).debug_assert();
 }
 
 /// The words of a command in a text, up to what belongs to the shell or to the reader.
@@ -38,7 +37,7 @@ fn lines_parse(from: &str, text: &str) -> usize {
     let text = text.replace("\\\n", "");
     let lines = text.lines().filter_map(|line| Some((line, words(line)?)));
     let parsed = lines.map(|(line, words)| {
-        let parsed = Cli::try_parse_from(&words);
+        let parsed = Cli::of(&words);
         assert!(parsed.is_ok(), "{from}: {line}\n{}", parsed.expect_err("not parsed"));
     });
     parsed.count()
@@ -72,13 +71,13 @@ fn every_example_in_the_help_is_a_command() {
         let inner: usize = command.get_subcommands().map(look).sum();
         inner + lines_parse(command.get_name(), &help)
     }
-    let found = look(&Cli::command());
+    let found = look(&with_help_of(|_| true));
     assert!(found > 60, "{found}");
 }
 
 #[test]
 fn every_verb_shows_two_examples() {
-    for verb in Cli::command().get_subcommands().filter(|v| !v.is_hide_set()) {
+    for verb in with_help_of(|_| true).get_subcommands().filter(|v| !v.is_hide_set()) {
         let help = verb.clone().render_long_help().to_string();
         let examples = help.lines().filter(|l| l.trim_start().starts_with("$ ")).count();
         assert!(examples >= 2, "{} has {examples} examples:\n{help}", verb.get_name());
@@ -89,7 +88,8 @@ fn every_verb_shows_two_examples() {
 fn examples_are_of_verbs() {
     for block in EXAMPLES.split("\n\n\n").skip(1) {
         let path = block.trim_start_matches('[').split(']').next().expect("a name");
-        let verb = path.split(' ').try_fold(Cli::command(), |at, name| at.find_subcommand(name).cloned());
+        let verb =
+            path.split(' ').try_fold(with_help_of(|_| true), |at, name| at.find_subcommand(name).cloned());
         assert!(verb.is_some_and(|verb| verb.get_after_long_help().is_some()), "[{path}]");
     }
 }
@@ -104,7 +104,7 @@ fn walk(look: &mut impl FnMut(&str, &mut Command)) {
             each(&format!("{path} {}", inner.get_name()), inner, look);
         }
     }
-    let mut whole = Cli::command().term_width(80);
+    let mut whole = with_help_of(|_| true).term_width(80);
     whole.build();
     each("keyway", &mut whole, look);
 }
@@ -148,7 +148,8 @@ fn the_long_help_begins_with_the_arguments_and_ends_with_examples() {
 fn what_is_usual_is_an_option_of_its_verb() {
     for line in USUAL.lines().filter(|line| !line.starts_with('#')) {
         let (path, names) = line.split_once(" = ").expect("a verb and its options");
-        let verb = path.split(' ').try_fold(Cli::command(), |at, name| at.find_subcommand(name).cloned());
+        let verb =
+            path.split(' ').try_fold(with_help_of(|_| true), |at, name| at.find_subcommand(name).cloned());
         let verb = verb.expect(path);
         for name in names.split(' ').filter(|_| !verb.has_subcommands()) {
             assert!(verb.get_arguments().any(|arg| arg.get_long() == Some(name)), "{path} has no --{name}");

@@ -1,9 +1,9 @@
 //! The manual's pages (docs/man) and the shells' completions (docs/completions) are made of the command line's own words;
 //! this holds them to it.
 
-use crate::args::Cli;
+use crate::args::with_help_of;
 use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::Shell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 const WRITE: &str = "KEYWAY_WRITE_MANUAL";
 
 fn command() -> Command {
-    let mut whole = Cli::command().name("keyway").bin_name("keyway").disable_help_subcommand(true);
+    let mut whole = with_help_of(|_| true).name("keyway").bin_name("keyway").disable_help_subcommand(true);
     whole.build();
     offered(&whole).disable_help_subcommand(true).version(env!("CARGO_PKG_VERSION"))
 }

@@ -2,9 +2,9 @@
 //! options that exist; none says what another says in other words; their words are the plain ones.
 
 use super::{ADVICE, CAUSES, TOLD};
-use crate::args::Cli;
+use crate::args::{Cli, with_help_of};
+use clap::Command;
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory, Parser};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ fn files(folder: &Path, extension: &str, all: &mut Vec<PathBuf>) {
 /// All that is read: catalogues, help, documents, and what stands in the source of the command line and of the library.
 fn texts() -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = catalogues().map(|(place, said)| (place, said.to_owned())).collect();
-    help(&Cli::command(), "", &mut all);
+    help(&with_help_of(|_| true), "", &mut all);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = vec![root.join("README.md")];
     for (folder, extension) in [
@@ -163,7 +163,7 @@ fn refused(command: &str) -> Option<String> {
     if words.iter().any(|word| word == "VERB") || command.starts_with("keyway … ") {
         return None;
     }
-    let error = Cli::try_parse_from(&words).err()?;
+    let error = Cli::of(&words).err()?;
     let left_out = |word: &&String| word.contains(['{', '…', '[']) || word.chars().all(|c| !c.is_lowercase());
     match error.kind() {
         ErrorKind::MissingRequiredArgument
@@ -224,7 +224,7 @@ fn every_option_that_a_sentence_names_is_one() {
     const OTHERS: [&str; 5] = ["--assemble", "--scan", "--show", "--stop", "--verify"];
     let mut ours: BTreeSet<String> = OTHERS.iter().map(|option| (*option).to_owned()).collect();
     ours.extend(["--help", "--version"].map(str::to_owned));
-    options(&Cli::command(), &mut ours);
+    options(&with_help_of(|_| true), &mut ours);
     for (place, said) in catalogues() {
         for (at, _) in said.match_indices("--") {
             let option = &said[at..];
@@ -277,7 +277,7 @@ fn no_two_sentences_say_the_same() {
 #[test]
 fn the_words_are_plain_ones() {
     let mut all: Vec<(String, String)> = catalogues().map(|(place, said)| (place, said.to_owned())).collect();
-    help(&Cli::command(), "", &mut all);
+    help(&with_help_of(|_| true), "", &mut all);
     let errors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/errors.md");
     let errors = std::fs::read_to_string(errors).expect("text");
     let spoken = errors.split("\n## Advice").next().expect("the errors").to_owned();

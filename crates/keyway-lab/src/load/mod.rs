@@ -96,10 +96,24 @@ mod tests {
         Cell { name, pattern, mix, block_bytes: 4096, queue_depth, threads, span_bytes: 1 << 20 }
     }
 
-    fn turn(stop: &AtomicBool) -> Turn<'_> {
-        let (time, ramp) = (Duration::from_millis(60), Duration::from_millis(10));
+    fn turn(stop: &AtomicBool, time: Duration) -> Turn<'_> {
         let place = Box::leak(Box::default());
-        Turn { time, bytes: None, ramp, data: Data::Random, seed: 1, place, verify: false, stop }
+        Turn { time, bytes: None, ramp: time / 6, data: Data::Random, seed: 1, place, verify: false, stop }
+    }
+
+    const SHORT: Duration = Duration::from_millis(60);
+
+    /// A sample of most of its time, with some requests in it: a short turn on a busy machine may have neither.
+    fn sample(subject: &Subject, cell: &Cell, stop: &AtomicBool) -> (Sample, Duration) {
+        let mut time = SHORT;
+        loop {
+            let sample = run(subject, cell, turn(stop, time)).expect("it runs");
+            let enough = sample.operations >= 100 && sample.seconds > time.as_secs_f64() * 2.0 / 3.0;
+            if enough || time > 100 * SHORT {
+                return (sample, time);
+            }
+            time *= 4;
+        }
     }
 
     fn subjects() -> Vec<(Subject, Option<tempfile::TempDir>)> {
@@ -123,11 +137,14 @@ mod tests {
                 (Pattern::Sequential, Mix::Write),
                 (Pattern::Random, Mix::Mix70),
             ] {
-                let sample = run(&subject, &cell(pattern, mix, 3, 2), turn(&stop)).expect("it runs");
+                let (sample, time) = sample(&subject, &cell(pattern, mix, 3, 2), &stop);
                 assert_eq!(sample.bytes(), sample.operations * 4096);
                 assert_eq!(sample.latency.count(), sample.operations);
-                assert!(sample.seconds > 0.04 && sample.operations > 0, "{sample:?}");
-                // On a busy machine a turn has few requests: then chance may have its way with their directions.
+                assert!(
+                    sample.seconds > time.as_secs_f64() / 2.0 && sample.operations > 0,
+                    "{sample:?} of {time:?}"
+                );
+                // A turn may have few requests: then chance has its way with their directions.
                 let chance = 5.0 * (0.7 * 0.3 / sample.operations as f64).sqrt();
                 let reads = sample.bytes_read as f64 / sample.bytes() as f64;
                 match mix {
@@ -145,11 +162,11 @@ mod tests {
         let read_only: Arc<dyn crate::sectors::Sectors> =
             Arc::new(crate::sectors::Stored(Arc::new(MemStore::new(1 << 20).read_only())));
         let failed =
-            run(&Subject::InProcess(read_only), &cell(Pattern::Random, Mix::Write, 2, 2), turn(&stop));
+            run(&Subject::InProcess(read_only), &cell(Pattern::Random, Mix::Write, 2, 2), turn(&stop, SHORT));
         assert!(matches!(failed, Err(LabError::Io { .. })), "{failed:?}");
         stop.store(true, Ordering::Relaxed);
         for (subject, _folder) in subjects() {
-            let stopped = run(&subject, &cell(Pattern::Random, Mix::Read, 1, 1), turn(&stop));
+            let stopped = run(&subject, &cell(Pattern::Random, Mix::Read, 1, 1), turn(&stop, SHORT));
             assert!(matches!(stopped, Err(LabError::Stopped)), "{stopped:?}");
         }
     }
