@@ -3,7 +3,6 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
-use zeroize::Zeroize;
 
 /// Bytes to which a secret is aligned, as it would be in pages of its own.
 const ALIGN: usize = 4096;
@@ -49,7 +48,7 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        self.bytes_mut().zeroize();
+        crate::wipe(self.bytes_mut());
         // SAFETY: it was allocated with this layout, and nothing borrows from it any more.
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }

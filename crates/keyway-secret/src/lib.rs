@@ -17,7 +17,6 @@ mod pages;
 
 use pages::Pages;
 use std::ops::{Deref, DerefMut};
-use zeroize::Zeroize;
 
 pub use pages::all_locked;
 
@@ -40,7 +39,7 @@ impl SecretBytes {
     pub fn take(source: &mut [u8]) -> Self {
         let mut secret = Self::zeroed(source.len());
         secret.copy_from_slice(source);
-        source.zeroize();
+        wipe(source);
         secret
     }
 
@@ -76,7 +75,7 @@ impl SecretBytes {
     /// Shortens the secret; the bytes cut off are wiped at once.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
-            self[len..].zeroize();
+            wipe(&mut self[len..]);
             self.len = len;
         }
     }
@@ -129,8 +128,20 @@ fn fill<T>(pages: &mut Pages, make: impl FnOnce() -> T) {
 #[inline(never)]
 pub fn wipe_stack() {
     let mut below = [0u8; 64 * 1024];
-    below.zeroize();
     std::hint::black_box(&mut below);
+    wipe(&mut below);
+}
+
+/// Overwrites all that a vector has room for: what it was shortened by is still there.
+pub fn wipe_vec(mut bytes: Vec<u8>) {
+    bytes.resize(bytes.capacity(), 0);
+    wipe(&mut bytes);
+}
+
+/// Overwrites bytes with zeros, whatever becomes of them: at the speed of memory, where a write that is volatile goes byte by byte.
+pub fn wipe(bytes: &mut [u8]) {
+    bytes.fill(0);
+    zeroize::optimization_barrier(bytes);
 }
 
 impl<T> Deref for Locked<T> {

@@ -7,7 +7,6 @@ use rustix::mm::{
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
-use zeroize::Zeroize;
 
 static LOCK_FAILED: AtomicBool = AtomicBool::new(false);
 
@@ -48,7 +47,7 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        self.bytes_mut().zeroize();
+        crate::wipe(self.bytes_mut());
         let page = rustix::param::page_size();
         // SAFETY: the mapping with its two guards is ours and nothing borrows from it any more. Unmapping unlocks it.
         let _ = unsafe { munmap(self.start.as_ptr().sub(page).cast(), self.len + 2 * page) };

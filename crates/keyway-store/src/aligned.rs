@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
-use zeroize::Zeroize;
+use zeroize::optimization_barrier;
 
 #[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, align(4096))]
@@ -104,7 +104,11 @@ impl AlignedBuf {
     /// Sees to it that what was in it does not stay when it is dropped. It can't be used for anything else then.
     pub fn wipe(mut self) {
         match &mut self.memory {
-            Memory::Pages(pages) => pages.as_mut_bytes().zeroize(),
+            // Not byte by byte, as what is volatile is written: it is as long as a request.
+            Memory::Pages(pages) => {
+                pages.as_mut_bytes().fill(0);
+                optimization_barrier(&pages[..]);
+            }
             // It is wiped by whom it goes back to.
             #[cfg(target_os = "linux")]
             Memory::Huge(_) => {}

@@ -10,12 +10,12 @@ use super::pdu::{self, FromHost, MAX_IN_CAPSULE};
 use super::stream::{Input, Output};
 use super::subsystem::Subsystem;
 use crate::pace::{deadline, not_after};
+use keyway_secret::wipe_vec;
 use keyway_store::AlignedBuf;
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
-use zeroize::Zeroize;
 
 /// Writes whose data may be on its way at a time, and its bytes.
 const TRANSFERS: usize = 8;
@@ -151,7 +151,7 @@ impl<W: Write> Queue<'_, W> {
         data.truncate(len);
         let done = self.carry_out(&command, &mut data);
         // PINs come this way.
-        data.zeroize();
+        wipe_vec(data);
         match done {
             Some(done) => self.finish(&command, done),
             None => Ok(()),

@@ -6,9 +6,9 @@ use super::opcode::CDB_BYTES;
 use super::pages::{self, UNMAP_RANGES};
 use super::sense::Sense;
 use crate::{Namespace, NamespaceError, SecurityRefusal};
+use keyway_secret::{wipe, wipe_vec};
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use zeroize::Zeroize;
 
 /// What a command brings, and room for what it gets.
 pub(super) struct Data<'a> {
@@ -274,12 +274,12 @@ fn receive(
     most: usize,
 ) -> Result<(), Unsent> {
     let room = room.min(data.room).min(most);
-    let mut answer = disk.security_receive(protocol, specific, room)?;
+    let answer = disk.security_receive(protocol, specific, room)?;
     let filled = if unit > 1 { answer.len().max(1).next_multiple_of(unit) } else { answer.len() };
     // Not in the answer's own place: a longer one would be another, and leave the first unwiped.
     let zeros = vec![0; filled.min(room).saturating_sub(answer.len())];
     let written = data.answer(&answer, room).and_then(|()| data.answer(&zeros, zeros.len()));
-    answer.zeroize();
+    wipe_vec(answer);
     written.map_err(Unsent::Failed)
 }
 
@@ -293,7 +293,7 @@ fn send(
 ) -> Result<(), Unsent> {
     let bytes = data.take(len, buffer).map_err(Unsent::Failed)?;
     let sent = disk.security_send(protocol, specific, bytes);
-    bytes.zeroize();
+    wipe(bytes);
     Ok(sent?)
 }
 
