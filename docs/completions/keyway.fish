@@ -43,7 +43,7 @@ complete -c keyway -n "__fish_keyway_needs_command" -f -a "info" -d 'Tell what a
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "cat" -d 'Write a volume\'s decrypted bytes to standard output'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "ls" -d 'List the files in a volume, with no mount and no root'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "get" -d 'Copy files and folders out of a volume, with no mount and no root'
-complete -c keyway -n "__fish_keyway_needs_command" -f -a "put" -d 'Copy files and folders into a volume (exFAT, FAT), with no mount and no root'
+complete -c keyway -n "__fish_keyway_needs_command" -f -a "put" -d 'Copy files and folders into a volume'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "protector" -d 'List or change what opens a volume: passwords, keyfiles, TPMs …'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "header" -d 'Back up, restore, check or repair a volume\'s header'
 complete -c keyway -n "__fish_keyway_needs_command" -f -a "erase" -d 'Destroy every key of a volume, so that nobody can open it again'

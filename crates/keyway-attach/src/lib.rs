@@ -31,6 +31,7 @@ mod sock_diag;
 mod stop;
 #[cfg_attr(not(feature = "ublk"), path = "absent/ublk.rs")]
 pub mod ublk;
+pub mod user_mount;
 mod users;
 #[cfg_attr(not(feature = "vhost-user"), path = "absent/vhost_user.rs")]
 pub mod vhost_user;

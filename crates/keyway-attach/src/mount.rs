@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Options of every mount: what lies in a volume gets no rights on this machine.
-const OPTIONS: &str = "nosuid,nodev";
+pub(crate) const OPTIONS: &str = "nosuid,nodev";
+/// Names are text for programs that mount NTFS, in whichever language they speak.
+pub(crate) const UTF8: &str = "C.UTF-8";
 /// Options that the kernel takes as flags (mount(2)); what is none of these is the file system's own.
 const FLAGS: [(&str, MountFlags); 14] = [
     ("defaults", MountFlags::empty()),
@@ -107,6 +109,7 @@ fn by_program(device: &Path, wanted: &MountPlan, name: &str, read_only: bool) ->
     let done = Command::new("mount")
         .args(["-t", name, "-o", &options.join(","), "--"])
         .args([device, at.as_path()])
+        .env("LC_ALL", UTF8)
         .stdin(Stdio::null())
         .output()?;
     if done.status.success() {

@@ -33,7 +33,7 @@ impl User {
         held.take(MOST).map(Self::named).collect()
     }
 
-    fn named(pid: u32) -> Self {
+    pub(crate) fn named(pid: u32) -> Self {
         let name = read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         Self { pid, name: name.trim().to_owned() }
     }

@@ -83,7 +83,6 @@ const WRONG: &[(&str, &str)] = &[
     ("put @v @missing", "missing"),
     ("put @v @small @missing /", "missing"),
     ("put @v @small /..", ".."),
-    ("put @v @small /a?b", "a?b"),
     ("put @v @small --protect-hidden --protect-keyfile @missing", "missing"),
     ("info @v --ask --keyfile @missing", "missing"),
     // Headers and protectors.

@@ -60,6 +60,40 @@ const CLAIMS: &[(&str, &str)] = &[
         "A file system that was not unmounted",
         "an_unclean_file_system_is_not_written_to what_can_not_be_put_leaves_nothing_behind",
     ),
+    ("`put` writes exFAT and FAT itself.", "what_is_put_is_listed_and_comes_back"),
+    (
+        "Any other file system is mounted for that moment",
+        "what_is_put_into_other_file_systems_is_there_and_their_tools_find_them_in_order \
+         a_user_without_root_puts_files_into_an_ntfs a_user_without_root_puts_files_into_an_ext4",
+    ),
+    ("Where none is there, the", "where_nothing_writes_to_it_the_package_or_root_is_named"),
+    (
+        "A new file has the permissions",
+        "what_is_put_into_other_file_systems_is_there_and_their_tools_find_them_in_order",
+    ),
+    (
+        "Each is on the medium",
+        "ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed \
+         what_can_not_be_put_into_other_file_systems_leaves_nothing_behind",
+    ),
+    (
+        "Ctrl-C takes the unfinished one back;",
+        "ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed",
+    ),
+    (
+        "One that is killed leaves it open:",
+        "ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed",
+    ),
+    (
+        "`status` names it, `close` closes it.",
+        "ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed",
+    ),
+    ("What mounts it is in no sandbox", "a_hidden_volume_in_an_ext4_is_kept_whole"),
+    (
+        "`--dry-run` mounts it for",
+        "what_is_put_into_other_file_systems_is_there_and_their_tools_find_them_in_order \
+         a_file_system_that_was_not_left_in_order_is_mended_by_its_mount_or_refused",
+    ),
     ("The path of `get` is a pattern", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("`*` and `?` in a name", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("`[*]` is the letter itself.", "several_files_and_folders_are_put_and_patterns_bring_them_back"),

@@ -85,6 +85,10 @@ advice! {
         "It needs the startup key with this name or one of these identifiers.",
     InstallPackage { package: String } = "install-package": "Install this package.",
     OpenAsDevice = "open-as-device": "Attach it as a device.",
+    LoadFileSystem { filesystem: String } = "load-file-system":
+        "Load the kernel's driver of this file system.",
+    LetWindowsCheck = "let-windows-check":
+        "Have Windows check it and shut down in full, or clear the mark where no Windows is waiting.",
     MountVolume = "mount-volume": "Mount the volume instead.",
     CheckFirst { checker: String } = "check-first": "Check it.",
     CheckFileSystem = "check-file-system": "Check it with its own tools.",

@@ -17,7 +17,8 @@
 //! | go on with a conversion, pause one, see how far it is | [`Goal::Resume`](conversion::Goal::Resume), [`conversion::pause`](conversion::pause()), [`conversion::describe`] |
 //! | back up, restore, check or repair a header | [`header`] |
 //! | make a volume larger or smaller | [`resize`](resize::resize) |
-//! | list the files in it, copy them out, put one in | [`LockedVolume::open_files`], [`inside`] |
+//! | list the files in it, copy them out | [`LockedVolume::open_files`], [`inside`] |
+//! | put files into it | [`LockedVolume::open_to_put`] |
 //! | give up everything but the volume, before its files are looked at | [`LockedVolume::sandbox`] |
 //! | have its decrypted bytes | [`Volume::copy_out`] |
 //! | attach a volume: as a block device, a file, a socket | an [`AttachRequest`](session::AttachRequest) or a [`SessionPlan`](session::SessionPlan), then [`serve`](session::SessionPlan::serve) in this process or [`start`](session::SessionPlan::start) one of its own |

@@ -5,7 +5,7 @@ use crate::disk::{self, DiskError, Meant, Part};
 use crate::error::{Error, Misuse};
 use crate::medium;
 use crate::progress::Progress;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Prepared, Sandbox};
 use crate::secrets::{PasswordSource, Secrets, Sources, Subject, Wanted, one_standard_input};
 use crate::session::{SessionError, refuse_if_open, refuse_if_written};
 use crate::system_drive::SystemDrive;
@@ -16,6 +16,9 @@ use keyway_store::{Caching, Store};
 use keyway_volume::Secrets as VeraCryptSecret;
 use keyway_volume::bitlocker::Secret;
 use std::path::PathBuf;
+
+/// What opens a volume, and the hidden one in it that is to be protected.
+pub(crate) type Keys = (Key, Option<VeraCryptSecret>);
 
 /// A volume that isn't open yet.
 #[derive(Clone)]
@@ -166,15 +169,23 @@ impl<'a> LockedVolume<'a> {
     /// # Errors
     /// Nothing that was named or answered opens it, or it is damaged; the sandbox lacks a layer that is required.
     pub fn open(&self, access: Access, caching: Caching) -> Result<Volume, Error> {
+        let (open, _, sandbox) = self.open_outside(access, caching)?;
+        sandbox.map_or(Ok(()), |sandbox| sandbox.enter())?;
+        Ok(open)
+    }
+
+    /// The same, with what opened it, and the sandbox that is still to be entered.
+    pub(crate) fn open_outside(
+        &self,
+        access: Access,
+        caching: Caching,
+    ) -> Result<(Volume, Keys, Option<Prepared>), Error> {
         let sandbox = self.sandbox.as_ref().map(Sandbox::prepare).transpose()?;
         let (key, protect) = self.keys()?;
         let options = OpenOptions::new().arguments(self.arguments.clone()).access(access).caching(caching);
         let options = options.protect_hidden(protect.as_ref()).progress(self.progress);
         let open = options.open_with(&self.path, &key)?;
-        if let Some(sandbox) = sandbox {
-            sandbox.enter()?;
-        }
-        Ok(open)
+        Ok((open, (key, protect), sandbox))
     }
 
     pub(crate) fn veracrypt_key(&self) -> Result<VeraCryptSecret, Error> {

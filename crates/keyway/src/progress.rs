@@ -59,6 +59,8 @@ pub enum Stage {
     Filling,
     /// The file system inside is made and written into the volume.
     MakingFileSystem,
+    /// Files are copied into a file system that is mounted for that.
+    PuttingFiles,
     /// A file system gets smaller, by its own tool.
     Shrinking(FileSystemKind),
     /// The conversion itself, which can be paused; not told of a volume that is in use meanwhile.

@@ -39,6 +39,11 @@ impl Sandbox {
         Self { left: paths.to_vec(), reads: true, ..self }
     }
 
+    /// Whether all of it is required.
+    pub(crate) const fn is_required(&self) -> bool {
+        self.required
+    }
+
     /// The layers that this kernel lacks.
     pub fn missing() -> Vec<&'static str> {
         missing_layers().into_iter().map(|layer| layer.name()).collect()

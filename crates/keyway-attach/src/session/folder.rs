@@ -148,6 +148,10 @@ impl SessionFolder {
         self.path.join("trace")
     }
 
+    pub(super) fn inside(&self) -> PathBuf {
+        self.path.join("inside")
+    }
+
     pub(super) fn later_mount(&self) -> PathBuf {
         self.path.join("mounted")
     }
@@ -198,6 +202,7 @@ impl SessionFolder {
         {
             remove(std::fs::remove_file(self.path.join(name)), &self.path)?;
         }
+        remove(std::fs::remove_dir(self.inside()), &self.path)?;
         remove(std::fs::remove_dir(self.mount_point()), &self.path)?;
         remove(std::fs::remove_dir(&self.path), &self.path)
     }

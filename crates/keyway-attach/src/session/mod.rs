@@ -11,6 +11,7 @@
 //! | `mnt/` | where the FUSE file system is mounted |
 //! | `nbd`, `vhost-user` | the server's socket, where the plan does not name another |
 //! | `mounted` | a link to where its device was mounted after it was opened |
+//! | `inside/` | where that is, of what is mounted for a moment to put files into it |
 //! | `trace` | a recording, from its end until it is fetched |
 //!
 //! A session whose `lock` nobody holds is stale: its process was killed. [`find`] and [`list`] pass
@@ -49,7 +50,7 @@ pub use candidate::{CANDIDATES, Candidate, Choice, Lack, LackReason, Layer, Wish
 pub use folder::{RUNTIME_VARIABLE, runtime_folder};
 pub use latency::{Latencies, Latency, Times};
 pub use medium::Inode;
-pub use mount_open::mount_open;
+pub use mount_open::{MountedInside, mount_inside, mount_open};
 pub use plan::{AttachPlan, Attachment, NbdAddress};
 pub use process::started;
 pub use reason::{Need, Reason};

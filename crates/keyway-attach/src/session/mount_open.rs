@@ -4,8 +4,64 @@ use super::state::SessionState;
 use super::{alive, not_open};
 use crate::AttachError;
 use crate::mount::{self, MountPlan};
+use crate::user_mount::UserMount;
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// What is mounted in a session's own folder, where nobody else gets.
+pub struct MountedInside {
+    /// Where this process reaches it.
+    pub place: PathBuf,
+    /// The program that shows it, where that is not the kernel.
+    program: Option<UserMount>,
+}
+
+impl MountedInside {
+    /// Ends the program that shows it, if there is one. The kernel's goes when the volume is closed.
+    ///
+    /// # Errors
+    /// It can't write the last of it, or does not end.
+    pub fn end(self) -> Result<(), AttachError> {
+        self.program.map_or(Ok(()), UserMount::end)
+    }
+}
+
+/// Mounts what is in an open volume, and nowhere mounted, in the session's own folder: its block device, which closing it
+/// unmounts, or, for who has none, its file, by a program that is its file system.
+///
+/// # Errors
+/// As [`mount_open`]; or nothing here mounts it.
+pub fn mount_inside(
+    what: impl AsRef<Path>,
+    filesystem: &str,
+    read_only: bool,
+) -> Result<MountedInside, AttachError> {
+    let (folder, state) = alive(what.as_ref())?.ok_or_else(|| not_open(what.as_ref()))?;
+    let at = folder.inside();
+    let made = std::fs::DirBuilder::new().mode(0o700).create(&at);
+    made.map_err(|e| AttachError::io(format!("make {}", at.display()), e))?;
+    let read_only = read_only || state.read_only;
+    let file = match (&state.device, &state.file) {
+        (None, Some(file)) => file,
+        _ => {
+            let options = if read_only { unreplayed(filesystem) } else { "noexec" };
+            mount_open(&state.id, &at, options, read_only)?;
+            return Ok(MountedInside { place: at, program: None });
+        }
+    };
+    let program = UserMount::start(file, &at, filesystem, read_only)?;
+    Ok(MountedInside { place: program.place(), program: Some(program) })
+}
+
+/// The options that have the kernel show a file system as it lies there, with no journal replayed.
+fn unreplayed(filesystem: &str) -> &'static str {
+    match filesystem {
+        "ext4" => "noexec,noload",
+        "xfs" => "noexec,norecovery",
+        _ => "noexec",
+    }
+}
 
 /// Mounts what is in an open volume on a folder, for root; closing it unmounts that.
 ///

@@ -61,6 +61,10 @@ pub(super) fn clean_stale_in(
                 loopdev::abandon(device)?;
             }
         }
+        // What a user's program had mounted from it.
+        if fuse::is_mounted(&folder.inside()) {
+            fuse::disconnect(&folder.inside(), true)?;
+        }
         if fuse::is_mounted(&at) {
             fuse::disconnect(&at, true)?;
         }

@@ -1,14 +1,16 @@
-//! `put`: files into a volume, with no mount and no root.
+//! `put`: files into a volume.
 
+use crate::progress::Later;
+use crate::session_words::serving;
 use crate::unlock_args::ProtectArgs;
 use crate::verbs::*;
-use keyway::inside::NewFiles;
+use keyway::inside::{NewFiles, PutPlan};
 
-/// Copy files and folders into a volume (exFAT, FAT), with no mount and no root
+/// Copy files and folders into a volume
 ///
-/// A folder is copied with everything in it but links. The volume must not be open. Others than exFAT and FAT are written by the kernel
-/// alone: mount them (`sudo keyway open VOLUME FOLDER`). Losing power while it writes may leave the file system to be checked; what
-/// was in an exFAT before stays whole.
+/// A folder comes with everything in it but links. The volume must not be open. exFAT and FAT are written with no mount and no root; any
+/// other file system is mounted meanwhile where nobody else gets: by the kernel for root; NTFS and ext4 else by ntfs-3g and fuse2fs.
+/// Losing power while it writes may leave the file system to be checked; what was in an exFAT before stays whole.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Put them in the place of files of these names
@@ -40,14 +42,11 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume.sandbox = volume.sandbox.map(|sandbox| sandbox.copying_from(files.sources()));
     volume.protect = args.protect.wanted(args.protect_hidden);
     let access = if args.on.dry.dry_run { Access::ReadOnly } else { Access::ReadWrite };
-    let mut inside = volume.open_files(access)?;
+    let copying = Later::new(|_| "copying".to_owned());
+    let mut inside = volume.open_to_put(access, &serving(), &copying)?;
     out.warnings(&inside.warnings);
     let plan = inside.plan_put(&files, &to, args.force)?;
-    if !args.on.dry.go_on(&plan, None, out)? {
-        return Ok(());
-    }
-    inside.put(&plan, &files)?;
-    out.result(&plan, || {
-        said("put done", &facts(&plan, json!({"one": plan.files == 1 && plan.folders == 0})))
-    })
+    let put = |plan: PutPlan| inside.put(&plan, &files).inspect(|()| copying.done()).map(|()| plan);
+    let told = |plan: &PutPlan| said("put done", &facts(plan, json!({"one": plan.is_one()})));
+    args.on.dry.carry_out(plan, None, put, told, out)
 }

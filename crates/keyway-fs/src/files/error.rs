@@ -20,7 +20,7 @@ pub enum FilesError {
     #[error("{0} file systems can't be read without the kernel")]
     Unreadable(&'static str),
     /// A file system that is only read.
-    #[error("files can be put into FAT and exFAT only, this is {0}")]
+    #[error("{0} is not written to here")]
     CanNotWrite(&'static str),
     /// It was not unmounted.
     #[error("the file system was not unmounted in good order")]
@@ -78,6 +78,14 @@ pub enum FilesError {
         /// Bytes that were to be written.
         wanted: u64,
     },
+    /// It has no places for so many files.
+    #[error("there is room for {free} more files in it, and {wanted} are to be made")]
+    NoRoomForFiles {
+        /// How many more it can have.
+        free: u64,
+        /// How many were to be made.
+        wanted: u64,
+    },
     /// More than the volume can hold, or folders without end.
     #[error("the file system goes round in circles ({0})")]
     Endless(&'static str),
@@ -108,6 +116,7 @@ explain! { FilesError, through Store {
     Self::Host { path, source, .. } => { explain_io(source).about(path) },
     Self::NoFileSystem => [NoFilesystem Contents, OpenAsDevice],
     Self::Unreadable(_) | Self::CanNotWrite(_) | Self::Unsupported(_) => [Unsupported Machine, MountVolume],
+    Self::Unclean { checker: Self::CHKDSK } => [Unclean State, LetWindowsCheck],
     Self::Unclean { checker } => [Unclean State, CheckFirst { checker: (*checker).to_owned() }],
     Self::Damaged(_) => [DamagedFilesystem Contents, CheckFileSystem],
     Self::Endless(_) => [DamagedFilesystem Contents, CheckWithTools],
@@ -123,10 +132,13 @@ explain! { FilesError, through Store {
     Self::BadName(_) => [Usage Request, PutUnderOtherName],
     Self::Exists(_) => [Exists State, OtherNameOrForce],
     Self::InTheWay(path) => [Exists State, ChooseAnotherName; path],
-    Self::NoRoom { .. } => [NoSpace State, RemoveSomething],
+    Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],
 } }
 
 impl FilesError {
+    /// What checks an NTFS: Windows.
+    pub const CHKDSK: &'static str = "chkdsk";
+
     /// An error that came through a library's reader: the store's own where it is one.
     pub(crate) fn from_io(error: io::Error) -> Self {
         match error.downcast::<StoreError>() {

@@ -1,8 +1,8 @@
 //! Files inside an open volume, with no mount and no rights of an administrator.
 //!
 //! [`Files::open`] looks at a [`Store`](keyway_store::Store) and reads FAT, exFAT, NTFS and ext2/3/4. FAT and exFAT
-//! are also written to, one new file or folder at a time ([`Files::put`]); the others are only read, because no library
-//! writes them with the care that somebody's data needs.
+//! are also written to, one new file or folder at a time ([`Files::put`]); the others are only read here, because no library
+//! writes them with the care that somebody's data needs: [`MountedFiles`] puts files into one that somebody has mounted.
 //!
 //! What lies on the medium is not trusted: a file system may be damaged, or made by somebody who wants
 //! to write outside the folder that files are copied to. Names are checked before anything is made
@@ -10,6 +10,7 @@
 //! ([`Files::get`]), every operation may read only so much (`window`), and a library that panics on
 //! damaged data ends as an error.
 
+mod clean;
 mod entry;
 mod error;
 mod exfat;
@@ -18,6 +19,7 @@ mod ext;
 mod ext_inodes;
 mod fat;
 mod get;
+mod mounted;
 mod names;
 mod ntfs;
 mod ntfs_orphans;
@@ -28,13 +30,14 @@ mod volume;
 mod window;
 
 pub use crate::calendar::utc;
+pub use clean::must_be_clean;
 pub use entry::{Contents, Entry, EntryKind, NewEntry, Problem};
 pub use error::FilesError;
 pub use get::{Got, Taken};
+pub use mounted::{MountedFiles, NewFile};
 pub use names::parse;
 pub(crate) use ntfs::{must_be_plain, told as ntfs_told, valid_length};
 pub use pattern::Pattern;
-pub use put::check_name;
 pub use volume::Files;
 pub(crate) use volume::{folded, guarded};
 pub(crate) use window::{LOOK, Window};

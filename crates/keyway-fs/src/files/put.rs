@@ -9,14 +9,6 @@ use std::collections::hash_map::Entry as Slot;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 
-/// Whether the file systems that are written to can hold a name.
-///
-/// # Errors
-/// It can't.
-pub fn check_name(name: &OsStr) -> Result<(), FilesError> {
-    fat::must_be_name(name).map(drop)
-}
-
 /// What a folder will hold, by the names that a file system compares.
 type Names = HashMap<String, Held>;
 
@@ -25,6 +17,26 @@ type Names = HashMap<String, Held>;
 enum Held {
     Before(EntryKind),
     New,
+}
+
+/// Whether something new is to be made where that has its name before: a folder that is there is taken as it is, and a
+/// file makes room where it may be replaced.
+///
+/// # Errors
+/// It can't be made.
+pub(super) fn makes(
+    held: Option<EntryKind>,
+    new: &NewEntry<'_>,
+    name: &OsStr,
+    replace: bool,
+) -> Result<bool, FilesError> {
+    match held {
+        None => Ok(true),
+        Some(EntryKind::Folder) if new.len.is_none() => Ok(false),
+        Some(EntryKind::File) if new.len.is_some() && replace => Ok(true),
+        Some(EntryKind::Folder) if replace => Err(FilesError::IsAFolder(name.to_owned())),
+        Some(_) => Err(FilesError::Exists(name.to_owned())),
+    }
 }
 
 impl Files {
@@ -48,14 +60,9 @@ impl Files {
             };
             let wanted = self.folded(name);
             match names.get(&wanted) {
-                None => {}
                 Some(Held::New) => return Err(FilesError::SameName(name.clone())),
-                Some(Held::Before(EntryKind::Folder)) if new.len.is_none() => continue,
-                Some(Held::Before(EntryKind::File)) if new.len.is_some() && replace => {}
-                Some(Held::Before(EntryKind::Folder)) if replace => {
-                    return Err(FilesError::IsAFolder(name.clone()));
-                }
-                Some(Held::Before(_)) => return Err(FilesError::Exists(name.clone())),
+                Some(Held::Before(kind)) if !makes(Some(*kind), new, name, replace)? => continue,
+                Some(Held::Before(_)) | None => {}
             }
             names.insert(wanted, Held::New);
             if new.len.is_none() {

@@ -3,6 +3,7 @@
 
 mod hostile;
 mod image;
+mod mounted;
 mod put;
 mod put_exfat;
 mod read;

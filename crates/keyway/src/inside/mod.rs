@@ -1,13 +1,14 @@
-//! The files in a volume: listed, copied out and put in, with no mount and no root. What came of it is data.
+//! The files in a volume: listed and copied out with no mount and no root, and put in. What came of it is data.
 
 mod get;
 mod list;
+mod mounted;
 mod put;
 mod trial;
 
 pub use get::{Copied, Destination};
 pub use list::{ListedFile, Listing};
-pub use put::{NewFiles, PutPlan};
+pub use put::{NewFiles, PutPlan, PutTarget};
 
 use crate::error::{Error, about};
 use crate::locked::LockedVolume;
@@ -20,14 +21,11 @@ use serde::{Serialize, Serializer};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trial::Trial;
 
 /// The files in a volume that is open in this process.
 pub struct InsideVolume {
     volume: PathBuf,
     files: Files,
-    /// Over the volume where a hidden one in it is protected.
-    trial: Option<Trial>,
     /// What the volume's owner should know.
     pub warnings: Vec<String>,
 }
@@ -51,10 +49,8 @@ impl LockedVolume<'_> {
     pub fn open_files(&self, access: Access) -> Result<InsideVolume, Error> {
         self.must_be_free(access)?;
         let Volume { device, warnings, .. } = self.open(access, Caching::Buffered)?;
-        let device = Arc::new(device);
-        let files = files_in(Arc::clone(&device)).map_err(about(&self.path))?;
-        let trial = device.has_guard().then(|| Trial::new(device));
-        Ok(InsideVolume { volume: self.path.clone(), files, trial, warnings })
+        let files = files_in(Arc::new(device)).map_err(about(&self.path))?;
+        Ok(InsideVolume { volume: self.path.clone(), files, warnings })
     }
 }
 

@@ -1,14 +1,24 @@
 //! Files and folders into a volume.
 
-use super::{InsideVolume, NotDone, absolute, in_json};
-use crate::error::{Error, Misuse};
+use super::mounted::{Mounted, must_be_writable};
+use super::trial::Trial;
+use super::{NotDone, absolute, in_json};
+use crate::error::{Error, Misuse, about};
+use crate::locked::LockedVolume;
 use crate::log_file;
-use keyway_fs::files::{EntryKind, Files, FilesError, NewEntry, check_name, parse};
+use crate::progress::Progress;
+use crate::session::ServingProgram;
+use crate::volume::{Volume, files_in};
+use keyway_engine::{Access, Device};
+use keyway_fs::files::{EntryKind, Files, FilesError, NewEntry, NewFile, must_be_clean, parse};
+use keyway_fs::{FileSystemKind, Superblock};
+use keyway_store::Caching;
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::ops::ControlFlow;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -34,8 +44,64 @@ struct Found {
     of: usize,
     /// Its path below that.
     below: Vec<OsString>,
+    /// Its permissions.
+    mode: u32,
     /// A file's length and time.
     file: Option<(u64, Option<i64>)>,
+}
+
+/// A volume that files are put into: by our own writers, or into its file system as it is mounted for that.
+pub struct PutTarget<'a> {
+    volume: PathBuf,
+    within: Within,
+    progress: &'a dyn Progress,
+    /// What the volume's owner should know.
+    pub warnings: Vec<String>,
+}
+
+enum Within {
+    /// With what is tried first where a hidden volume in it is protected.
+    Ours(Box<Files>, Option<Trial>),
+    Mounted(Mounted),
+}
+
+impl LockedVolume<'_> {
+    /// Opens the volume to put files into it. FAT and exFAT are written by this process; any other file system is mounted for
+    /// that, where nobody else gets, while the volume is served by another process. `progress` hears how far that is, and may
+    /// stop it.
+    ///
+    /// # Errors
+    /// As [`LockedVolume::must_be_free`] and [`LockedVolume::open`]; there is no file system that is known, it is damaged or
+    /// was not unmounted, or nothing here writes to it.
+    pub fn open_to_put<'a>(
+        &self,
+        access: Access,
+        by: &ServingProgram,
+        progress: &'a dyn Progress,
+    ) -> Result<PutTarget<'a>, Error> {
+        self.must_be_free(access)?;
+        let (Volume { device, info, warnings, .. }, keys, sandbox) =
+            self.open_outside(access, Caching::Buffered)?;
+        let filesystem = Superblock::read(&device).ok().flatten().map(|found| found.kind);
+        let about = |e: Error| e.at(&self.path);
+        let within = match filesystem {
+            Some(other) if !matches!(other, FileSystemKind::Fat | FileSystemKind::ExFat) => {
+                must_be_writable(other).map_err(|e| about(e.into()))?;
+                must_be_clean(&device, other).map_err(|e| about(e.into()))?;
+                drop(device);
+                Within::Mounted(Mounted::new(self, access, (&info, other), keys, by, progress)?)
+            }
+            _ => {
+                drop(keys);
+                sandbox.map_or(Ok(()), |sandbox| sandbox.enter())?;
+                let device: Arc<Device> = Arc::new(device);
+                let files = files_in(Arc::clone(&device)).map_err(about)?;
+                let trial = device.has_guard().then(|| Trial::new(device));
+                Within::Ours(Box::new(files), trial)
+            }
+        };
+        Ok(PutTarget { volume: self.path.clone(), within, progress, warnings })
+    }
 }
 
 impl NewFiles {
@@ -66,7 +132,8 @@ impl NewFiles {
         let modified = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let modified = modified.and_then(|since| i64::try_from(since.as_secs()).ok());
         let file = about.is_file().then_some((about.len(), modified));
-        self.found.push(Found { path: path.to_owned(), of, below: below.to_vec(), file });
+        let mode = about.mode();
+        self.found.push(Found { path: path.to_owned(), of, below: below.to_vec(), mode, file });
         if about.is_file() {
             return Ok(());
         }
@@ -92,18 +159,13 @@ impl NewFiles {
     /// as [`parse`] cuts it.
     ///
     /// # Errors
-    /// As [`NewFiles::find`]; or it is no path, or a name in it, or one in a folder, is none that the file systems which are
-    /// written to can have.
+    /// As [`NewFiles::find`]; or it is no path.
     pub fn named(words: &[PathBuf], to: Option<&OsStr>) -> Result<(Self, Vec<OsString>), Error> {
         let (files, to) = match (to, words) {
             (None, [files @ .., to]) if !files.is_empty() => (files, to.as_os_str()),
             (to, files) => (files, to.unwrap_or(OsStr::new("/"))),
         };
-        let (files, to) = (Self::find(files)?, parse(to)?);
-        to.iter()
-            .chain(files.found.iter().flat_map(|found| &found.below))
-            .try_for_each(|name| check_name(name))?;
-        Ok((files, to))
+        Ok((Self::find(files)?, parse(to)?))
     }
 
     /// What was named, which a sandbox must leave to be read.
@@ -141,11 +203,46 @@ pub struct PutPlan {
     places: Vec<Vec<OsString>>,
 }
 
+impl PutPlan {
+    /// Whether it is one file and nothing else.
+    pub const fn is_one(&self) -> bool {
+        self.files == 1 && self.folders == 0
+    }
+}
+
 fn no_path(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
-impl InsideVolume {
+impl PutTarget<'_> {
+    fn about(&self) -> impl Fn(FilesError) -> Error + use<> {
+        let volume = self.volume.clone();
+        move |error| Error::from(error).at(&volume)
+    }
+
+    /// What has that path in the volume, if anything.
+    fn kind_of(&mut self, path: &[OsString]) -> Result<Option<EntryKind>, Error> {
+        let about = self.about();
+        let files = match &mut self.within {
+            Within::Mounted(mounted) => return mounted.files()?.kind_of(path).map_err(about),
+            Within::Ours(files, _) => files,
+        };
+        match files.find(path) {
+            Ok(found) => Ok(Some(found.kind)),
+            Err(FilesError::NotFound(_) | FilesError::NotAFolder(_)) => Ok(None),
+            Err(e) => Err(about(e)),
+        }
+    }
+
+    fn check_new(&mut self, entries: &[NewEntry<'_>], replace: bool) -> Result<(), Error> {
+        let about = self.about();
+        match &mut self.within {
+            Within::Mounted(mounted) => mounted.files()?.check_new(entries, replace),
+            Within::Ours(files, _) => files.check_new(entries, replace),
+        }
+        .map_err(about)
+    }
+
     /// Plans to put files into the volume: into a folder that is there, or, of one, under a new name. What stands against
     /// any of them is found out here.
     ///
@@ -153,12 +250,7 @@ impl InsideVolume {
     /// The volume can't be read; there is no such folder; there is one of that name, no room, or a file system that is only
     /// read.
     pub fn plan_put(&mut self, new: &NewFiles, to: &[OsString], replace: bool) -> Result<PutPlan, Error> {
-        let about = self.about();
-        let is_folder = match self.files.find(to) {
-            Ok(found) => found.kind == EntryKind::Folder,
-            Err(FilesError::NotFound(_) | FilesError::NotAFolder(_)) => false,
-            Err(e) => return Err(about(e)),
-        };
+        let is_folder = self.kind_of(to)? == Some(EntryKind::Folder);
         if !is_folder && new.named.len() > 1 {
             return Err(Misuse::PutIntoFolder(absolute(to)).into());
         }
@@ -174,7 +266,7 @@ impl InsideVolume {
         let lens = new.found.iter().map(|found| found.file.map(|(len, _)| len));
         let entries: Vec<NewEntry<'_>> =
             places.iter().zip(lens.clone()).map(|(path, len): (&Vec<_>, _)| NewEntry { path, len }).collect();
-        self.files.check_new(&entries, replace).map_err(&about)?;
+        self.check_new(&entries, replace)?;
         let [file, path] = match (new.named.as_slice(), places.first()) {
             ([one], Some(place)) => [one.clone(), absolute(place)],
             _ => [PathBuf::new(), absolute(to)],
@@ -196,21 +288,28 @@ impl InsideVolume {
     ///
     /// # Errors
     /// A file can't be read, or the volume can't be written.
-    pub fn put(&mut self, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
+    pub fn put(mut self, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
         let path = self.volume.clone();
         log_file::step(
             "put",
             &path,
-            || self.write(plan, new),
+            || match self.within {
+                Within::Mounted(mut mounted) => {
+                    let done = into_mounted(&mut mounted, plan, new, self.progress);
+                    mounted.end(&path, done)
+                }
+                Within::Ours(..) => self.write(plan, new),
+            },
             |()| format!("{} files, {} bytes", plan.files, plan.bytes),
         )
     }
 
     fn write(&mut self, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
         let about = self.about();
+        let Within::Ours(own, trial) = &mut self.within else { return Ok(()) };
         // A guard that refuses the last byte would leave the first ones.
-        if let Some(trial) = self.trial.take() {
-            let mut files = Files::open(Arc::new(trial), Some(self.files.kind())).map_err(&about)?;
+        if let Some(trial) = trial.take() {
+            let mut files = Files::open(Arc::new(trial), Some(own.kind())).map_err(&about)?;
             for (place, found) in plan.places.iter().zip(&new.found) {
                 let tried = match found.file {
                     Some((len, modified)) => files.put_checked(place, io::repeat(0), len, modified),
@@ -223,15 +322,44 @@ impl InsideVolume {
         let mut put = |(place, found): (&Vec<OsString>, &Found)| match found.file {
             Some((len, modified)) => {
                 let opened = open(found).map_err(|e| Error::system("open", &found.path, e))?;
-                self.files.put_checked(place, opened, len, modified).map_err(&about)
+                own.put_checked(place, opened, len, modified).map_err(&about)
             }
-            None => self.files.put_folder(place).map_err(&about),
+            None => own.put_folder(place).map_err(&about),
         };
         let done = plan.places.iter().zip(&new.found).try_for_each(&mut put);
         // Also after an error: what was put before stays.
-        let kept = self.files.flush().map_err(&about);
+        let kept = own.flush().map_err(&about);
         done.and(kept)
     }
+}
+
+/// The same into a file system that is mounted, unless it shall stop.
+fn into_mounted(
+    mounted: &mut Mounted,
+    plan: &PutPlan,
+    new: &NewFiles,
+    progress: &dyn Progress,
+) -> Result<ControlFlow<()>, Error> {
+    let about = about::<FilesError>(&plan.volume);
+    let files = mounted.files()?;
+    let mut done = 0;
+    for (place, found) in plan.places.iter().zip(&new.found) {
+        let Some((len, modified)) = found.file else {
+            files.put_folder(place, found.mode).map_err(&about)?;
+            continue;
+        };
+        let opened = open(found).map_err(|e| Error::system("open", &found.path, e))?;
+        let mut go_on = |more| {
+            done += more;
+            progress.at(done, plan.bytes)
+        };
+        let file = NewFile { len, modified, mode: found.mode };
+        let put = files.put(place, opened, file, plan.replaces, &mut go_on).map_err(&about)?;
+        if put.is_break() || go_on(0).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
 }
 
 /// The name that something keeps in a folder.

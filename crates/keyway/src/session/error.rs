@@ -4,7 +4,9 @@ use super::others::OtherUser;
 use super::refusal::SessionRefusal;
 use keyway_attach::nvme_tcp::SecretFault;
 use keyway_attach::session::{Lack, LackReason, Need, Wish};
+use keyway_attach::user_mount;
 use keyway_error::{Advice, Kind, explain};
+use keyway_fs::FileSystemKind;
 use keyway_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -71,6 +73,20 @@ pub enum SessionError {
     /// A file system of a ublk device is mounted by root alone.
     #[error("only root may mount a block device")]
     MountNeedsRoot,
+    /// Nothing on this machine, or nothing that this user may use, writes to the file system in the volume.
+    #[error("nothing here writes to {filesystem}{}", if *root { "" } else { " without root" })]
+    NoWriter {
+        /// The file system.
+        filesystem: FileSystemKind,
+        /// Whoever asked is root.
+        root: bool,
+    },
+    /// The file system in the volume was mounted, and can only be read.
+    #[error("the {0} in the volume can only be read here")]
+    OnlyRead(FileSystemKind),
+    /// What was put into the outer volume would have damaged the hidden one.
+    #[error("the file system would have written into the hidden volume; those writes were refused")]
+    HiddenHit,
     /// What hosts must prove can't be read.
     #[error(transparent)]
     HostSecret(#[from] SecretFault),
@@ -116,10 +132,25 @@ explain! { SessionError, through Refused | HostSecret {
     Self::Lacks { .. } => [NotPermitted Machine, AskDoctorOrNbd],
     Self::NotAttachable => [NotPermitted Machine, AskDoctor],
     Self::MountNeedsRoot => [NotPermitted Machine, RootOrDevice],
+    Self::NoWriter { filesystem, root } => [Missing Machine, (to_write(*filesystem, *root))],
+    Self::HiddenHit => [HiddenVolume State, OpenAgainAndCheck],
+    Self::OnlyRead(_) => [Unsupported State, ReadSystemLog],
     Self::NoAnswer(_) => [Ours, ReadSystemLogForMemory],
     Self::NoRequest(_) => [Usage Request, OpenByVerb],
     Self::Process { .. } | Self::CallerGone(_) => [Medium, Retry],
 } }
+
+/// What helps where nothing writes to a file system.
+fn to_write(filesystem: FileSystemKind, root: bool) -> Advice {
+    match user_mount::package(filesystem.mount_type()) {
+        // mount(8) knows this one as well.
+        Some(package) if !root || filesystem == FileSystemKind::Ntfs => {
+            Advice::InstallPackage { package: package.to_owned() }
+        }
+        _ if root => Advice::LoadFileSystem { filesystem: filesystem.mount_type().to_owned() },
+        _ => Advice::BecomeRoot,
+    }
+}
 
 fn lacks(purpose: Purpose, lack: &Lack) -> String {
     match purpose {

@@ -9,6 +9,7 @@ use keyway_attach::{
 };
 use keyway_engine::DeviceError;
 use keyway_error::Advice;
+use keyway_fs::FileSystemKind;
 use keyway_store::{InUse, Operation};
 use keyway_sys::Use;
 use std::os::unix::process::ExitStatusExt;
@@ -95,6 +96,11 @@ pub(super) fn serving() -> Vec<Failure> {
         SessionError::Others { path: v(), other: OtherUser { user: 1000, pid: 77 } },
         SessionError::NotAttachable,
         SessionError::MountNeedsRoot,
+        SessionError::NoWriter { filesystem: FileSystemKind::Ntfs, root: false },
+        SessionError::NoWriter { filesystem: FileSystemKind::Xfs, root: false },
+        SessionError::NoWriter { filesystem: FileSystemKind::Xfs, root: true },
+        SessionError::OnlyRead(FileSystemKind::Ntfs),
+        SessionError::HiddenHit,
         SessionError::HostSecret(SecretFault::Form),
         SessionError::HostSecret(SecretFault::Crc),
         SessionError::Process { doing: "start the serving process", source: io(12) },
