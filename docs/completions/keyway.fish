@@ -1005,6 +1005,7 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l reencrypt -d 'DEVICE is an encrypted volume already: give it new keys, and this cipher'
+complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l try-variants -d 'With --reencrypt, try a wrong password in other spellings, too, as `open` does'
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l grow -d 'Make a file larger instead of the file system in it smaller'
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l used-space-only -d 'Encrypt only what the file system uses (NTFS, exFAT, FAT, ext): the time goes with that'
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l full-journal -d 'Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a row when its power fails'
@@ -1038,8 +1039,6 @@ complete -c keyway -n "__fish_keyway_using_subcommand resize" -l hash -d 'Only t
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
-complete -c keyway -n "__fish_keyway_using_subcommand resize" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
-complete -c keyway -n "__fish_keyway_using_subcommand resize" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
@@ -1048,7 +1047,6 @@ complete -c keyway -n "__fish_keyway_using_subcommand resize" -l quick -d 'Do no
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l keep-filesystem -d 'Leave the file system inside as large as it is'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l dry-run -d 'Print what would be done, and do nothing'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
-complete -c keyway -n "__fish_keyway_using_subcommand resize" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l json -d 'Print the answer as one JSON document'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l yes -d 'Do what destroys data without asking'
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
@@ -1070,8 +1068,6 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l hash -d 'Only 
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
-complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
-complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l journal -d 'Keep the journal in this new file instead of on the volume' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l skip-unreadable -d 'Go on where sectors can\'t be read: they become zeros, and this file lists them' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l limit -d 'Convert so many megabytes a second at most, or so many KiB, MiB or GiB: 20, 512K, 20M, 1G' -r
@@ -1082,7 +1078,6 @@ line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l log -d 'Append to FILE what is done, step by step, with times and errors and without secrets; KEYWAY_LOG names one as well' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l try-variants -d 'Try a wrong password in other spellings and as of other keyboard layouts, too'
-complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l system -d 'The volume is an encrypted system partition or drive'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l full-journal -d 'Write everything to the journal before it is written to its place, for a drive that may damage more than 64 KiB in a row when its power fails'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l online -d 'Attach the volume and stay here to serve it: it can be read and written while it is converted'
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l dry-run -d 'Print what would be done, and do nothing'

@@ -15,9 +15,25 @@ pub(crate) const OPTIONS: &str = "nosuid,nodev";
 /// Names are text for programs that mount NTFS, in whichever language they speak.
 pub(crate) const UTF8: &str = "C.UTF-8";
 /// Options that the kernel takes as flags (mount(2)); what is none of these is the file system's own.
-const FLAGS: [(&str, MountFlags); 14] = [
+const FLAGS: [(&str, MountFlags); 29] = [
     ("defaults", MountFlags::empty()),
     ("rw", MountFlags::empty()),
+    ("async", MountFlags::empty()),
+    ("atime", MountFlags::empty()),
+    ("diratime", MountFlags::empty()),
+    ("norelatime", MountFlags::empty()),
+    ("nostrictatime", MountFlags::empty()),
+    ("nolazytime", MountFlags::empty()),
+    // Words of /etc/fstab for mount(8) and for systemd.
+    ("auto", MountFlags::empty()),
+    ("noauto", MountFlags::empty()),
+    ("nofail", MountFlags::empty()),
+    ("user", MountFlags::empty()),
+    ("users", MountFlags::empty()),
+    ("nouser", MountFlags::empty()),
+    ("owner", MountFlags::empty()),
+    ("group", MountFlags::empty()),
+    ("_netdev", MountFlags::empty()),
     ("nosuid", MountFlags::NOSUID),
     ("nodev", MountFlags::NODEV),
     ("ro", MountFlags::RDONLY),
@@ -32,6 +48,13 @@ const FLAGS: [(&str, MountFlags); 14] = [
     ("lazytime", MountFlags::LAZYTIME),
 ];
 
+/// Options that no volume is mounted with, and why.
+const REFUSED: [(&[&str], &str); 3] = [
+    (&["suid", "dev"], "nosuid and nodev always hold"),
+    (&["bind", "rbind", "move", "remount"], "it is for what is mounted already"),
+    (&["loop", "offset", "sizelimit"], "the volume is attached by this program"),
+];
+
 /// How the file system inside the volume is mounted.
 #[derive(Debug, Clone)]
 pub struct MountPlan {
@@ -43,6 +66,19 @@ pub struct MountPlan {
     pub options: String,
     /// Whoever unmounts it by other means (`umount`) has closed the volume.
     pub ends_it: bool,
+}
+
+/// Refuses options that no volume is mounted with, whatever file system is in it.
+///
+/// # Errors
+/// [`AttachError::MountOption`].
+pub fn check_options(options: &str) -> Result<(), AttachError> {
+    let name = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
+    let refused = options.split(',').map(name).find_map(|option| {
+        let why = REFUSED.iter().find(|(of, _)| of.contains(&option.as_str()))?.1;
+        Some(AttachError::MountOption { option, why })
+    });
+    refused.map_or(Ok(()), Err)
 }
 
 /// Mounts what is on the block device at the folder and returns the file system's type.
@@ -96,6 +132,7 @@ fn split(options: &str) -> (MountFlags, String) {
     for option in options.split(',').filter(|option| !option.is_empty()) {
         match FLAGS.iter().find(|(name, _)| *name == option) {
             Some((_, flag)) => flags |= *flag,
+            None if ["x-", "X-", "comment="].iter().any(|notes| option.starts_with(notes)) => {}
             None => own.push(option),
         }
     }
@@ -173,6 +210,19 @@ mod tests {
         let (flags, own) = split("noatime,uid=1000,noexec,,umask=077");
         assert_eq!(flags, MountFlags::NOATIME | MountFlags::NOEXEC);
         assert_eq!(own, "uid=1000,umask=077");
-        assert_eq!(split("defaults,rw"), (MountFlags::empty(), String::new()));
+        for options in ["defaults,rw", "noauto,nofail,x-systemd.automount,comment=mine", "atime,async"] {
+            assert_eq!(split(options), (MountFlags::empty(), String::new()));
+        }
+    }
+
+    #[test]
+    fn what_no_volume_is_mounted_with_is_refused() {
+        for wrong in ["suid", "noatime,dev", "remount,ro", "offset=512", "bind"] {
+            let refused = check_options(wrong);
+            assert!(matches!(refused, Err(AttachError::MountOption { .. })), "{wrong}: {refused:?}");
+        }
+        for right in ["", "noatime,uid=1000", "nosuid,nodev", "defaults"] {
+            assert!(check_options(right).is_ok(), "{right}");
+        }
     }
 }

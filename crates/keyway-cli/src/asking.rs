@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::output::note;
 use crate::prompt;
-use crate::verbs::name_of;
 use keyway::drive::Authority;
 use keyway::secrets::{Question, Secrets, Subject, Wanted};
+use keyway::shown::name_of;
 use keyway::{Error, SecretBytes};
 use std::io::{self, IsTerminal};
 

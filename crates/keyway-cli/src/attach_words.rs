@@ -1,5 +1,6 @@
 //! The ways to attach in words: why one was chosen, what another lacks.
 
+use keyway::session::in_words::{lacking, worth_telling};
 use keyway::session::{AttachBy, Reason};
 use keyway::told::said_in;
 use serde_json::{Value, json};
@@ -30,21 +31,10 @@ pub(crate) fn because(way: &str) -> String {
     said_in(MERITS, &format!("doctor {way}"), &Value::Null)
 }
 
-/// Why a volume is attached as it is, a sentence for each reason that is worth one: of what better ways lack only the
-/// kernel's, the chosen one's merit tells the others'.
+/// Why a volume is attached as it is, a sentence for each reason that is worth one.
 pub(crate) fn reasons(reasons: &[Reason]) -> Vec<String> {
-    let by_socket = reasons.iter().any(|reason| matches!(reason, Reason::Best { way } if way == "nbd"));
-    let words = reasons.iter().map(|reason| {
-        let word = match reason {
-            Reason::Best { way } => way,
-            Reason::Lacks { way, .. } if way != "dm-crypt" && (way != "ublk" || by_socket) => "",
-            Reason::Lacks { .. } => "lacks",
-            Reason::Waits => "waits",
-            Reason::Refused { .. } => "refused",
-            _ => "",
-        };
-        said_in(MERITS, word, &json!(reason))
-    });
+    let words =
+        worth_telling(reasons).into_iter().map(|(word, reason)| said_in(MERITS, word, &json!(reason)));
     words.filter(|words| !words.is_empty()).collect()
 }
 
@@ -59,12 +49,7 @@ pub(crate) fn with_reasons(mut document: Value, of: Option<&[Reason]>) -> Value 
 
 /// Says that a socket is all there is, where nobody asked for one.
 pub(crate) fn only_a_socket(attachment: &str, reasons: &[Reason]) -> Option<String> {
-    // What the last candidate before it lacks.
-    let why = reasons.iter().find_map(|reason| match reason {
-        Reason::Lacks { why, .. } => Some(why),
-        _ => None,
-    });
-    let why = why.filter(|_| attachment == "nbd")?;
+    let why = lacking(reasons).filter(|_| attachment == "nbd")?;
     Some(format!("FUSE can't be used here: {why}; serving NBD on a socket instead"))
 }
 

@@ -1,7 +1,7 @@
 //! Conversions in words: what is asked before one, what goes on, what came of it.
 
 use crate::failure::{Exit, Failure};
-use crate::new_volume_args::{key_rows, options};
+use crate::new_volume_args::key_rows;
 use crate::output::{Output, bytes, pairs};
 use crate::progress::Progress;
 use crate::progress::SearchBar;
@@ -12,6 +12,7 @@ use keyway::conversion::{
     FreeSpace, HeaderSpace, percentage,
 };
 use keyway::shown::{for_shell, shown};
+use keyway::spelled::options;
 use keyway::told::facts;
 use keyway::{Error, KeySearch, Note, Stage};
 use keyway_attach::path_text::value as in_json;

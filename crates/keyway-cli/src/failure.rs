@@ -1,6 +1,6 @@
 //! What went wrong, in words for people and scripts, and the exit code that goes with it.
 
-use crate::words;
+use crate::{usage, words};
 use keyway::session::SessionError;
 use keyway::{Error, Misuse, shown};
 use keyway_attach::AttachError;
@@ -8,6 +8,8 @@ use keyway_error::{Advice, Explain, Fault, Kind, Meaning, explain_io};
 use keyway_fs::files::FilesError;
 use keyway_volume::VolumeError;
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::{fmt, io};
 
@@ -125,6 +127,15 @@ impl Failure {
         self
     }
 
+    /// The same with the option or argument named whose path is wrong.
+    pub(crate) fn naming(mut self, given: &[OsString]) -> Self {
+        if let Some(argument) = self.path.as_deref().and_then(|path| usage::naming(path, given)) {
+            let (bare, named) = (words::sentence(&Advice::CheckPath), json!({ "argument": argument }));
+            self.hint = self.hint.replacen(&bare, &words::said("check path", &named), 1);
+        }
+        self
+    }
+
     /// Wrong usage.
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message, hint)
@@ -133,21 +144,12 @@ impl Failure {
     /// What an error means, with the words that say what happened.
     pub(crate) fn meant(meaning: &Meaning, message: impl Into<String>) -> Self {
         let failure = Self::new(Exit::of(meaning.fault), message, words::sentences(&meaning.advice));
-        let missing = meaning.advice.iter().find_map(|step| match step {
-            Advice::ShrinkInside { bytes, most } => {
-                Some(json!({"filesystem_bytes": bytes, "most_bytes": most}))
-            }
-            Advice::ShrinkFileSystem { bytes: missing }
-            | Advice::CantShrinkSoGrowFile { bytes: missing, .. }
-            | Advice::CantShrinkSoGrowPartition { bytes: missing, .. } => {
-                Some(json!({ "missing_bytes": missing }))
-            }
-            _ => None,
-        });
+        let sizes: BTreeMap<_, _> = meaning.advice.iter().flat_map(Advice::sizes).collect();
+        let detail = if sizes.is_empty() { serde_json::Value::Null } else { json!(sizes) };
         let (advice, path) = (meaning.advice.clone().into(), meaning.path.as_deref().map(Box::from));
         let message =
             meaning.path.iter().fold(failure.message.clone(), |said, path| shown::with_bytes(said, path));
-        Self { message, kind: meaning.kind, advice, path, detail: missing.unwrap_or_default(), ..failure }
+        Self { message, kind: meaning.kind, advice, path, detail, ..failure }
     }
 
     /// An error that says itself what it means.

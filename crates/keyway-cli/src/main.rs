@@ -52,6 +52,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
+            let failure = failure.naming(&words);
             out.failure(&failure);
             ExitCode::from(failure.exit as u8)
         }

@@ -1,21 +1,13 @@
 //! What shall open a new BitLocker volume: its options, and what its keeper is told.
 
 use keyway::create::{Created, CreatedDetails, ProtectorOptions};
-use keyway::secrets::PasswordSource;
 use keyway::shown::{for_shell, shown};
 use keyway::unlock::Family;
-use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 /// The formats that can be made.
 pub(crate) const NEW_FORMATS: [(&str, Family, &str); 2] =
     [("veracrypt", Family::VeraCrypt, "VeraCrypt"), ("bitlocker", Family::BitLocker, "BitLocker")];
-
-/// A cipher's name as others write it, in our spelling: `AES(Twofish(Serpent))`, `XTS-AES 256`.
-pub(crate) fn cipher(text: &str) -> Result<String, Infallible> {
-    let name = text.to_lowercase().replace(')', "").replace(['(', ' '], "-");
-    Ok(name.strip_prefix("xts-aes-").map(|bits| format!("aes-xts-{bits}")).unwrap_or(name))
-}
 
 /// The options that only BitLocker volumes have.
 #[derive(clap::Args, Debug)]
@@ -57,13 +49,6 @@ impl BitLockerArgs {
             None => " --recovery-password".to_owned(),
         }
     }
-}
-
-/// What is typed beside a password to open a volume that has this secret.
-pub(crate) fn options(secret: &PasswordSource, prefix: &str) -> String {
-    let pim = secret.pim.map(|pim| format!(" --{prefix}pim {pim}"));
-    let files = secret.keyfiles.iter().map(|file| format!(" --{prefix}keyfile {}", for_shell(file)));
-    pim.into_iter().chain(files).collect()
 }
 
 /// What a new volume's keeper is told of its keys: the recovery password or the file it is in, and the startup key's file.

@@ -77,7 +77,7 @@ pub(crate) fn places(state: &SessionState, why: bool) -> Vec<(&'static str, Stri
         "nvme-tcp" => "  NVMe/TCP address",
         _ => "  NBD socket",
     };
-    rows.extend(state.socket.as_ref().map(|s| (socket, s.clone())));
+    rows.extend(state.socket.as_ref().map(|s| (socket, shown(s))));
     if state.read_only {
         rows.push(("  access", "read-only".to_owned()));
     }

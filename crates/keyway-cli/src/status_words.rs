@@ -34,7 +34,7 @@ pub(crate) fn all(volumes: &[VolumeStatus], waiting: &[WaitingVolume], roots: &[
 
 fn row(OpenVolume { state, now, .. }: &OpenVolume) -> Vec<String> {
     let place = state.mountpoint.as_ref().or(state.device.as_ref()).or(state.file.as_ref());
-    let place = place.map(shown).or_else(|| state.socket.clone());
+    let place = place.or(state.socket.as_ref()).map(shown);
     let (read, written) = match now {
         Ok(now) => (bytes(now.bytes_read), bytes(now.bytes_written)),
         Err(_) => ("does not answer".to_owned(), String::new()),

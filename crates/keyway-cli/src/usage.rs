@@ -1,15 +1,16 @@
 //! Wrong words on the command line, told as every other failure is: what clap found out, in sentences of the catalogue.
 
-use crate::args::Cli;
+use crate::args::{Cli, with_help_of};
 use crate::failure::Failure;
 use crate::words::said;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Error};
+use clap::{Arg, CommandFactory, Error};
 use keyway::shown::line;
 use keyway_attach::path_text::value as in_json;
 use serde_json::{Map, Value, json};
 use std::error::Error as _;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::num::ParseIntError;
 use std::path::Path;
 
 /// The words of the command line, `help VERB` as the option that says the same.
@@ -58,7 +59,10 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
         .map(|one| trimmed(&one.replace(['<', '>'], "")).replace('|', " or "))
         .collect::<Vec<_>>();
     let value = text(ContextKind::InvalidValue).filter(|value| !value.is_empty());
-    let why = error.source().map(|why| line(&why.to_string()));
+    let why = error.source().map(|why| match why.downcast_ref::<ParseIntError>() {
+        Some(_) => "write a whole number, and none that is too large".to_owned(),
+        None => line(&why.to_string()),
+    });
     // The verbs that only Keyway itself calls are not offered to anybody.
     let like = all(ContextKind::SuggestedSubcommand).into_iter().find(|verb| verbs.contains(verb));
     let like = like.or_else(|| text(ContextKind::SuggestedArg)).or_else(|| text(ContextKind::SuggestedValue));
@@ -96,6 +100,19 @@ pub(crate) fn verb_of(words: &[OsString]) -> (String, Vec<String>) {
     (verb, shown.map(|verb| verb.get_name().to_owned()).collect())
 }
 
+/// The option or argument that names a path, or something in that folder.
+pub(crate) fn naming(path: &Path, words: &[OsString]) -> Option<String> {
+    let mut command = with_help_of(|verb| words.iter().any(|word| word == verb));
+    let all = command.try_get_matches_from_mut(words).ok()?;
+    let mut given = &all;
+    while let Some((verb, inner)) = given.subcommand() {
+        (command, given) = (command.find_subcommand(verb)?.clone(), inner);
+    }
+    let names = |word: &OsStr| word == path || Path::new(word).parent() == Some(path);
+    let named = |arg: &&Arg| given.get_raw(arg.get_id().as_str()).is_some_and(|mut all| all.any(names));
+    command.get_arguments().find(named).map(|arg| bare(&arg.to_string()))
+}
+
 /// An option without what stands for its value; a word's name without its brackets.
 fn bare(arg: &str) -> String {
     trimmed(arg.split([' ', '=']).next().unwrap_or(arg)).to_owned()
@@ -104,7 +121,7 @@ fn bare(arg: &str) -> String {
 fn trimmed(arg: &str) -> &str {
     match arg.trim_end_matches("...").strip_prefix(['<', '[']) {
         Some(inner) => inner.trim_end_matches(['>', ']']),
-        None => arg,
+        None => arg.trim_end_matches("..."),
     }
 }
 

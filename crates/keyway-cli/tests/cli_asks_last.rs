@@ -15,8 +15,16 @@ const WRONG: &[(&str, &str)] = &[
     ("create @new --size 1000001", "512"),
     ("create @new --size 900T", "free there"),
     ("create @new --size 1M --cipher rot13", "no cipher called"),
+    ("create @new --size 1M --cipher aes-aes", "aes-twofish-serpent"),
+    ("create @new --size 1M --label x", "leave out --label"),
     ("create @new --size 1M --hash md5", "no key derivation"),
     ("create @new --size 1M --filesystem nosuch", "no file system called"),
+    ("create @new --size 10M --filesystem btrfs", "at least 110 MiB"),
+    ("create @new --size 100M --filesystem xfs", "at least 301 MiB"),
+    ("create @new --size 1M --filesystem ntfs", "at least 2 MiB"),
+    ("create @new --size 2M --filesystem exfat", "at least 3 MiB"),
+    ("create @new --size 300K --filesystem fat", "at least 306 KiB"),
+    ("create @v --hidden 1M --filesystem exfat --yes", "at least 3 MiB"),
     ("create @nowhere/new --size 1M", "nowhere"),
     ("create @folder --size 1M", "is a folder"),
     ("create @v --size 1M", "already exists"),
@@ -56,6 +64,10 @@ const WRONG: &[(&str, &str)] = &[
     ("open @v --protect-hidden --protect-password-file @missing", "missing"),
     ("open @v --protect-hidden --protect-pim 99999999", "PIM"),
     ("open @v --attach nbd @folder", "mount point"),
+    ("open @v @folder --mount-options suid", "nosuid and nodev"),
+    ("open @v @folder --mount-options noatime,remount", "mounted already"),
+    ("open @v @folder --mount-options offset=512", "attached by this program"),
+    ("open @v @folder --attach files --mount-options uid=0", "leave out --mount-options"),
     ("open @v --partition 3", "no partition table"),
     ("open @v --startup-key @small", "not a BitLocker volume"),
     ("open @b --keyfile @pw", "no keyfiles"),
@@ -102,6 +114,7 @@ const WRONG: &[(&str, &str)] = &[
     ("erase @v --keyfile @missing", "missing"),
     ("protector add @v password", "one secret"),
     ("protector add @b startup-key", "--to FOLDER"),
+    ("protector add @b password", "has a password protector already"),
     ("protector add @b startup-key --to @missing", "missing"),
     ("protector add @b recovery-password --to @small", "File exists"),
     ("protector add @b recovery-password --to @nowhere/r", "nowhere"),
@@ -126,7 +139,8 @@ const WRONG: &[(&str, &str)] = &[
     ("encrypt @v --reencrypt --new-keyfile @missing", "missing"),
     ("encrypt @v --reencrypt --new-pim 99999999", "PIM"),
     ("encrypt @v --reencrypt --cipher rot13", "no cipher called"),
-    ("encrypt @v --reencrypt --keyfile @missing", "missing"),
+    ("encrypt @v --reencrypt --cipher aes-aes", "aes-twofish-serpent"),
+    ("encrypt @v --reencrypt --keyfile @missing", "check the path given as --keyfile"),
     ("encrypt @v --reencrypt --journal @nowhere/j", "nowhere"),
     ("encrypt @v --reencrypt --skip-unreadable @small", "something else"),
     ("encrypt @v --reencrypt --skip-unreadable @nowhere/l", "nowhere"),
@@ -138,10 +152,15 @@ const WRONG: &[(&str, &str)] = &[
     ("decrypt @v --keyfile @missing", "missing"),
     ("decrypt @v --pim 99999999", "PIM"),
     ("decrypt @v --journal @nowhere/j", "nowhere"),
+    ("decrypt @v --journal @small", "another with --journal"),
+    ("decrypt @w", "w.keyway-journal"),
+    ("encrypt @w --reencrypt", "another with --journal"),
     ("decrypt @b --keyfile @pw", "no keyfiles"),
     ("resize @v", "which size"),
     ("resize @v --size 10", "the least is"),
     ("resize @b --size 1M", "the least is"),
+    ("resize @v --size 12582913", "take 12582912 instead"),
+    ("resize @b --size 67108865", "take 67108864 instead"),
     ("resize @v --size 11M --keyfile @missing", "missing"),
     ("resume @v", "no conversion"),
     // Drives.
@@ -167,6 +186,8 @@ fn nobody_is_asked_for_what_can_not_be_used() {
     let quick = "--quick --filesystem none --password-file @pw";
     cli.ends(0, &format!("create @v --size 12M --pim 1 {quick}"));
     cli.ends(0, &format!("create @b --size 64M --format bitlocker --no-recovery-password {quick}"));
+    fs::copy(cli.path("v"), cli.path("w")).expect("a volume, and somebody's journal beside it");
+    fs::write(cli.path("w.keyway-journal"), b"").expect("written");
     let files = ["v", "b"].map(|name| fs::read(cli.path(name)).expect("made"));
     let mut asked = Vec::new();
     for (words, told) in WRONG {

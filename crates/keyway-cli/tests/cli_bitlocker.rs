@@ -214,10 +214,12 @@ fn a_secret_that_not_every_copy_got_is_handed_over() {
     drop(file);
     std::fs::create_dir(cli.path("usb")).expect("a folder");
     let warned = |words: &str| {
-        let done = cli.ends(0, &format!("{words} --json"));
-        let errors = String::from_utf8_lossy(&done.stderr);
-        assert!(errors.contains("not in all of the three copies"), "{words}: {errors}");
-        serde_json::from_slice::<Value>(&done.stdout).expect("JSON")
+        let told = cli.json(1, words);
+        let error = &told["error"];
+        assert_eq!(error["kind"], "partly-written", "{words}: {told}");
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(message.contains("not in all of the three copies"), "{words}: {told}");
+        told
     };
     let added = warned(&format!("protector add @v recovery-password {with}"));
     let digits = added["recovery_password"].as_str().expect("printed");

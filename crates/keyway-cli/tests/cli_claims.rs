@@ -44,6 +44,8 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     ("Each takes as long as a wrong password", "there_are_few_of_them_and_each_once"),
     ("It is for the volume's own password", "nothing_is_tried_unasked_or_beside_what_is_right"),
+    ("A new password is never tried", "nothing_is_tried_unasked_or_beside_what_is_right"),
+    ("Where a part of what was asked for", "a_secret_that_not_every_copy_got_is_handed_over"),
     ("`put VOLUME FILE` puts a file", "what_is_put_is_listed_and_comes_back"),
     ("`put VOLUME FILE TO` into", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("With more words the last one", "several_files_and_folders_are_put_and_patterns_bring_them_back"),

@@ -107,7 +107,7 @@ fn a_volume_keeps_its_size_where_only_a_plan_is_wanted() {
     assert_eq!(larger["data_bytes"], (2 << 20) - (256 << 10), "{larger}");
     let smaller = plan(&cli, &format!("resize @v --size 512K --quick {WITH}"));
     assert_eq!(smaller["hidden_volume"], "lost-behind-the-end", "{smaller}");
-    cli.refused("usage", "name another with --size", &format!("resize @v --size 1000001 {WITH} --dry-run"));
+    cli.refused("usage", "take 999936 instead", &format!("resize @v --size 1000001 {WITH} --dry-run"));
     cli.ends(3, "resize @v --size 2M --password-file @pw --pim 2 --hash sha512 --dry-run");
     let done = cli.json(0, &format!("resize @v --size 2M --quick {WITH}"));
     assert_eq!((&done["format"], &done["filled"]), (&"veracrypt".into(), &false.into()), "{done}");

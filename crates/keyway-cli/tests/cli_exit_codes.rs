@@ -125,11 +125,11 @@ fn what_is_not_there_is_1_and_a_folder_too() {
     }
     cli.fails(1, "not-suitable", "name a volume's file or a block device", "info @");
     cli.volume("v");
-    cli.fails(1, "not-found", "check the path", "cat @v --password-file @nothing");
+    cli.fails(1, "not-found", "check the path given as --password-file", "cat @v --password-file @nothing");
     cli.fails(
         1,
         "keyfile",
-        "check the path; an empty file is no keyfile",
+        "check the path given as --keyfile; an empty file is no keyfile",
         "cat @v --password-file @pw --keyfile @nothing --hash sha512 --pim 1",
     );
     cli.fails(1, "not-open", "`keyway status` lists what is", "close @v");
@@ -299,12 +299,12 @@ fn creating_loses_nothing() {
         );
     }
     assert_eq!(cli.json(1, &format!("create @new --size 900T {with}"))["error"]["kind"], "no-space");
-    // Too small for the file system: what was half made is gone.
+    // Its program refuses what nobody could foresee: what was half made is gone.
     cli.fails(
         1,
         "filesystem",
         "take another file system, or a larger volume",
-        &format!("create @new --size 300K --filesystem btrfs {with}"),
+        &format!("create @new --size 1M --filesystem fat --label a*b {with}"),
     );
     assert!(!cli.path("new").exists());
     assert_eq!(std::fs::read(cli.path("v")).expect("the volume"), before);

@@ -306,7 +306,11 @@ fn names_that_are_no_text_are_told_byte_by_byte() {
     let serve = [word("serve"), &volume, word("--background"), word("--nbd"), OsStr::from_bytes(&socket)];
     run(0, &serve, true);
     assert!(Path::new(&at(b"s\xff")).exists());
-    run(0, &[word("close"), &volume], false);
+    let (_, told) = run(0, &[word("status"), word("--json")], false);
+    assert_eq!(told["volumes"][0]["socket"], bytes(&at(b"s\xff")), "{told}");
+    let (said, _) = run(0, &[word("status")], false);
+    assert!(said.contains("s\\xff"), "{said}");
+    run(0, &[word("close"), &at(b"s\xff")], false);
     if require_tool("mkfs.fat").is_none() {
         return;
     }

@@ -69,7 +69,9 @@ fn a_verb_s_own_options_stand_under_no_group_s_heading() {
         let options = group
             .take_while(|line| line.is_empty() || line.starts_with(' '))
             .filter_map(|line| line.split_whitespace().next().filter(|word| word.starts_with("--")));
-        assert_eq!(options.collect::<Vec<_>>(), narrowing, "{verb}");
+        // Of a disk `resize` takes the partition's own device, and an encrypted system's size is its drive's.
+        let has = if verb == "resize" { &narrowing[..3] } else { &narrowing };
+        assert_eq!(options.collect::<Vec<_>>(), has, "{verb}");
     }
 }
 

@@ -69,7 +69,7 @@ fn a_bad_trace_is_one_clear_error() {
         "could not read nothing: No such file or directory (os error",
         "lab replay nothing --drive model:samsung-840-pro",
     );
-    let shipped = "check the path, or name one of the traces that come with it: boot";
+    let shipped = ", or name one of the traces that come with it: boot";
     cli.fails(2, "usage", shipped, "lab replay nothing --drive model:samsung-840-pro");
     cli.refused(
         "usage",

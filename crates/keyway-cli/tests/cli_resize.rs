@@ -197,7 +197,7 @@ fn a_bitlocker_volume_gets_larger_and_smaller_with_ext4() {
     cli.refused("usage", "name it with --size, for instance --size 20G", &format!("resize @v {PW}"));
     // Before a password is asked for.
     cli.refused("usage", "the least is 64 MiB", "resize @v --size 40M --yes");
-    cli.refused("usage", "name another with --size", &format!("resize @v --size 84934657 --yes {PW}"));
+    cli.refused("usage", "take 84934656 instead", &format!("resize @v --size 84934657 --yes {PW}"));
     cli.refused(
         "usage",
         "name another with --size",

@@ -105,6 +105,14 @@ fn nothing_is_tried_unasked_or_beside_what_is_right() {
     fs::write(cli.path("given"), b"twenty-characters-and-more\r\n").expect("written");
     cli.ends(0, &format!("{change} --try-variants"));
     cli.ends(0, &format!("info @vc {QUICK} --password-file @new"));
+    fs::write(cli.path("given"), b"another-password-of-twenty\r\n").expect("written");
+    let again = "encrypt @vc --reencrypt --cipher serpent --pim 1 --password-file @given --yes";
+    cli.fails(3, "wrong-secret", "ends as a line", again);
+    cli.ends(0, &format!("{again} --try-variants"));
+    let info = cli.json(0, &format!("info @vc {QUICK} --password-file @new"));
+    assert_eq!(info["cipher"], "serpent", "{info}");
+    // A new password is taken as it is.
+    cli.refused("usage", "--reencrypt is missing", "encrypt @vc --try-variants --password-file @given");
 }
 
 #[test]

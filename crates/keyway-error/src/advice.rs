@@ -200,6 +200,8 @@ advice! {
     TakeFileSystem = "take-file-system": "Take a file system that can be made.",
     TakeFileSystemOfSectors = "take-file-system-of-sectors": "Take one that can be made with such sectors.",
     TakeWindowsFileSystem = "take-windows-file-system": "Take one that Windows reads.",
+    RoomForFileSystem { bytes: u64 } = "room-for-file-system":
+        "The smallest volume in bytes that has room for that file system.",
     OtherFileSystemOrLarger = "other-file-system-or-larger": "Another file system, or a larger volume.",
     LeastBitLocker { bytes: u64 } = "least-bitlocker": "The smallest BitLocker volume in bytes.",
     TakeOfferedMethod = "take-offered-method": "Take a method for new volumes.",
@@ -468,6 +470,9 @@ advice! {
     AskDoctorOrNbd = "ask-doctor-or-nbd": "See what this machine can do, or attach it by NBD.",
     ReadOnlyOrAsWriter = "read-only-or-as-writer": "Open it for reading, or do it as a user who may write to it.",
     LeaveOutCache = "leave-out-cache": "Do without the page cache.",
+    NameFileSystem = "name-file-system": "Name the file system that shall have the label, or leave that out.",
+    LeaveOutMountOption = "leave-out-mount-option": "Leave it out of the mount options.",
+    LeaveOutMountOptions = "leave-out-mount-options": "Leave the mount options out, or have the kernel mount it.",
     LeaveOutReadOnly = "leave-out-read-only": "Open it for writing, or protect nothing.",
     OtherWayOrNoMount = "other-way-or-no-mount": "Attach it another way, or mount nothing.",
     OtherWayOrNoCache = "other-way-or-no-cache": "Attach it another way, or without the page cache.",
@@ -490,6 +495,19 @@ advice! {
     OtherProtectors { protectors: Vec<String> } = "other-protectors": "These open the volume, too.",
     MakeFolder { #[serde(with = "path_text")] path: PathBuf } = "make-folder": "Make that folder.",
     ReportWithDoctor = "report-with-doctor": "Report it, with what this machine can do.",
+}
+
+impl Advice {
+    /// The sizes in bytes that a step is about, for scripts, by their names in a document.
+    pub fn sizes(&self) -> Vec<(&'static str, u64)> {
+        match self {
+            Self::ShrinkInside { bytes, most } => vec![("filesystem_bytes", *bytes), ("most_bytes", *most)],
+            Self::ShrinkFileSystem { bytes }
+            | Self::CantShrinkSoGrowFile { bytes, .. }
+            | Self::CantShrinkSoGrowPartition { bytes, .. } => vec![("missing_bytes", *bytes)],
+            _ => Vec::new(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -75,6 +75,21 @@ fn xfs_passes_its_check_over_noise() {
     check(FileSystem::Xfs, 300 << 20, 4096, &["xfs_repair", "-n", "-f"]);
 }
 
+/// What is refused beforehand the program would refuse, and what is not it makes.
+#[test]
+fn the_least_size_of_each_is_the_one_its_program_has() {
+    for fs in FileSystem::ALL {
+        let Some(_) = require_tool(fs.program()) else { continue };
+        let least = fs.least_bytes();
+        let made = |bytes| image(fs, bytes, 512, None, &silent).map(drop);
+        made(least).unwrap_or_else(|e| panic!("{fs} in {least}: {e}"));
+        let refused = made(least / 2 / 512 * 512);
+        assert!(matches!(refused, Err(MkfsError::Refused { .. })), "{fs} in half of {least}: {refused:?}");
+        assert!(fs.check_size(least, 0).is_ok());
+        assert!(matches!(fs.check_size(least - 1, 0), Err(MkfsError::TooSmall { .. })));
+    }
+}
+
 /// From 64 GiB on the journals are limited; holes stand in for the noise that would not fit here.
 #[test]
 fn large_volumes_need_little_memory_and_pass_their_checks() {

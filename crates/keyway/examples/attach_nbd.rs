@@ -29,7 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     eprintln!("{}", serde_json::to_string_pretty(&plan)?);
     plan.serve(Key::VeraCrypt(secret).into(), (), |session| {
         let state = &session.state;
-        println!("{} bytes at {}", state.size_bytes, state.socket.as_deref().unwrap_or_default());
+        let at = state.socket.as_deref().unwrap_or(Path::new("nowhere"));
+        println!("{} bytes at {}", state.size_bytes, at.display());
     })?;
     Ok(())
 }

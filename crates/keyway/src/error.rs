@@ -192,6 +192,12 @@ pub enum Misuse {
     /// A recovery password, a startup key or a TPM for a volume that is no BitLocker one.
     #[error("{} is not a BitLocker volume, and only these have recovery passwords, startup keys and TPMs", .0.display())]
     NotBitLocker(PathBuf),
+    /// A label where no file system is to be made.
+    #[error("a label is a file system's name, and none is to be made")]
+    LabelOfNothing,
+    /// Options of mount(8) where nothing is mounted by the kernel.
+    #[error("mount options are for what the kernel mounts, and here the files are shown by this program")]
+    MountOptionsOfFiles,
     /// Keyfiles or a PIM for a BitLocker volume.
     #[error("a BitLocker volume has no keyfiles and no PIM")]
     NoKeyfiles,
@@ -423,6 +429,8 @@ explain! { Misuse {
     Self::PasswordTooLong { path, .. } => [Usage Request, ShorterOrKeyfile; path],
     Self::Descriptor { .. } => [Usage Request, OpenDescriptor],
     Self::PastEnd { .. } => [Usage Request, AskForLess],
+    Self::LabelOfNothing => [Usage Request, NameFileSystem],
+    Self::MountOptionsOfFiles => [Usage Request, LeaveOutMountOptions],
     Self::CacheWithHidden => [Usage Request, LeaveOutCache],
     Self::DiscardsAroundHidden => [Usage Request, LeaveOutDiscards],
     Self::NothingToProtect => [Usage Request, LeaveOutReadOnly],

@@ -36,6 +36,13 @@ pub fn shown(text: impl AsRef<OsStr>) -> String {
     out
 }
 
+/// A volume's short name, for prompts; of a loop device the name of the file behind it as well.
+pub fn name_of(path: &Path) -> String {
+    let name = |path: &Path| shown(path.file_name().unwrap_or(path.as_os_str()));
+    let behind = keyway_attach::loopdev::backing_file(path).filter(|_| path.starts_with("/dev"));
+    behind.map_or_else(|| name(path), |file| format!("{} ({})", name(&file), name(path)))
+}
+
 /// A message in which a path that is no text is shown with its bytes.
 pub fn with_bytes(message: String, path: &Path) -> String {
     match path.to_str() {

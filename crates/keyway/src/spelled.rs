@@ -2,8 +2,11 @@
 
 #[cfg(feature = "lab")]
 use crate::lab::bench::{Buffers, Threads};
+use crate::secrets::PasswordSource;
 use crate::session::NbdAddress;
+use crate::shown::for_shell;
 use keyway_store::size::{self, SizeError};
+use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
@@ -61,6 +64,22 @@ pub fn threads(text: &str) -> Result<Threads, String> {
         Ok(number @ 1..=1024) => Ok(Threads::Some(number)),
         _ => Err("write a number from 1 to 1024, or all".to_owned()),
     }
+}
+
+/// A cipher's name as others write it, in our spelling: `AES(Twofish(Serpent))`, `XTS-AES 256`.
+///
+/// # Errors
+/// None: whether there is one of that name is for whoever makes a volume to say.
+pub fn cipher(text: &str) -> Result<String, Infallible> {
+    let name = text.to_lowercase().replace(')', "").replace(['(', ' '], "-");
+    Ok(name.strip_prefix("xts-aes-").map(|bits| format!("aes-xts-{bits}")).unwrap_or(name))
+}
+
+/// What is typed beside a password to open a volume that has this secret.
+pub fn options(secret: &PasswordSource, prefix: &str) -> String {
+    let pim = secret.pim.map(|pim| format!(" --{prefix}pim {pim}"));
+    let files = secret.keyfiles.iter().map(|file| format!(" --{prefix}keyfile {}", for_shell(file)));
+    pim.into_iter().chain(files).collect()
 }
 
 /// An address for NBD clients.

@@ -297,7 +297,7 @@ impl<'a> Tour<'a> {
     fn through_nbd(&self, volume: (PathBuf, VeraCryptSecret)) -> Result<(), TourError> {
         let opened = self.serve(volume, Attachment::Nbd(NbdAddress::Session), None)?;
         let socket = opened.0.as_ref().and_then(|session| session.state.socket.clone());
-        let socket = PathBuf::from(socket.unwrap_or_default());
+        let socket = socket.unwrap_or_default();
         let fail = |doing| {
             let socket = socket.clone();
             move |e: io::Error| Error::system(doing, &socket, e)

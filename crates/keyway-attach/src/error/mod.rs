@@ -189,6 +189,14 @@ pub enum AttachError {
         /// What went wrong.
         reason: String,
     },
+    /// An option of mount(8) that no volume is mounted with.
+    #[error("{option} is no option for the file system in a volume: {why}")]
+    MountOption {
+        /// The option.
+        option: String,
+        /// Why.
+        why: &'static str,
+    },
     /// The device itself failed, most often its last flush.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -240,6 +248,7 @@ explain! { AttachError, through Device | Files | DmCrypt | Ublk | Nbd | Vhost | 
     Self::Missing { advice, .. } => [Missing Machine, (advice.clone())],
     Self::Mount { .. } => [Mount Machine, LookInside],
     Self::NoFileSystem { filesystem, .. } => [Mount Machine, ReachFiles { filesystem: filesystem.clone() }],
+    Self::MountOption { .. } => [Usage Request, LeaveOutMountOption],
     Self::NotOpen(volume) => [NotOpen State, ListOpen; volume],
     Self::UnsafeFolder(path) => [State, RemoveOrRuntimeFolder; path],
     Self::Silent { volume, pid, why } => [NoAnswer InUse, (why.advice(*pid)); volume],

@@ -66,6 +66,6 @@ impl Name {
         };
         volume
             || state.places().any(|path| is(path))
-            || state.socket.as_ref().is_some_and(|socket| is(Path::new(socket)))
+            || state.socket.as_ref().is_some_and(|socket| is(socket))
     }
 }

@@ -12,7 +12,7 @@ use keyway_store::ReadOnlyStore;
 use keyway_sys::MountTable;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A volume on its way to the user.
@@ -89,7 +89,7 @@ impl Serving {
             cache: state.cache.clone(),
             fuse: ours,
             files,
-            socket: state.socket.as_ref().and_then(|socket| OwnSocket::at(Path::new(socket))),
+            socket: state.socket.as_ref().and_then(|socket| OwnSocket::at(socket)),
         }
     }
 

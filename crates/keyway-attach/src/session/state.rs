@@ -33,7 +33,8 @@ pub struct SessionState {
     #[serde(default, with = "crate::path_text")]
     pub file: Option<PathBuf>,
     /// Where clients connect: a path, or ADDRESS:PORT.
-    pub socket: Option<String>,
+    #[serde(default, with = "crate::path_text")]
+    pub socket: Option<PathBuf>,
     /// Where the file system inside is mounted.
     #[serde(default, with = "crate::path_text")]
     pub mountpoint: Option<PathBuf>,
@@ -154,7 +155,7 @@ impl SessionState {
     /// Whether it says `what` of itself: its id, or a path, the volume's left out.
     pub(super) fn is_called(&self, what: &Path) -> bool {
         Path::new(&self.id) == what
-            || self.socket.as_ref().is_some_and(|socket| Path::new(socket) == what)
+            || self.socket.as_ref().is_some_and(|socket| socket == what)
             || self.places().any(|path| path == what)
     }
 

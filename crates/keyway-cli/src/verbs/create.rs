@@ -1,7 +1,7 @@
 //! `create`: a new container, a device formatted as one, or a hidden volume inside another.
 
 use crate::asking::Terminal;
-use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, cipher, key_rows, options};
+use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, key_rows};
 use crate::progress::Later;
 use crate::unlock_args::{HiddenArgs, SecretArgs};
 use crate::verbs::*;
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = choice(NEW_FORMATS), default_value = "veracrypt")]
     format: Family,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes). BitLocker: aes-xts-128 (default), aes-xts-256, aes-cbc-128, aes-cbc-256
-    #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = cipher)]
+    #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = size::cipher)]
     cipher: Option<String>,
     /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
@@ -132,8 +132,8 @@ fn words(made: &Created, args: &Args) -> String {
         "path": in_json(&made.path),
         "format": made.format,
         "hidden": hidden,
-        "needs": options(if hidden { &inner } else { &outer }, "") + &key,
-        "outer_needs": options(&outer, "") + " --protect-hidden" + &options(&inner, "protect-"),
+        "needs": size::options(if hidden { &inner } else { &outer }, "") + &key,
+        "outer_needs": size::options(&outer, "") + " --protect-hidden" + &size::options(&inner, "protect-"),
     });
     said("create made", &facts) + &pairs(&rows) + &said("create open", &facts)
 }

@@ -11,6 +11,8 @@ use keyway::conversion::{ConversionRequest, Goal};
 /// The volume must not be open. Losing power, or Ctrl-C, at any moment loses nothing: `keyway resume`
 /// goes on. A hidden volume is lost. A BitLocker volume can be paused and used in between.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("partition", |arg| arg.hide(true)), mut_arg("system", |arg| arg.hide(true)))]
+#[command(mut_arg("system_header", |arg| arg.hide(true)))]
 pub(crate) struct Args {
     #[command(flatten)]
     target: VolumeArgs,

@@ -2,7 +2,7 @@
 
 use super::drive;
 use crate::conversion::HowArgs;
-use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS, cipher};
+use crate::new_volume_args::{BitLockerArgs, NEW_FORMATS};
 use crate::unlock_args::{NewArgs, SecretArgs};
 use crate::verbs::*;
 use keyway::conversion::{ConversionRequest, FreeSpace, Goal, NewVolume};
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = choice(NEW_FORMATS))]
     format: Option<Family>,
     /// The cipher or cascade, outermost first; `keyway bench` lists them (default aes)
-    #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = cipher)]
+    #[arg(long, alias = "encryption", value_name = "CIPHER", value_parser = size::cipher)]
     cipher: Option<String>,
     /// The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id
     #[arg(long, value_name = "HASH", value_parser = parsed::<HashName>)]
@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// DEVICE is an encrypted volume already: give it new keys, and this cipher
     #[arg(long)]
     reencrypt: bool,
+    /// With --reencrypt, try a wrong password in other spellings, too, as `open` does; a new password is taken as it is
+    #[arg(long, requires = "reencrypt")]
+    try_variants: bool,
     /// Make a file larger instead of the file system in it smaller
     #[arg(long)]
     grow: bool,
@@ -87,7 +90,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     (new.protectors, new.to_go) = (args.bitlocker.protectors(), args.bitlocker.to_go);
     let goal = if args.reencrypt { Goal::Reencrypt(new) } else { Goal::Encrypt(new) };
     let mut request = ConversionRequest::new(path, goal);
-    request.sources = args.keys.sources(args.secret.source())?;
+    request.sources = args.keys.sources(args.secret.source())?.in_variants(args.try_variants);
     request.new = args.new.source();
     args.how.carry_out(request, out)
 }

@@ -50,13 +50,6 @@ pub(crate) mod serve_volume;
 pub(crate) mod status;
 pub(crate) mod ublk_owner;
 
-/// A volume's short name, for prompts; of a loop device the name of the file behind it as well.
-pub(crate) fn name_of(path: &Path) -> String {
-    let name = |path: &Path| shown(path.file_name().unwrap_or(path.as_os_str()));
-    let behind = keyway_attach::loopdev::backing_file(path).filter(|_| path.starts_with("/dev"));
-    behind.map_or_else(|| name(path), |file| format!("{} ({})", name(&file), name(path)))
-}
-
 /// One of these words, each for a value, with what it means.
 pub(crate) fn choice<T: Clone + Send + Sync + 'static, const N: usize>(
     all: [(&'static str, T, &'static str); N],

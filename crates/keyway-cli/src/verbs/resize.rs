@@ -14,6 +14,8 @@ use std::ops::ControlFlow;
 /// file system in it gets larger and smaller with it, by its own tool; others must fit. Losing power loses nothing
 /// but while that tool works: make a backup first.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("partition", |arg| arg.hide(true)), mut_arg("system", |arg| arg.hide(true)))]
+#[command(mut_arg("system_header", |arg| arg.hide(true)))]
 pub(crate) struct Args {
     /// The new size of the file, or of what the volume uses of a device, headers included
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
@@ -65,7 +67,10 @@ fn question(plan: &ResizePlan<'_>) -> Option<String> {
 }
 
 fn words(done: &Resized) -> String {
-    let facts = facts(done, json!({"unused_room": done.unused_room, "frees_device": done.frees_device}));
+    let facts = facts(
+        done,
+        json!({"unused_room": done.unused_room, "frees_device": done.frees_device, "same": done.data_bytes == done.data_bytes_before}),
+    );
     ["done", "has", "rest"].map(|part| said(&format!("resize {part}"), &facts)).concat()
 }
 

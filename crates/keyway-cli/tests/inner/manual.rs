@@ -3,9 +3,11 @@
 
 use crate::args::with_help_of;
 use clap::builder::StyledStr;
-use clap::{Arg, Command};
+use clap::{Arg, Command, Id, ValueHint};
 use clap_complete::Shell;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Writes anew what is kept.
@@ -21,8 +23,17 @@ fn command() -> Command {
 fn offered(command: &Command) -> Command {
     let is_made = |argument: &Arg| ["help", "version"].contains(&argument.get_id().as_str());
     let shown = command.get_arguments().filter(|argument| !argument.is_hide_set() && !is_made(argument));
-    let mut arguments: Vec<_> = shown.cloned().map(|argument| argument.hide_short_help(false)).collect();
+    // A name with blanks is one word to bash only where it knows that files are meant.
+    let hinted = |argument: Arg| match argument.get_value_hint() {
+        ValueHint::AnyPath => argument.value_hint(ValueHint::FilePath),
+        _ => argument,
+    };
+    let mut arguments: Vec<_> =
+        shown.cloned().map(|argument| hinted(argument.hide_short_help(false))).collect();
     arguments.sort_by_key(|argument| argument.get_index());
+    let is_there = |id: &Id| arguments.iter().any(|argument| argument.get_id() == id);
+    let groups: Vec<_> =
+        command.get_groups().filter(|group| group.get_args().all(is_there)).cloned().collect();
     let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(offered);
     let text = |text: Option<&StyledStr>| text.cloned().unwrap_or_default();
     let named = Command::new(&*command.get_name().to_owned().leak())
@@ -37,7 +48,7 @@ fn offered(command: &Command) -> Command {
         Some(long) => told.after_long_help(long.clone()),
         None => told,
     };
-    told.args(arguments).groups(command.get_groups().cloned()).subcommands(verbs)
+    told.args(arguments).groups(groups).subcommands(verbs)
 }
 
 /// The text files in a folder by their names.
@@ -108,15 +119,26 @@ fn the_shells_complete_verbs_and_options() {
         clap_complete::generate_to(shell, &mut command(), "keyway", made.path()).expect("made");
     }
     kept("completions", &files(made.path()));
-    let complete = |words: &str, at: usize| {
+    let named = tempfile::tempdir().expect("a folder");
+    let bytes = |words: &str, at: usize| {
         let script = format!(
             "source '{}'; COMP_WORDS=(keyway {words}); COMP_CWORD={at}; \
              _keyway keyway \"${{COMP_WORDS[{at}]}}\" \"${{COMP_WORDS[{at}-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
             made.path().join("keyway.bash").display()
         );
-        let said = std::process::Command::new("bash").args(["-c", &script]).output().expect("bash");
+        let mut bash = std::process::Command::new("bash");
+        let said = bash.args(["-c", &script]).current_dir(named.path()).output().expect("bash");
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-        let said = String::from_utf8(said.stdout).expect("text");
+        said.stdout
+    };
+    // Whatever bytes a name has.
+    for name in [&b"b\xff.hc"[..], b"with a blank.hc"] {
+        std::fs::write(named.path().join(OsStr::from_bytes(name)), "").expect("made");
+        let begin = char::from(name[0]);
+        assert_eq!(bytes(&format!("open v --keyfile {begin}"), 4), [name, b"\n"].concat());
+    }
+    let complete = |words: &str, at: usize| {
+        let said = String::from_utf8(bytes(words, at)).expect("text");
         said.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(complete("op", 1), ["open"]);

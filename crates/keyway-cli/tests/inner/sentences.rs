@@ -5,14 +5,24 @@ use super::{ADVICE, CAUSES, TOLD};
 use crate::args::{Cli, with_help_of};
 use clap::Command;
 use clap::error::ErrorKind;
+use keyway::told::wrapped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 const WAYS: &str = include_str!("../../words/ways.txt");
 
+/// A narrow terminal: every sentence can be read on one.
+const SENTENCE_COLUMNS: usize = 72;
+
 /// Sentences that are nearly the same, and are both wanted: one says of which format it is, what is unchanged, or an option more.
 const NEARLY_THE_SAME: &[(&str, &str)] = &[
     ("read-system-log", "read-system-log-unchanged"),
+    ("factory-state", "drive is[state=factory]"),
+    ("conversion done[kind=decryption]", "conversion decrypted"),
+    ("variant qwerty-to-qwertz", "variant qwertz-to-qwerty"),
+    ("variant qwerty-to-azerty", "variant azerty-to-qwerty"),
+    ("variant qwertz-to-azerty", "variant azerty-to-qwertz"),
+    ("files", "doctor files"),
     ("least-volume", "least-bitlocker"),
     ("name-header-backup", "name-metadata-backup"),
     ("resume-volume", "then-resume"),
@@ -24,6 +34,19 @@ const NEARLY_THE_SAME: &[(&str, &str)] = &[
 /// What the field's programs say, and what people say.
 const PLAIN: &[(&str, &str)] = &[
     ("abort", "stop"),
+    ("backend", "what it runs on"),
+    ("bogus", "what is wrong with it"),
+    ("corrupt", "damaged"),
+    ("corrupted", "damaged"),
+    ("credentials", "secret"),
+    ("daemon", "process"),
+    ("directories", "folders"),
+    ("directory", "folder"),
+    ("flag", "option"),
+    ("flags", "options"),
+    ("malformed", "what is wrong with it"),
+    ("truncated", "cut off"),
+    ("via", "by, over, through"),
     ("aborted", "stopped"),
     ("blob", "bytes"),
     ("deprecated", "old"),
@@ -254,6 +277,9 @@ fn meaning(said: &str) -> BTreeSet<String> {
 fn no_two_sentences_say_the_same() {
     let all: Vec<(String, BTreeSet<String>)> = entries(ADVICE)
         .chain(entries(CAUSES))
+        // Several of clap's kinds of error are one to whoever typed it.
+        .chain(entries(TOLD).filter(|(word, _)| !word.starts_with("verb ") && !word.starts_with("usage ")))
+        .chain(entries(WAYS))
         .map(|(word, said)| (word.to_owned(), meaning(said)))
         .filter(|(_, meaning)| meaning.len() > 1)
         .collect();
@@ -271,6 +297,41 @@ fn no_two_sentences_say_the_same() {
     let known: BTreeSet<&str> = all.iter().map(|(word, _)| word.as_str()).collect();
     for (one, other) in NEARLY_THE_SAME {
         assert!(known.contains(one) && known.contains(other), "{one} / {other} is allowed and not there");
+    }
+}
+
+/// The errors and what helps, as docs/reference/errors.md has them.
+fn errors() -> Vec<(String, String)> {
+    let errors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/errors.md");
+    let errors = std::fs::read_to_string(errors).expect("text");
+    let spoken = errors.split("\n## Advice").next().expect("the errors");
+    let cells = |row: &str| {
+        let row = row.replace("\\|", "\u{1}");
+        let mut cells =
+            row.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").map(|cell| cell.replace('\u{1}', "|"));
+        Some((cells.next()?, cells.next()?))
+    };
+    spoken.lines().filter(|line| !line.starts_with("| Exit code")).filter_map(cells).collect()
+}
+
+/// A line that is too wide, unless it is one word, which nobody could break and copy.
+fn too_wide(shown: &str) -> Option<&str> {
+    shown.lines().find(|line| line.chars().count() > SENTENCE_COLUMNS && line.trim().contains(' '))
+}
+
+#[test]
+fn every_sentence_keeps_within_its_columns() {
+    let all = errors();
+    assert!(all.len() > 400, "{} errors were read", all.len());
+    let told = all.iter().flat_map(|(message, hint)| [("keyway: ", message), ("        ", hint)]);
+    for (mark, text) in told {
+        let shown = wrapped(mark, text, SENTENCE_COLUMNS);
+        assert_eq!(too_wide(&shown), None, "{text}");
+        assert!(shown.split_whitespace().eq(format!("{mark}{text}").split_whitespace()), "{shown}");
+    }
+    for (place, said) in catalogues() {
+        let shown = wrapped("keyway: warning: ", &said.replace("\\n", " "), SENTENCE_COLUMNS);
+        assert_eq!(too_wide(&shown), None, "{place}");
     }
 }
 

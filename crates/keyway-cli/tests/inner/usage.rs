@@ -49,7 +49,7 @@ fn a_volume_where_a_verb_belongs() {
     assert!(hint.starts_with(&open) && hint.contains(info), "{hint}");
     // A name that is no text.
     let folder = tempfile::tempdir().expect("a folder");
-    let volume = folder.path().join(std::ffi::OsStr::from_bytes(b"b\xff.hc"));
+    let volume = folder.path().join(OsStr::from_bytes(b"b\xff.hc"));
     std::fs::write(&volume, b"content").expect("written");
     let words = [OsString::from("keyway"), volume.into()];
     let error = Cli::of(&words).map(drop).expect_err("no verb");
@@ -87,6 +87,20 @@ fn options_and_values() {
         "open v --read-only --cache --allow-discards",
         "--read-only does not go with --allow-discards",
         "leave one of them out",
+    );
+    for (line, helps) in [
+        ("--dismount v", "`keyway close`"),
+        ("open v -k f", "--keyfile PATH"),
+        ("open v --slot 3", "its own path"),
+        ("create v --volume-type hidden", "--hidden SIZE"),
+    ] {
+        let (message, hint) = said_of(line);
+        assert!(message.contains("has no option") && hint.contains(helps), "{line}: {message}: {hint}");
+    }
+    says(
+        "open v --pim x",
+        "--pim can't be \"x\": write a whole number, and none that is too large",
+        "`keyway open --help` explains it",
     );
     says(
         "create v --password x",

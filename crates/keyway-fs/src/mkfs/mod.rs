@@ -9,6 +9,7 @@ pub use run::{copy_into, format_into, image};
 
 use keyway_error::{enum_table, explain};
 use keyway_store::StoreError;
+use keyway_store::size::words;
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
@@ -29,17 +30,17 @@ enum_table! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum FileSystem {
         /// Linux's usual one.
-        Ext4("ext4", "mkfs.ext4", "e2fsprogs", 16),
+        Ext4("ext4", "mkfs.ext4", "e2fsprogs", 16, 104 << 10),
         /// For large files on Windows, macOS and Linux.
-        ExFat("exfat", "mkfs.exfat", "exfatprogs", 11),
+        ExFat("exfat", "mkfs.exfat", "exfatprogs", 11, (2 << 20) + 512),
         /// Windows'.
-        Ntfs("ntfs", "mkfs.ntfs", "ntfs-3g", 128),
+        Ntfs("ntfs", "mkfs.ntfs", "ntfs-3g", 128, (1 << 20) + 512),
         /// FAT12, FAT16 or FAT32 as the size asks; everything reads it.
-        Fat("fat", "mkfs.fat", "dosfstools", 11),
+        Fat("fat", "mkfs.fat", "dosfstools", 11, 50 << 10),
         /// Btrfs.
-        Btrfs("btrfs", "mkfs.btrfs", "btrfs-progs", 255),
+        Btrfs("btrfs", "mkfs.btrfs", "btrfs-progs", 255, 109 << 20),
         /// XFS.
-        Xfs("xfs", "mkfs.xfs", "xfsprogs", 12),
+        Xfs("xfs", "mkfs.xfs", "xfsprogs", 12, 300 << 20),
     }
     /// The name in commands and JSON.
     pub name: &'static str,
@@ -49,6 +50,8 @@ enum_table! {
     pub package: &'static str,
     /// The most that a label may have, as the program counts it.
     pub longest_label: usize,
+    /// The fewest bytes that its program makes one of, with the options that it gets here.
+    pub least_bytes: u64,
 }
 
 impl FileSystem {
@@ -72,6 +75,20 @@ impl FileSystem {
             Ok(())
         } else {
             Err(MkfsError::LabelTooLong { fs: self, has, unit })
+        }
+    }
+}
+
+impl FileSystem {
+    /// Whether one can be made in so many bytes, as far as that is known without running its program. The volume around it
+    /// has `around` bytes more.
+    ///
+    /// # Errors
+    /// [`MkfsError::TooSmall`].
+    pub fn check_size(self, bytes: u64, around: u64) -> Result<(), MkfsError> {
+        match bytes < self.least_bytes() {
+            true => Err(MkfsError::TooSmall { fs: self, bytes, around }),
+            false => Ok(()),
         }
     }
 }
@@ -114,6 +131,16 @@ pub enum MkfsError {
         /// Of what.
         unit: &'static str,
     },
+    /// There is less room than its program needs.
+    #[error("{fs} needs at least {}, and there would be {} for it", round(fs.least_bytes()), words(*bytes))]
+    TooSmall {
+        /// The file system asked for.
+        fs: FileSystem,
+        /// Bytes that it would have.
+        bytes: u64,
+        /// Bytes that the volume around it has more.
+        around: u64,
+    },
     /// The program can't be told the volume's sector size.
     #[error("{fs} can't be made with sectors of {sector_bytes} bytes here")]
     SectorSize {
@@ -151,12 +178,23 @@ pub enum MkfsError {
 explain! { MkfsError, through Store {
     Self::Unknown(_) => [Filesystem Request, TakeFileSystem],
     Self::Missing(fs) => [Missing Machine, InstallPackage { package: fs.package().to_owned() }],
-    Self::LabelTooLong { .. } => [Usage Request],
+    Self::LabelTooLong { .. } => [Usage Request, Shorten],
+    Self::TooSmall { fs, around, .. } =>
+        [Usage Request, RoomForFileSystem { bytes: rounded(fs.least_bytes().saturating_add(*around)) }],
     Self::SectorSize { .. } => [Filesystem Request, TakeFileSystemOfSectors],
     Self::Refused { .. } => [Filesystem State, OtherFileSystemOrLarger],
     Self::Run { .. } => [Filesystem State],
     Self::Stopped => [Filesystem Stopped, NoFileSystemMade],
 } }
+
+/// A size as one would ask for it.
+fn rounded(bytes: u64) -> u64 {
+    bytes.next_multiple_of(if bytes < 1 << 20 { 1 << 10 } else { 1 << 20 })
+}
+
+fn round(bytes: u64) -> String {
+    words(rounded(bytes))
+}
 
 /// `PATH`, and the folders where the programs are that many users do not have in theirs.
 fn search_path() -> impl Iterator<Item = PathBuf> {

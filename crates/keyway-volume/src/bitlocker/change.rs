@@ -165,12 +165,7 @@ impl OpenedKeys {
     /// # Errors
     /// [`ChangeError::HasOne`].
     pub fn may_add(&self, wanted: Protection) -> Result<(), ChangeError> {
-        let single = matches!(wanted, Protection::Password | Protection::ClearKey);
-        let rival = |has: Protection| single && has == wanted || wanted.needs_tpm() && has.needs_tpm();
-        match self.protectors().find(|p| rival(p.protection)) {
-            Some(other) => Err(ChangeError::HasOne(other.protection)),
-            None => Ok(()),
-        }
+        may_add_beside(self.protectors().map(|protector| protector.protection), wanted)
     }
 
     /// Adds a protector that was made by `make`, for kinds that need more than this module knows: a
@@ -306,4 +301,17 @@ impl OpenedKeys {
         self.metadata.replaced_by(written);
         Ok(())
     }
+}
+
+/// Whether there may be one more of that kind beside those that there are.
+///
+/// # Errors
+/// [`ChangeError::HasOne`].
+pub fn may_add_beside(
+    mut has: impl Iterator<Item = Protection>,
+    wanted: Protection,
+) -> Result<(), ChangeError> {
+    let single = matches!(wanted, Protection::Password | Protection::ClearKey);
+    let rival = |has: &Protection| single && *has == wanted || wanted.needs_tpm() && has.needs_tpm();
+    has.find(rival).map_or(Ok(()), |other| Err(ChangeError::HasOne(other)))
 }

@@ -177,6 +177,17 @@ pub fn create(
     created(store, &header, keyed.suite, new)
 }
 
+/// Whether VeraCrypt makes volumes with that cipher or cascade.
+///
+/// # Errors
+/// [`CreateError::CipherNotOffered`].
+pub fn check_cipher(cipher: Chain) -> Result<(), CreateError> {
+    match Suite::all(Format::VeraCrypt).contains(&Suite::xts(cipher)) {
+        true => Ok(()),
+        false => Err(CreateError::CipherNotOffered(cipher)),
+    }
+}
+
 /// What is computed once from the user's wishes.
 pub(super) struct Keyed {
     pub(super) suite: Suite,
@@ -188,10 +199,8 @@ pub(super) struct Keyed {
 impl Keyed {
     /// Checks the wishes and mixes the password.
     pub(super) fn new(new: &NewVolume<'_>) -> Result<Self, CreateError> {
+        check_cipher(new.cipher)?;
         let suite = Suite::xts(new.cipher);
-        if !Suite::all(Format::VeraCrypt).contains(&suite) {
-            return Err(CreateError::CipherNotOffered(new.cipher));
-        }
         let derivation = derivation_for_new(new.hash, new.secrets.pim)?;
         let password = new.secrets.header_password(Format::VeraCrypt)?;
         Ok(Self { suite, password, hash: new.hash, derivation })

@@ -134,7 +134,10 @@ fn check_outer(store: &dyn Store, outer: &Secrets) -> Result<Unlocked, CreateErr
 }
 
 /// With the same secret only the outer volume would ever open.
-fn refuse_same_secret(outer: &Secrets, hidden: &Secrets) -> Result<(), CreateError> {
+///
+/// # Errors
+/// [`CreateError::SameSecret`]; or a keyfile's bytes are too many for this machine.
+pub fn refuse_same_secret(outer: &Secrets, hidden: &Secrets) -> Result<(), CreateError> {
     let pim = |secrets: &Secrets| secrets.pim.filter(|pim| *pim > 0);
     let mixed = hidden.header_password(Format::VeraCrypt)?;
     if pim(outer) == pim(hidden) && outer.header_password(Format::VeraCrypt)?.same_as(&mixed) {

@@ -39,10 +39,12 @@ pub use backup::{BackedUp, header_backup};
 pub use change::{Changed, change};
 pub use change_error::{ChangeError, HeaderWriteFault, SystemFault};
 pub use check::{HeaderCheck, HeaderState, check};
-pub use create::{Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, check_size, create};
+pub use create::{
+    Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, check_cipher, check_size, create,
+};
 pub(crate) use create_error::LARGEST_PIM;
 pub use create_error::{CreateError, NoOuter};
-pub use create_hidden::{check_hidden_size, create_hidden};
+pub use create_hidden::{check_hidden_size, create_hidden, refuse_same_secret};
 #[cfg(target_os = "linux")]
 pub use create_target::{Existing, Space, Target, must_have_room};
 pub use derive::derive_header_key;

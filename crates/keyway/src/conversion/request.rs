@@ -12,6 +12,7 @@ use keyway_cipher::{Algorithm, Chain};
 use keyway_convert::FreeSpace;
 use keyway_volume::HashName;
 use keyway_volume::bitlocker::Method;
+use keyway_volume::veracrypt::check_cipher;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -183,7 +184,9 @@ impl NewVolume {
     /// The cipher of a VeraCrypt volume.
     pub(super) fn veracrypt_cipher(&self) -> Result<Chain, Error> {
         let Some(name) = &self.cipher else { return Ok(Chain::single(Algorithm::Aes256)) };
-        Ok(name.parse::<Chain>()?)
+        let cipher = name.parse()?;
+        check_cipher(cipher)?;
+        Ok(cipher)
     }
 
     /// The method of a BitLocker volume.

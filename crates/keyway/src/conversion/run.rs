@@ -70,6 +70,9 @@ pub fn plan(request: &ConversionRequest, secrets: &dyn Secrets) -> Result<Conver
         },
         Goal::Resume => resume::resumption(request)?,
     };
+    if let Some(journal) = plan.journal.file().filter(|_| !plan.goes_on) {
+        JournalFile::must_be_new(&journal)?;
+    }
     Ok(Conversion { plan, request: request.clone(), job })
 }
 

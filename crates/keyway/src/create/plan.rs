@@ -6,6 +6,7 @@ use super::protectors::ProtectorOptions;
 use super::veracrypt::{VeraCryptCreated, VeraCryptOptions};
 use crate::error::{Error, Misuse, about};
 use crate::log_file;
+use crate::medium;
 use crate::progress::{Progress, Stage};
 use crate::protectors::digits;
 use crate::secrets::{PasswordSource, Question, Secrets, Subject, Wanted, one_standard_input};
@@ -14,8 +15,9 @@ use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_fs::mkfs::{FileSystem, MkfsError};
+use keyway_store::Store;
 use keyway_volume::bitlocker::{self, Guid, Method, RecoveryPassword};
-use keyway_volume::veracrypt::{self, CreateError};
+use keyway_volume::veracrypt::{self, BACKUP_GROUP_BYTES, CreateError, HEADERS_BYTES};
 use keyway_volume::{HashName, Secrets as VeraCryptSecret};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -268,29 +270,48 @@ impl CreateRequest {
             Some(place) => place.bytes,
             None => self.path.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len()),
         };
-        let Some(size) = size else { return Ok(()) };
-        if place.is_some() && !self.quick {
+        let Some(size) = size.or_else(|| self.device_bytes()) else { return Ok(()) };
+        // A device has its room.
+        if place.is_some_and(|place| place.bytes.is_some()) && !self.quick {
             veracrypt::must_have_room(&self.path, size).map_err(about(&self.path))?;
         }
         let refused = match (self.format, self.hidden_bytes) {
+            (Family::VeraCrypt, hidden) => {
+                let around = if hidden.is_some() { 0 } else { HEADERS_BYTES + BACKUP_GROUP_BYTES };
+                let fits =
+                    |fs: FileSystem| fs.check_size(hidden.unwrap_or(size).saturating_sub(around), around);
+                match hidden {
+                    Some(hidden) => veracrypt::check_hidden_size(size, hidden),
+                    None => veracrypt::check_size(size, 512),
+                }
+                .and_then(|()| Ok(self.filesystem.map_or(Ok(()), fits)?))
+            }
             (Family::BitLocker, _) if size < bitlocker::SMALLEST_VOLUME => {
                 let least = bitlocker::SMALLEST_VOLUME;
                 return Err(about(&self.path)(bitlocker::CreateError::TooSmall { size, least }));
             }
             (Family::BitLocker, _) => Ok(()),
-            (Family::VeraCrypt, Some(hidden)) => veracrypt::check_hidden_size(size, hidden),
-            (Family::VeraCrypt, None) => veracrypt::check_size(size, 512),
         };
         refused.map_err(about(&self.path))
+    }
+
+    /// The device's size, where that can be seen before it is claimed.
+    fn device_bytes(&self) -> Option<u64> {
+        medium::look(&self.path).ok().map(|device| device.size())
     }
 
     fn veracrypt(&self) -> Result<(String, HashName, PlannedDetails), Error> {
         if self.to_go || !self.protectors.is_default() {
             return Err(Misuse::OptionsOfBitLocker.into());
         }
+        // BitLocker's own description takes it.
+        if self.label.is_some() && self.filesystem.is_none() {
+            return Err(Misuse::LabelOfNothing.into());
+        }
         let mut options = VeraCryptOptions::default();
         if let Some(name) = &self.cipher {
             options.cipher = name.parse()?;
+            veracrypt::check_cipher(options.cipher).map_err(about(&self.path))?;
         }
         if self.hidden_bytes.is_none() && self.hidden_secret.is_given() {
             return Err(Misuse::NothingHiddenToMake.into());
@@ -383,6 +404,8 @@ impl CreatePlan {
                 };
                 let hidden = Subject::Hidden(path.clone());
                 let secret = request.hidden_secret.read(Wanted::NewPassword, &hidden, secrets)?;
+                let other = |outer| veracrypt::refuse_same_secret(outer, &secret);
+                outer.as_ref().map_or(Ok(()), other).map_err(about(path))?;
                 begin()?;
                 let notes = match (place, &outer) {
                     (Some(place), Some(outer)) => options.create(place, outer, progress)?.notes,

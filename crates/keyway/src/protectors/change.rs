@@ -13,7 +13,7 @@ use crate::unlock::Family;
 use keyway_attach::path_text;
 use keyway_engine::Access;
 use keyway_volume::bitlocker::{
-    ChangeError, Guid, LastProtector, Protection, RecoveryPassword, RewriteError, StartupKey,
+    ChangeError, Guid, LastProtector, Protection, RecoveryPassword, RewriteError, StartupKey, may_add_beside,
 };
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
@@ -297,6 +297,10 @@ impl ProtectorRequest {
                 let pin = PasswordSource { password: tpm.pin.clone(), ..PasswordSource::new() };
                 one_standard_input([own, secret, &pin])?;
                 may_be_new(*kind, to.as_deref(), secret)?;
+                if let Ok(seen) = look_at_bitlocker(&volume.path, &volume.arguments, volume.progress) {
+                    let has = seen.info.key_protectors.iter().map(|protector| protector.kind);
+                    may_add_beside(has, *kind).map_err(|e| volume.said(e))?;
+                }
                 #[cfg(feature = "tpm")]
                 if kind.needs_tpm() {
                     tpm.open()?;

@@ -33,6 +33,14 @@ pub enum ResizeError {
         /// The most.
         most: u64,
     },
+    /// A volume ends with a sector.
+    #[error("{} can't have {wanted} bytes: a volume has whole sectors of 512 bytes", path.display())]
+    NotWholeSectors {
+        /// The volume.
+        path: PathBuf,
+        /// What was wanted.
+        wanted: u64,
+    },
     /// The file system inside is larger, and its tools can't make it smaller, or are not to.
     #[error(
         "the {} file system in {} has {}, and would not fit in less than {} MiB", filesystem.kind, path.display(),
@@ -67,6 +75,7 @@ pub enum ResizeError {
 explain! { ResizeError {
     Self::NoSize => [Usage Request, NameNewSize],
     Self::OutOfRange { .. } => [Usage Request, NameSize],
+    Self::NotWholeSectors { wanted, .. } => [Usage Request, TakeSize { bytes: wanted / 512 * 512 }],
     Self::SmallDevice { .. } => [Usage Request, GrowPartition],
     Self::WouldNotFit { filesystem, most, .. } => [NoRoom Request, ShrinkInside { bytes: filesystem.bytes, most: *most }],
     Self::ReachesBehind(_) => [Unsupported Request, EncryptAnew],

@@ -18,6 +18,8 @@ use keyway_volume::veracrypt::{LARGEST_VOLUME, SMALLEST_VOLUME};
 
 /// Bytes that a file system's tools count by.
 const PAGE: u64 = 4096;
+/// Bytes of the smallest sector.
+const SECTOR: u64 = 512;
 /// Bytes behind a file system that are not worth making it larger.
 const SLACK: u64 = 64 << 10;
 
@@ -51,6 +53,10 @@ pub fn resize<'a>(volume: &'a LockedVolume<'a>, request: ResizeRequest) -> Resul
     if !(least..=most).contains(&size_bytes) {
         let path = path.to_owned();
         return Err(ResizeError::OutOfRange { path, wanted: size_bytes, least, most }.into());
+    }
+    // No volume has smaller ones.
+    if !size_bytes.is_multiple_of(SECTOR) {
+        return Err(ResizeError::NotWholeSectors { path: path.to_owned(), wanted: size_bytes }.into());
     }
     let secrets = SessionSecrets::from(volume.key()?);
     let (format, seen) = match &secrets.key {

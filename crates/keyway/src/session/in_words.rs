@@ -1,6 +1,6 @@
 //! What is told of an open volume in figures and Windows' words, for people.
 
-use super::Latencies;
+use super::{Latencies, Reason};
 use keyway_volume::bitlocker::Protection;
 
 /// How long requests took: a line for each kind that there was, with the median and the 99th percentile by layer.
@@ -25,6 +25,32 @@ pub fn latency(found: &Latencies) -> Vec<(&'static str, String)> {
         }
     }
     rows
+}
+
+/// The reasons for a way to attach that are worth a sentence, each with the word of a front's catalogue: of what better ways
+/// lack only the kernel's, the chosen one's merit tells the others'.
+pub fn worth_telling(reasons: &[Reason]) -> Vec<(&str, &Reason)> {
+    let by_socket = reasons.iter().any(|reason| matches!(reason, Reason::Best { way } if way == "nbd"));
+    let worth = reasons.iter().filter_map(|reason| {
+        let word = match reason {
+            Reason::Best { way } => way.as_str(),
+            Reason::Lacks { way, .. } if way != "dm-crypt" && (way != "ublk" || by_socket) => return None,
+            Reason::Lacks { .. } => "lacks",
+            Reason::Waits => "waits",
+            Reason::Refused { .. } => "refused",
+            _ => return None,
+        };
+        Some((word, reason))
+    });
+    worth.collect()
+}
+
+/// What the last candidate before the chosen one lacks.
+pub fn lacking(reasons: &[Reason]) -> Option<&str> {
+    reasons.iter().find_map(|reason| match reason {
+        Reason::Lacks { why, .. } => Some(why.as_str()),
+        _ => None,
+    })
 }
 
 /// A time for people.

@@ -4,6 +4,7 @@ use super::error::SessionError;
 use super::in_use::open_name;
 use super::mount_point::{make_mount_point, mount_point_to_be};
 use crate::error::Error;
+use keyway_attach::mount::check_options;
 use keyway_attach::path_text;
 use keyway_attach::session::{SessionState, find};
 use serde::Serialize;
@@ -48,6 +49,7 @@ pub fn mount_open(
     if !rustix::process::geteuid().is_root() {
         return Err(SessionError::MountNeedsRoot.into());
     }
+    check_options(options)?;
     let (mount, read_only) = (mount_point_to_be(at)?, read_only || only);
     let options = options.to_owned();
     Ok(Some(MountOpenPlan { volume, device, mount, options, read_only, id }))

@@ -44,6 +44,17 @@ pub(crate) fn beside(volume: &Path) -> PathBuf {
 }
 
 impl JournalFile {
+    /// Refuses a name that is taken: another conversion's journal may be there.
+    pub(crate) fn must_be_new(path: &Path) -> Result<(), Error> {
+        match path.symlink_metadata() {
+            Ok(_) => {
+                let (path, source) = (path.to_owned(), Errno::EXIST.into());
+                Err(ConversionError::NewJournal { path, source }.into())
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Makes it, with all of its room.
     pub(crate) fn make(path: &Path, bytes: u64) -> Result<Self, Error> {
         let failed = |e: Errno| ConversionError::NewJournal { path: path.to_owned(), source: e.into() };

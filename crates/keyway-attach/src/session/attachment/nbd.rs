@@ -33,8 +33,8 @@ impl Listens for Nbd {
         )?;
         on.state.transport = "nbd".into();
         on.state.socket = Some(match server.address() {
-            Listen::Unix(path) => path.display().to_string(),
-            Listen::Tcp(address) => address.to_string(),
+            Listen::Unix(path) => path.to_owned(),
+            Listen::Tcp(address) => address.to_string().into(),
         });
         Ok(Box::new(move |device, gone| Ok(server.run(device, gone)?)))
     }

@@ -27,7 +27,7 @@ impl Listens for NvmeTcp {
         };
         let server = nvme_tcp::Server::bind(self.0, Arc::new(namespace), &options)?;
         on.state.transport = "nvme-tcp".into();
-        on.state.socket = Some(server.address().to_string());
+        on.state.socket = Some(server.address().to_string().into());
         Ok(Box::new(move |_, gone| Ok(server.run(gone)?)))
     }
 }

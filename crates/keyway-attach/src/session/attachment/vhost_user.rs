@@ -19,7 +19,7 @@ impl Listens for VhostUser {
         let own = on.folder.vhost_user();
         let server = VhostServer::bind(self.0.as_deref().unwrap_or(&own))?;
         on.state.transport = "vhost-user".into();
-        on.state.socket = Some(server.path().display().to_string());
+        on.state.socket = Some(server.path().to_owned());
         Ok(Box::new(move |device, gone| Ok(server.run(&device, gone)?)))
     }
 }

@@ -5,7 +5,6 @@ mod args;
 mod list;
 
 use crate::verbs::*;
-use crate::words::told;
 pub(crate) use args::Args;
 use args::{Action, AddArgs, ChangeArgs};
 use keyway::protectors::{
@@ -44,16 +43,21 @@ fn change(args: &TargetArgs, request: ProtectorRequest, out: Output) -> Result<(
         return Ok(());
     }
     let outcome = plan.run()?;
-    let warning = match &outcome {
-        ProtectorOutcome::Set(set) => set.warning.as_ref().map(|warning| told(warning)),
+    match &outcome {
+        // What is in force now is told all the same: its owner must get it.
+        ProtectorOutcome::Set(set) => {
+            if let Some(error) = &set.warning {
+                out.say(&words(&outcome))?;
+                return Err(Failure::explained(error).with(json!(outcome)));
+            }
+        }
         ProtectorOutcome::Removed(removed) => match removed.opens {
-            StillOpens::ClearKey => Some(said("protector clear-key", &Value::Null)),
-            StillOpens::Tpm => Some(said("protector tpm", &Value::Null)),
-            _ => None,
+            StillOpens::ClearKey => out.warn(&said("protector clear-key", &Value::Null)),
+            StillOpens::Tpm => out.warn(&said("protector tpm", &Value::Null)),
+            _ => {}
         },
-        _ => None,
-    };
-    warning.iter().for_each(|warning| out.warn(warning));
+        _ => {}
+    }
     out.result(&outcome, || words(&outcome))
 }
 

@@ -103,12 +103,15 @@ pub(super) fn library() -> Vec<Failure> {
             least: (2 << 30) + (256 << 10),
         }),
         size(ResizeError::OutOfRange { path: v(), wanted: 512, least: 64 << 20, most: 1 << 40 }),
+        size(ResizeError::NotWholeSectors { path: v(), wanted: 12_582_913 }),
         size(ResizeError::ReachesBehind(keyway_fs::FileSystemKind::Ntfs)),
         size(ResizeError::TooFull(ResizeToolError::Refused {
             program: "resize2fs",
             said: "it is too full".to_owned()
         })),
         size(ResizeError::StillTooLarge { path: v(), kind: keyway_fs::FileSystemKind::Ext }),
+        Misuse::LabelOfNothing,
+        Misuse::MountOptionsOfFiles,
         Misuse::CacheWithHidden,
         Misuse::DiscardsAroundHidden,
         Misuse::NothingToProtect,

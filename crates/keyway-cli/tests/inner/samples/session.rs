@@ -54,6 +54,7 @@ pub(super) fn attaching() -> Vec<Failure> {
         E::Io { doing: "mount FUSE at /mnt".to_owned(), source: io(5) },
         E::NoFileSystem { filesystem: "vfat".to_owned(), at: "/mnt".into() },
         E::Mount { found: "an XFS file system".to_owned(), at: "/mnt".into(), source: io(5) },
+        E::MountOption { option: "suid".to_owned(), why: "nosuid and nodev always hold" },
         E::Missing { what: "/dev/fuse".to_owned(), advice: Advice::LoadFuse },
         E::Files(keyway_fs::files::FilesError::NoFileSystem),
         E::NotOpen(volume()),

@@ -124,6 +124,7 @@ pub(super) fn making() -> Vec<Failure> {
             MkfsError::Unknown("ntfs3".to_owned()),
             MkfsError::Missing(FileSystem::Ext4),
             MkfsError::LabelTooLong { fs: FileSystem::ExFat, has: 12, unit: "characters" },
+            MkfsError::TooSmall { fs: FileSystem::Btrfs, bytes: 10 << 20, around: 256 << 10 },
             MkfsError::SectorSize { fs: FileSystem::ExFat, sector_bytes: 4096 },
             MkfsError::Refused {
                 fs: FileSystem::Xfs,
