@@ -89,9 +89,14 @@ fn large_requests_are_as_fast_as_the_link() {
 fn threads_on_a_link_are_as_fast_as_the_link() {
     let wire = wire();
     for (mib, depth) in [(8, 1), (8, 4), (16, 2), (64, 4)] {
-        // A machine that is busy wakes sleepers late; how fast it can be is what is asked.
-        let tries = (0..5).map(|_| speed(&wire, Mix::Read, mib << 20, depth, None));
-        let near = tries.map(|speed| (speed / LINK - 1.0).abs()).fold(f64::MAX, f64::min);
-        assert!(near < 0.02, "{mib} MiB, {depth} in flight: off by {near}");
+        // A machine that is busy wakes sleepers late, and then a turn is slower; none may be faster.
+        let mut best = f64::MIN;
+        for _ in 0..40 {
+            best = best.max(speed(&wire, Mix::Read, mib << 20, depth, None) / LINK - 1.0);
+            if best > -0.02 {
+                break;
+            }
+        }
+        assert!(best.abs() < 0.02, "{mib} MiB, {depth} in flight: off by {best}");
     }
 }

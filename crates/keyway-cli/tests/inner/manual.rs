@@ -112,12 +112,43 @@ fn every_verb_has_a_page_of_the_manual() {
     }
 }
 
+/// What is said for every option that takes a path.
+const EACH_PATH: &str = r#"                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+"#;
+
+/// The same, once.
+const PATHS: &str = r#"_keyway_paths() {
+    local IFS=$'\n'
+    COMPREPLY=($(compgen -f "$1"))
+    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+        compopt -o filenames
+    fi
+}
+
+"#;
+
 #[test]
 fn the_shells_complete_verbs_and_options() {
     let made = tempfile::tempdir().expect("a folder");
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         clap_complete::generate_to(shell, &mut command(), "keyway", made.path()).expect("made");
     }
+    let bash = made.path().join("keyway.bash");
+    let script = std::fs::read_to_string(&bash).expect("made");
+    let once = script.replace(EACH_PATH, "                    _keyway_paths \"${cur}\"\n");
+    assert!(once.len() < script.len() * 3 / 4, "each path is completed in other words");
+    std::fs::write(&bash, format!("{PATHS}{once}")).expect("written");
     kept("completions", &files(made.path()));
     let named = tempfile::tempdir().expect("a folder");
     let bytes = |words: &str, at: usize| {
