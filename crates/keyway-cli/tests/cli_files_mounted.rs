@@ -227,9 +227,9 @@ fn what_can_not_be_shown_is_said_and_nothing_is_left() {
     );
     assert!(!is_mounted(&cli.path("files")));
     cli.fails(
-        5,
-        "mount",
-        "no option uid=7",
+        2,
+        "usage",
+        "here the files are shown by this program",
         &format!("open @volume @files --attach files --mount-options uid=7 {WITH}"),
     );
     assert_eq!(cli.json(0, "status")["volumes"], serde_json::json!([]));
