@@ -97,6 +97,6 @@ fn threads_on_a_link_are_as_fast_as_the_link() {
                 break;
             }
         }
-        assert!(best.abs() < 0.02, "{mib} MiB, {depth} in flight: off by {best}");
+        assert!(best > -0.05 && best < 0.02, "{mib} MiB, {depth} in flight: off by {best}");
     }
 }
