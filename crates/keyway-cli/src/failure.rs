@@ -1,6 +1,6 @@
 //! What went wrong, in words for people and scripts, and the exit code that goes with it.
 
-use crate::{usage, words};
+use crate::words;
 use keyway::session::SessionError;
 use keyway::{Error, Misuse, shown};
 use keyway_attach::AttachError;
@@ -9,7 +9,6 @@ use keyway_fs::files::FilesError;
 use keyway_volume::VolumeError;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 use std::{fmt, io};
 
@@ -123,15 +122,6 @@ impl Failure {
         if self.path.as_deref() != Some(path) {
             self.message = shown::with_bytes(format!("{}: {}", path.display(), self.message), path);
             self.path = Some(path.into());
-        }
-        self
-    }
-
-    /// The same with the option or argument named whose path is wrong.
-    pub(crate) fn naming(mut self, given: &[OsString]) -> Self {
-        if let Some(argument) = self.path.as_deref().and_then(|path| usage::naming(path, given)) {
-            let (bare, named) = (words::sentence(&Advice::CheckPath), json!({ "argument": argument }));
-            self.hint = self.hint.replacen(&bare, &words::said("check path", &named), 1);
         }
         self
     }

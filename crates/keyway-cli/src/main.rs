@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            let failure = failure.naming(&words);
+            let failure = usage::named(failure, &words);
             out.failure(&failure);
             ExitCode::from(failure.exit as u8)
         }

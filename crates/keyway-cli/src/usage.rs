@@ -2,11 +2,12 @@
 
 use crate::args::{Cli, with_help_of};
 use crate::failure::Failure;
-use crate::words::said;
+use crate::words::{said, sentence};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, CommandFactory, Error};
 use keyway::shown::line;
 use keyway_attach::path_text::value as in_json;
+use keyway_error::Advice;
 use serde_json::{Map, Value, json};
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
@@ -100,8 +101,17 @@ pub(crate) fn verb_of(words: &[OsString]) -> (String, Vec<String>) {
     (verb, shown.map(|verb| verb.get_name().to_owned()).collect())
 }
 
+/// A failure with the option or argument named whose path is wrong.
+pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
+    if let Some(argument) = failure.path.as_deref().and_then(|path| naming(path, words)) {
+        let (bare, named) = (sentence(&Advice::CheckPath), json!({ "argument": argument }));
+        failure.hint = failure.hint.replacen(&bare, &said("check path", &named), 1);
+    }
+    failure
+}
+
 /// The option or argument that names a path, or something in that folder.
-pub(crate) fn naming(path: &Path, words: &[OsString]) -> Option<String> {
+fn naming(path: &Path, words: &[OsString]) -> Option<String> {
     let mut command = with_help_of(|verb| words.iter().any(|word| word == verb));
     let all = command.try_get_matches_from_mut(words).ok()?;
     let mut given = &all;
