@@ -55,6 +55,9 @@ const REFUSED: [(&[&str], &str); 3] = [
     (&["loop", "offset", "sizelimit"], "the volume is attached by this program"),
 ];
 
+/// Options that say nothing, or what holds anyway where this program shows the files.
+const HARMLESS: [&str; 8] = ["", "defaults", "ro", "nosuid", "nodev", "noatime", "nodiratime", "relatime"];
+
 /// How the file system inside the volume is mounted.
 #[derive(Debug, Clone)]
 pub struct MountPlan {
@@ -79,6 +82,11 @@ pub fn check_options(options: &str) -> Result<(), AttachError> {
         Some(AttachError::MountOption { option, why })
     });
     refused.map_or(Ok(()), Err)
+}
+
+/// The first option that only the kernel's driver of a file system knows, not this program where it shows the files.
+pub fn option_of_drivers(options: &str) -> Option<&str> {
+    options.split(',').find(|option| !HARMLESS.contains(option))
 }
 
 /// Mounts what is on the block device at the folder and returns the file system's type.

@@ -4,6 +4,7 @@
 
 mod cli_support;
 
+use cli_support::nobody::as_nobody;
 use cli_support::{Cli, PASSWORD, checked, has_fuse};
 use keyway_testkit::{FailingDisk, Fault, Rng, require_root, require_tool, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,9 +14,6 @@ use std::path::Path;
 use std::process::Command;
 
 const WITH: &str = "--password-file @pw --pim 1";
-
-/// What a shell's `!` does not do under `-e`: end the script where a command succeeds.
-const FAILS: &str = "fails() { if \"$@\"; then echo \"it was done: $*\"; exit 1; fi; }";
 
 /// What goes into every volume: files of all lengths, many in a folder, folders in folders.
 fn fill(tree: &Path) {
@@ -71,42 +69,6 @@ fn volume(cli: &Cli, kind: &str, from: &Path, change: impl FnOnce(&Path)) -> Opt
     Some(())
 }
 
-/// Runs a script as nobody, who may use FUSE as at a desk: in a mount namespace of its own, where the device is
-/// everybody's. `$K` is the program, `$D` a folder of the user's own.
-fn as_nobody(cli: &Cli, script: &str) -> Option<String> {
-    require_tool("fusermount3")?;
-    let (unshare, setpriv) = (require_tool("unshare")?, require_tool("setpriv")?);
-    let folder = cli.path("theirs");
-    let _ = fs::create_dir(&folder);
-    std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).expect("we are root");
-    fs::set_permissions(cli.keyway.folder(), fs::Permissions::from_mode(0o755)).expect("ours");
-    for name in ["volume", "pw"] {
-        fs::set_permissions(cli.path(name), fs::Permissions::from_mode(0o644)).expect("ours");
-    }
-    let outer = format!(
-        "mkdir -p {0}/dev && mount -t tmpfs none {0}/dev && mknod -m 666 {0}/dev/fuse c 10 229 \
-         && mount --bind {0}/dev/fuse /dev/fuse && exec {1} --reuid 65534 --regid 65534 --clear-groups sh -euc \"$S\"",
-        cli.path("").display(),
-        setpriv.display()
-    );
-    let done = Command::new(unshare)
-        .args(["-m", "sh", "-euc", &outer])
-        .env("S", format!("{FAILS}\ncd {}; {script}", folder.display()))
-        .env("K", env!("CARGO_BIN_EXE_keyway"))
-        .env("V", cli.path("volume"))
-        .env("W", format!("--password-file {} --pim 1", cli.path("pw").display()))
-        .env("D", &folder)
-        .env("HOME", &folder)
-        .env("KEYWAY_RUNTIME_DIR", folder.join("run"))
-        .env_remove("XDG_RUNTIME_DIR")
-        .output()
-        .expect("it starts");
-    let said = [done.stdout, done.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    assert!(done.status.success(), "{script}\n{said}");
-    Some(said)
-}
-
 #[test]
 fn a_user_without_root_has_the_files_in_a_folder() {
     if !require_root() || !has_fuse() {
@@ -126,7 +88,7 @@ fn a_user_without_root_has_the_files_in_a_folder() {
         }
         let from = from.path().display();
         let script = format!(
-            "set -x; mkdir -p files; $K open $V files $W --json | tr -d ' \\n' >opened; grep -q '\"attachment\":\"files\"' opened
+            "mkdir -p files; $K open $V files $W --mount-options noatime,ro --json | tr -d ' \\n' >opened; grep -q '\"attachment\":\"files\"' opened
                  grep -q '\"filesystem\":\"{kind}\"' opened; grep -q '\"read_only\":true' opened
                  grep -q '\"role\":\"fuse\"' opened || grep -q '\"sandbox\":null' opened
                  diff -r --exclude=lost+found {from} files
@@ -140,10 +102,16 @@ fn a_user_without_root_has_the_files_in_a_folder() {
                  until ls -l /proc/$sleep/fd | grep -q 'file 5'; do :; done
                  fails $K close $V; kill $sleep; wait $sleep || true
                  $K close files; fails grep $D /proc/mounts; fails sh -c 'ls files | grep .'
+                 fails $K open $V files --mount-options uid=7 $W >said 2>&1; grep -q 'leave out --mount-options' said
                  fails sh -c 'ls run | grep -v lock'",
             cli.path("theirs").display()
         );
-        let Some(said) = as_nobody(&cli, &script) else { return };
+        for name in ["volume", "pw"] {
+            fs::set_permissions(cli.path(name), fs::Permissions::from_mode(0o644)).expect("ours");
+        }
+        let volume = cli.path("volume").display().to_string();
+        let with = format!("--password-file {} --pim 1", cli.path("pw").display());
+        let Some(said) = as_nobody(&cli, &[], &[("V", volume), ("W", with)], &script) else { return };
         assert!(said.contains("is in use by tail"), "{said}");
     }
 }

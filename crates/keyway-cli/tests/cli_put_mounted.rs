@@ -4,8 +4,8 @@
 
 mod cli_support;
 
-use cli_support::{Cli, PASSWORD, checked, has_fuse};
-use keyway_testkit::{Rng, require_root, require_tool, wait_until};
+use cli_support::{Cli, PASSWORD, checked, has_fuse, nobody};
+use keyway_testkit::{Rng, leave_out, require_root, require_tool, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -51,7 +51,11 @@ fn volume(cli: &Cli, kind: &str, bytes: u64, change: impl FnOnce(&Path)) -> Opti
 
 /// Whether everything is there that the kernel's drivers need.
 fn root_with_loops() -> bool {
-    require_root() && has_fuse() && Path::new("/dev/loop-control").exists()
+    let loops = Path::new("/dev/loop-control").exists();
+    if !loops {
+        leave_out("this kernel has no loop devices");
+    }
+    require_root() && has_fuse() && loops
 }
 
 /// The file system as it lies in the volume.
@@ -395,39 +399,12 @@ fn a_hidden_volume_in_an_ext4_is_kept_whole() {
     nothing_is_left(&cli);
 }
 
-/// Runs a script as nobody, who may use FUSE as at a desk. `$K` is the program, `$D` a folder of the user's own.
-fn as_nobody(cli: &Cli, script: &str) -> Option<String> {
-    require_tool("fusermount3")?;
-    let (unshare, setpriv) = (require_tool("unshare")?, require_tool("setpriv")?);
-    let folder = cli.path("theirs");
-    let _ = fs::create_dir(&folder);
-    fs::set_permissions(cli.keyway.folder(), fs::Permissions::from_mode(0o755)).expect("ours");
-    for (from, to) in [("volume", "volume"), ("pw", "pw")] {
-        fs::copy(cli.path(from), folder.join(to)).expect("room");
-        std::os::unix::fs::chown(folder.join(to), Some(65534), Some(65534)).expect("we are root");
-    }
-    std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).expect("we are root");
-    let outer = format!(
-        "mkdir -p {0}/dev && mount -t tmpfs none {0}/dev && mknod -m 666 {0}/dev/fuse c 10 229 \
-         && mount --bind {0}/dev/fuse /dev/fuse && exec {1} --reuid 65534 --regid 65534 --clear-groups sh -euc \"$S\"",
-        cli.path("").display(),
-        setpriv.display()
-    );
-    let fails = "fails() { if \"$@\"; then echo \"it was done: $*\"; exit 1; fi; }";
-    let done = Command::new(unshare)
-        .args(["-m", "sh", "-euxc", &outer])
-        .env("S", format!("set -x; {fails}\ncd {}; {script}", folder.display()))
-        .env("K", env!("CARGO_BIN_EXE_keyway"))
-        .env("W", "--password-file pw --pim 1 --hash sha512")
-        .env("HOME", &folder)
-        .env("KEYWAY_RUNTIME_DIR", folder.join("run"))
-        .env_remove("XDG_RUNTIME_DIR")
-        .output()
-        .expect("it starts");
-    let said = [done.stdout, done.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    assert!(done.status.success(), "{script}\n{said}");
-    fs::copy(folder.join("volume"), cli.path("volume")).expect("room");
+/// Runs a script as nobody, with a copy of the volume, which is what the tests have afterwards.
+fn as_user(cli: &Cli, without: &[&str], script: &str) -> Option<String> {
+    ["volume", "pw"].iter().for_each(|name| nobody::give(cli, name));
+    let with = ("W", "--password-file pw --pim 1 --hash sha512".to_owned());
+    let said = nobody::as_nobody(cli, without, &[with], script)?;
+    fs::copy(nobody::folder(cli).join("volume"), cli.path("volume")).expect("room");
     Some(said)
 }
 
@@ -443,55 +420,44 @@ const USES: &str = "
     fails $K get volume /huge - $W
     fails grep theirs/run /proc/mounts; fails sh -c 'ls run | grep -v lock'";
 
+fn a_user_puts_files_into(kind: &str, program: &str) {
+    let cli = Cli::new();
+    if root_with_loops()
+        && require_tool(program).is_some()
+        && volume(&cli, kind, 40 << 20, |_| ()).is_some()
+        && as_user(&cli, &[], USES).is_some()
+    {
+        in_order(&cli, kind);
+    }
+}
+
 #[test]
 fn a_user_without_root_puts_files_into_an_ntfs() {
-    let cli = Cli::new();
-    if !root_with_loops()
-        || require_tool("ntfs-3g").is_none()
-        || volume(&cli, "ntfs", 40 << 20, |_| ()).is_none()
-    {
-        return;
-    }
-    if as_nobody(&cli, USES).is_some() {
-        in_order(&cli, "ntfs");
-    }
+    a_user_puts_files_into("ntfs", "ntfs-3g");
 }
 
 #[test]
 fn a_user_without_root_puts_files_into_an_ext4() {
-    let cli = Cli::new();
-    if !root_with_loops()
-        || require_tool("fuse2fs").is_none()
-        || volume(&cli, "ext4", 40 << 20, |_| ()).is_none()
-    {
-        return;
-    }
-    if as_nobody(&cli, USES).is_some() {
-        in_order(&cli, "ext4");
-    }
+    a_user_puts_files_into("ext4", "fuse2fs");
 }
 
 #[test]
 fn where_nothing_writes_to_it_the_package_or_root_is_named() {
-    let cli = Cli::new();
-    if !root_with_loops() || volume(&cli, "xfs", 320 << 20, |_| ()).is_none() {
+    if !root_with_loops() {
         return;
     }
-    let script = "fails $K put volume pw $W >said 2>&1; cat said; fails sh -c 'ls run | grep -v lock'";
-    if let Some(said) = as_nobody(&cli, script) {
-        assert!(said.contains("nothing here writes to XFS without root") && said.contains("sudo"), "{said}");
-    }
-    let cli = Cli::new();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_here = std::env::split_paths(&path).any(|folder| folder.join("fuse2fs").exists());
-    if is_here || volume(&cli, "ext4", 24 << 20, |_| ()).is_none() {
-        return;
-    }
-    let script = "fails $K put volume pw $W >said 2>&1; cat said";
-    if let Some(said) = as_nobody(&cli, script) {
-        assert!(
-            said.contains("nothing here writes to ext4 without root") && said.contains("fuse2fs"),
-            "{said}"
-        );
+    for (kind, size, shown, helps) in [
+        ("xfs", 320 << 20, "XFS", "sudo"),
+        ("ext4", 24 << 20, "ext4", "fuse2fs"),
+        ("ntfs", 24 << 20, "NTFS", "ntfs-3g"),
+    ] {
+        let cli = Cli::new();
+        if volume(&cli, kind, size, |_| ()).is_none() {
+            continue;
+        }
+        let script = "fails $K put volume pw $W >said 2>&1; cat said; fails sh -c 'ls run | grep -v lock'";
+        let Some(said) = as_user(&cli, &["fuse2fs", "ntfs-3g"], script) else { return };
+        let told = format!("nothing here writes to {shown} without root");
+        assert!(said.contains(&told) && said.contains(helps), "{said}");
     }
 }

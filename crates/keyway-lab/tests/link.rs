@@ -16,6 +16,8 @@ use support::Reads;
 
 /// 10^6 bytes a second, of every link here.
 const LINK: f64 = 545.0;
+/// By so much a machine that is not busy wakes nobody late.
+const LATE: Duration = Duration::from_millis(1);
 
 /// A drive whose link is all that takes time worth telling.
 fn linked() -> Subject {
@@ -48,7 +50,11 @@ fn wire() -> Subject {
             *free = (*free).max(Instant::now()) + Duration::from_secs_f64(bytes as f64 / LINK / 1e6);
             *free
         };
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        // A sleeper is woken late, by more than a fiftieth of what a small request takes.
+        std::thread::sleep(due.saturating_duration_since(Instant::now() + LATE));
+        while Instant::now() < due {
+            std::hint::spin_loop();
+        }
     };
     Subject::InProcess(Arc::new(Reads { size: 1 << 30, read }))
 }
@@ -97,6 +103,6 @@ fn threads_on_a_link_are_as_fast_as_the_link() {
                 break;
             }
         }
-        assert!(best > -0.05 && best < 0.02, "{mib} MiB, {depth} in flight: off by {best}");
+        assert!(best.abs() < 0.02, "{mib} MiB, {depth} in flight: off by {best}");
     }
 }

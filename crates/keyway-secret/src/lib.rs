@@ -138,7 +138,7 @@ pub fn wipe_vec(mut bytes: Vec<u8>) {
     wipe(&mut bytes);
 }
 
-/// Overwrites bytes with zeros, whatever becomes of them: at the speed of memory, where a write that is volatile goes byte by byte.
+/// Overwrites bytes with zeros, whatever becomes of them: in wide writes, where those that are volatile go byte by byte.
 pub fn wipe(bytes: &mut [u8]) {
     bytes.fill(0);
     zeroize::optimization_barrier(bytes);

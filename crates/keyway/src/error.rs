@@ -196,7 +196,9 @@ pub enum Misuse {
     #[error("a label is a file system's name, and none is to be made")]
     LabelOfNothing,
     /// Options of mount(8) where nothing is mounted by the kernel.
-    #[error("mount options are for what the kernel mounts, and here the files are shown by this program")]
+    #[error(
+        "mount options other than ro, nosuid, nodev and noatime are for what the kernel mounts, and here the files are shown by this program"
+    )]
     MountOptionsOfFiles,
     /// Keyfiles or a PIM for a BitLocker volume.
     #[error("a BitLocker volume has no keyfiles and no PIM")]

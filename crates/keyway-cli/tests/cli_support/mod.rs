@@ -3,6 +3,7 @@
 
 pub(crate) mod in_use;
 pub(crate) mod interrupted;
+pub(crate) mod nobody;
 pub(crate) mod transcript;
 mod typed;
 

@@ -215,14 +215,9 @@ fn no_path(path: &Path) -> bool {
 }
 
 impl PutTarget<'_> {
-    fn about(&self) -> impl Fn(FilesError) -> Error + use<> {
-        let volume = self.volume.clone();
-        move |error| Error::from(error).at(&volume)
-    }
-
     /// What has that path in the volume, if anything.
     fn kind_of(&mut self, path: &[OsString]) -> Result<Option<EntryKind>, Error> {
-        let about = self.about();
+        let about = about::<FilesError>(&self.volume);
         let files = match &mut self.within {
             Within::Mounted(mounted) => return mounted.files()?.kind_of(path).map_err(about),
             Within::Ours(files, _) => files,
@@ -235,7 +230,7 @@ impl PutTarget<'_> {
     }
 
     fn check_new(&mut self, entries: &[NewEntry<'_>], replace: bool) -> Result<(), Error> {
-        let about = self.about();
+        let about = about::<FilesError>(&self.volume);
         match &mut self.within {
             Within::Mounted(mounted) => mounted.files()?.check_new(entries, replace),
             Within::Ours(files, _) => files.check_new(entries, replace),
@@ -288,52 +283,52 @@ impl PutTarget<'_> {
     ///
     /// # Errors
     /// A file can't be read, or the volume can't be written.
-    pub fn put(mut self, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
-        let path = self.volume.clone();
+    pub fn put(self, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
+        let path = &self.volume;
         log_file::step(
             "put",
-            &path,
+            path,
             || match self.within {
                 Within::Mounted(mut mounted) => {
                     let done = into_mounted(&mut mounted, plan, new, self.progress);
-                    mounted.end(&path, done)
+                    mounted.end(path, done)
                 }
-                Within::Ours(..) => self.write(plan, new),
+                Within::Ours(files, trial) => into_ours(*files, trial, plan, new),
             },
             |()| format!("{} files, {} bytes", plan.files, plan.bytes),
         )
     }
-
-    fn write(&mut self, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
-        let about = self.about();
-        let Within::Ours(own, trial) = &mut self.within else { return Ok(()) };
-        // A guard that refuses the last byte would leave the first ones.
-        if let Some(trial) = trial.take() {
-            let mut files = Files::open(Arc::new(trial), Some(own.kind())).map_err(&about)?;
-            for (place, found) in plan.places.iter().zip(&new.found) {
-                let tried = match found.file {
-                    Some((len, modified)) => files.put_checked(place, io::repeat(0), len, modified),
-                    None => files.put_folder(place),
-                };
-                tried.map_err(&about)?;
-            }
-            files.flush().map_err(&about)?;
-        }
-        let mut put = |(place, found): (&Vec<OsString>, &Found)| match found.file {
-            Some((len, modified)) => {
-                let opened = open(found).map_err(|e| Error::system("open", &found.path, e))?;
-                own.put_checked(place, opened, len, modified).map_err(&about)
-            }
-            None => own.put_folder(place).map_err(&about),
-        };
-        let done = plan.places.iter().zip(&new.found).try_for_each(&mut put);
-        // Also after an error: what was put before stays.
-        let kept = own.flush().map_err(&about);
-        done.and(kept)
-    }
 }
 
-/// The same into a file system that is mounted, unless it shall stop.
+/// Puts files by our own writers, once they have been tried where that must be.
+fn into_ours(mut own: Files, trial: Option<Trial>, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
+    let about = about::<FilesError>(&plan.volume);
+    // A guard that refuses the last byte would leave the first ones.
+    if let Some(trial) = trial {
+        let mut files = Files::open(Arc::new(trial), Some(own.kind())).map_err(&about)?;
+        for (place, found) in plan.places.iter().zip(&new.found) {
+            let tried = match found.file {
+                Some((len, modified)) => files.put_checked(place, io::repeat(0), len, modified),
+                None => files.put_folder(place),
+            };
+            tried.map_err(&about)?;
+        }
+        files.flush().map_err(&about)?;
+    }
+    let mut put = |(place, found): (&Vec<OsString>, &Found)| match found.file {
+        Some((len, modified)) => {
+            let opened = open(found).map_err(|e| Error::system("open", &found.path, e))?;
+            own.put_checked(place, opened, len, modified).map_err(&about)
+        }
+        None => own.put_folder(place).map_err(&about),
+    };
+    let done = plan.places.iter().zip(&new.found).try_for_each(&mut put);
+    // Also after an error: what was put before stays.
+    let kept = own.flush().map_err(&about);
+    done.and(kept)
+}
+
+/// Puts them into a file system that is mounted, unless it shall stop.
 fn into_mounted(
     mounted: &mut Mounted,
     plan: &PutPlan,

@@ -9,7 +9,7 @@ use crate::error::{Error, Misuse};
 use crate::key_file::must_be_new;
 use crate::medium;
 use crate::unlock::UnlockArguments;
-use keyway_attach::mount::check_options;
+use keyway_attach::mount::{check_options, option_of_drivers};
 use keyway_attach::nbd::Certificates;
 use keyway_attach::session::{
     Attachment, Lack, NbdAddress, Need, Reason, Wish, choose, clean_stale_before, require_sandbox, waiting,
@@ -105,7 +105,7 @@ impl AttachRequest {
         }
         let read_only = self.read_only || self.shows_files();
         check_options(&self.mount_options)?;
-        if !self.mount_options.is_empty() && self.shows_files() {
+        if option_of_drivers(&self.mount_options).is_some() && self.shows_files() {
             return Err(Misuse::MountOptionsOfFiles.into());
         }
         self.look(read_only)?;

@@ -2,6 +2,7 @@
 
 use super::attached::Attached;
 use crate::files::FilesMount;
+use crate::mount::option_of_drivers;
 use crate::session::claim::Claim;
 use crate::session::plan::AttachPlan;
 use crate::session::serving::Serving;
@@ -9,9 +10,6 @@ use crate::session::warden::Action;
 use crate::{AttachError, fuse};
 use keyway_sys::sandbox::Role;
 use std::sync::Arc;
-
-/// Options that say nothing, or what holds anyway.
-const HARMLESS: [&str; 8] = ["", "defaults", "ro", "nosuid", "nodev", "noatime", "nodiratime", "relatime"];
 
 #[derive(Default)]
 pub(super) struct Files {
@@ -35,7 +33,7 @@ impl Attached for Files {
         };
         let at = at.map_err(|e| AttachError::io("find the folder for the files", e))?;
         let options = plan.mount.as_ref().map_or("", |wanted| &*wanted.options);
-        if let Some(option) = options.split(',').find(|option| !HARMLESS.contains(option)) {
+        if let Some(option) = option_of_drivers(options) {
             let source =
                 std::io::Error::other(format!("without the kernel's driver there is no option {option}"));
             return Err(AttachError::Mount { found: "files".into(), at, source });
