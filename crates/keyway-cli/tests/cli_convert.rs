@@ -451,7 +451,9 @@ fn used_space_is_converted_while_the_volume_is_written_everywhere() {
     let Some(()) = image.ext4("d") else { return };
     let mut child = image.start(&format!("encrypt @d {SECRET} --used-space-only --yes --limit 2"));
     let began = Instant::now();
-    while cli.json(0, "status @d")["percentage_done"].as_f64().is_none_or(|n| n < 5.0) {
+    // Until it has begun, what is there is no volume.
+    let status = || serde_json::from_slice::<Value>(&cli.run("status @d --json").stdout).unwrap_or_default();
+    while status()["percentage_done"].as_f64().is_none_or(|n| n < 5.0) {
         assert!(began.elapsed() < Duration::from_secs(100));
         std::thread::sleep(Duration::from_millis(20));
     }

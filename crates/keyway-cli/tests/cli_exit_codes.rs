@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, damage};
-use keyway_testkit::{Rng, is_root, require_tool, wait_until};
+use keyway_testkit::{Rng, copy_program, is_root, require_tool, wait_until};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -156,7 +156,7 @@ fn what_is_not_permitted_is_5() {
         std::fs::set_permissions(cli.keyway.folder(), std::fs::Permissions::from_mode(0o755))
             .expect("its mode");
         let program = cli.path("keyway");
-        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), &program).expect("a copy");
+        copy_program(env!("CARGO_BIN_EXE_keyway"), &program);
         let mut command = Command::new(setpriv);
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program).args(words);
         command.output().expect("setpriv starts")

@@ -5,7 +5,7 @@
 mod cli_support;
 
 use cli_support::Cli;
-use keyway_testkit::{is_root, require_tool};
+use keyway_testkit::{copy_program, is_root, require_tool};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -171,7 +171,7 @@ fn the_tour_needs_no_root() {
     let (temporary, program) = (cli.path("tmp"), cli.path("keyway"));
     std::fs::create_dir(&temporary).expect("a folder");
     open(&temporary, 0o777);
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), &program).expect("a copy");
+    copy_program(env!("CARGO_BIN_EXE_keyway"), &program);
     let done = Command::new(setpriv)
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&program)

@@ -6,7 +6,7 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, checked, damage};
-use keyway_testkit::{is_root, require_tool};
+use keyway_testkit::{copy_program, is_root, require_tool};
 use serde_json::Value;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
@@ -314,7 +314,7 @@ fn another_user_is_told_that_it_is_not_theirs() {
     std::fs::set_permissions(cli.path("v"), PermissionsExt::from_mode(0o600)).expect("its mode");
     std::fs::set_permissions(cli.keyway.folder(), PermissionsExt::from_mode(0o755)).expect("its mode");
     let program = cli.path("keyway");
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), &program).expect("a copy");
+    copy_program(env!("CARGO_BIN_EXE_keyway"), &program);
     for words in ["info @v", "open @v", "create @n --size 1M", "erase @v", "put @v @pw", "encrypt @v"] {
         let mut other = Command::new(&setpriv);
         other.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);

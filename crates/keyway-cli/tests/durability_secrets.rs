@@ -5,7 +5,7 @@
 
 use keyway_cipher::{LayerKey, Mode, SectorCipher, Spec};
 use keyway_kdf::Prf;
-use keyway_testkit::{Keyway, Open, Volume, require_root, require_tool, wait_until};
+use keyway_testkit::{Keyway, Open, Volume, copy_program, require_root, require_tool, wait_until};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -186,7 +186,7 @@ fn the_same_user_cannot_read_the_serving_process() {
     let open_to_all = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(keyway.folder(), open_to_all.clone()).expect("rights");
     let program = keyway.path("keyway");
-    std::fs::copy(env!("CARGO_BIN_EXE_keyway"), &program).expect("a copy of the program");
+    copy_program(env!("CARGO_BIN_EXE_keyway"), &program);
     std::fs::set_permissions(&program, open_to_all).expect("rights");
     let password = keyway.path("password");
     for path in [&keyway.runtime_folder(), &password, made.path()] {

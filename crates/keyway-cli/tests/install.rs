@@ -1,6 +1,7 @@
 //! scripts/install puts everything where a system looks for it, and takes all of it away again.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
+use keyway_testkit::copy_program;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,7 +29,7 @@ fn what_is_installed_works_and_is_removed() {
     assert!(String::from_utf8_lossy(&early.stderr).contains("cargo build --release"));
     std::fs::create_dir_all(built.join("release")).expect("made");
     for name in ["keyway", "mount-keyway"] {
-        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), built.join("release").join(name)).expect("copied");
+        copy_program(env!("CARGO_BIN_EXE_keyway"), built.join("release").join(name));
     }
     let done = install(&["/usr"]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

@@ -2,7 +2,7 @@
 //! of every crate within comes along. Built and installed they are by scripts/try-package, which takes minutes.
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_testkit::require_tool;
+use keyway_testkit::{copy_program, require_tool};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn a_package_holds_all_that_is_installed_and_what_is_said_of_others_licences() {
     let mut lay_out = Command::new(root().join("scripts/package"));
     // What each of them does is not asked here.
     for name in ["keyway", "mount-keyway"] {
-        std::fs::copy(env!("CARGO_BIN_EXE_keyway"), folder.path().join(name)).expect("copied");
+        copy_program(env!("CARGO_BIN_EXE_keyway"), folder.path().join(name));
     }
     lay_out.arg("--lay-out").arg(&tree).arg(folder.path()).current_dir("/");
     said(lay_out.env("SOURCE_DATE_EPOCH", DATE.to_string()));

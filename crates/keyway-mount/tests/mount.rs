@@ -2,8 +2,7 @@
 //! that systemd asks for.
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use keyway_testkit::{leave_out, require_fuse, require_root, require_tool};
-use std::os::unix::fs::PermissionsExt;
+use keyway_testkit::{copy_program, leave_out, require_fuse, require_root, require_tool, shell_script};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -18,15 +17,13 @@ impl System {
         for folder in ["bin", "sbin"] {
             std::fs::create_dir(system.0.path().join(folder)).expect("made");
         }
-        std::fs::copy(MOUNT, system.0.path().join("sbin/mount.keyway")).expect("copied");
+        copy_program(MOUNT, system.0.path().join("sbin/mount.keyway"));
         system.script("bin/keyway", keyway);
         system
     }
 
     fn script(&self, name: &str, text: &str) {
-        let path = self.0.path().join(name);
-        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("written");
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("ours");
+        shell_script(self.0.path().join(name), text);
     }
 
     fn mount(&self, words: &[&str]) -> Output {

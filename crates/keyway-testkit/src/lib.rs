@@ -8,6 +8,7 @@
 
 mod bitlocker_judges;
 mod digest;
+mod executable;
 mod failing;
 mod guest_machine;
 mod hex;
@@ -26,6 +27,7 @@ pub use bitlocker_judges::{
     BitLockerSecret, DislockerMount, NtfsMount, dislocker_sha256, dissect_sha256, libbde_sha256,
 };
 pub use digest::{sha256_of, sha256_of_file};
+pub use executable::{copy_program, shell_script};
 pub use failing::{FailingDisk, Fault};
 pub use guest_machine::{Guest, GuestRun, Job};
 pub use hex::{hex, to_hex};
