@@ -114,7 +114,7 @@ impl From<DeviceError> for NamespaceError {
         match error {
             DeviceError::PastEnd { .. } => Self::OutOfRange,
             DeviceError::ReadOnly | DeviceError::HiddenVolume | DeviceError::Metadata(_) => Self::ReadOnly,
-            DeviceError::Store(_) | DeviceError::LostWrites => Self::Medium,
+            DeviceError::Store(_) | DeviceError::LostWrites | DeviceError::Unwritten(_) => Self::Medium,
         }
     }
 }

@@ -4,8 +4,9 @@
 mod cli_support;
 
 use cli_support::{Cli, PASSWORD, checked, has_fuse};
-use keyway_testkit::{require_tool, unpack_xz, volumes};
+use keyway_testkit::{require_root, require_tool, unpack_xz, volumes};
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::process::Command;
 
 const OPEN: &str = "--password-file @pw --pim 1";
@@ -322,4 +323,44 @@ fn wiped_foreign_volumes_are_told_as_damaged() {
     fs::rename(unpacked.path(), cli.path("volume")).unwrap();
     let error = &cli.json(4, "ls @volume --recursive --password-file @pw")["error"];
     assert_eq!(error["kind"], "damaged-filesystem");
+}
+
+/// With sudo, as most people come to a drive: what is copied is the user's, and what lies in a home is found.
+#[test]
+fn root_copies_from_and_to_what_is_a_users() {
+    if !require_root() {
+        return;
+    }
+    let cli = Cli::new();
+    fat(&cli);
+    let home = cli.path("home");
+    fs::create_dir(&home).expect("a folder");
+    fs::write(home.join("letter"), "a letter").expect("room");
+    for (path, mode) in [(home.join("letter"), 0o600), (home.clone(), 0o700)] {
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("ours");
+        chown(&path, Some(65534), Some(65534)).expect("we are root");
+    }
+    cli.ends(0, &format!("put @volume @home/letter {OPEN}"));
+    cli.ends(0, &format!("get @volume letter @home/back {OPEN}"));
+    assert_eq!(fs::read(home.join("back")).expect("it came back"), b"a letter");
+    cli.ends(0, &format!("put @volume @home --to / {OPEN}"));
+    cli.ends(0, &format!("get @volume home @home {OPEN}"));
+    for name in ["back", "home", "home/letter"] {
+        let about = fs::metadata(home.join(name)).expect("it came back");
+        assert_eq!((about.uid(), about.gid(), about.mode() & 0o077), (65534, 65534, 0), "{name}");
+    }
+}
+
+/// `.` has a name where it is.
+#[test]
+fn the_folder_one_is_in_is_put() {
+    let cli = Cli::new();
+    fat(&cli);
+    fs::create_dir(cli.path("here")).expect("a folder");
+    fs::write(cli.path("here/file"), "in it").expect("room");
+    let mut put = cli.command(cli.words(&format!("put @volume . {OPEN}")));
+    let done = put.current_dir(cli.path("here")).output().expect("it runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    cli.ends(0, &format!("get @volume here/file @back {OPEN}"));
+    assert_eq!(fs::read(cli.path("back")).expect("it came back"), b"in it");
 }

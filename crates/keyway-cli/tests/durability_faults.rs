@@ -345,3 +345,51 @@ fn a_device_that_loses_its_end_is_told_and_keeps_the_rest() {
 fn secret<'a>(volume: &'a Volume<'_>) -> impl Iterator<Item = &'a OsStr> {
     volume.secret().iter().map(|word| word.as_os_str()).chain([OsStr::new("--hash"), OsStr::new("sha512")])
 }
+
+/// Many programs never look whether what they wrote is there: who closes the volume is told.
+#[test]
+fn what_could_not_be_written_is_told_by_close_until_it_is_written() {
+    if !require_fuse() {
+        return;
+    }
+    for mended in [false, true] {
+        let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
+        let made = keyway.volume("8M");
+        let Some(disk) = FailingDisk::on(made.path(), &keyway.path("disk")) else { return };
+        let medium = disk.file();
+        let volume = made.at(&medium);
+        let Some(application) = Application::start(&volume, Way::File) else { return };
+        application.write(&[1; 4096], 0).expect("the disk works");
+        disk.fail(Fault::Writes);
+        application.file.write_all_at(&[2; 4096], 4096).expect_err("the disk does not take it");
+        disk.mend();
+        if mended {
+            application.file.write_all_at(&[2; 8192], 0).expect("the disk works again");
+        }
+        let (success, said) = application.close(&volume);
+        let told = said.contains("4096 bytes could not be written to the medium, and are lost");
+        assert_eq!((success, told), (mended, !mended), "{said}");
+    }
+}
+
+/// A memory card with its switch set: the kernel lets it be opened for writing, and refuses every write.
+#[test]
+fn a_write_protected_device_is_not_opened_for_writing() {
+    let Some(losetup) = require_tool("losetup").filter(|_| require_root()) else { return };
+    let keyway = Keyway::new(env!("CARGO_BIN_EXE_keyway"));
+    let made = keyway.volume("8M");
+    let Some(device) = Loop::on(made.path()) else { return };
+    drop(device);
+    let done = Command::new(losetup).args(["--read-only", "--find", "--show"]).arg(made.path()).output();
+    let device = Loop(String::from_utf8_lossy(&done.expect("losetup runs").stdout).trim().into());
+    let volume = made.at(&device.0);
+    let path = volume.path().as_os_str();
+    for words in [&["open"][..], &["erase", "--yes"]] {
+        let words = words.iter().map(OsStr::new).chain([path]);
+        let done = keyway.run(words.chain(volume.secret().iter().map(AsRef::as_ref)));
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(!done.status.success() && said.contains("read-only"), "{said}");
+    }
+    let read_only = [OsStr::new("--read-only"), OsStr::new("--attach"), OsStr::new("nbd")];
+    keyway.open(&device.0, read_only.into_iter().chain(volume.secret().iter().map(AsRef::as_ref))).close();
+}

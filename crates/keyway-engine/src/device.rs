@@ -12,6 +12,7 @@ use crate::counters::{Counting, Layer, RequestKind, Watch};
 use crate::error::DeviceError;
 use crate::observation::{Observation, Observer};
 use crate::refused::Refused;
+use crate::unwritten::Unwritten;
 use crate::{Counters, Latency, Layout, LayoutError, Mapping, Segment};
 use keyway_store::{Action, AlignedBuf, Store};
 use std::cell::RefCell;
@@ -41,6 +42,7 @@ pub struct Device {
     pub(crate) granule: u64,
     guard_hit: AtomicBool,
     lost_writes: AtomicBool,
+    pub(crate) unwritten: Unwritten,
     /// Writes that were refused in part.
     refused: AtomicU64,
     pub(crate) counting: Counting,
@@ -81,6 +83,7 @@ impl Device {
             granule,
             guard_hit: AtomicBool::new(false),
             lost_writes: AtomicBool::new(false),
+            unwritten: Unwritten::default(),
             refused: AtomicU64::new(0),
             counting: Counting::default(),
             observation: Observation::default(),
@@ -209,14 +212,19 @@ impl Device {
     pub fn write_at(&self, buf: &[u8], offset: u64) -> Result<(), DeviceError> {
         let len = buf.len() as u64;
         self.observation.during(Action::Write, offset, len, || {
-            self.change(offset, len, |piece, done| piece.copy_from_slice(&buf[done..][..piece.len()]))
+            self.remembered(
+                offset,
+                len,
+                self.change(offset, len, |piece, done| piece.copy_from_slice(&buf[done..][..piece.len()])),
+            )
         })
     }
 
     /// Makes `len` bytes at `offset` read as zeros (encrypted zeros on the medium).
     pub fn write_zeroes(&self, offset: u64, len: u64) -> Result<(), DeviceError> {
-        self.observation
-            .during(Action::Write, offset, len, || self.change(offset, len, |piece, _| piece.fill(0)))
+        self.observation.during(Action::Write, offset, len, || {
+            self.remembered(offset, len, self.change(offset, len, |piece, _| piece.fill(0)))
+        })
     }
 
     /// As [`Device::write_at`], but leaves other bytes in `buf`: whole data units are encrypted where
@@ -226,7 +234,36 @@ impl Device {
         if !offset.is_multiple_of(self.granule) || !len.is_multiple_of(self.granule) {
             return self.write_at(buf, offset);
         }
-        self.observation.during(Action::Write, offset, len, || self.spoil(buf, offset))
+        self.observation
+            .during(Action::Write, offset, len, || self.remembered(offset, len, self.spoil(buf, offset)))
+    }
+
+    /// The answer to a write, which is remembered where the medium did not take it.
+    pub(crate) fn remembered(
+        &self,
+        offset: u64,
+        len: u64,
+        done: Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        match &done {
+            Ok(()) => self.unwritten.written(offset, len),
+            Err(DeviceError::Store(_)) => self.unwritten.failed(offset, len),
+            // Refused: nothing of it was to be there.
+            Err(_) => {}
+        }
+        done
+    }
+
+    /// Fails where anything that was to be written is not on the medium: for whoever closes the device, as those who wrote
+    /// may never have asked.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unwritten`].
+    pub fn must_be_written(&self) -> Result<(), DeviceError> {
+        match self.unwritten.bytes() {
+            0 => Ok(()),
+            bytes => Err(DeviceError::Unwritten(bytes)),
+        }
     }
 
     /// Encrypts whole units where they are, and stores them.

@@ -32,13 +32,16 @@ pub enum DeviceError {
     /// Bytes whose writer was told long ago that they were taken could not be written since.
     #[error("writes that were held back could not be put on the medium, and are lost")]
     LostWrites,
+    /// Writes have failed, and those bytes were not written since.
+    #[error("{0} bytes could not be written to the medium, and are lost")]
+    Unwritten(u64),
 }
 
 explain! { DeviceError, through Store {
     Self::PastEnd { .. } => [Usage Request, AskForLess],
     Self::ReadOnly => [ReadOnly Machine, OpenWritable],
     Self::HiddenVolume => [HiddenVolume State, CloseIt],
-    Self::LostWrites => [LostWrites Medium, OpenAgainAndCheck],
+    Self::LostWrites | Self::Unwritten(_) => [LostWrites Medium, OpenAgainAndCheck],
     Self::Metadata(_) => [Metadata State, LeaveMetadataAlone],
 } }
 
@@ -47,7 +50,7 @@ impl DeviceError {
     pub fn errno(&self) -> i32 {
         // Linux's generic numbers: EIO, EINVAL, EROFS, EPERM.
         match self {
-            Self::LostWrites => 5,
+            Self::LostWrites | Self::Unwritten(_) => 5,
             Self::Store(e) => e.errno(),
             Self::PastEnd { .. } => 22,
             Self::ReadOnly => 30,

@@ -17,6 +17,7 @@ mod queue;
 mod refused;
 mod spread;
 mod transfer;
+mod unwritten;
 
 pub use counters::{Counters, Latency};
 pub use device::{Access, Device};

@@ -115,7 +115,10 @@ impl Transfer<'_> {
     pub fn finish(mut self, buf: &mut [u8], moved: bool) -> Result<(), DeviceError> {
         let device = self.device;
         match self.action {
-            Action::Write if !moved => device.store.write_at(buf, self.store_offset)?,
+            Action::Write => {
+                let written = if moved { Ok(()) } else { device.store.write_at(buf, self.store_offset) };
+                device.remembered(self.offset, buf.len() as u64, written.map_err(DeviceError::from))?;
+            }
             Action::Read if !moved => device.store.read_at(buf, self.store_offset)?,
             _ => {}
         }

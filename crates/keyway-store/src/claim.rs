@@ -10,7 +10,7 @@
 
 use crate::in_use::InUse;
 use crate::mode::OpenMode;
-use keyway_sys::{Layer, LayerRelation, Node, claim_device, layers, uses, views};
+use keyway_sys::{Layer, LayerRelation, Node, claim_device, is_write_protected, layers, uses, views};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -43,10 +43,18 @@ pub(crate) fn open(
     block_device: bool,
 ) -> io::Result<Claimed> {
     patiently(name, || {
-        let file = if block_device { claim_device(path) } else { options.open(path) }?;
+        let file = if block_device { writable(claim_device(path)?) } else { options.open(path) }?;
         let locked = lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Claimed { file, locked, elsewhere: Elsewhere::claim(path, OpenMode::ReadWrite)? })
     })
+}
+
+/// The device, unless it is one that could be opened for writing but takes no writes.
+fn writable(device: File) -> io::Result<File> {
+    match is_write_protected(&device) {
+        Ok(true) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+        _ => Ok(device),
+    }
 }
 
 /// Tries for a while; what is still busy then is told with who has it.
@@ -81,6 +89,7 @@ pub fn refuse_if_claimed(path: &Path, mode: OpenMode) -> io::Result<()> {
     let exclusive = matches!((device, mode), (Node::Device(_), OpenMode::ReadWrite));
     patiently(path, || {
         let file = read_only(path, exclusive)?;
+        let file = if exclusive { writable(file)? } else { file };
         lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Elsewhere::claim(path, mode)
     })

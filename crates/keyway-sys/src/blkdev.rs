@@ -2,7 +2,7 @@
 //!
 //! Numbers: `include/uapi/linux/fs.h`.
 
-use rustix::ioctl::{NoArg, Opcode, Setter, ioctl};
+use rustix::ioctl::{Getter, NoArg, Opcode, Setter, ioctl};
 use std::io;
 use std::os::fd::AsFd;
 
@@ -11,6 +11,9 @@ const DISCARD: Opcode = 0x1277;
 
 /// `BLKZEROOUT`: `_IO(0x12, 127)`.
 const ZERO: Opcode = 0x127F;
+
+/// `BLKROGET`: `_IO(0x12, 94)`, into an `int`.
+const READ_ONLY: Opcode = 0x125E;
 
 /// `BLKRRPART`: `_IO(0x12, 95)`.
 const REREAD_PARTITIONS: Opcode = 0x125F;
@@ -24,6 +27,18 @@ pub fn reread_partitions(device: impl AsFd) -> io::Result<()> {
     // SAFETY: the operation takes no argument and touches no memory.
     unsafe { ioctl(device, NoArg::<REREAD_PARTITIONS>::new()) }?;
     Ok(())
+}
+
+/// Whether the device takes no writes: a memory card whose switch is set, a loop device on a file that is only read. Such
+/// a one can be opened for writing all the same, and each write fails.
+///
+/// # Errors
+/// It is no block device.
+pub fn is_write_protected(device: impl AsFd) -> io::Result<bool> {
+    // SAFETY: BLKROGET writes one `int`, and nothing else.
+    let request = unsafe { Getter::<READ_ONLY, i32>::new() };
+    // SAFETY: the request is the one above; on a descriptor that is no block device it fails.
+    Ok(unsafe { ioctl(device, request) }? != 0)
 }
 
 /// Tells a block device that the bytes are not needed any more; what they read as afterwards is

@@ -25,7 +25,7 @@ mod served_ring;
 mod sg;
 mod ublk;
 
-pub use blkdev::{discard_blocks, reread_partitions, zero_blocks};
+pub use blkdev::{discard_blocks, is_write_protected, reread_partitions, zero_blocks};
 pub use disks::disks_under;
 pub use dm::{DM_CONTROL, DeviceMapper, DmDevice, DmTarget};
 pub use fuse_ring::{Direction, FuseEntry, FuseRing, RingEvent};

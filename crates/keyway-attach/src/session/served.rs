@@ -107,10 +107,10 @@ impl Served {
         }
     }
 
-    /// Puts everything written on the medium; the kernel does so when a mapping goes.
+    /// Puts everything written on the medium, at the end; the kernel does so when a mapping goes.
     pub(super) fn flush(&self) -> Result<(), DeviceError> {
         match self {
-            Self::Ours(device) => device.flush(),
+            Self::Ours(device) => device.flush().and_then(|()| device.must_be_written()),
             Self::Waiting(_) | Self::Kernel(_) => Ok(()),
         }
     }

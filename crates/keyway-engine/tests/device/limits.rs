@@ -267,6 +267,8 @@ fn the_mediums_errors_reach_the_caller_with_their_number() {
     let device = on(FaultPlan { writes_fail_from: Some((0, 28)), ..FaultPlan::default() });
     assert_eq!(device.write_at(&[0; 512], 0).unwrap_err().errno(), 28);
     assert_eq!(device.write_zeroes(3, 5).unwrap_err().errno(), 28);
+    // Whoever wrote may not have looked: who closes it is told.
+    assert!(matches!(device.must_be_written(), Err(DeviceError::Unwritten(512))));
     let device = on(FaultPlan { flushes_fail_from: Some(0), ..FaultPlan::default() });
     assert_eq!(device.flush().unwrap_err().errno(), 5);
     let read_only = MemStore::new(4096).read_only();

@@ -9,6 +9,7 @@
 mod calls;
 mod capability;
 mod landlock;
+mod owner;
 mod seccomp;
 
 use crate::{io_memory, machine};
@@ -87,7 +88,7 @@ pub fn missing_layers() -> Vec<Layer> {
 
 /// Enters the role, for good: this process with all its threads is left with the calls that the role needs, this
 /// thread and those that it starts with no path but those below what is `left`: [`Role::CopyIn`] can read there, and
-/// [`Role::CopyOut`] make files.
+/// [`Role::CopyOut`] make files, which belong to whoever has the folder.
 ///
 /// A call that is refused fails with EPERM, and the kernel's log has its number (`type=1326`); one that nothing but
 /// an attack makes (another program, another process's memory, a kernel module) ends the process.
@@ -126,6 +127,9 @@ fn give_up_all_paths_but(left: &[BorrowedFd<'_>], role: Role) -> io::Result<()> 
     let _ = machine::huge_pages();
     rustix::thread::set_no_new_privs(true)?;
     landlock::enter(left, role)?;
-    capability::drop_all()?;
+    if let (Role::CopyOut, Some(folder)) = (role, left.first()) {
+        owner::become_owner_of(*folder)?;
+    }
+    capability::drop_all(role)?;
     Ok(())
 }

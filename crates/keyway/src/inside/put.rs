@@ -31,6 +31,8 @@ const MOST: usize = 1_000_000;
 #[derive(Debug)]
 pub struct NewFiles {
     named: Vec<PathBuf>,
+    /// What each of those is called, where it has a name.
+    own: Vec<Option<OsString>>,
     found: Vec<Found>,
     /// Links and the like.
     pub left_out: Vec<NotDone>,
@@ -110,7 +112,13 @@ impl NewFiles {
     /// # Errors
     /// One isn't there, can't be read, is neither a file nor a folder, or has no name.
     pub fn find(named: &[PathBuf]) -> Result<Self, Error> {
-        let mut files = Self { named: named.to_vec(), found: Vec::new(), left_out: Vec::new() };
+        let mut files = Self {
+            named: named.to_vec(),
+            // As long as there are paths.
+            own: named.iter().map(|path| own_name(path)).collect(),
+            found: Vec::new(),
+            left_out: Vec::new(),
+        };
         for (of, path) in named.iter().enumerate() {
             let about = path.metadata().map_err(|e| Error::system("open", path, e))?;
             if !about.is_file() && !about.is_dir() {
@@ -251,11 +259,10 @@ impl PutTarget<'_> {
         }
         let mut places = Vec::new();
         for found in &new.found {
-            let named = new.named.get(found.of).map(PathBuf::as_path).unwrap_or(Path::new(""));
-            let own = match is_folder {
-                true => Some(own_name(named)?),
-                false => None,
-            };
+            let own = new.own.get(found.of).filter(|_| is_folder);
+            let own = own
+                .map(|own| own.clone().ok_or_else(|| Misuse::NoNewName(found.path.clone())))
+                .transpose()?;
             places.push(to.iter().cloned().chain(own).chain(found.below.iter().cloned()).collect());
         }
         let lens = new.found.iter().map(|found| found.file.map(|(len, _)| len));
@@ -358,14 +365,11 @@ fn into_mounted(
 }
 
 /// The name that something keeps in a folder.
-fn own_name(path: &Path) -> Result<OsString, Error> {
+fn own_name(path: &Path) -> Option<OsString> {
     match path.file_name() {
-        Some(name) => Ok(name.to_owned()),
+        Some(name) => Some(name.to_owned()),
         // `.` and `..` have one where they are.
-        None => {
-            let whole = path.canonicalize().map_err(|e| Error::system("look at", path, e))?;
-            Ok(whole.file_name().ok_or_else(|| Misuse::NoNewName(path.to_owned()))?.to_owned())
-        }
+        None => Some(path.canonicalize().ok()?.file_name()?.to_owned()),
     }
 }
 

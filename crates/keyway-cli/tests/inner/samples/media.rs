@@ -35,6 +35,7 @@ pub(super) fn sectors() -> Vec<Failure> {
         DeviceError::HiddenVolume,
         DeviceError::Metadata(512),
         DeviceError::LostWrites,
+        DeviceError::Unwritten(8192),
         LayoutError::SectorSize(77),
         LayoutError::Empty,
         LayoutError::Misplaced(512),
