@@ -4,8 +4,10 @@
 
 mod cli_support;
 
-use cli_support::Cli;
+use cli_support::{Cli, has_fuse};
 use keyway_testkit::{require_tool, to_hex};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 const SECRETS: [(&str, &str); 6] = [
     ("pw", "the-first-password-of-all-1"),
@@ -42,6 +44,39 @@ fn base64(bytes: &[u8]) -> String {
 
 fn has(log: &[u8], part: &[u8]) -> bool {
     log.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn what_could_not_be_read_is_logged_by_its_place_and_length() {
+    if !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", SECRETS[0].1);
+    let with = "--password-file @pw --pim 1 --hash sha512";
+    cli.ends(0, &format!("create @v --size 4M --quick --filesystem none {with}"));
+    let open = cli.json(0, &format!("open @v --attach fuse --log @log {with}"));
+    // What is behind is no longer there.
+    let container = File::options().write(true).open(cli.path("v")).expect("ours");
+    container.set_len(1 << 20).expect("shorter");
+    let file = File::open(open["file"].as_str().expect("a file")).expect("ours");
+    assert!(file.read_exact_at(&mut [0; 4096], 2 << 20).is_err());
+    drop(file);
+    container.set_len(4 << 20).expect("as long as before");
+    cli.ends(0, "close @v");
+    let log = std::fs::read_to_string(cli.path("log")).expect("text");
+    let failed: Vec<&str> =
+        log.lines().filter_map(|line| line.split_once(": offset ")).map(|two| two.1).collect();
+    let number =
+        |text: &str| text.split([',', ':']).next().and_then(|n| n.parse::<u64>().ok()).expect("a number");
+    // The volume's bytes begin behind its headers.
+    let wanted = (2 << 20) + (128 << 10);
+    let names = |failed: &&str| {
+        let (offset, rest) = failed.split_once(", length ").expect("both");
+        (number(offset)..number(offset) + number(rest)).contains(&wanted)
+    };
+    assert!(failed.iter().any(names), "{log}");
+    assert!(log.contains(&format!("ERROR read {}: offset ", cli.path("v").display())), "{log}");
 }
 
 #[test]

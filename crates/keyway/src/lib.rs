@@ -83,6 +83,7 @@ pub mod key_file;
 pub mod lab;
 mod locked;
 mod log_file;
+mod logged_store;
 pub mod medium;
 pub mod pace;
 

@@ -4,6 +4,7 @@ use crate::detect::{What, detect};
 use crate::disk;
 use crate::error::{Error, Misuse};
 use crate::log_file;
+use crate::logged_store::LoggedStore;
 use crate::medium;
 use crate::progress::Progress;
 use crate::searching::Searched;
@@ -209,7 +210,11 @@ impl<'a> OpenOptions<'a> {
         let (mut opened, keys) = unlocked.map_err(|e| e.at(path))?;
         let (store, layout) = store.placing(opened.layout)?;
         opened.layout = layout;
-        Ok((self.over(Box::new(store), opened)?, keys))
+        let store: Box<dyn Store> = match log_file::logged_to() {
+            Some(_) => Box::new(LoggedStore::new(Box::new(store), path.to_owned())),
+            None => Box::new(store),
+        };
+        Ok((self.over(store, opened)?, keys))
     }
 
     fn over(&self, store: Box<dyn Store>, opened: Opened) -> Result<Volume, Error> {
