@@ -291,15 +291,15 @@ _keyway() {
             fi
             case "${prev}" in
                 --cipher)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "aes serpent twofish aes-twofish aes-twofish-serpent serpent-aes serpent-twofish-aes twofish-serpent camellia kuznyechik camellia-kuznyechik camellia-serpent kuznyechik-aes kuznyechik-twofish kuznyechik-serpent-camellia aes-xts-256 aes-xts-128 aes-cbc-256 aes-cbc-128 aes-cbc-256-elephant aes-cbc-128-elephant" -- "${cur}"))
                     return 0
                     ;;
                 --kernel)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "portable sse avx2 avx512 neon all" -- "${cur}"))
                     return 0
                     ;;
                 --buffer)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "4K 64K 1M 10M 100M all" -- "${cur}"))
                     return 0
                     ;;
                 --threads)
@@ -385,7 +385,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -457,15 +457,15 @@ _keyway() {
                     return 0
                     ;;
                 --cipher)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "aes serpent twofish aes-twofish aes-twofish-serpent serpent-aes serpent-twofish-aes twofish-serpent camellia kuznyechik camellia-kuznyechik camellia-serpent kuznyechik-aes kuznyechik-twofish kuznyechik-serpent-camellia aes-xts-256 aes-xts-128 aes-cbc-256 aes-cbc-128 aes-cbc-256-elephant aes-cbc-128-elephant" -- "${cur}"))
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s streebog argon2id" -- "${cur}"))
                     return 0
                     ;;
                 --filesystem)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "ext4 exfat ntfs fat btrfs xfs none" -- "${cur}"))
                     return 0
                     ;;
                 --label)
@@ -575,7 +575,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -599,7 +599,7 @@ _keyway() {
                     return 0
                     ;;
                 --drive-hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -729,7 +729,7 @@ _keyway() {
                     return 0
                     ;;
                 --profile)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "opal2 opalite pyrite1 pyrite2 ruby enterprise samsung-850-evo kioxia-xg8" -- "${cur}"))
                     return 0
                     ;;
                 --fault)
@@ -791,7 +791,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -877,7 +877,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -937,7 +937,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -975,7 +975,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1013,7 +1013,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1055,7 +1055,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1093,7 +1093,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1131,7 +1131,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1169,7 +1169,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1229,7 +1229,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1267,7 +1267,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1305,7 +1305,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1343,7 +1343,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1389,7 +1389,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1449,7 +1449,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1495,7 +1495,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1559,7 +1559,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --offset)
@@ -1601,7 +1601,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --offset)
@@ -1647,7 +1647,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1711,7 +1711,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1749,7 +1749,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --new-password-file)
@@ -1795,7 +1795,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1837,7 +1837,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --new-password-file)
@@ -1887,7 +1887,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1925,7 +1925,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -1955,7 +1955,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --new-password-file)
@@ -2001,7 +2001,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --new-password-file)
@@ -2039,11 +2039,11 @@ _keyway() {
                     return 0
                     ;;
                 --cipher)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "aes serpent twofish aes-twofish aes-twofish-serpent serpent-aes serpent-twofish-aes twofish-serpent camellia kuznyechik camellia-kuznyechik camellia-serpent kuznyechik-aes kuznyechik-twofish kuznyechik-serpent-camellia aes-xts-256 aes-xts-128 aes-cbc-256 aes-cbc-128 aes-cbc-256-elephant aes-cbc-128-elephant" -- "${cur}"))
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s streebog argon2id" -- "${cur}"))
                     return 0
                     ;;
                 --free-space)
@@ -2127,7 +2127,7 @@ _keyway() {
                     return 0
                     ;;
                 --drive-hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sedutil plain sedutil-sha512" -- "${cur}"))
                     return 0
                     ;;
                 --recovery-sheet)
@@ -2205,7 +2205,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -2283,7 +2283,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -2383,7 +2383,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -2477,7 +2477,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -2555,7 +2555,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -2633,7 +2633,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -2715,7 +2715,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3105,7 +3105,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3191,7 +3191,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3337,7 +3337,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3447,7 +3447,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s streebog argon2id" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3463,7 +3463,7 @@ _keyway() {
                     return 0
                     ;;
                 --new-hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s streebog argon2id" -- "${cur}"))
                     return 0
                     ;;
                 --id)
@@ -3553,7 +3553,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3639,7 +3639,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3717,7 +3717,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3795,7 +3795,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3873,7 +3873,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -3955,7 +3955,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -4053,7 +4053,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)
@@ -4233,7 +4233,7 @@ _keyway() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "sha512 sha256 whirlpool blake2s ripemd160 streebog argon2id sha1" -- "${cur}"))
                     return 0
                     ;;
                 --header)

@@ -72,9 +72,40 @@ complete -c keyway -n "__fish_keyway_using_subcommand create" -l size -d 'The fi
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l hidden -d 'Make a hidden volume of this size inside the one at PATH, or with --size inside the new one' -r
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l format -d 'The format' -r -f -a "veracrypt\t'VeraCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand create" -l cipher -d 'The cipher or cascade, outermost first' -r
-complete -c keyway -n "__fish_keyway_using_subcommand create" -l hash -d 'The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id' -r
-complete -c keyway -n "__fish_keyway_using_subcommand create" -l filesystem -d 'The file system to make inside: ext4, exfat, ntfs, fat, btrfs, xfs or none' -r
+complete -c keyway -n "__fish_keyway_using_subcommand create" -l cipher -d 'The cipher or cascade, outermost first' -r -f -a "aes\t''
+serpent\t''
+twofish\t''
+aes-twofish\t''
+aes-twofish-serpent\t''
+serpent-aes\t''
+serpent-twofish-aes\t''
+twofish-serpent\t''
+camellia\t''
+kuznyechik\t''
+camellia-kuznyechik\t''
+camellia-serpent\t''
+kuznyechik-aes\t''
+kuznyechik-twofish\t''
+kuznyechik-serpent-camellia\t''
+aes-xts-256\t''
+aes-xts-128\t''
+aes-cbc-256\t''
+aes-cbc-128\t''
+aes-cbc-256-elephant\t''
+aes-cbc-128-elephant\t''"
+complete -c keyway -n "__fish_keyway_using_subcommand create" -l hash -d 'The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+streebog\t''
+argon2id\t''"
+complete -c keyway -n "__fish_keyway_using_subcommand create" -l filesystem -d 'The file system to make inside: ext4, exfat, ntfs, fat, btrfs, xfs or none' -r -f -a "ext4\t''
+exfat\t''
+ntfs\t''
+fat\t''
+btrfs\t''
+xfs\t''
+none\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l label -d 'The file system\'s name' -r
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l password-file -d 'Read the password of the volume from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand create" -l password-fd -d 'Read the password of the volume from the open descriptor N' -r
@@ -121,7 +152,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand open" -l pin-fd -d 'Read t
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand open" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand open" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand open" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -187,7 +225,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand info" -l pin-fd -d 'Read t
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand info" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand info" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand info" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -219,7 +264,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand cat" -l pin-fd -d 'Read th
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand cat" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand cat" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand cat" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -249,7 +301,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand ls" -l pin-fd -d 'Read tha
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand ls" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand ls" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand ls" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -280,7 +339,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand get" -l pin-fd -d 'Read th
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand get" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand get" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand get" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -311,7 +377,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand put" -l pin-fd -d 'Read th
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand put" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand put" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand put" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -364,7 +437,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from list" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -394,7 +474,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from add" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -432,7 +519,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from remove" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -463,13 +557,23 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+streebog\t''
+argon2id\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l partition -d 'VOLUME is a disk, and this partition of it is meant' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l system-header -d 'VOLUME is one partition of an encrypted system: its drive, the drive\'s image, or the 512 bytes of its header' -r -F
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-hash -d 'The new key derivation: sha512, sha256, whirlpool, streebog, blake2s, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-hash -d 'The new key derivation: sha512, sha256, whirlpool, streebog, blake2s, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+streebog\t''
+argon2id\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l id -d 'Which protector of a BitLocker volume' -r
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l to -d 'Where a new recovery password or startup key goes: a new file, or a folder' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from change" -l new-password-file -d 'Read the password to be set from FILE' -r -F
@@ -503,7 +607,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from recovery" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -532,7 +643,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from suspend" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -562,7 +680,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand protector; and __fish_seen_subcommand_from resume" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -605,7 +730,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from backup" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -640,7 +772,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from restore" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -671,7 +810,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from repair" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -701,7 +847,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_su
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand header; and __fish_seen_subcommand_from check" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -730,7 +883,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand erase" -l pin-fd -d 'Read 
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand erase" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand erase" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand erase" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -794,7 +954,9 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l admin-password-fd -d 'Read the owner\'s secret from the open descriptor N' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l password-fd -d 'Read the password from the open descriptor N' -r
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r -f -a "sedutil\t''
+plain\t''
+sedutil-sha512\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from setup" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
@@ -811,7 +973,9 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l as -d 'Whose password it is: admin1, user1 …' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l password-fd -d 'Read the password from the open descriptor N' -r
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r -f -a "sedutil\t''
+plain\t''
+sedutil-sha512\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from lock" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
@@ -826,7 +990,9 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l as -d 'Whose password it is: admin1, user1 …' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l password-fd -d 'Read the password from the open descriptor N' -r
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r -f -a "sedutil\t''
+plain\t''
+sedutil-sha512\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from unlock" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
@@ -844,7 +1010,9 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l as -d 'Whose password it is: admin1, user1 …' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l password-fd -d 'Read the password from the open descriptor N' -r
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r -f -a "sedutil\t''
+plain\t''
+sedutil-sha512\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from erase" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
@@ -858,7 +1026,9 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l psid -d 'Use the PSID from the drive\'s label: its characters, or a file that holds them' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l password-file -d 'Read the password from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l password-fd -d 'Read the password from the open descriptor N' -r
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l hash -d 'How the password becomes what the drive is told: `sedutil` (PBKDF2-SHA1, as sedutil), `sedutil-sha512` (its fork) or `plain` (not hashed, as the kernel and cryptsetup)' -r -f -a "sedutil\t''
+plain\t''
+sedutil-sha512\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from revert" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
@@ -953,7 +1123,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l size -d 'Make the file, a drive of this size: 512M, 1G' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l block-size -d 'Bytes of a logical block of the drive that is made' -r -f -a "512\t''
 4096\t''"
-complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l profile -d 'What the drive that is made is like: opal2, opalite, pyrite1, pyrite2, ruby, samsung-850-evo, kioxia-xg8, or enterprise, which can only be read' -r
+complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l profile -d 'What the drive that is made is like: opal2, opalite, pyrite1, pyrite2, ruby, samsung-850-evo, kioxia-xg8, or enterprise, which can only be read' -r -f -a "opal2\t''
+opalite\t''
+pyrite1\t''
+pyrite2\t''
+ruby\t''
+enterprise\t''
+samsung-850-evo\t''
+kioxia-xg8\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l fault -d 'Let its firmware misbehave while it is served: stall, stall=MILLISECONDS, lost-answers, stale-comid, stale-session, stale-answer, wrong-properties, short-discovery, blocked-sid' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l nvme-tcp -d 'Serve it as an NVMe/TCP controller at this loopback address' -r
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -l vhost-user-scsi -d 'Serve it to a virtual machine as a SCSI disk (vhost-user-scsi) on this unix socket, with SCSI\'s and ATA\'s security commands' -r -F
@@ -972,8 +1149,33 @@ complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_sub
 complete -c keyway -n "__fish_keyway_using_subcommand drive; and __fish_seen_subcommand_from emulate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l format -d 'The format (default veracrypt; with --reencrypt it stays what it is)' -r -f -a "veracrypt\t'VeraCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l cipher -d 'The cipher or cascade, outermost first' -r
-complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l hash -d 'The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l cipher -d 'The cipher or cascade, outermost first' -r -f -a "aes\t''
+serpent\t''
+twofish\t''
+aes-twofish\t''
+aes-twofish-serpent\t''
+serpent-aes\t''
+serpent-twofish-aes\t''
+twofish-serpent\t''
+camellia\t''
+kuznyechik\t''
+camellia-kuznyechik\t''
+camellia-serpent\t''
+kuznyechik-aes\t''
+kuznyechik-twofish\t''
+kuznyechik-serpent-camellia\t''
+aes-xts-256\t''
+aes-xts-128\t''
+aes-cbc-256\t''
+aes-cbc-128\t''
+aes-cbc-256-elephant\t''
+aes-cbc-128-elephant\t''"
+complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l hash -d 'The key derivation: sha512 (default), sha256, whirlpool, streebog, blake2s, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+streebog\t''
+argon2id\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l free-space -d 'What becomes of free space then: it is left with what was deleted in it, filled with noise, or trimmed' -r -f -a "leave\t'Left as it is: what was deleted stays readable'
 fill\t'Overwritten with noise'
 trim\t'Given back to the drive, or to the file system that a file is on'"
@@ -996,7 +1198,9 @@ complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l startup-key -d
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l tpm -d 'Ask this machine\'s TPM for the key, or another one: a device\'s path, `swtpm:host=HOST,port=N`, `swtpm:path=SOCKET`' -r
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l pin-file -d 'Read the PIN of the TPM\'s protector from FILE' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l pin-fd -d 'Read that PIN from the open descriptor N' -r
-complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l drive-hash -d 'How the password becomes what the drive is told: sedutil, sedutil-sha512 or plain (see `keyway drive`)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l drive-hash -d 'How the password becomes what the drive is told: sedutil, sedutil-sha512 or plain (see `keyway drive`)' -r -f -a "sedutil\t''
+plain\t''
+sedutil-sha512\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l recovery-sheet -d 'Make up the owner\'s secret, and write it to this new file' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l admin-password-file -d 'Read the owner\'s secret from FILE instead' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand encrypt" -l admin-password-fd -d 'Read the owner\'s secret from the open descriptor N' -r
@@ -1035,7 +1239,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand resize" -l pin-fd -d 'Read
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand resize" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand resize" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand resize" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -1064,7 +1275,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l pin-fd -d 'Rea
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -1072,7 +1290,9 @@ complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l journal -d 'Ke
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l skip-unreadable -d 'Go on where sectors can\'t be read: they become zeros, and this file lists them' -r -F
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l limit -d 'Convert so many megabytes a second at most, or so many KiB, MiB or GiB: 20, 512K, 20M, 1G' -r
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l mount -d 'Mount the file system inside on this folder meanwhile (needs root)' -r -F
-complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l drive-hash -d 'How the password becomes what the drive is told: sedutil, sedutil-sha512 or plain (see `keyway drive`)' -r
+complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l drive-hash -d 'How the password becomes what the drive is told: sedutil, sedutil-sha512 or plain (see `keyway drive`)' -r -f -a "sedutil\t''
+plain\t''
+sedutil-sha512\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand decrypt" -l progress -d 'Tell so how far long work is; left out, by a bar on a terminal and by lines elsewhere' -r -f -a "none\t'Not at all'
 line\t'A line every ten seconds'
 json\t'A JSON object every second, each in a line'"
@@ -1143,7 +1363,14 @@ complete -c keyway -n "__fish_keyway_using_subcommand serve" -l pin-fd -d 'Read 
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l format -d 'Only look for this format' -r -f -a "veracrypt\t'VeraCrypt'
 truecrypt\t'TrueCrypt'
 bitlocker\t'BitLocker'"
-complete -c keyway -n "__fish_keyway_using_subcommand serve" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r
+complete -c keyway -n "__fish_keyway_using_subcommand serve" -l hash -d 'Only try this key derivation\'s hash: sha512, sha256, blake2s, whirlpool, streebog, ripemd160, sha1, argon2id' -r -f -a "sha512\t''
+sha256\t''
+whirlpool\t''
+blake2s\t''
+ripemd160\t''
+streebog\t''
+argon2id\t''
+sha1\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -l header -d 'Which copy of the header to use' -r -f -a "auto\t'The primary one, and where that does not open, the backup'
 primary\t'Only the one at the beginning'
 backup\t'Only the one at the end'"
@@ -1166,9 +1393,39 @@ complete -c keyway -n "__fish_keyway_using_subcommand serve" -l yes -d 'Do what 
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -s v -l verbose -d 'Tell more, such as how a volume is attached and why so'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -s q -l quiet -d 'Tell the result, warnings and errors alone: no progress, no remarks'
 complete -c keyway -n "__fish_keyway_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c keyway -n "__fish_keyway_using_subcommand bench" -l cipher -d 'Only this cipher: VeraCrypt\'s ciphers and cascades, outermost first, or BitLocker\'s aes-xts-128, aes-cbc-128-elephant and so on' -r
-complete -c keyway -n "__fish_keyway_using_subcommand bench" -l kernel -d 'Only this kernel: portable, sse, avx2, avx512, neon, or all' -r
-complete -c keyway -n "__fish_keyway_using_subcommand bench" -l buffer -d 'Bytes ciphered at a time, several separated by commas' -r
+complete -c keyway -n "__fish_keyway_using_subcommand bench" -l cipher -d 'Only this cipher: VeraCrypt\'s ciphers and cascades, outermost first, or BitLocker\'s aes-xts-128, aes-cbc-128-elephant and so on' -r -f -a "aes\t''
+serpent\t''
+twofish\t''
+aes-twofish\t''
+aes-twofish-serpent\t''
+serpent-aes\t''
+serpent-twofish-aes\t''
+twofish-serpent\t''
+camellia\t''
+kuznyechik\t''
+camellia-kuznyechik\t''
+camellia-serpent\t''
+kuznyechik-aes\t''
+kuznyechik-twofish\t''
+kuznyechik-serpent-camellia\t''
+aes-xts-256\t''
+aes-xts-128\t''
+aes-cbc-256\t''
+aes-cbc-128\t''
+aes-cbc-256-elephant\t''
+aes-cbc-128-elephant\t''"
+complete -c keyway -n "__fish_keyway_using_subcommand bench" -l kernel -d 'Only this kernel: portable, sse, avx2, avx512, neon, or all' -r -f -a "portable\t''
+sse\t''
+avx2\t''
+avx512\t''
+neon\t''
+all\t''"
+complete -c keyway -n "__fish_keyway_using_subcommand bench" -l buffer -d 'Bytes ciphered at a time, several separated by commas' -r -f -a "4K\t''
+64K\t''
+1M\t''
+10M\t''
+100M\t''
+all\t''"
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l threads -d 'Threads that cipher at once, each its own buffer, several numbers separated by commas' -r
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l time -d 'Milliseconds for all turns of one measurement' -r
 complete -c keyway -n "__fish_keyway_using_subcommand bench" -l html -d 'Write a report with bar charts to this file as well' -r -F

@@ -2,9 +2,13 @@
 //! this holds them to it.
 
 use crate::args::with_help_of;
-use clap::builder::StyledStr;
+use clap::builder::{PossibleValuesParser, StyledStr};
+use clap::error::ErrorKind;
 use clap::{Arg, Command, Id, ValueHint};
 use clap_complete::Shell;
+use keyway::create::{FileSystem, HashName};
+use keyway::drive::{PasswordHash, Profile};
+use keyway::lab::bench::BenchSubject;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -138,11 +142,78 @@ const PATHS: &str = r#"_keyway_paths() {
 
 "#;
 
+/// What an option takes that reads its value itself: names from a list, which clap does not know to be one.
+fn names_for(verb: &str, option: &str, value: &str) -> Vec<&'static str> {
+    let of_new_volumes = ["create", "encrypt", "change"].contains(&verb);
+    match (option, value) {
+        ("cipher", _) => BenchSubject::all().into_iter().map(|one| &*one.to_string().leak()).collect(),
+        ("kernel", _) => vec!["portable", "sse", "avx2", "avx512", "neon", "all"],
+        ("buffer", _) => vec!["4K", "64K", "1M", "10M", "100M", "all"],
+        // TrueCrypt's alone.
+        ("hash" | "new-hash", "HASH") => {
+            let all = HashName::ALL.into_iter().map(HashName::name);
+            all.filter(|name| !of_new_volumes || !["ripemd160", "sha1"].contains(name)).collect()
+        }
+        ("hash" | "drive-hash", "HOW") => PasswordHash::ALL.map(PasswordHash::name).to_vec(),
+        ("filesystem", _) => FileSystem::ALL.into_iter().map(FileSystem::name).chain(["none"]).collect(),
+        ("profile", _) => Profile::ALL.map(Profile::name).to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// Of an option of a verb.
+fn named_values(verb: &Command, option: &Arg) -> Vec<&'static str> {
+    let value = option.get_value_names().and_then(<[_]>::first).map(ToString::to_string);
+    names_for(verb.get_name(), option.get_long().unwrap_or_default(), &value.unwrap_or_default())
+}
+
+/// The same command line with these names where a shell looks for them.
+fn with_names(verb: Command) -> Command {
+    let this = verb.clone();
+    verb.mut_args(|option| match named_values(&this, &option) {
+        none if none.is_empty() => option,
+        names => option.value_parser(PossibleValuesParser::new(names)),
+    })
+    .mut_subcommands(with_names)
+}
+
+/// Every name that is offered, behind the words it is offered behind.
+fn offers(verb: &Command, above: &[String]) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    for option in verb.get_arguments() {
+        let long = format!("--{}", option.get_long().unwrap_or_default());
+        for name in named_values(verb, option) {
+            all.push([above, &[long.clone(), name.to_owned()]].concat());
+        }
+    }
+    for below in verb.get_subcommands() {
+        all.extend(offers(below, &[above, &[below.get_name().to_owned()]].concat()));
+    }
+    all
+}
+
+#[test]
+fn each_name_that_a_shell_offers_is_taken() {
+    let all = offers(&command(), &["keyway".to_owned()]);
+    for option in
+        ["--cipher", "--kernel", "--hash", "--new-hash", "--drive-hash", "--filesystem", "--profile"]
+    {
+        assert!(all.iter().any(|words| words.contains(&option.to_owned())), "{option}");
+    }
+    let mut ours = with_help_of(|_| false);
+    for words in all {
+        let refused = ours.try_get_matches_from_mut(&words).err();
+        let wrong =
+            refused.filter(|e| matches!(e.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue));
+        assert!(wrong.is_none(), "{words:?}: {wrong:?}");
+    }
+}
+
 #[test]
 fn the_shells_complete_verbs_and_options() {
     let made = tempfile::tempdir().expect("a folder");
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        clap_complete::generate_to(shell, &mut command(), "keyway", made.path()).expect("made");
+        clap_complete::generate_to(shell, &mut with_names(command()), "keyway", made.path()).expect("made");
     }
     let bash = made.path().join("keyway.bash");
     let script = std::fs::read_to_string(&bash).expect("made");
@@ -174,6 +245,18 @@ fn the_shells_complete_verbs_and_options() {
     };
     assert_eq!(complete("op", 1), ["open"]);
     assert_eq!(complete("header ch", 2), ["check"]);
+    for (words, at, all) in [
+        ("bench --cipher tw", 3, &["twofish", "twofish-serpent"][..]),
+        ("bench --kernel avx", 3, &["avx2", "avx512"]),
+        ("create v --hash sha", 4, &["sha512", "sha256"]),
+        ("create v --filesystem ex", 4, &["ext4", "exfat"]),
+        ("drive unlock d --hash sedutil-", 5, &["sedutil-sha512"]),
+    ] {
+        let (mut found, mut all) = (complete(words, at), all.to_vec());
+        found.sort();
+        all.sort_unstable();
+        assert_eq!(found, all, "{words}");
+    }
     assert!(complete("open --read", 2).contains(&"--read-only".to_owned()));
     // What only Keyway itself calls is offered to nobody.
     assert!(complete("serve", 1).iter().all(|verb| verb == "serve"), "{:?}", complete("serve", 1));
