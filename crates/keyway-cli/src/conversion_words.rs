@@ -12,7 +12,6 @@ use keyway::conversion::{
     FreeSpace, HeaderSpace, percentage,
 };
 use keyway::shown::{for_shell, shown};
-use keyway::spelled::options;
 use keyway::told::facts;
 use keyway::{Error, KeySearch, Note, Stage};
 use keyway_attach::path_text::value as in_json;
@@ -160,7 +159,7 @@ fn words(outcome: &ConversionOutcome, of: &ConversionRequest) -> String {
     let facts = json!({
         "kind": outcome.conversion,
         "next": next,
-        "needs": if outcome.format == "veracrypt" { options(of.new_or_own(), "") } else { String::new() },
+        "needs": outcome.needs(of),
         "format": outcome.format,
         "is": name_of(outcome.format),
         "new": outcome.new_format,

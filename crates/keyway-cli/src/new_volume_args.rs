@@ -1,7 +1,8 @@
 //! What shall open a new BitLocker volume: its options, and what its keeper is told.
 
 use keyway::create::{Created, CreatedDetails, ProtectorOptions};
-use keyway::shown::{for_shell, shown};
+use keyway::shown::shown;
+use keyway::spelled::bitlocker_options;
 use keyway::unlock::Family;
 use std::path::{Path, PathBuf};
 
@@ -43,11 +44,7 @@ impl BitLockerArgs {
     /// What is typed to open it, where it has no password.
     pub(crate) fn needed_key(&self, made: &Created) -> String {
         let CreatedDetails::BitLocker { startup_key, .. } = &made.details else { return String::new() };
-        match startup_key {
-            _ if !self.no_password => String::new(),
-            Some(file) => format!(" --startup-key {}", for_shell(file)),
-            None => " --recovery-password".to_owned(),
-        }
+        bitlocker_options(!self.no_password, startup_key.as_deref())
     }
 }
 

@@ -358,7 +358,7 @@ fn what_can_not_be_is_refused_before_anything_changes() {
             2,
             "usage",
             "give the volume's password or keyfiles",
-            format!("{TO_BITLOCKER} --recovery-password 0"),
+            format!("{TO_BITLOCKER} --recovery-password {}", ["000011"; 8].join("-")),
         ),
         (3, "wrong-secret", "check the password, --keyfile and --pim", TO_BITLOCKER.replace("@pw ", "@pw2 ")),
         (2, "usage", "a BitLocker volume needs at least 67108864", small),
@@ -390,6 +390,34 @@ fn what_can_not_be_is_refused_before_anything_changes() {
     for name in ["d", "small", "b"] {
         assert!(!cli.path(&format!("{name}.keyway-journal")).exists(), "{name}");
     }
+}
+
+#[test]
+fn what_opens_the_new_volume_is_told_as_it_is_typed() {
+    let cli = new();
+    if require_tool("mkfs.fat").is_none() {
+        return;
+    }
+    std::fs::write(cli.path("kf"), "a keyfile").expect("written");
+    std::fs::create_dir(cli.path("keys")).expect("made");
+    cli.ends(0, &format!("create @d --size 80M --quick --filesystem fat --keyfile @kf {VERACRYPT}"));
+    let next = |words: &str| {
+        let said = String::from_utf8_lossy(&cli.ends(0, words).stdout).into_owned();
+        let next =
+            said.lines().find_map(|line| line.split_once(" keyway open ")).expect("it says").1.to_owned();
+        next.strip_prefix(&cli.path("d").display().to_string()).expect("the volume").trim().to_owned()
+    };
+    let to = "--format bitlocker --no-password --startup-key-out @keys";
+    let key = next(&format!("encrypt @d --reencrypt {to} --keyfile @kf {VERACRYPT} --yes"));
+    assert!(key.starts_with("--startup-key ") && key.ends_with(".BEK"), "{key}");
+    cli.ends(0, &format!("cat @d --length 1 {key}"));
+    let to = "--format veracrypt --new-password-file @pw --new-pim 1 --new-keyfile @kf";
+    let secret = next(&format!("encrypt @d --reencrypt --grow {to} {key} --yes"));
+    assert_eq!(secret, format!("--pim 1 --keyfile {}", cli.path("kf").display()));
+    cli.ends(0, &format!("cat @d --length 1 --password-file @pw {secret}"));
+    // A password is asked for: nothing stands for it.
+    let to = "--format bitlocker --new-password-file @pw2";
+    assert_eq!(next(&format!("encrypt @d --reencrypt {to} --keyfile @kf {VERACRYPT} --yes")), "");
 }
 
 /// A loop device; detached when dropped.

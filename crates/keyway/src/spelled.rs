@@ -10,6 +10,7 @@ use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Parses a size in bytes, and says what one looks like.
 ///
@@ -80,6 +81,15 @@ pub fn options(secret: &PasswordSource, prefix: &str) -> String {
     let pim = secret.pim.map(|pim| format!(" --{prefix}pim {pim}"));
     let files = secret.keyfiles.iter().map(|file| format!(" --{prefix}keyfile {}", for_shell(file)));
     pim.into_iter().chain(files).collect()
+}
+
+/// What is typed to open a BitLocker volume, where no password does.
+pub fn bitlocker_options(has_password: bool, startup_key: Option<&Path>) -> String {
+    match startup_key {
+        _ if has_password => String::new(),
+        Some(file) => format!(" --startup-key {}", for_shell(file)),
+        None => " --recovery-password".to_owned(),
+    }
 }
 
 /// An address for NBD clients.

@@ -1,6 +1,8 @@
 //! What came of a conversion.
 
+use super::request::{ConversionRequest, Goal};
 use crate::create::{KeyFiles, protector_id};
+use crate::spelled::{bitlocker_options, options};
 use keyway_attach::path_text;
 use keyway_convert::{ConversionKind, FreeSpace};
 use keyway_volume::bitlocker::{Block, Guid, NewProtectors, Protection, RecoveryPassword};
@@ -39,6 +41,24 @@ pub struct ConversionOutcome {
     /// The volume was in use meanwhile, and whoever used it was told.
     #[serde(skip)]
     pub was_in_use: bool,
+}
+
+impl ConversionOutcome {
+    /// What is typed beside a password to open the volume that came of this request.
+    pub fn needs(&self, of: &ConversionRequest) -> String {
+        if self.format == "veracrypt" {
+            return options(of.new_or_own(), "");
+        }
+        let named = &of.sources;
+        match (&self.made.keys, &of.goal) {
+            (Some(keys), Goal::Encrypt(new) | Goal::Reencrypt(new)) => {
+                bitlocker_options(new.protectors.password, keys.startup_key.as_deref())
+            }
+            // It opens by what it was opened with.
+            _ if named.tpm.is_some() => " --tpm".to_owned(),
+            _ => bitlocker_options(!named.names_bitlocker(), named.startup_key.as_deref()),
+        }
+    }
 }
 
 /// How a conversion ended.
