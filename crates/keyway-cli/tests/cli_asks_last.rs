@@ -169,6 +169,29 @@ const WRONG: &[(&str, &str)] = &[
     ("drive erase @small", "no drive"),
     ("drive revert @small", "no drive"),
     ("drive user enable @small user1", "no drive"),
+    ("drive revert @d --psid 123", "32 characters, this one has 3"),
+    ("drive revert @d --psid @small", "this one has 4"),
+    ("drive setup @d --admin-password-file @missing", "missing"),
+    ("drive setup @d --admin-password-file @pw --password-file @missing", "missing"),
+    ("drive revert @o --password-file @missing", "missing"),
+    ("drive revert @o --keep-data --password-file @missing", "missing"),
+    // Passwords in files, where something is lost.
+    ("create @v --size 1M --force --password-file @missing", "missing"),
+    ("create @v --hidden 1M --hidden-password-file @missing", "missing"),
+    ("erase @v --password-file @missing", "missing"),
+    ("encrypt @v --reencrypt --password-file @missing", "missing"),
+    ("encrypt @v --reencrypt --new-password-file @missing", "missing"),
+    ("encrypt @b --reencrypt --password-file @missing", "missing"),
+    ("encrypt @b --reencrypt --recovery-password 123456", "recovery password"),
+    ("decrypt @v --password-file @missing", "missing"),
+    ("decrypt @b --password-file @missing", "missing"),
+    ("decrypt @b --recovery-password 123456", "recovery password"),
+    ("decrypt @b --startup-key @missing", "missing"),
+    ("resize @v --size 11M --password-file @missing", "missing"),
+    ("resize @b --size 65M --recovery-password 123456", "recovery password"),
+    ("header restore @v --password-file @missing", "missing"),
+    ("protector suspend @b --password-file @missing", "missing"),
+    ("protector suspend @b --recovery-password 123456", "recovery password"),
 ];
 
 #[test]
@@ -186,6 +209,9 @@ fn nobody_is_asked_for_what_can_not_be_used() {
     let quick = "--quick --filesystem none --password-file @pw";
     cli.ends(0, &format!("create @v --size 12M --pim 1 {quick}"));
     cli.ends(0, &format!("create @b --size 64M --format bitlocker --no-recovery-password {quick}"));
+    cli.ends(0, "drive emulate @d --size 64M");
+    fs::copy(cli.path("d"), cli.path("o")).expect("a drive, and one that has an owner");
+    cli.ends(0, "drive setup @o --password-file @pw --admin-password-file @pw");
     fs::copy(cli.path("v"), cli.path("w")).expect("a volume, and somebody's journal beside it");
     fs::write(cli.path("w.keyway-journal"), b"").expect("written");
     let files = ["v", "b"].map(|name| fs::read(cli.path(name)).expect("made"));

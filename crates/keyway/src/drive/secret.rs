@@ -86,14 +86,34 @@ impl<'a> DriveSecrets<'a> {
         Ok(self.hash.derive(password, &drive.identity().serial_field).map_err(DriveError::from)?)
     }
 
+    /// Looks whether what was named is there, and can be what it is named as: before anybody is asked anything.
+    ///
+    /// # Errors
+    /// It isn't, or can't be.
+    pub fn check(&self) -> Result<(), Error> {
+        self.own.check()?;
+        self.new.check()?;
+        match &self.psid {
+            // That gives what it has once.
+            Some(psid) if psid.0 != "-" => psid.read().map(drop),
+            _ => Ok(()),
+        }
+    }
+
     /// The label's secret.
     pub(super) fn psid(&self, drive: &Drive) -> Result<SecretBytes, Error> {
-        let Some(PsidSource(given)) = &self.psid else {
-            let subject = Subject::Volume(drive.path.clone());
-            let asked = self.ask.answer(&Question { wanted: Wanted::Psid, subject: &subject })?;
-            return bare(&asked.ok_or(DriveError::NoPsid)?);
-        };
-        let file = match given {
+        if let Some(psid) = &self.psid {
+            return psid.read();
+        }
+        let subject = Subject::Volume(drive.path.clone());
+        let asked = self.ask.answer(&Question { wanted: Wanted::Psid, subject: &subject })?;
+        bare(&asked.ok_or(DriveError::NoPsid)?)
+    }
+}
+
+impl PsidSource {
+    fn read(&self) -> Result<SecretBytes, Error> {
+        let file = match &self.0 {
             dash if dash == OsStr::new("-") => PathBuf::from("/proc/self/fd/0"),
             path if Path::new(path).is_file() => PathBuf::from(path),
             text => return bare(text.as_bytes()),
@@ -122,7 +142,7 @@ fn bare(text: &[u8]) -> Result<SecretBytes, Error> {
         }
     }
     bare.truncate(len);
-    if (1..=PIN_MAX).contains(&len) { Ok(bare) } else { Err(DriveError::PsidLength(len).into()) }
+    if len == PIN_MAX { Ok(bare) } else { Err(DriveError::PsidLength(len).into()) }
 }
 
 #[cfg(test)]
@@ -131,8 +151,9 @@ mod tests {
 
     #[test]
     fn a_psid_is_read_in_groups_and_has_a_length() {
-        assert_eq!(&bare(b"ABCD EFGH-1234").expect("short")[..], b"ABCDEFGH1234");
-        for wrong in [&[b'x'; 33][..], b" "] {
+        let label = bare(b"ABCD EFGH-1234 ABCD EFGH-1234 ABCDEFGH\n").expect("a label");
+        assert_eq!(&label[..], b"ABCDEFGH1234ABCDEFGH1234ABCDEFGH");
+        for wrong in [&[b'x'; 33][..], &[b'x'; 31], b"123", b" "] {
             assert!(matches!(bare(wrong), Err(Error::Drive(DriveError::PsidLength(_)))));
         }
     }

@@ -84,6 +84,7 @@ pub fn restore<'a>(
         return Err(Misuse::NoBackupFile.into());
     }
     volume.must_be_free(Access::ReadWrite)?;
+    volume.sources.check()?;
     file.map_or(Ok(()), medium::must_exist)?;
     let from = match (format, file) {
         (Family::BitLocker, Some(file)) => Origin::BitLocker(Box::new(HeaderBackup::read(file)?)),

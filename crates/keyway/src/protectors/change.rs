@@ -197,6 +197,7 @@ pub fn change<'a>(
     request: ProtectorRequest,
 ) -> Result<ProtectorPlan<'a>, Error> {
     let format = volume.family()?;
+    volume.sources.check()?;
     let mut plan = ProtectorPlan {
         volume: volume.path.clone(),
         format,

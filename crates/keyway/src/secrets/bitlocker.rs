@@ -37,6 +37,16 @@ impl Sources {
         Ok(named)
     }
 
+    /// Whether the recovery password can be one, where it was named.
+    pub(super) fn check_recovery_password(&self) -> Result<(), Error> {
+        let Some(given) = self.recovery_password.as_deref().filter(|given| *given != "-") else {
+            return Ok(());
+        };
+        // A pipe gives what it has once.
+        let path = Path::new(given);
+        if path.exists() && !path.is_file() { Ok(()) } else { recovery_password(given).map(drop) }
+    }
+
     /// The password and the recovery password, where they were named.
     fn named_secrets(&self, path: &Path, asked: &dyn Secrets) -> Result<Vec<Secret>, Error> {
         if !self.password.keyfiles.is_empty() || self.password.pim.is_some() {

@@ -56,6 +56,18 @@ impl Sources {
         Self { tries_variants, ..self }
     }
 
+    /// Looks whether what was named is there, and can be what it is named as: before anybody is asked anything.
+    ///
+    /// # Errors
+    /// It isn't, or can't be.
+    pub fn check(&self) -> Result<(), Error> {
+        self.password.check()?;
+        if let Some(key) = &self.startup_key {
+            key.metadata().map_err(|e| Error::system("open", key, e))?;
+        }
+        self.check_recovery_password()
+    }
+
     /// Whether anything was named.
     pub fn is_given(&self) -> bool {
         self.password.is_given() || self.names_bitlocker()

@@ -88,6 +88,7 @@ impl Wanted<'_> {
     fn done(self, out: Output) -> Result<Option<DriveOutcome>, Failure> {
         let mut drive = Drive::open(self.device)?;
         let plan = drive.plan(self.change, self.by)?;
+        self.secrets.check()?;
         for note in &plan.notes {
             out.warn(&match note {
                 DriveNote::Keeps(contents) => format!("on it is {contents}; that stays as it is"),

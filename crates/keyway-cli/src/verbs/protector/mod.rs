@@ -33,6 +33,7 @@ fn change(args: &TargetArgs, request: ProtectorRequest, out: Output) -> Result<(
     // Before anyone types a password.
     if matches!(request, ProtectorRequest::Suspend) && !args.dry.dry_run {
         protectors::only_bitlocker(&volume)?;
+        volume.sources.check()?;
         out.confirm(&said("protector suspends", &json!({"path": in_json(&volume.path)})))?;
     }
     let plan = protectors::change(&volume, request)?;
