@@ -50,6 +50,11 @@ const CLAIMS: &[(&str, &str)] = &[
     ("`put VOLUME FILE TO` into", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     ("With more words the last one", "several_files_and_folders_are_put_and_patterns_bring_them_back"),
     (
+        "A `TO` that ends in `/`",
+        "several_files_and_folders_are_put_and_patterns_bring_them_back \
+         what_can_not_be_put_into_other_file_systems_leaves_nothing_behind",
+    ),
+    (
         "Folders come with all that is in them",
         "several_files_and_folders_are_put_and_patterns_bring_them_back",
     ),
@@ -158,6 +163,7 @@ const CLAIMS: &[(&str, &str)] = &[
         "a_log_tells_what_was_done_and_no_secret every_verb_is_in_the_log_and_no_secret_is",
     ),
     ("Serving processes write there", "a_log_tells_what_was_done_and_no_secret"),
+    ("What of an open volume could not", "what_could_not_be_read_is_logged_by_its_place_and_length"),
     (
         "A new file is its owner's alone",
         "a_log_is_its_owners_and_is_appended_to a_log_tells_what_was_done_and_no_secret",

@@ -107,6 +107,11 @@ fn patterns_bring_them_back(filesystem: &str) {
         &words,
     );
     cli.fails(1, "exists", "--force", &format!("put @volume @c.txt @photos / {OPEN}"));
+    // What ends in a slash, and what --to names, is a folder.
+    for to in ["/nosuch/", "nosuch/.", "/z.jpg/"] {
+        cli.fails(1, "not-found", "without the / at its end", &format!("put @volume @c.txt {to} {OPEN}"));
+    }
+    cli.fails(1, "not-suitable", "/nosuch is none", &format!("put @volume @c.txt --to /nosuch {OPEN}"));
     let listed = cli.json(0, &format!("ls @volume -r {OPEN}"));
     let names: Vec<_> =
         listed["entries"].as_array().unwrap().iter().map(|e| e["path"].as_str().unwrap()).collect();
@@ -139,6 +144,14 @@ fn patterns_bring_them_back(filesystem: &str) {
     cli.fails(1, "not-found", "keyway ls", &format!("get @volume *.png @none {OPEN}"));
     assert!(!cli.path("none").exists(), "nothing is made for nothing");
     cli.fails(2, "usage", "bracket", &format!("get @volume [a @none {OPEN}"));
+    // What ends in a slash becomes no file; what is a folder gets that name.
+    for to in ["@nosuch/", "@nosuch/."] {
+        cli.fails(1, "not-found", "without the / at its end", &format!("get @volume /z.jpg {to} {OPEN}"));
+    }
+    cli.fails(1, "exists", "c.txt", &format!("get @volume /z.jpg @c.txt/ {OPEN}"));
+    assert!(!cli.path("nosuch").exists());
+    cli.ends(0, &format!("get @volume /photos/2024 @year/ {OPEN}"));
+    assert!(cli.path("year/may/e.jpg").exists());
     // What is here already stays, is told, and the rest is copied.
     fs::remove_file(cli.path("out/a.jpg")).unwrap();
     let some = cli.json(1, &format!("get @volume *.jpg @out {OPEN}"));
@@ -226,6 +239,35 @@ fn what_is_open_is_neither_read_nor_changed_beside_it() {
 }
 
 /// The outer volume's file system does not know of the hidden one.
+#[test]
+fn a_root_folder_that_can_not_grow_is_full_before_anything_is_written() {
+    let Some(fsck) = require_tool("fsck.fat") else { return };
+    let cli = Cli::new();
+    fat(&cli);
+    fs::create_dir(cli.path("all")).unwrap();
+    // Four entries each, of the 512 that are there.
+    let names: Vec<String> = (100..240).map(|n| format!("all/a name of thirty letters {n}")).collect();
+    for name in &names {
+        fs::write(cli.path(name), name).unwrap();
+    }
+    let put = |files: &[String], to: &str| {
+        let files = files.iter().map(|name| cli.path(name).into_os_string());
+        let words = cli.words(&format!("put @volume --to {to} --json {OPEN}"));
+        cli.command(words.into_iter().map(Into::into).chain(files)).output().unwrap()
+    };
+    let full = put(&names, "/");
+    let said: serde_json::Value = serde_json::from_slice(&full.stdout).unwrap();
+    assert_eq!((full.status.code(), said["error"]["kind"].as_str()), (Some(1), Some("no-space")), "{said}");
+    assert!(said["error"]["hint"].as_str().unwrap().contains("--to FOLDER"), "{said}");
+    assert_eq!(cli.json(0, &format!("ls @volume {OPEN}"))["entries"].as_array().map(Vec::len), Some(0));
+    // In a folder there is room for all, and in the root for fewer.
+    cli.ends(0, &format!("put @volume @all {OPEN}"));
+    assert!(put(&names[..100], "/").status.success());
+    assert!(put(&names, "/all").status.code() == Some(1), "they exist");
+    fs::write(cli.path("plain"), cli.ends(0, &format!("cat @volume {OPEN}")).stdout).unwrap();
+    checked(Command::new(fsck).arg("-n").arg(cli.path("plain")));
+}
+
 #[test]
 fn put_does_not_touch_a_protected_hidden_volume() {
     for filesystem in written() {

@@ -203,6 +203,8 @@ fn what_can_not_be_put_into_other_file_systems_leaves_nothing_behind() {
     }
     cli.fails(1, "exists", "out", &format!("put @volume @file /out --force {WITH}"));
     cli.fails(1, "not-found", "nowhere", &format!("put @volume @file /nowhere/file {WITH}"));
+    cli.fails(1, "not-found", "without the / at its end", &format!("put @volume @file /nowhere/ {WITH}"));
+    cli.fails(1, "not-suitable", "/nowhere is none", &format!("put @volume @file --to /nowhere {WITH}"));
     // Bytes that are no text are a name like any other.
     let odd = cli.path("").join(OsStr::from_bytes(b"od\xffd: 'name'?"));
     fs::write(&odd, "odd").expect("room");
@@ -213,6 +215,14 @@ fn what_can_not_be_put_into_other_file_systems_leaves_nothing_behind() {
     large.set_len(40 << 20).expect("room");
     let words = format!("put @volume @pw @large / {WITH}");
     cli.fails(1, "no-space", "there is room for", &words);
+    // What there is said to be room for, there is: the kernel keeps a part of what is free.
+    let refused = cli.json(1, &words);
+    let said = refused["error"]["message"].as_str().expect("words");
+    let room = said.split(' ').find_map(|word| word.parse::<u64>().ok()).expect("how much");
+    large.set_len(room - room / 64).expect("room");
+    cli.ends(0, &format!("put @volume @large /as-much {WITH}"));
+    large.set_len(1).expect("shorter");
+    cli.ends(0, &format!("put @volume @large /as-much --force {WITH}"));
     nothing_is_left(&cli);
     let listed = cli.json(0, &format!("ls @volume / --recursive {WITH}"));
     let names: Vec<_> =
@@ -332,10 +342,10 @@ fn a_file_system_that_was_not_left_in_order_is_mended_by_its_mount_or_refused() 
     }
 }
 
-/// Where the file system is mounted that a `put` has begun to write the large file into.
-fn begun(cli: &Cli) -> Option<PathBuf> {
+/// Where the file system is mounted that a `put` has begun to write that file into.
+fn begun(cli: &Cli, name: &str) -> Option<PathBuf> {
     let sessions = fs::read_dir(sessions(cli)).ok()?.flatten();
-    sessions.map(|entry| entry.path().join("inside")).find(|at| at.join("large").exists())
+    sessions.map(|entry| entry.path().join("inside")).find(|at| at.join(name).exists())
 }
 
 #[test]
@@ -353,7 +363,7 @@ fn ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed() {
     let start = |words: &str| {
         let words = cli.words(&format!("put @volume {words} {WITH}"));
         let child = cli.command(words).stderr(Stdio::piped()).spawn().expect("it starts");
-        wait_until("it writes", || begun(&cli).is_some());
+        wait_until("it writes", || begun(&cli, "large").is_some());
         child
     };
     let child = start("@before @large /");
@@ -372,10 +382,28 @@ fn ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed() {
     let status = cli.json(0, "status");
     let open = &status["volumes"][0];
     assert_eq!(open["volume"].as_str(), cli.path("volume").to_str(), "{status}");
-    assert_eq!(open["mountpoint"].as_str().map(PathBuf::from), begun(&cli), "{status}");
+    assert_eq!(open["mountpoint"].as_str().map(PathBuf::from), begun(&cli, "large"), "{status}");
     cli.fails(6, "already-open", "keyway close", &format!("put @volume @before /again {WITH}"));
     cli.ends(0, "close @volume");
     nothing_is_left(&cli);
+    // It gets full meanwhile: what was begun goes, and what was put before stays, as is told.
+    cli.ends(0, &format!("put @volume @before /large --force {WITH}"));
+    fs::hard_link(cli.path("large"), cli.path("filled")).expect("one folder");
+    let words = cli.words(&format!("put @volume @before @filled / --force {WITH}"));
+    let child = cli.command(words).stderr(Stdio::piped()).spawn().expect("it starts");
+    wait_until("it writes", || begun(&cli, "filled").is_some());
+    let others = begun(&cli, "filled").expect("mounted").join("others");
+    // As much as there is, where that is less by now.
+    Command::new("fallocate").args(["-l", "450M"]).arg(&others).output().expect("util-linux");
+    let done = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    for part in ["there is no room any more for /filled", "what was put before it stays"] {
+        assert!(said.contains(part), "{said}");
+    }
+    nothing_is_left(&cli);
+    let names = String::from_utf8_lossy(&cli.ends(0, &format!("ls @volume {WITH}")).stdout).into_owned();
+    assert!(names.contains("before") && names.contains("others") && !names.contains("filled"), "{names}");
     in_order(&cli, "ext4");
 }
 
@@ -392,8 +420,15 @@ fn a_hidden_volume_in_an_ext4_is_kept_whole() {
     cli.ends(0, &format!("create @volume --hidden 30M --filesystem none --quick --yes {hidden} {WITH}"));
     let inner = |cli: &Cli| cli.ends(0, "cat @volume --password-file @hidden --pim 1 --hash sha512").stdout;
     let before = inner(&cli);
-    fs::write(cli.path("large"), Rng::new(3).bytes(50 << 20)).expect("room");
     let protect = "--protect-hidden --protect-password-file @hidden --protect-pim 1";
+    // What has room in front of it is there.
+    fs::write(cli.path("small"), Rng::new(4).bytes(3 << 20)).expect("room");
+    cli.ends(0, &format!("put @volume @small {protect} {WITH}"));
+    assert!(cli.ends(0, &format!("get @volume /small - {WITH}")).stdout == Rng::new(4).bytes(3 << 20));
+    assert!(inner(&cli) == before, "it was not touched");
+    nothing_is_left(&cli);
+    in_order(&cli, "ext4");
+    fs::write(cli.path("large"), Rng::new(3).bytes(44 << 20)).expect("room");
     cli.fails(1, "hidden-volume", "hidden", &format!("put @volume @large {protect} {WITH}"));
     assert!(inner(&cli) == before, "not one byte of it was written");
     nothing_is_left(&cli);

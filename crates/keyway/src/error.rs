@@ -126,6 +126,9 @@ pub enum Error {
         #[source]
         error: Box<Self>,
     },
+    /// What the secret should have opened is nothing that other spellings of it could be tried on.
+    #[error(transparent)]
+    NotToBeTried(Box<Self>),
     /// A VeraCrypt or TrueCrypt volume.
     #[error(transparent)]
     VeraCrypt(#[from] VolumeError),
@@ -354,9 +357,12 @@ pub enum Misuse {
     /// Something to put into a volume that is no file.
     #[error("{} is not a file", .0.display())]
     PutNotAFile(PathBuf),
-    /// Several files, and what they are to go to is no folder in the volume.
-    #[error("several files go into a folder of the volume, and {} is none", .0.display())]
+    /// What is to go into a folder of the volume, and that is none.
+    #[error("these go into a folder of the volume, and {} is none", .0.display())]
     PutIntoFolder(PathBuf),
+    /// A file, and where it goes is written as a folder, which isn't there.
+    #[error("there is no folder {}", .0.display())]
+    NoSuchFolder(PathBuf),
     /// More than is put into a volume at once, or folders without end.
     #[error("{} leads too deep, or has more than a million files", .0.display())]
     TooMuchToPut(PathBuf),
@@ -390,7 +396,7 @@ explain! { Error, through Misuse | Disk | Store | Device | Layout | Cipher | Res
     Self::TakenBack { error, left } => { error.explain().advise(left.clone()) },
     Self::FileSystemInFront(_) => [HasAFilesystem State, ReadRemains],
     Self::DamagedAgain => [Medium, CopyToAnotherDrive],
-    Self::NoVariant { error, .. } => {
+    Self::NoVariant { error, .. } | Self::NotToBeTried(error) => {
         let mut meaning = error.explain();
         meaning.advice.retain(|step| *step != Advice::TryKeyboardLayout);
         meaning
@@ -448,6 +454,7 @@ explain! { Misuse {
     Self::NoNewName(path) => [Usage Request, NameFolderOrNewFile; path],
     Self::PutNotAFile(path) => [Usage Request, OnlyFilesAndFolders; path],
     Self::PutIntoFolder(_) => [NotSuitable State, NameFolderInVolume],
+    Self::NoSuchFolder(_) => [NotFound State, LeaveSlashOut],
     Self::TooMuchToPut(path) => [Usage Request, PutFilesSingly; path],
 } }
 

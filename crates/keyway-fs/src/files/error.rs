@@ -86,6 +86,17 @@ pub enum FilesError {
         /// How many were to be made.
         wanted: u64,
     },
+    /// What no longer fits: room was there when it was looked for.
+    #[error("there is no room any more for {}", named(.0))]
+    Full(PathBuf),
+    /// The root folder of a small FAT, which can't grow, has no room for more names.
+    #[error("its root folder has room for {free} more entries, and those names take {wanted}")]
+    RootFull {
+        /// Entries that are free.
+        free: u64,
+        /// Entries that the names take.
+        wanted: u64,
+    },
     /// More than the volume can hold, or folders without end.
     #[error("the file system goes round in circles ({0})")]
     Endless(&'static str),
@@ -133,6 +144,8 @@ explain! { FilesError, through Store {
     Self::Exists(_) => [Exists State, OtherNameOrForce],
     Self::InTheWay(path) => [Exists State, ChooseAnotherName; path],
     Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],
+    Self::Full(_) => [NoSpace State, RemoveSomething, PutBeforeStays],
+    Self::RootFull { .. } => [NoSpace State, PutAsFolder],
 } }
 
 impl FilesError {

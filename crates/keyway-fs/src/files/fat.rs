@@ -2,9 +2,11 @@
 
 use super::entry::{Contents, Entry, EntryKind, Location, NewEntry, Reader, Sink};
 use super::error::FilesError;
+use super::volume::folded;
 use super::window::Window;
 use crate::calendar::{civil, parts};
 use fatfs::{Date, DateTime, FsOptions, ReadWriteSeek, Time};
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -147,12 +149,14 @@ pub(crate) fn put_folder(window: Window, parent: &[u8], name: &OsStr) -> Result<
     raw.watch_for(&DOT);
     change(window, parent, name, |fs, parent, name| {
         let made = folder(fs, parent).and_then(|folder| folder.create_dir(name)).map(drop);
-        made.and_then(|()| begin_folder(raw, parent.is_empty())).map_err(FilesError::from_io)
+        made.and_then(|()| begin_folder(raw, parent.is_empty())).map_err(|e| full(e, name))
     })
 }
 
 /// The name of a folder's first entry, which stands for itself.
 const DOT: [u8; 11] = *b".          ";
+/// What a removed entry begins with.
+const REMOVED: u8 = 0xe5;
 /// An entry's bytes, and where its cluster's number is in it.
 const ENTRY: usize = 32;
 const CLUSTER: [std::ops::Range<usize>; 2] = [20..22, 26..28];
@@ -212,12 +216,14 @@ pub(crate) fn must_be_name(name: &OsStr) -> Result<&str, FilesError> {
 
 /// Whether there is room for all of these, in a file system that may be written to.
 pub(crate) fn must_fit(window: Window, entries: &[NewEntry<'_>]) -> Result<(), FilesError> {
+    let raw = window.clone();
     let fs = opened(window)?;
     must_be_clean(&fs)?;
     let stats = fs.stats().map_err(FilesError::from_io)?;
     let cluster = u64::from(stats.cluster_size());
     let free = u64::from(stats.free_clusters()) * cluster;
     let mut wanted = 0u64;
+    must_fit_root(&fs, &raw, entries)?;
     for new in entries {
         // A folder has a cluster at least, with two entries for itself; one that is there may grow.
         let len = new.len.unwrap_or(cluster);
@@ -236,6 +242,71 @@ pub(crate) fn must_fit(window: Window, entries: &[NewEntry<'_>]) -> Result<(), F
     Ok(())
 }
 
+/// Whether the root has room for these names. That of FAT12 and FAT16 lies between the tables and the data, and can't grow
+/// (Microsoft's FAT specification, "Boot Sector and BPB").
+fn must_fit_root(
+    fs: &fatfs::FileSystem<Window>,
+    raw: &Window,
+    entries: &[NewEntry<'_>],
+) -> Result<(), FilesError> {
+    let mut boot = [0; 64];
+    raw.read_exact_at(&mut boot, 0).map_err(FilesError::from_io)?;
+    let number = |at, len: usize| {
+        let bytes = boot.iter().skip(at).take(len).rev();
+        bytes.fold(0u64, |n, byte| n << 8 | u64::from(*byte))
+    };
+    let count = number(17, 2);
+    if count == 0 {
+        return Ok(());
+    }
+    let start = (number(14, 2) + number(16, 1) * number(22, 2)) * number(11, 2);
+    let mut bytes = vec![0; count as usize * ENTRY];
+    raw.read_exact_at(&mut bytes, start).map_err(FilesError::from_io)?;
+    let firsts: Vec<u8> = bytes.chunks(ENTRY).filter_map(|entry| entry.first().copied()).collect();
+    let used = firsts.iter().position(|first| *first == 0).unwrap_or(firsts.len());
+    // The first run of removed ones that is long enough is taken, or else what follows the last entry.
+    let mut runs: Vec<u64> = Vec::new();
+    let mut within = false;
+    for first in firsts.iter().take(used) {
+        let removed = *first == REMOVED;
+        match runs.last_mut() {
+            Some(run) if removed && within => *run += 1,
+            _ if removed => runs.push(1),
+            _ => {}
+        }
+        within = removed;
+    }
+    // What is behind the last entry continues a run that ends there.
+    let behind = count - used as u64;
+    match runs.last_mut() {
+        Some(run) if within => *run += behind,
+        _ => runs.push(behind),
+    }
+    let free = runs.iter().sum();
+    let there: HashSet<String> = fs
+        .root_dir()
+        .iter()
+        .filter_map(Result::ok)
+        .map(|entry| folded(OsStr::new(&entry.file_name())))
+        .collect();
+    let mut wanted = 0;
+    let mut fits = true;
+    for new in entries {
+        // What has that name before leaves its entries, or is taken as it is.
+        let [name] = new.path else { continue };
+        if there.contains(&folded(name)) {
+            continue;
+        }
+        let takes = 1 + name.to_string_lossy().encode_utf16().count().div_ceil(13) as u64;
+        wanted += takes;
+        match runs.iter_mut().find(|run| **run >= takes) {
+            Some(run) => *run -= takes,
+            None => fits = false,
+        }
+    }
+    if fits { Ok(()) } else { Err(FilesError::RootFull { free, wanted }) }
+}
+
 /// What a long name may be (Microsoft's FAT specification, "Long File Name Directory Structure").
 fn is_name(name: &str) -> bool {
     let bad = |c: char| c.is_control() || matches!(c, '"' | '*' | '/' | ':' | '<' | '>' | '?' | '\\' | '|');
@@ -250,7 +321,7 @@ fn put_into(
     len: u64,
     modified: Option<i64>,
 ) -> Result<(), FilesError> {
-    let failed = FilesError::from_io;
+    let failed = |e| full(e, name);
     let folder = folder(fs, parent).map_err(failed)?;
     let old = folder.open_file(name).is_ok();
     let stats = fs.stats().map_err(failed)?;
@@ -267,7 +338,7 @@ fn put_into(
         io::ErrorKind::InvalidInput => FilesError::BadName(OsString::from(name)),
         _ => failed(e),
     })?;
-    let written = copy(&mut from, &mut file, len).and_then(|()| {
+    let written = copy(&mut from, &mut file, len, &failed).and_then(|()| {
         if let Some(time) = modified.and_then(date_time) {
             #[expect(deprecated, reason = "a time provider knows the time of now, not the file's")]
             file.set_modified(time);
@@ -282,15 +353,26 @@ fn put_into(
     written
 }
 
+/// What fatfs says where there is no room: that its count of free clusters was wrong, or the root can't grow.
+fn full(e: io::Error, name: &str) -> FilesError {
+    let is_full = e.kind() == io::ErrorKind::WriteZero || e.to_string() == "No space left on device";
+    if is_full { FilesError::Full(name.into()) } else { FilesError::from_io(e) }
+}
+
 /// Copies exactly `len` bytes.
-pub(super) fn copy(from: &mut impl Read, to: &mut impl Write, len: u64) -> Result<(), FilesError> {
+pub(super) fn copy(
+    from: &mut impl Read,
+    to: &mut impl Write,
+    len: u64,
+    failed: &dyn Fn(io::Error) -> FilesError,
+) -> Result<(), FilesError> {
     let host = |source| FilesError::Host { doing: "read", path: "the file to be put".into(), source };
     let (mut piece, mut left) = (vec![0; PIECE], len);
     while left > 0 {
         let n = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let part = piece.get_mut(..n).unwrap_or_default();
         from.read_exact(part).map_err(host)?;
-        to.write_all(part).map_err(FilesError::from_io)?;
+        to.write_all(part).map_err(failed)?;
         left -= n as u64;
     }
     Ok(())

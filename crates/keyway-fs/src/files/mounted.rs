@@ -31,6 +31,13 @@ const FOLDER: OFlags = OFlags::DIRECTORY
     .union(OFlags::CLOEXEC);
 const NEW: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Bytes that a name takes in a folder beside its letters, in any file system: NTFS has the most (its index entry with the
+/// attribute FILE_NAME).
+const NAMED: u64 = 96;
+/// Bytes of a file's record in an NTFS, as mkntfs and Windows make them.
+const NTFS_RECORD: u64 = 1024;
+/// Blocks that Linux keeps of an ext4 at most, where a fiftieth is more (`ext4_calculate_resv_clusters`).
+const EXT_KEPT: u64 = 4096;
 /// Permissions that are taken over.
 const PERMISSIONS: u32 = 0o777;
 
@@ -116,14 +123,22 @@ impl MountedFiles {
             }
             made.insert(key);
             count += 1;
-            // A folder has a block; a file's blocks may each be written down.
+            // A folder has a block; a file's blocks may each be written down, and its name is, in folders half of which
+            // is free where names were sorted in.
             let blocks = new.len.map_or(1, |len| len.div_ceil(unit));
-            let noted = if self.kind == FileSystemKind::Ext { blocks.saturating_mul(4) } else { 0 };
+            let named = 2 * (2 * name.len() as u64 + NAMED);
+            let noted = match self.kind {
+                FileSystemKind::Ext => blocks.saturating_mul(4).saturating_add(named),
+                FileSystemKind::Ntfs => named + NTFS_RECORD,
+                _ => named,
+            };
             wanted = wanted.saturating_add(blocks.saturating_mul(unit)).saturating_add(noted);
         }
         // What is kept for root is root's.
         let free = if rustix::process::geteuid().is_root() { about.f_bfree } else { about.f_bavail };
-        let free = free.saturating_mul(unit);
+        // The kernel keeps some of an ext4 for its own book-keeping, from root as well.
+        let kept = if self.kind == FileSystemKind::Ext { (about.f_blocks / 50).min(EXT_KEPT) } else { 0 };
+        let free = free.saturating_sub(kept).saturating_mul(unit);
         if wanted > free {
             return Err(FilesError::NoRoom { free, wanted });
         }
@@ -368,5 +383,9 @@ fn shown(path: &[OsString]) -> PathBuf {
 }
 
 fn host(doing: &'static str, path: &Path, e: Errno) -> FilesError {
-    FilesError::Host { doing, path: path.to_owned(), source: e.into() }
+    match e {
+        // Nothing of this machine is full.
+        Errno::NOSPC | Errno::DQUOT => FilesError::Full(path.to_owned()),
+        e => FilesError::Host { doing, path: path.to_owned(), source: e.into() },
+    }
 }

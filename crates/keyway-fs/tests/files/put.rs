@@ -146,9 +146,13 @@ fn what_stands_against_one_of_many_is_found_before_the_first() {
     assert!(matches!(check(&[("/b/c", Some(1))], false), Err(FilesError::NotFound(_))));
     let halves = [("/a", Some(25 << 20)), ("/b", Some(25 << 20))];
     assert!(matches!(check(&halves, false), Err(FilesError::NoRoom { .. })));
-    let many: Vec<_> = (0..50_000).map(|n| format!("/a name of thirty letters {n:05}")).collect();
-    let many: Vec<_> = many.iter().map(|name| (name.as_str(), Some(1))).collect();
-    assert!(matches!(check(&many, false), Err(FilesError::NoRoom { .. })), "a cluster each");
+    let many = |folder: &str, count| {
+        let names: Vec<_> = (0..count).map(|n| format!("{folder}/a name of thirty letters {n:05}")).collect();
+        check(&names.iter().map(|name| (name.as_str(), Some(1))).collect::<Vec<_>>(), false)
+    };
+    assert!(matches!(many("/folder", 50_000), Err(FilesError::NoRoom { .. })), "a cluster each");
+    assert!(matches!(many("", 200), Err(FilesError::RootFull { .. })), "four entries each");
+    many("/folder", 200).unwrap();
     let far = [("/a", Some(5u64 << 30))];
     assert!(matches!(check(&far, false), Err(FilesError::NoRoom { .. })));
 }
@@ -200,4 +204,27 @@ fn a_small_fat32_is_not_called_damaged() {
         }
         assert!(fs::read(file.path()).unwrap() == before, "{sector}: it was written to");
     }
+}
+
+#[test]
+fn a_count_of_free_clusters_that_is_wrong_ends_as_a_full_file_system() {
+    let Some(mkfs) = require_tool("mkfs.fat") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("image");
+    fs::File::create(&image).unwrap().set_len(40 << 20).unwrap();
+    assert!(Command::new(mkfs).args(["-F", "32", "-s", "1"]).arg(&image).output().unwrap().status.success());
+    put(&image, "/first", &noise(38 << 20, 1), false).unwrap();
+    // FSInfo is the second sector; its count says what nobody has counted (Microsoft's FAT specification, "FSInfo").
+    let mut bytes = fs::read(&image).unwrap();
+    bytes[512 + 488..512 + 492].copy_from_slice(&60_000u32.to_le_bytes());
+    fs::write(&image, bytes).unwrap();
+    let full = put(&image, "/second", &noise(5 << 20, 2), false).unwrap_err();
+    assert!(matches!(&full, FilesError::Full(name) if name == Path::new("second")), "{full:?}");
+    assert_eq!(full.explain().advice, [Advice::RemoveSomething, Advice::PutBeforeStays]);
+    let names: Vec<OsString> = {
+        let mut files = files(&image, "vfat");
+        let root = files.root();
+        files.entries(&root).unwrap().entries.into_iter().map(|entry| entry.name).collect()
+    };
+    assert_eq!(names, ["first"]);
 }

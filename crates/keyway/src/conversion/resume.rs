@@ -150,7 +150,8 @@ fn paused_kind(store: &FileStore) -> Result<ConversionKind, Error> {
 impl Job for Resumption {
     fn prepare(self: Box<Self>, with: &With<'_>) -> Result<Next, Error> {
         let Self { store, found, journal } = *self;
-        match found {
+        let is_half_converted = found.is_some();
+        let next = match found {
             Some(Found::VeraCrypt(found)) => resume_veracrypt(with, store, *found, journal?),
             Some(Found::CrossFormat(found)) => {
                 let journal = journal?.ok_or(ConvertError::NoJournal)?;
@@ -158,7 +159,9 @@ impl Job for Resumption {
             }
             Some(Found::BitLocker(found)) => resume_bitlocker(with, store, Some(&found), journal),
             None => resume_bitlocker(with, store, None, Ok(None)),
-        }
+        };
+        // No other verb opens what is half converted.
+        next.map_err(|e| if is_half_converted { Error::NotToBeTried(Box::new(e)) } else { e })
     }
 }
 

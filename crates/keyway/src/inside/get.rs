@@ -1,10 +1,10 @@
 //! Files out of a volume: to new ones here, or to somebody who takes their bytes.
 
-use super::{InsideVolume, NotDone, absolute, in_json};
+use super::{Asks, InsideVolume, NotDone, absolute, in_json};
 use crate::error::{Error, Misuse};
 use crate::key_file::must_have_folder;
 use crate::log_file;
-use keyway_fs::files::{FilesError, Pattern, Taken};
+use keyway_fs::files::{EntryKind, FilesError, Pattern, Taken};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -17,6 +17,8 @@ pub struct Destination {
     name: OsString,
     /// It is the name that the thing has in the volume.
     own: bool,
+    /// What it must not become, by how it was written.
+    asks: Asks,
 }
 
 impl Destination {
@@ -47,11 +49,11 @@ impl Destination {
     fn meant(to: &Path, own: Option<&OsStr>) -> Result<Self, Error> {
         if to.is_dir() {
             let name = own.ok_or(Misuse::NeedsNewFolder)?.to_owned();
-            return Ok(Self { folder: to.to_owned(), name, own: true });
+            return Ok(Self { folder: to.to_owned(), name, own: true, asks: Asks::Nothing });
         }
         let name = to.file_name().ok_or_else(|| Misuse::NoNewName(to.to_owned()))?.to_owned();
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self { folder: folder.to_owned(), name, own: false })
+        Ok(Self { folder: folder.to_owned(), name, own: false, asks: Asks::of(to.as_os_str()) })
     }
 
     /// The folder.
@@ -124,6 +126,9 @@ impl InsideVolume {
             Err(e) => return Err(about(e)),
         };
         let to = match (&found, to.own) {
+            (Ok(found), _) if found.kind == EntryKind::File && to.asks == Asks::NoFile => {
+                return Err(Misuse::NoSuchFolder(to.folder.join(&to.name).join("")).into());
+            }
             (Err(_), true) => to.folder.clone(),
             _ => to.folder.join(&to.name),
         };

@@ -8,7 +8,7 @@ mod trial;
 
 pub use get::{Copied, Destination};
 pub use list::{ListedFile, Listing};
-pub use put::{NewFiles, PutPlan, PutTarget};
+pub use put::{NewFiles, PutPlan, PutTarget, PutTo};
 
 use crate::error::{Error, about};
 use crate::locked::LockedVolume;
@@ -19,6 +19,7 @@ use keyway_fs::files::{Files, FilesError};
 use keyway_store::Caching;
 use serde::{Serialize, Serializer};
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,6 +59,25 @@ impl InsideVolume {
     fn about(&self) -> impl Fn(FilesError) -> Error + use<> {
         let volume = self.volume.clone();
         move |error| Error::from(error).at(&volume)
+    }
+}
+
+/// What a place must be, by how it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// Either a folder that is there, or a new name.
+    Nothing,
+    /// A folder that is there, or what will be one: it ends in a slash, as no file's name does.
+    NoFile,
+    /// A folder that is there.
+    Folder,
+}
+
+impl Asks {
+    /// What the words alone say.
+    fn of(place: &OsStr) -> Self {
+        let bytes = place.as_bytes();
+        if bytes.ends_with(b"/") || bytes.ends_with(b"/.") { Self::NoFile } else { Self::Nothing }
     }
 }
 

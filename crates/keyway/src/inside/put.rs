@@ -2,7 +2,7 @@
 
 use super::mounted::{Mounted, must_be_writable};
 use super::trial::Trial;
-use super::{NotDone, absolute, in_json};
+use super::{Asks, NotDone, absolute, in_json};
 use crate::error::{Error, Misuse, about};
 use crate::locked::LockedVolume;
 use crate::log_file;
@@ -163,23 +163,30 @@ impl NewFiles {
         Ok(())
     }
 
-    /// What a person means who names files and where they go to: `to`; or the last of several words; or the root. That is a path
-    /// as [`parse`] cuts it.
+    /// What a person means who names files and where they go to: the folder `to`; or the last of several words; or the root.
     ///
     /// # Errors
     /// As [`NewFiles::find`]; or it is no path.
-    pub fn named(words: &[PathBuf], to: Option<&OsStr>) -> Result<(Self, Vec<OsString>), Error> {
-        let (files, to) = match (to, words) {
-            (None, [files @ .., to]) if !files.is_empty() => (files, to.as_os_str()),
+    pub fn named(words: &[PathBuf], to: Option<&OsStr>) -> Result<(Self, PutTo), Error> {
+        let (files, place) = match (to, words) {
+            (None, [files @ .., place]) if !files.is_empty() => (files, place.as_os_str()),
             (to, files) => (files, to.unwrap_or(OsStr::new("/"))),
         };
-        Ok((Self::find(files)?, parse(to)?))
+        let asks = if to.is_some() { Asks::Folder } else { Asks::of(place) };
+        Ok((Self::find(files)?, PutTo { path: parse(place)?, asks }))
     }
 
     /// What was named, which a sandbox must leave to be read.
     pub fn sources(&self) -> &[PathBuf] {
         &self.named
     }
+}
+
+/// Where files go in a volume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PutTo {
+    path: Vec<OsString>,
+    asks: Asks,
 }
 
 /// Files that are to be put into a volume, or were. Nothing has been written before it is run.
@@ -252,10 +259,18 @@ impl PutTarget<'_> {
     /// # Errors
     /// The volume can't be read; there is no such folder; there is one of that name, no room, or a file system that is only
     /// read.
-    pub fn plan_put(&mut self, new: &NewFiles, to: &[OsString], replace: bool) -> Result<PutPlan, Error> {
+    pub fn plan_put(&mut self, new: &NewFiles, to: &PutTo, replace: bool) -> Result<PutPlan, Error> {
+        let PutTo { path: to, asks } = to;
         let is_folder = self.kind_of(to)? == Some(EntryKind::Folder);
-        if !is_folder && new.named.len() > 1 {
-            return Err(Misuse::PutIntoFolder(absolute(to)).into());
+        match asks {
+            _ if is_folder => {}
+            Asks::Folder => return Err(Misuse::PutIntoFolder(absolute(to)).into()),
+            _ if new.named.len() > 1 => return Err(Misuse::PutIntoFolder(absolute(to)).into()),
+            // A folder that gets this name is what the name says.
+            Asks::NoFile if new.found.first().is_some_and(|one| one.file.is_some()) => {
+                return Err(Misuse::NoSuchFolder(absolute(to).join("")).into());
+            }
+            Asks::NoFile | Asks::Nothing => {}
         }
         let mut places = Vec::new();
         for found in &new.found {

@@ -127,8 +127,13 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NoNewName("..".into()),
         Misuse::PutNotAFile("pipe".into()),
         Misuse::PutIntoFolder("/letter.pdf".into()),
+        Misuse::NoSuchFolder("/letters/".into()),
         Misuse::TooMuchToPut("folder".into()),
         TourError::Differ("what was written and what was read"),
+        Error::NotToBeTried(Box::new(at(Error::BitLocker(BitLockerError::WrongPassword(
+            Vec::new(),
+            Looks::default()
+        ))))),
         Error::CanOnlyBeRead(Box::new(Error::System { doing: "open", path: v(), source: io(13) })),
     ]
 }

@@ -307,7 +307,7 @@ impl Writer {
     fn write(&mut self, pieces: &[Piece], from: &mut impl Read, len: u64) -> Result<(), FilesError> {
         for (at, n) in Clusters::places((self.boot.heap, self.boot.cluster), pieces, len)? {
             self.window.seek(SeekFrom::Start(at)).map_err(FilesError::from_io)?;
-            copy(from, &mut self.window, n as u64)?;
+            copy(from, &mut self.window, n as u64, &FilesError::from_io)?;
         }
         Ok(())
     }
