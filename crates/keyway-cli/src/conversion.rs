@@ -8,10 +8,8 @@ use crate::output::{Output, bytes, pairs};
 use crate::session_words;
 use keyway::conversion::{self, ConversionRequest, Description, Details, Online};
 use keyway::session::{by_ourselves, mount_point};
-use keyway::shown::{for_shell, shown};
+use keyway::shown::shown;
 use keyway::spelled as size;
-use serde::Serialize;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// How a conversion is carried out.
@@ -83,19 +81,6 @@ impl JournalArgs {
     }
 }
 
-/// What is said of a conversion as a document, with what goes on with it.
-pub(crate) fn document(path: &Path, description: &impl Serialize) -> Value {
-    let mut document = json!(description);
-    if let Some(object) = document.as_object_mut() {
-        object.insert("resume_with".to_owned(), json!(resume_with(path)));
-    }
-    document
-}
-
-fn resume_with(path: &Path) -> String {
-    format!("keyway resume {}", for_shell(path))
-}
-
 /// A file or device that is half converted, for people: how far it is, and all that is said of it without a secret.
 pub(crate) fn words(path: &Path, found: &Description) -> String {
     let (conversion, done) = (found.conversion.name(), found.percentage_done);
@@ -112,7 +97,7 @@ pub(crate) fn words(path: &Path, found: &Description) -> String {
         // Nothing is known in the first moment.
         (Some(0), Some(_)) => {}
         (Some(speed), Some(left)) => rows.push(("  speed", format!("{}/s, {left} s left", bytes(speed)))),
-        _ => rows.push(("  what to do", format!("{}; nothing is lost", resume_with(path)))),
+        _ => rows.push(("  what to do", format!("{}; nothing is lost", found.resume_with))),
     }
     format!("{}\n{}", shown(path), pairs(&rows))
 }

@@ -9,7 +9,7 @@ use crate::session_words;
 use crate::words::said;
 use keyway::conversion::{
     Contents, ConversionLoss, ConversionOutcome, ConversionPlan, ConversionRequest, ConversionState,
-    FreeSpace, HeaderSpace, percentage,
+    FreeSpace, HeaderSpace, percentage, resume_with,
 };
 use keyway::shown::{for_shell, shown};
 use keyway::told::facts;
@@ -144,7 +144,8 @@ pub(crate) fn tell(outcome: &ConversionOutcome, of: &ConversionRequest, out: Out
                 format!("paused at {:.1} %; it can't be opened like this", percentage(done.0, done.1))
             }
         };
-        let resume = format!("go on with `keyway resume {}`", for_shell(&outcome.volume));
+        let more = options(&of.sources.password, "") + &options(&of.new, "new-");
+        let resume = format!("go on with `{}{more}`", resume_with(&outcome.volume, of.journal.as_deref()));
         let failure = Failure::new(Exit::Failed, format!("{path}: {how}"), resume).kind(Kind::Paused);
         return Err(failure.with(serde_json::json!(outcome)));
     }

@@ -96,6 +96,7 @@ pub(crate) fn one(path: &Path, status: &VolumeStatus) -> String {
     if let Some(description) = &status.description {
         rows.push(("  Description:", description.clone()));
     }
+    rows.extend(status.resume_with.iter().map(|with| ("  what to do", format!("{with}; nothing is lost"))));
     let theirs = |other: &OtherUser| format!("none of yours; {other} has it open (process {})", other.pid);
     rows.extend(status.other_user.iter().map(|other| ("  attention", theirs(other))));
     if let Some(open) = &status.session {

@@ -466,3 +466,48 @@ fn a_lost_first_sector_is_found_out_and_made_anew() {
     assert!(cli.ends(0, "cat @v --password-file @pw").stdout == whole);
     cli.ends(0, "header repair @v --password-file @pw");
 }
+
+/// A copy that was broken off is told as one, wherever it ends.
+#[test]
+fn a_volume_that_is_cut_short_is_told_as_such() {
+    let volume = Volume::new();
+    let cli = &volume.cli;
+    let cut = |mebibytes: u64| {
+        std::fs::copy(cli.path("v"), cli.path("cut")).expect("room");
+        let file = std::fs::File::options().write(true).open(cli.path("cut")).expect("opens");
+        file.set_len(mebibytes << 20).expect("cut");
+    };
+    cli.ends(0, "header backup @v @headers");
+    // Before the last copies of the metadata: nothing opens it.
+    let list = cli.json(0, "info @v");
+    let copies = list["metadata_copies"].as_array().expect("a list").iter();
+    let first = copies.filter_map(|copy| copy["offset"].as_u64()).min().expect("three copies") >> 20;
+    cut(first);
+    let short = "this is not the whole volume: its metadata reaches to byte";
+    for words in ["info @cut", "open @cut --password-file @pw", "header restore @cut @headers --yes"] {
+        cli.fails(4, "damaged", short, words);
+        cli.fails(4, "damaged", "copy it again in full", words);
+    }
+    cli.fails(4, "damaged", &format!("({first} of at least"), "info @cut");
+    // Behind them: it opens, and what is missing is told by whatever looks at it or fails for that.
+    cut(63);
+    std::fs::write(cli.path("letter"), "text").expect("room");
+    for words in ["header check @cut", "header check @cut --password-file @pw", "info @cut"] {
+        let said = cli.ends(0, words).stderr;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(said.contains("it was cut off"), "{words}: {said}");
+    }
+    let done = cli.run("put @cut @letter --password-file @pw");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(said.contains("it was cut off"), "{said}");
+    // Mounted, where somebody may.
+    std::fs::create_dir(cli.path("folder")).expect("room");
+    let done = cli.run("open @cut @folder --password-file @pw");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    if done.status.success() {
+        cli.ends(0, "close @cut");
+    }
+    if done.status.success() || said.contains("last sector") {
+        assert!(said.contains("it was cut off"), "{said}");
+    }
+}

@@ -84,8 +84,9 @@ const CLAIMS: &[(&str, &str)] = &[
          what_can_not_be_put_into_other_file_systems_leaves_nothing_behind",
     ),
     (
-        "Ctrl-C takes the unfinished one back;",
-        "ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed",
+        "Ctrl-C takes the unfinished one back,",
+        "ctrl_c_takes_back_what_was_begun_and_a_crash_leaves_what_can_be_closed \
+         a_copy_that_is_interrupted_leaves_no_part_of_a_file",
     ),
     (
         "One that is killed leaves it open:",
@@ -185,7 +186,11 @@ const CLAIMS: &[(&str, &str)] = &[
         "Without `--exit-code`, `status`",
         "what_is_not_there_is_1_and_a_folder_too what_is_not_open_can_be_closed_where_that_is_no_failure",
     ),
-    ("Ctrl-C at a question", "control_c_ends_a_question an_interrupted_create_leaves_nothing"),
+    (
+        "Ctrl-C at a question",
+        "control_c_ends_a_question an_interrupted_create_leaves_nothing \
+         a_copy_that_is_interrupted_leaves_no_part_of_a_file",
+    ),
     (
         "`interrupted`, `paused` or `stopped`.",
         "control_c_ends_a_question a_paused_volume_says_what_it_is_and_what_to_do",

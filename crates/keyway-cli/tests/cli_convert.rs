@@ -235,6 +235,33 @@ fn killing_it_at_any_moment_loses_nothing() {
     eprintln!("{kills} kills in {rounds} rounds");
 }
 
+/// What was encrypted has noise in its free space afterwards, and is no volume for that.
+#[test]
+fn what_was_decrypted_is_the_file_system_that_it_shows() {
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    for (mkfs, filesystem, format, pim) in [
+        ("mkfs.ntfs", "ntfs", "veracrypt", " --pim 1"),
+        ("mkfs.ntfs", "ntfs", "bitlocker", ""),
+        ("mkfs.fat", "fat", "veracrypt", " --pim 1"),
+    ] {
+        if require_tool(mkfs).is_none() {
+            continue;
+        }
+        let opens = format!("--password-file @pw{pim}");
+        let size = "--size 66M --force --yes --no-recovery-password";
+        let size = if format == "bitlocker" { size } else { "--size 66M --force --yes" };
+        cli.ends(0, &format!("create @d {size} --format {format} --filesystem {filesystem} {opens}"));
+        cli.ends(0, &format!("decrypt @d {opens} --yes"));
+        let name = if filesystem == "ntfs" { "an NTFS file system" } else { "a FAT file system" };
+        for words in ["info @d", "ls @d", "open @d", "cat @d"] {
+            cli.fails(4, "not-a-volume", name, &format!("{words} --password-file @pw"));
+        }
+        cli.fails(4, "not-a-volume", name, "info @d");
+        assert_eq!(cli.json(0, "status @d")["conversion_status"], "Fully Decrypted");
+    }
+}
+
 #[test]
 fn a_paused_volume_says_what_it_is_and_what_to_do() {
     let image = Image::new();
@@ -315,6 +342,50 @@ fn a_journal_that_is_out_of_reach_is_asked_for() {
     assert!(!cli.path("away/journal").exists());
     image.decrypted("d", SECRET, "plain");
     image.ext4_is_whole("plain");
+}
+
+/// What is printed at a pause is all that has to be typed to go on, but for the password.
+#[test]
+fn what_goes_on_with_a_paused_conversion_is_told_in_full() {
+    let image = Image::new();
+    let Some(()) = image.ext4("d") else { return };
+    let cli = &image.cli;
+    std::fs::create_dir(cli.path("away")).expect("made");
+    std::fs::write(cli.path("key"), "a keyfile").expect("written");
+    let secret = format!("{SECRET} --keyfile @key");
+    let words = cli.words(&format!("encrypt @d {secret} --yes --limit 1 --journal @away/journal"));
+    let child = cli.command(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let began = Instant::now();
+    let status = || serde_json::from_slice(&cli.run("status @d --json --journal @away/journal").stdout);
+    while status().map_or(true, |now: Value| now["done_bytes"].as_u64().is_none_or(|done| done < 4 << 20)) {
+        assert!(began.elapsed() < keyway_testkit::PATIENCE, "it does not get going");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let next = format!("keyway resume {} --journal {}", path(cli, "d"), path(cli, "away/journal"));
+    let paused = cli.json(0, "pause @d");
+    assert_eq!(paused["resume_with"], next, "{paused}");
+    let said = child.wait_with_output().expect("it ends").stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let in_full = format!("go on with `{next} --pim 1 --keyfile {}`", path(cli, "key"));
+    assert!(said.contains(&in_full), "{said}");
+    // Whoever leaves it out reads where it was.
+    cli.fails(
+        1,
+        "no-journal",
+        &format!("--journal {}, where it was", path(cli, "away/journal")),
+        "status @d",
+    );
+    let status = cli.json(0, "status @d --journal @away/journal");
+    assert_eq!(status["resume_with"], next, "{status}");
+    let done = cli.json(0, &format!("resume @d {secret} --journal @away/journal"));
+    // What was done before took none of this run's time.
+    let number = |name: &str| done[name].as_f64().expect("a number");
+    let most = (number("total_bytes") - (4 << 20) as f64) / number("seconds");
+    assert!(number("bytes_per_second") <= most + 1.0, "{done}");
+}
+
+fn path(cli: &Cli, name: &str) -> String {
+    cli.path(name).display().to_string()
 }
 
 #[test]

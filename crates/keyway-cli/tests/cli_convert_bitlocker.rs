@@ -213,6 +213,15 @@ fn a_paused_volume_is_used_and_goes_on() {
         assert_eq!(child.wait().expect("ends").code(), Some(1));
         let percent = paused["percentage_encrypted"].as_f64().expect("a number");
         assert!((1.0..100.0).contains(&percent), "{paused}");
+        // The metadata says the same as while it is converted, and nobody works on it.
+        let (status, next) = (cli.json(0, "status @d"), format!("keyway resume {}", cli.path("d").display()));
+        for document in [&paused, &status] {
+            assert_eq!(document["conversion_status"], format!("{word} Paused"), "{document}");
+            assert_eq!(document["resume_with"], next, "{document}");
+        }
+        let told = cli.ends(0, "status @d").stdout;
+        let told = String::from_utf8_lossy(&told).into_owned();
+        assert!(told.contains("what to do") && told.contains(&format!("{next}; nothing is lost")), "{told}");
         decrypted(&cli, "d", "plain");
         holds(&cli.path("plain"), &big);
         cli.fails(

@@ -5,9 +5,11 @@ mod cli_support;
 
 use cli_support::{Cli, PASSWORD, checked, has_fuse};
 use keyway_testkit::{require_root, require_tool, unpack_xz, volumes};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const OPEN: &str = "--password-file @pw --pim 1";
 
@@ -156,6 +158,93 @@ fn patterns_bring_them_back(filesystem: &str) {
     fs::remove_file(cli.path("out/a.jpg")).unwrap();
     let some = cli.json(1, &format!("get @volume *.jpg @out {OPEN}"));
     assert_eq!((some["files"].as_u64(), some["failed"].as_array().unwrap().len()), (Some(1), 2));
+}
+
+/// Has a verb interrupted later and later, until that meets its work: what it says then. `between` looks what is there after
+/// each time, and makes it as it was before.
+fn interrupted(cli: &Cli, words: &str, signal: Signal, between: impl Fn(Option<i32>)) -> String {
+    let mut wait = Duration::from_millis(50);
+    for _ in 0..300 {
+        let child = cli.command(cli.words(words)).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("it starts");
+        std::thread::sleep(wait);
+        kill_process(Pid::from_child(&child), signal).expect("ours");
+        let done = child.wait_with_output().expect("it ends");
+        between(done.status.code());
+        match done.status.code() {
+            Some(1) => return String::from_utf8_lossy(&done.stderr).into_owned(),
+            // It was through.
+            Some(0) => wait /= 2,
+            // It asked for the secret still.
+            _ => wait += Duration::from_millis(30),
+        }
+    }
+    panic!("{words} was never met at its work")
+}
+
+#[test]
+fn a_copy_that_is_interrupted_leaves_no_part_of_a_file() {
+    const LARGE: u64 = 160 << 20;
+    for filesystem in written() {
+        let cli = Cli::new();
+        cli.keyway.secret("pw", PASSWORD);
+        fs::create_dir(cli.path("tree")).unwrap();
+        fs::write(cli.path("tree/before"), "before").unwrap();
+        fs::File::create(cli.path("tree/large")).unwrap().set_len(LARGE).unwrap();
+        let opens = format!("{OPEN} --hash sha512");
+        let new = || {
+            let _ = fs::remove_file(cli.path("volume"));
+            cli.ends(0, &format!("create @volume --size 200M --quick --filesystem {filesystem} {opens}"));
+        };
+        new();
+        let names = || String::from_utf8(cli.ends(0, &format!("ls @volume -r {opens}")).stdout).unwrap();
+        let put = format!("put @volume @tree {opens}");
+        let said = interrupted(&cli, &put, Signal::INT, |code| {
+            let listed = names();
+            assert_eq!(listed.contains("large"), code == Some(0), "{filesystem}: {code:?} {listed}");
+            if code == Some(0) {
+                new();
+            }
+        });
+        let told =
+            |said: &str| said.contains("interrupted with") && said.contains("is missing, and whatever");
+        assert!(told(&said) && said.contains("each of them in full: /tree"), "{said}");
+        assert_eq!(names().contains("before"), said.contains("with 1 files"), "what was put before stays");
+        fs::write(cli.path("plain"), cli.ends(0, &format!("cat @volume {opens}")).stdout).unwrap();
+        if let Some(fsck) = require_tool(&format!("fsck.{filesystem}")) {
+            checked(Command::new(fsck).arg("-n").arg(cli.path("plain")));
+        }
+        fs::remove_file(cli.path("plain")).unwrap();
+        new();
+        cli.ends(0, &put);
+        for signal in [Signal::INT, Signal::TERM] {
+            let get = format!("get @volume /tree @got {opens}");
+            let said = interrupted(&cli, &get, signal, |code| {
+                let large = cli.path("got/large");
+                assert_eq!(large.exists(), code == Some(0), "{filesystem}: {code:?}");
+                if code != Some(1) {
+                    let _ = fs::remove_dir_all(cli.path("got"));
+                }
+            });
+            assert!(told(&said), "{said}");
+            let before = fs::read(cli.path("got/before")).ok();
+            assert_eq!(
+                before.is_some_and(|before| before == b"before"),
+                said.contains("with 1 files"),
+                "{said}"
+            );
+            fs::remove_dir_all(cli.path("got")).unwrap();
+        }
+        // One of its own, to whose name nothing stands afterwards.
+        let get = format!("get @volume /tree/large @got {opens}");
+        let said = interrupted(&cli, &get, Signal::INT, |code| {
+            assert_eq!(cli.path("got").exists(), code == Some(0), "{filesystem}: {code:?}");
+            let _ = fs::remove_file(cli.path("got"));
+        });
+        assert!(told(&said) && said.contains("got is missing"), "{said}");
+        cli.ends(0, &get);
+        assert_eq!(fs::metadata(cli.path("got")).unwrap().len(), LARGE);
+    }
 }
 
 #[test]

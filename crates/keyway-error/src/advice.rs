@@ -163,6 +163,7 @@ advice! {
     NameVolumeOrSearch = "name-volume-or-search": "The same, or look for what is left of a BitLocker volume.",
     CopyAgain { bytes: u64 } = "copy-again":
         "Copy it again in full; what is left can be read from a copy made as long as the volume was (bytes).",
+    CopyInFull = "copy-in-full": "Copy it again in full: what opens it lies in the part that is missing.",
     RestoreFromFileOrMakeOne = "restore-from-file-or-make-one": "From a backup file; the header in front makes one.",
     RestoreFromBackup = "restore-from-backup": "From the volume's own backup, or a file.",
     RestoreFromFile = "restore-from-file": "From a backup file.",

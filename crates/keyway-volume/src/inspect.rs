@@ -38,13 +38,24 @@ pub fn inspect(store: &dyn Store) -> Result<Inspection, VolumeError> {
             }
         }
     }
-    let not_a_volume = if possible_headers.is_empty() { Some(plainly_not(store)?) } else { None };
+    let not_a_volume = if possible_headers.is_empty() {
+        Some(plainly_not(store)?)
+    } else {
+        in_front(store, possible_headers.contains(&HeaderLocation::Primary)).map(NotAVolume::Known)
+    };
     Ok(Inspection {
         store_bytes: store.size(),
         sector_bytes: store.sector_bytes(),
         possible_headers,
         not_a_volume,
     })
+}
+
+/// The file system that lies in front of something in which other places look random: what was encrypted once has noise in its
+/// free space. A mark of a few bytes may be noise itself, and is believed there only with a size that the medium has.
+fn in_front(store: &dyn Store, noise_in_front: bool) -> Option<&'static str> {
+    let found = Superblock::read(store).ok().flatten()?;
+    (!noise_in_front || found.bytes.is_some()).then(|| file_system(found.kind))
 }
 
 /// Whether bytes could be a salt and cipher text.
@@ -124,6 +135,22 @@ mod tests {
         let mut luks = vec![0; 1 << 20];
         luks[..6].copy_from_slice(b"LUKS\xba\xbe");
         assert_eq!(reason(luks), Some(NotAVolume::Known("a LUKS header")));
+    }
+
+    #[test]
+    fn a_file_system_in_front_is_one_whatever_its_free_space_looks_like() {
+        let mut bytes = vec![0; 1 << 20];
+        getrandom::fill(&mut bytes).expect("random");
+        bytes[..512].fill(0);
+        bytes[3..11].copy_from_slice(b"NTFS    ");
+        bytes[11..13].copy_from_slice(&512u16.to_le_bytes());
+        bytes[40..48].copy_from_slice(&2047u64.to_le_bytes());
+        assert_eq!(reason(bytes.clone()), Some(NotAVolume::Known("an NTFS file system")));
+        // What is no larger than its mark says nothing in noise.
+        let mut noise = bytes;
+        getrandom::fill(&mut noise[..2048]).expect("random");
+        noise[0x400..0x404].copy_from_slice(&[0x10, 0x20, 0xf5, 0xf2]);
+        assert_eq!(reason(noise), None);
     }
 
     #[test]

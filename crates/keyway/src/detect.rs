@@ -2,6 +2,7 @@
 
 use crate::disk::{self, Disk, Part};
 use crate::error::{Error, about};
+use crate::locked::LockedVolume;
 use crate::medium;
 use crate::progress::Progress;
 use crate::searching::Searched;
@@ -13,6 +14,7 @@ use keyway_fs::Container;
 use keyway_store::{Caching, Store};
 pub use keyway_volume::Inspection;
 pub use keyway_volume::bitlocker::Locked;
+use keyway_volume::bitlocker::Warning;
 use keyway_volume::{HeaderChoice, VolumeError, inspect};
 use std::path::Path;
 
@@ -95,6 +97,24 @@ fn family_of(path: &Path, store: &dyn Store, arguments: &UnlockArguments) -> Res
             Some(container) => Err(Error::Container { path: path.to_owned(), container }),
             None => Ok(Family::VeraCrypt),
         },
+    }
+}
+
+/// That there is less of a BitLocker volume than there was.
+pub(crate) fn cut_off(warnings: &[Warning]) -> Option<String> {
+    let cut_off = warnings.iter().find(|warning| matches!(warning, Warning::CutOff { .. }));
+    cut_off.map(Warning::to_string)
+}
+
+impl LockedVolume<'_> {
+    /// That there is less of the volume than there was: the reason, as a rule, why something did not come to its end. What
+    /// is in it can't tell.
+    pub fn cut_off(&self) -> Option<String> {
+        let seen = match self.family() {
+            Ok(Family::BitLocker) => look_at_bitlocker(&self.path, &self.arguments, self.progress),
+            _ => return None,
+        };
+        seen.ok().and_then(|seen| cut_off(&seen.warnings))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::failure::STANDARD_OUTPUT;
 use crate::output::raw_stdout;
+use crate::progress::stop_on_signals;
 use crate::verbs::*;
 use keyway::files::parse;
 use keyway::inside::Destination;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let Some(to) = to else {
         return Ok(inside.read(&path, raw_stdout()?, Path::new(STANDARD_OUTPUT))?);
     };
+    inside.stop_when(stop_on_signals()?);
     let mut copied = inside.get(&path, &to, &mut |one| out.not_done(one))?;
     copied.path = PathBuf::from(&args.path);
     if !copied.is_complete {

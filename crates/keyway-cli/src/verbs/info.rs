@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let path = &args.target.volume;
     must_exist(path)?;
     if let Some(found) = look_again(|| describe(path, args.journal.path()))? {
-        return out.result(&conversion::document(path, &found), || conversion::words(path, &found));
+        return out.result(&found, || conversion::words(path, &found));
     }
     let asks = args.ask || args.target.sources()?.is_given();
     if !asks

@@ -71,7 +71,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     let (key, protect) = volume.keys()?;
     let mut secrets = SessionSecrets::from(key);
     secrets.protect = protect;
-    serve(&plan, secrets, args.foreground, out)
+    let served = serve(&plan, secrets, args.foreground, out);
+    served.inspect_err(|_| volume.cut_off().iter().for_each(|why| out.warn(why)))
 }
 
 /// What is in the folder can't be seen as long as something is mounted on it.

@@ -19,8 +19,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
         note(&format!("waiting for process {pid}, which converts {}", shown(path)));
     })?;
     let document = match &paused {
-        Paused::HalfConverted(description) => conversion::document(path, description),
-        Paused::Volume(volume) => conversion::document(path, volume),
+        Paused::HalfConverted(description) => json!(description),
+        Paused::Volume(volume) => json!(volume),
         _ => json!({"volume": in_json(path), "conversion_status": "Done"}),
     };
     out.result(&document, || match &paused {

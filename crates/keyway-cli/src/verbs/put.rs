@@ -43,7 +43,8 @@ pub(crate) fn run(args: &Args, out: Output) -> Result<(), Failure> {
     volume.protect = args.protect.wanted(args.protect_hidden);
     let access = if args.on.dry.dry_run { Access::ReadOnly } else { Access::ReadWrite };
     let copying = Later::new(|_| "copying".to_owned());
-    let mut inside = volume.open_to_put(access, &serving(), &copying)?;
+    let opened = volume.open_to_put(access, &serving(), &copying);
+    let mut inside = opened.inspect_err(|_| volume.cut_off().iter().for_each(|why| out.warn(why)))?;
     out.warnings(&inside.warnings);
     let plan = inside.plan_put(&files, &to, args.force)?;
     let put = |plan: PutPlan| inside.put(&plan, &files).inspect(|()| copying.done()).map(|()| plan);

@@ -46,7 +46,7 @@ fn one(name: &Path, args: &Args, out: Output) -> Result<(), Failure> {
     match status {
         AnyStatus::Volume(status) => out.result(&document(&status), || status_words::one(name, &status)),
         AnyStatus::Converting { path, found, open } => {
-            let document = OpenVolume::beside(conversion::document(&path, &found), open.as_deref());
+            let document = OpenVolume::beside(json!(found), open.as_deref());
             out.result(&document, || {
                 let attention = open.as_deref().map(status_words::attention).unwrap_or_default();
                 [vec![conversion::words(&path, &found)], attention].concat().join("\n")

@@ -97,6 +97,17 @@ pub enum FilesError {
         /// Entries that the names take.
         wanted: u64,
     },
+    /// Whoever watched wanted it to stop. What was copied before is there in full, and nothing of what is missing.
+    #[error(
+        "interrupted with {files} files copied, each of them in full: {} is missing, and whatever would have come after it",
+        named(.missing)
+    )]
+    Stopped {
+        /// How many were copied.
+        files: u64,
+        /// The first that was not.
+        missing: PathBuf,
+    },
     /// More than the volume can hold, or folders without end.
     #[error("the file system goes round in circles ({0})")]
     Endless(&'static str),
@@ -146,6 +157,7 @@ explain! { FilesError, through Store {
     Self::NoRoom { .. } | Self::NoRoomForFiles { .. } => [NoSpace State, RemoveSomething],
     Self::Full(_) => [NoSpace State, RemoveSomething, PutBeforeStays],
     Self::RootFull { .. } => [NoSpace State, PutAsFolder],
+    Self::Stopped { .. } => [Interrupted Stopped],
 } }
 
 impl FilesError {

@@ -12,6 +12,8 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// How deep folders may lie in each other: deeper than people nest them, and than a path here reaches.
 const DEEPEST: usize = 128;
@@ -242,6 +244,9 @@ impl<'a> Copy<'a> {
             return self.another(FilesError::NotAPath(entry.name.clone()));
         }
         let path: PathBuf = folder.join(&entry.name);
+        if self.files.is_stopped() {
+            return Err(self.stopped(path));
+        }
         let done = match entry.kind {
             EntryKind::Folder => self.folder(entry, into, &entry.name, &path, depth + 1),
             EntryKind::File => self.file(entry, into, &entry.name, &path),
@@ -277,7 +282,11 @@ impl<'a> Copy<'a> {
         let mut made = File::from(made.map_err(|e| host("make", path, e.into()))?);
         let mut failed_here = None;
         let mut length = 0;
+        let stop = Arc::clone(&self.files.stop);
         let read = self.files.read(what, |piece| {
+            if stop.load(Ordering::Relaxed) {
+                return Err(io::Error::other("stopped"));
+            }
             length += piece.len() as u64;
             write_sparse(&mut made, piece).map_err(|e| {
                 failed_here = Some(e);
@@ -289,7 +298,11 @@ impl<'a> Copy<'a> {
         if let Err(e) = read {
             // The first error is the one to tell.
             let _ = unlinkat(into, name, AtFlags::empty());
-            return Err(failed_here.map_or(e, |e| host("write", path, e)));
+            return Err(match failed_here {
+                Some(e) => host("write", path, e),
+                None if self.files.is_stopped() => self.stopped(path.to_owned()),
+                None => e,
+            });
         }
         stamp(&made, what);
         self.count(|got| {
@@ -298,6 +311,11 @@ impl<'a> Copy<'a> {
         })?;
         (self.tell)(Taken::Made(path));
         Ok(())
+    }
+
+    /// Nothing of `missing` is there.
+    fn stopped(&self, missing: PathBuf) -> FilesError {
+        FilesError::Stopped { files: self.got.files, missing }
     }
 
     /// Tells of an entry that failed.
@@ -325,6 +343,7 @@ impl<'a> Copy<'a> {
 fn is_of_all(error: &FilesError) -> bool {
     use rustix::io::Errno;
     match error {
+        FilesError::Stopped { .. } => true,
         // The file system here may take no such name, or no file so large.
         FilesError::Host { source, .. } => {
             let errno = source.raw_os_error().map(Errno::from_raw_os_error);

@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The files in a volume.
 pub struct Files {
@@ -17,9 +18,20 @@ pub struct Files {
     pub(super) kind: &'static str,
     /// What an exFAT is written with, from the first time on.
     pub(super) writer: Option<exfat_put::Writer>,
+    /// Set by whoever wants a copy to stop.
+    pub(super) stop: Arc<AtomicBool>,
 }
 
 impl Files {
+    /// Copies out of it end as soon as that is set, with [`FilesError::Stopped`].
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Looks at the file system in a volume. `kind` is what a probe calls it: `vfat`, `exfat`, `ntfs`,
     /// `ext2`, `ext3`, `ext4`; others are refused by name.
     pub fn open(store: Arc<dyn Store>, kind: Option<&'static str>) -> Result<Self, FilesError> {
@@ -36,7 +48,7 @@ impl Files {
                 other => return Err(FilesError::Unreadable(other)),
             })
         })?;
-        Ok(Self { fs, window, kind, writer: None })
+        Ok(Self { fs, window, kind, writer: None, stop: Arc::default() })
     }
 
     /// The file system's name, as the probe gave it.

@@ -35,6 +35,19 @@ pub enum BitLockerError {
         Faults(.0)
     )]
     NoMetadata(Box<[CopyFault; 3]>),
+    /// No copy of the metadata is good, because the file or device ends before the last of them.
+    #[error(
+        "this is not the whole volume: its metadata reaches to byte {least}, and the file or device ends at {present} ({} \
+         of at least {} MiB)",
+        present >> 20,
+        least.div_ceil(1 << 20)
+    )]
+    CutShort {
+        /// Bytes that there are.
+        present: u64,
+        /// Bytes that the volume has at least.
+        least: u64,
+    },
     /// The metadata's fields can't be true.
     #[error("the volume's metadata is damaged: {0}")]
     Impossible(Impossible),
@@ -118,6 +131,7 @@ explain! { BitLockerError, through Store | Layout {
     Self::BootSector(_) => [Damaged Contents, RepairFirstSector],
     Self::HalfConverted => [Converting Contents, CopyAllThenRestoreFirstPage],
     Self::NoMetadata(_) | Self::Impossible(_) | Self::DamagedKey(_) => [Damaged Contents, RestoreMetadata],
+    Self::CutShort { .. } => [Damaged Contents, CopyInFull],
     Self::Tampered => [Tampered Contents, RestoreMetadata],
     Self::Unsupported(Unsupported::Vista) => [Unsupported Contents, ConvertInWindowsOrRepair],
     Self::Unsupported(Unsupported::Method(_)) => [Unsupported Contents, NewerRelease],

@@ -15,6 +15,9 @@ use std::fmt;
 /// Copies of the metadata in a volume.
 pub(crate) const COPIES: usize = 3;
 
+/// Larger than any volume: a place behind this is no place.
+const LARGEST: u64 = 1 << 60;
+
 /// What a volume's boot sector and metadata say.
 #[derive(Clone)]
 pub struct Metadata {
@@ -120,7 +123,13 @@ impl Metadata {
                 }
             }
         }
-        Self::choose(boot, (lost_boot, lost_in_part), copies)
+        let (present, least) = (store.size(), least_bytes(&boot));
+        Self::choose(boot, (lost_boot, lost_in_part), copies).map_err(|error| match (error, least) {
+            (BitLockerError::NoMetadata(_), Some(least)) if least > present => {
+                BitLockerError::CutShort { present, least }
+            }
+            (error, _) => error,
+        })
     }
 
     fn choose(
@@ -237,6 +246,13 @@ pub(crate) fn read_boot(store: &dyn Store) -> Result<BootSector, BitLockerError>
             BitLockerError::BootSector(fault)
         }
     })
+}
+
+/// What a volume with metadata in those places has at least; nothing where there can't be any.
+fn least_bytes(boot: &BootSector) -> Option<u64> {
+    let can_be = |at: &u64| *at > 0 && at.is_multiple_of(u64::from(boot.sector_bytes)) && *at < LARGEST;
+    let last = boot.copies.iter().max()?;
+    boot.copies.iter().all(can_be).then(|| last.saturating_add(REGION_BYTES as u64))
 }
 
 /// Reads the `i`th of the copies that are said to be at `places`.

@@ -106,6 +106,13 @@ pub struct Locked {
     map: Map,
 }
 
+impl Locked {
+    /// Whether it may only be read: Windows has begun something that it must end itself, or the first sector is lost.
+    pub const fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
+    }
+}
+
 /// Looks at a volume without a secret. Nothing is written.
 ///
 /// # Errors

@@ -3,7 +3,9 @@
 use crate::error::Error;
 use crate::log_file;
 use crate::medium;
-use crate::under_way::{ConversionRefusal, Description, describe, is_paused_volume, running};
+use crate::under_way::{
+    ConversionRefusal, Description, at_rest, describe, is_paused_volume, resume_with, running,
+};
 use keyway_volume::bitlocker::look;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
@@ -41,9 +43,11 @@ pub struct PausedVolume {
     /// Its size in bytes.
     pub size_bytes: u64,
     /// How far it is: the words of `manage-bde -status`.
-    pub conversion_status: keyway_volume::bitlocker::Conversion,
+    pub conversion_status: String,
     /// How much of it is encrypted.
     pub percentage_encrypted: f64,
+    /// What goes on with it, as it is typed.
+    pub resume_with: String,
 }
 
 /// Asks the process that converts it to stop, and waits until it has. The journal is where `named` says, else where that
@@ -89,7 +93,8 @@ fn stop(path: &Path, named: Option<&Path>, waiting: impl FnOnce(i32)) -> Result<
         volume: path.to_owned(),
         format: "bitlocker",
         size_bytes: info.data_bytes,
-        conversion_status: info.conversion_status,
+        conversion_status: at_rest(info.conversion_status.words()),
         percentage_encrypted: info.percentage_encrypted,
+        resume_with: resume_with(path, None),
     }))
 }

@@ -134,6 +134,7 @@ fn carry_out(
     let watch = Watch::new((&request.path, file.map(JournalFile::path)), Some(&far), request.limit)?;
     let began = Instant::now();
     let stopped = planned.run(&conversion, &watch);
+    let (before, reached) = watch.reached();
     drop(watch);
     let stopped = stopped.map_err(interrupted(request))?;
     let (total_bytes, time) = (conversion.total(), began.elapsed());
@@ -151,11 +152,13 @@ fn carry_out(
         forget(journal, progress);
     }
     tell_of_kept(&planned, stopped, progress);
+    let done_now = if stopped == Stopped::Done { total_bytes } else { reached };
     let work = Work {
         total_bytes,
         done_bytes,
         seconds: time.as_secs_f64(),
-        bytes_per_second: speed(total_bytes, time),
+        // What an earlier run has done took none of this one's time.
+        bytes_per_second: speed(done_now.saturating_sub(before), time),
     };
     Ok(ConversionOutcome {
         work: Some(work),

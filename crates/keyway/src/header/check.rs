@@ -1,6 +1,7 @@
 //! Which copies of a header are in order.
 
 use super::family::family;
+use crate::detect::cut_off;
 use crate::error::Error;
 use crate::locked::LockedVolume;
 use crate::log_file;
@@ -16,6 +17,9 @@ use serde::Serialize;
 pub struct Checked {
     /// Everything is in order.
     pub good: bool,
+    /// What its owner should know besides.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
     /// What only one format has.
     #[serde(flatten)]
     pub details: CheckedDetails,
@@ -105,7 +109,7 @@ fn of_veracrypt(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     let headers = veracrypt::check(&store, &request).map_err(|e| volume.said(e))?;
     let headers: Vec<_> = headers.into_iter().map(CheckedHeader::from).collect();
     let good = headers.iter().all(CheckedHeader::is_good);
-    Ok(Checked { good, details: CheckedDetails::VeraCrypt { headers } })
+    Ok(Checked { good, warnings: Vec::new(), details: CheckedDetails::VeraCrypt { headers } })
 }
 
 fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
@@ -113,16 +117,18 @@ fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     // Where the first sector is damaged, that is what is to be told.
     let searched = Searched::new(&store, volume.progress);
     let named = volume.sources.names_bitlocker() || volume.sources.password.is_given();
-    let (metadata, authentic) = if named {
+    let (metadata, warnings, authentic) = if named {
         let secrets = volume.bitlocker_key()?;
         let request = UnlockRequest { search: true, ..UnlockRequest::new(&secrets) };
         let opened = bitlocker::unlock(&searched, &request).map_err(Error::from);
-        let opened = searched.unless_stopped(opened).map_err(|e| volume.said(e))?.opened;
+        let unlocked = searched.unless_stopped(opened).map_err(|e| volume.said(e))?;
+        let opened = unlocked.opened;
         let authentic = opened.metadata.block().is_authentic(&opened.master);
-        (opened.metadata, Some(authentic))
+        (opened.metadata, unlocked.warnings, Some(authentic))
     } else {
         let found = bitlocker::find(&searched).map_err(Error::from);
-        (searched.unless_stopped(found).map_err(|e| volume.said(e))?.metadata, None)
+        let locked = searched.unless_stopped(found).map_err(|e| volume.said(e))?;
+        (locked.metadata, locked.warnings, None)
     };
     let first_sector = metadata.first_sector_is_good(&store);
     let copies = metadata.copies.iter().zip(metadata.states());
@@ -131,5 +137,7 @@ fn of_bitlocker(volume: &LockedVolume<'_>) -> Result<Checked, Error> {
     let good = first_sector && metadata_copies.iter().all(|copy| copy.state == CopyState::Good);
     let (lost, lost_in_part) = (metadata.lost_boot, metadata.lost_in_part);
     let details = CheckedDetails::BitLocker { first_sector, metadata_copies, authentic, lost, lost_in_part };
-    Ok(Checked { good, details })
+    // All else is in the table.
+    let warnings = cut_off(&warnings).into_iter().collect();
+    Ok(Checked { good, warnings, details })
 }

@@ -9,6 +9,8 @@ use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A new name in a folder here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +93,11 @@ pub struct Copied {
 }
 
 impl InsideVolume {
+    /// [`InsideVolume::get`] ends as soon as that is set, with [`FilesError::Stopped`]: what is half copied is removed.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.files.stop_when(stop);
+    }
+
     /// Copies a file, or a folder with everything in it; or, where there is none of that name and it has wildcards, all that
     /// matches it, into a folder that is made where it isn't there. What is left out or can't be read is told as it comes, and the
     /// rest goes on. Nothing is overwritten, and no name in the volume leads out of the folder that is made.

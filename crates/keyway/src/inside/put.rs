@@ -6,7 +6,7 @@ use super::{Asks, NotDone, absolute, in_json};
 use crate::error::{Error, Misuse, about};
 use crate::locked::LockedVolume;
 use crate::log_file;
-use crate::progress::Progress;
+use crate::progress::{Progress, Stage};
 use crate::session::ServingProgram;
 use crate::volume::{Volume, files_in};
 use keyway_engine::{Access, Device};
@@ -16,7 +16,7 @@ use keyway_store::Caching;
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -315,7 +315,7 @@ impl PutTarget<'_> {
                     let done = into_mounted(&mut mounted, plan, new, self.progress);
                     mounted.end(path, done)
                 }
-                Within::Ours(files, trial) => into_ours(*files, trial, plan, new),
+                Within::Ours(files, trial) => into_ours(*files, trial, plan, new, self.progress),
             },
             |()| format!("{} files, {} bytes", plan.files, plan.bytes),
         )
@@ -323,8 +323,17 @@ impl PutTarget<'_> {
 }
 
 /// Puts files by our own writers, once they have been tried where that must be.
-fn into_ours(mut own: Files, trial: Option<Trial>, plan: &PutPlan, new: &NewFiles) -> Result<(), Error> {
+fn into_ours(
+    mut own: Files,
+    trial: Option<Trial>,
+    plan: &PutPlan,
+    new: &NewFiles,
+    progress: &dyn Progress,
+) -> Result<(), Error> {
     let about = about::<FilesError>(&plan.volume);
+    // From now on Ctrl-C is a question that is asked in between: no file is left half written.
+    progress.stage(Stage::PuttingFiles);
+    let (mut bytes, mut files) = (0, 0);
     // A guard that refuses the last byte would leave the first ones.
     if let Some(trial) = trial {
         let mut files = Files::open(Arc::new(trial), Some(own.kind())).map_err(&about)?;
@@ -337,17 +346,51 @@ fn into_ours(mut own: Files, trial: Option<Trial>, plan: &PutPlan, new: &NewFile
         }
         files.flush().map_err(&about)?;
     }
-    let mut put = |(place, found): (&Vec<OsString>, &Found)| match found.file {
-        Some((len, modified)) => {
-            let opened = open(found).map_err(|e| Error::system("open", &found.path, e))?;
-            own.put_checked(place, opened, len, modified).map_err(&about)
+    let mut put = |(place, found): (&Vec<OsString>, &Found)| {
+        let mut go_on = |more| {
+            bytes += more;
+            progress.at(bytes, plan.bytes)
+        };
+        let stopped = |files| about(FilesError::Stopped { files, missing: absolute(place) });
+        if go_on(0).is_break() {
+            return Err(stopped(files));
         }
-        None => own.put_folder(place).map_err(&about),
+        let Some((len, modified)) = found.file else { return own.put_folder(place).map_err(&about) };
+        let opened = open(found).map_err(|e| Error::system("open", &found.path, e))?;
+        // In FAT the old one is gone before the new one begins: that is put to its end.
+        let whole = plan.replaces && own.kind() == "vfat" && own.find(place).is_ok();
+        let mut watched = Watched { from: opened, go_on: &mut go_on, whole, is_stopped: false };
+        let put = own.put_checked(place, &mut watched, len, modified);
+        if put.is_err() && watched.is_stopped {
+            return Err(stopped(files));
+        }
+        files += 1;
+        put.map_err(&about)
     };
     let done = plan.places.iter().zip(&new.found).try_for_each(&mut put);
     // Also after an error: what was put before stays.
     let kept = own.flush().map_err(&about);
     done.and(kept)
+}
+
+/// A file here that is read unless it shall stop.
+struct Watched<'a> {
+    from: File,
+    go_on: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    /// It is read to its end all the same.
+    whole: bool,
+    is_stopped: bool,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(buf)?;
+        if (self.go_on)(n as u64).is_break() && !self.whole {
+            self.is_stopped = true;
+            return Err(io::Error::other("stopped"));
+        }
+        Ok(n)
+    }
 }
 
 /// Puts them into a file system that is mounted, unless it shall stop.

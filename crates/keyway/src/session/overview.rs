@@ -5,13 +5,14 @@ use super::others::OtherUser;
 use crate::disk;
 use crate::drive::{self, Drive, LockState};
 use crate::error::{Error, about};
+use crate::under_way::{at_rest, resume_with, running};
 use crate::unlock::UnlockArguments;
 use keyway_attach::AttachError;
 use keyway_attach::session::{self, SessionState, SessionStatus};
 use keyway_engine::Access;
 use keyway_fs::{Container, FoundFileSystem};
 use keyway_store::{Caching, Store};
-use keyway_volume::bitlocker::{self, Method};
+use keyway_volume::bitlocker::{self, Conversion, Method};
 use keyway_volume::{VolumeError, inspect};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -162,6 +163,9 @@ pub struct VolumeStatus {
     pub session: Option<OpenVolume>,
     /// Another user who has it open.
     pub other_user: Option<OtherUser>,
+    /// What goes on with its conversion, which nobody works on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_with: Option<String>,
     /// Its block device that waits for a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingVolume>,
@@ -184,7 +188,8 @@ impl From<OpenVolume> for VolumeStatus {
             format: text("format").map(str::to_owned),
             size_bytes: open.state.size_bytes,
             bitlocker_version: volume.get("metadata_version").and_then(Value::as_u64).map(bitlocker_version),
-            conversion_status: text("conversion_status").unwrap_or(FULLY_ENCRYPTED).to_owned(),
+            // One that is converted while it is open is told of otherwise.
+            conversion_status: at_rest(text("conversion_status").unwrap_or(FULLY_ENCRYPTED)),
             percentage_encrypted: Some(percentage.unwrap_or(ALL_OF_IT)),
             encryption_method: method(volume),
             protection_status: protection(suspended),
@@ -193,6 +198,7 @@ impl From<OpenVolume> for VolumeStatus {
             description: text("description").map(str::to_owned),
             session: Some(open),
             other_user: None,
+            resume_with: None,
             waiting: None,
         }
     }
@@ -240,11 +246,23 @@ impl VolumeStatus {
                 ..Self::of_size(store.size())
             });
         }
-        let info = bitlocker::look(&store).map_err(about(path))?.info;
+        let seen = bitlocker::look(&store).map_err(about(path))?;
+        let told = seen.info.conversion_status.words();
+        let is_half_way = matches!(
+            seen.info.conversion_status,
+            Conversion::Encrypting | Conversion::Decrypting | Conversion::EncryptionPaused
+        );
+        // The metadata says the same of one that was paused, here or by Windows.
+        let (conversion_status, paused) = match running(path)? {
+            Some(_) => (told.to_owned(), false),
+            None => (at_rest(told), is_half_way && partition.is_none() && !seen.is_read_only()),
+        };
+        let info = seen.info;
         Ok(Self {
+            resume_with: paused.then(|| resume_with(path, None)),
             format: Some(info.format.to_owned()),
             bitlocker_version: Some(bitlocker_version(info.metadata_version.into())),
-            conversion_status: info.conversion_status.words().to_owned(),
+            conversion_status,
             percentage_encrypted: Some(info.percentage_encrypted),
             encryption_method: Some(info.cipher.windows_name().to_owned()),
             protection_status: protection(info.protection_suspended),
@@ -285,6 +303,7 @@ impl VolumeStatus {
             description: None,
             session: None,
             other_user: None,
+            resume_with: None,
             waiting: None,
         }
     }

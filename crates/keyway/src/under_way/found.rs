@@ -1,6 +1,6 @@
 //! A conversion that is under way on a medium: found, and told of without a secret.
 
-use super::journal_file::JournalFile;
+use super::journal_file::{JournalFile, resume_with};
 use super::watch::running;
 use crate::error::{Error, about};
 use crate::medium;
@@ -150,6 +150,7 @@ impl Found {
             bytes_per_second: running.as_ref().map(|running| running.bytes_per_second),
             seconds_left: running.as_ref().map(|running| running.seconds_left),
             pid: running.map(|running| running.pid),
+            resume_with: resume_with(path, journal.as_ref().map(JournalFile::path)),
             journal_file: journal.map(|journal| journal.path().to_owned()),
         })
     }
@@ -242,6 +243,8 @@ pub struct Description {
     /// Its journal's file, where it is in one.
     #[serde(with = "keyway_attach::path_text")]
     pub journal_file: Option<PathBuf>,
+    /// What goes on with it, as it is typed.
+    pub resume_with: String,
     /// What only conversions of this format have to say.
     #[serde(flatten)]
     pub details: Details,
@@ -299,6 +302,11 @@ pub fn is_paused_volume(store: &dyn Store) -> Result<bool, Error> {
     let seen = look(store)?;
     Ok(seen.info.conversion_status != Conversion::FullyEncrypted
         || seen.metadata.block().state == EncryptionState::Converting)
+}
+
+/// The words for a volume that is whole and encrypted in part, where no process works on it.
+pub(crate) fn at_rest(status: &str) -> String {
+    status.replace(" in Progress", " Paused")
 }
 
 /// A file or device that is half converted: how far it is, and all that is said of it without a secret. Its journal is

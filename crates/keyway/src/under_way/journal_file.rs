@@ -5,6 +5,7 @@
 
 use super::error::ConversionError;
 use crate::error::Error;
+use crate::shown::for_shell;
 use keyway_convert::SlotTable;
 use keyway_error::{Kind, explain_io};
 use keyway_store::{Caching, FileStore, OpenMode, Store};
@@ -41,6 +42,17 @@ pub(crate) fn beside(volume: &Path) -> PathBuf {
     let mut name = OsString::from(volume);
     name.push(".keyway-journal");
     name.into()
+}
+
+/// What goes on with a conversion, as it is typed. Its journal is named where nobody looks for it unasked.
+pub fn resume_with(volume: &Path, journal: Option<&Path>) -> String {
+    let is_found = |journal: &Path| {
+        let places = [absolute(volume).ok(), volume.canonicalize().ok()];
+        volume.is_file() && places.iter().flatten().any(|volume| beside(volume) == journal)
+    };
+    let journal = journal.and_then(|journal| absolute(journal).ok()).filter(|journal| !is_found(journal));
+    let named = journal.map(|journal| format!(" --journal {}", for_shell(journal))).unwrap_or_default();
+    format!("keyway resume {}{named}", for_shell(volume))
 }
 
 impl JournalFile {

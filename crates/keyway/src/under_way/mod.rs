@@ -7,7 +7,9 @@ pub(crate) mod refusal;
 mod watch;
 
 pub use error::ConversionError;
+pub(crate) use found::at_rest;
 pub use found::{Description, Details, Found, describe, is_paused_volume, percentage};
+pub use journal_file::resume_with;
 pub(crate) use journal_file::{JournalFile, absolute, beside};
 pub use refusal::ConversionRefusal;
 pub use watch::{Running, clean_stale, running};

@@ -76,6 +76,7 @@ struct State {
     began: Instant,
     /// Bytes that were done before.
     from: Option<u64>,
+    reached: u64,
     told: Option<Instant>,
     /// Bytes that were done when it was last held up to its limit, and from when on it may go on.
     paced: u64,
@@ -107,6 +108,7 @@ impl<'a> Watch<'a> {
             file: Some((file, state_path)),
             began: Instant::now(),
             from: None,
+            reached: 0,
             told: None,
             paced: 0,
             free: Instant::now(),
@@ -117,6 +119,12 @@ impl<'a> Watch<'a> {
     /// Has the conversion pause.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
+    }
+
+    /// Bytes that were done when this run began, and when it told of it last.
+    pub(crate) fn reached(&self) -> (u64, u64) {
+        let state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (state.from.unwrap_or_default(), state.reached)
     }
 
     fn tell(&self, state: &mut State, done: u64, total: u64) {
@@ -151,6 +159,7 @@ impl Progress for Watch<'_> {
     fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let from = *state.from.get_or_insert(done);
+        state.reached = done;
         if state.told.is_none_or(|told| told.elapsed() > TELL_EVERY) {
             self.tell(&mut state, done, total);
         }

@@ -18,6 +18,7 @@ pub(super) fn run(args: &VolumeArgs, out: Output) -> Result<(), Failure> {
         failure
             .hint("its copy does not open either: restore it from a file, keyway header restore VOLUME FILE")
     })?;
+    out.warnings(&checked.warnings);
     if checked.good {
         return out.result(&checked, || words(&checked.details));
     }

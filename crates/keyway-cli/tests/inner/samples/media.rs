@@ -89,6 +89,7 @@ pub(super) fn inside() -> Vec<Failure> {
         E::NoRoomForFiles { free: 12, wanted: 99 },
         E::Full("/letter.txt".into()),
         E::RootFull { free: 12, wanted: 99 },
+        E::Stopped { files: 3, missing: v() },
         E::Endless("folders"),
         E::Host { doing: "write", path: v(), source: io(5) },
         R::Store(failed(Operation::Read)),

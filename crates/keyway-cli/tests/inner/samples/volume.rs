@@ -90,6 +90,7 @@ pub(super) fn bitlocker() -> Vec<Failure> {
         E::BootSector(BootFault::Short),
         E::HalfConverted,
         E::NoMetadata(Box::new(copies)),
+        E::CutShort { present: 30 << 20, least: 40 << 20 },
         E::Tampered,
         E::DamagedKey("data key"),
         E::Unsupported(bitlocker::Unsupported::Vista),
