@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Options of every mount: what lies in a volume gets no rights on this machine.
 pub(crate) const OPTIONS: &str = "nosuid,nodev";
@@ -107,7 +108,7 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
         source,
     };
     let Some(name) = &found else {
-        return Err(fail(io::Error::other("make one on the device first, or open without a mount point")));
+        return Err(fail(io::Error::other("make one on the device first")));
     };
     let (mut flags, own) = split(&wanted.options);
     flags |= MountFlags::NOSUID | MountFlags::NODEV;
@@ -121,7 +122,8 @@ pub(crate) fn mount(device: &Path, wanted: &MountPlan, read_only: bool) -> Resul
             Err(Errno::NODEV) => {}
             Err(Errno::INVAL) if !own.is_empty() => {
                 let options = own.to_string_lossy();
-                return Err(fail(io::Error::other(format!("{name} does not take the options {options}"))));
+                let many = if options.contains(',') { "options" } else { "option" };
+                return Err(fail(io::Error::other(format!("{name} does not take the {many} {options}"))));
             }
             Err(e) => return Err(fail(e.into())),
         }
@@ -166,15 +168,23 @@ fn by_program(device: &Path, wanted: &MountPlan, name: &str, read_only: bool) ->
 
 /// Whether this machine mounts file systems of that type: its kernel has it, or a module, or mount(8) a helper.
 pub fn can_mount(filesystem: &str) -> bool {
-    let kernel = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
-    let release = rustix::system::uname();
-    let modules = Path::new("/lib/modules").join(release.release().to_string_lossy().as_ref());
-    let modules = std::fs::read_to_string(modules.join("modules.alias")).unwrap_or_default();
-    drivers(filesystem).iter().any(|name| {
-        let alias = format!("fs-{name}");
-        kernel.lines().any(|line| line.split_whitespace().last() == Some(name))
-            || modules.lines().any(|line| line.split_whitespace().nth(1) == Some(&alias))
-    }) || has_helper(filesystem)
+    let found = known_drivers();
+    drivers(filesystem).iter().any(|name| found.iter().any(|driver| driver == name)) || has_helper(filesystem)
+}
+
+/// The file systems that the kernel has, or modules for. They are looked up once: a process that serves a volume can't see them
+/// any more when it is in its sandbox, and has to have looked before.
+pub fn known_drivers() -> &'static [String] {
+    static FOUND: OnceLock<Vec<String>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let kernel = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        let release = rustix::system::uname();
+        let modules = Path::new("/lib/modules").join(release.release().to_string_lossy().as_ref());
+        let modules = std::fs::read_to_string(modules.join("modules.alias")).unwrap_or_default();
+        let kernel = kernel.lines().filter_map(|line| line.split_whitespace().last());
+        let modules = modules.lines().filter_map(|line| line.split_whitespace().nth(1)?.strip_prefix("fs-"));
+        kernel.chain(modules).map(str::to_owned).collect()
+    })
 }
 
 /// NTFS has two drivers in the kernel's history; the newer one first.

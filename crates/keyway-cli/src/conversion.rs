@@ -6,6 +6,7 @@ use crate::dry_run::DryRunArgs;
 use crate::failure::Failure;
 use crate::output::{Output, bytes, pairs};
 use crate::session_words;
+use crate::words::said;
 use keyway::conversion::{self, ConversionRequest, Description, Details, Online};
 use keyway::session::{by_ourselves, mount_point};
 use keyway::shown::shown;
@@ -55,6 +56,8 @@ impl HowArgs {
             request.online = Some(Online::new(way.attachment, mountpoint));
         }
         let conversion = conversion::plan(&request, &crate::asking::Terminal)?;
+        let unread = conversion.plan.unread_by_windows();
+        unread.iter().for_each(|kind| out.warn(&said("conversion unread", &json!({"filesystem": kind}))));
         let question = conversion_words::question(&conversion.plan);
         if !self.dry.go_on(&conversion.plan, question.as_deref(), out)? {
             return Ok(());

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     output::be_quiet(cli.quiet);
     progress::be_told(cli.progress, cli.quiet);
     let done = harden().and_then(|()| log(cli.log)).and_then(|()| {
-        let verb = keyway::logged_to().map(|_| usage::verb_of(&words).0);
+        let verb = keyway::logged_to().map(|_| usage::command_of(&words).0);
         let log = |ended| verb.iter().for_each(|verb| keyway::log_verb(verb, ended));
         log(None);
         let done = cli.verb.run(out);

@@ -16,7 +16,7 @@ pub(crate) fn all(volumes: &[VolumeStatus], waiting: &[WaitingVolume], roots: &[
     let waiting = waiting.iter().map(waits).collect::<Vec<_>>().join("\n");
     if volumes.is_empty() && waiting.is_empty() {
         let pids = roots.iter().map(|root| root.pid).collect::<Vec<_>>();
-        return said("status none", &json!({ "roots": pids }));
+        return said("status none", &json!({"roots": pids, "count": pids.len(), "several": pids.len() > 1}));
     } else if volumes.is_empty() {
         return waiting;
     }

@@ -7,7 +7,7 @@ use crate::output::note;
 use crate::progress::SEARCH;
 use crate::verbs::choice;
 use crate::words::{parsed, said};
-use keyway::secrets::{NewTpmSource, PasswordSource, SecretFrom, Sources, TpmSource};
+use keyway::secrets::{NewTpmSource, PasswordSource, SecretFrom, SecretRole, Sources, TpmSource};
 use keyway::told::facts;
 use keyway::tpm::{Address, Pcrs};
 use keyway::unlock::{UnlockArguments, VolumeFormat};
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 /// Declares the four options of one secret, each with a prefix: `--new-password-file` and so on.
 macro_rules! secret_args {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal, $heading:literal, $whose:literal) => {
+    ($(#[$doc:meta])* $name:ident, $role:ident, $prefix:literal, $heading:literal, $whose:literal) => {
         $(#[$doc])*
         #[derive(clap::Args, Debug, Clone, Default)]
         #[group(id = concat!($prefix, "secret"))]
@@ -46,7 +46,7 @@ macro_rules! secret_args {
                 let mut source = PasswordSource::new();
                 source.password = SecretFrom::named(self.file.as_deref(), self.descriptor);
                 source.keyfiles.clone_from(&self.keyfiles);
-                source.pim = self.pim;
+                (source.pim, source.role) = (self.pim, SecretRole::$role);
                 source
             }
         }
@@ -55,19 +55,19 @@ macro_rules! secret_args {
 
 secret_args!(
     /// The volume's own secret.
-    SecretArgs, "", "Secret", "of the volume"
+    SecretArgs, Own, "", "Secret", "of the volume"
 );
 secret_args!(
     /// The secret of the hidden volume that an outer one must not damage.
-    ProtectArgs, "protect-", "Protected hidden volume", "of the hidden volume"
+    ProtectArgs, Protected, "protect-", "Protected hidden volume", "of the hidden volume"
 );
 secret_args!(
     /// The secret of the hidden volume, beside the outer one's.
-    HiddenArgs, "hidden-", "Hidden volume", "of the hidden volume"
+    HiddenArgs, Hidden, "hidden-", "Hidden volume", "of the hidden volume"
 );
 secret_args!(
     /// The secret that replaces the present one.
-    NewArgs, "new-", "New secret", "to be set"
+    NewArgs, New, "new-", "New secret", "to be set"
 );
 
 impl ProtectArgs {

@@ -4,11 +4,13 @@ use crate::args::{Cli, with_help_of};
 use crate::failure::Failure;
 use crate::words::{said, sentence};
 use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, CommandFactory, Error};
+use clap::{Arg, Command, CommandFactory, Error};
 use keyway::shown::line;
+use keyway::spelled::{bare, first_paragraph, is_near, trimmed};
+use keyway::told::qualified;
 use keyway_attach::path_text::value as in_json;
 use keyway_error::Advice;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
 use std::num::ParseIntError;
@@ -27,15 +29,11 @@ pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
 /// What is wrong with these words, and what would be right.
 pub(crate) fn failure(error: &Error, words: &[OsString]) -> Failure {
     let (kind, facts) = (format!("{:?}", error.kind()), facts(error, words));
-    let message = match said(&format!("usage {kind}"), &facts) {
-        none if none.is_empty() => first_paragraph(&error.render().to_string()),
-        message => message,
-    };
-    let hint = match said(&format!("usage help {kind}"), &facts) {
-        none if none.is_empty() => said("usage help", &facts),
-        hint => hint,
-    };
-    Failure::usage(message, hint)
+    let told = |what: String| Some(said(&what, &facts)).filter(|said| !said.is_empty());
+    let message = told(format!("usage {kind}"));
+    let hint = told(format!("usage help {kind}")).unwrap_or_else(|| said("usage help", &facts));
+    let message = message.unwrap_or_else(|| first_paragraph(&error.render().to_string()));
+    Failure::usage(message, with_verbs(&hint, words))
 }
 
 /// What clap knows of it. A shell may have found the words on somebody's medium: nothing in them steers the terminal.
@@ -51,9 +49,10 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
         Some(ContextValue::String(one)) => vec![line(one)],
         _ => Vec::new(),
     };
-    let (verb, verbs) = verb_of(words);
-    let (word, arg) =
-        (text(ContextKind::InvalidSubcommand), text(ContextKind::InvalidArg).map(|arg| bare(&arg)));
+    let (verb, at) = command_of(words);
+    let verbs = verbs_of(&at);
+    let word = text(ContextKind::InvalidSubcommand);
+    let arg = text(ContextKind::InvalidArg).map(|arg| bare(&arg));
     let others = all(ContextKind::PriorArg).iter().map(|other| bare(other)).collect::<Vec<_>>();
     let missing = all(ContextKind::InvalidArg)
         .iter()
@@ -64,49 +63,69 @@ fn facts(error: &Error, words: &[OsString]) -> Value {
         Some(_) => "write a whole number, and none that is too large".to_owned(),
         None => line(&why.to_string()),
     });
-    // The verbs that only Keyway itself calls are not offered to anybody.
-    let like = all(ContextKind::SuggestedSubcommand).into_iter().find(|verb| verbs.contains(verb));
-    let like = like.or_else(|| text(ContextKind::SuggestedArg)).or_else(|| text(ContextKind::SuggestedValue));
-    // Only of verbs is it known what others call them.
-    let called = word.as_ref().map(|word| said(&format!("verb {}", word.to_lowercase()), &Value::Null));
+    // What is only a little alike may mean quite another thing: who asks for `restore` is not shown `erase`.
+    let like = word.iter().find_map(|word| verbs.iter().find(|verb| is_near(word, verb)).cloned());
+    let option = text(ContextKind::SuggestedArg).filter(|like| arg.iter().any(|arg| is_near(arg, like)));
+    let like = like.or(option).or_else(|| text(ContextKind::SuggestedValue));
+    // Only of our first verbs is it known what others call them.
+    let called = word.as_ref().filter(|_| verb == "keyway");
+    let called = called.map(|word| said(&format!("verb {}", word.to_lowercase()), &Value::Null));
     let nearest = called.filter(|own| !own.is_empty()).or(like);
     let usage = text(ContextKind::Usage).map(|usage| usage.trim_start_matches("Usage: ").to_owned());
-    let mut facts = Map::new();
     // As it was given: its bytes need not be text.
     let given =
         words.iter().find(|given| word.as_ref() == Some(&line(&given.to_string_lossy()))).map(Path::new);
-    facts.insert("exists".to_owned(), given.is_some_and(Path::exists).into());
-    facts.insert(
-        "told".to_owned(),
-        why.iter().any(|why| value.iter().any(|value| why.contains(&**value))).into(),
-    );
-    facts.insert("extra".to_owned(), arg.as_ref().is_some_and(|arg| !arg.starts_with('-')).into());
-    facts.insert("twice".to_owned(), (!others.is_empty() && others.first() == arg.as_ref()).into());
-    let valid = all(ContextKind::ValidValue);
-    let more = json!({"verb": verb, "verbs": verbs, "word": given.map(in_json), "arg": arg, "value": value, "why": why, "valid": valid,
-        "nearest": nearest, "missing": missing, "others": others.join(" and "), "usage": usage});
-    facts.extend(more.as_object().cloned().unwrap_or_default());
-    facts.into()
+    let next = words.iter().skip_while(|word| arg.as_ref().is_none_or(|arg| *word != &**arg)).nth(1);
+    let told = why.iter().any(|why| value.iter().any(|value| why.contains(&**value)));
+    json!({"verb": verb, "verbs": verbs, "word": given.map(in_json), "value": value, "why": why, "told": told,
+        "valid": all(ContextKind::ValidValue), "nearest": nearest, "missing": missing, "others": others.join(" and "),
+        "twice": !others.is_empty() && others.first() == arg.as_ref(), "usage": usage,
+        "exists": given.is_some_and(Path::exists), "extra": arg.as_ref().is_some_and(|arg| !arg.starts_with('-')),
+        "misplaced": arg.as_ref().is_some_and(|arg| has(&at, arg)), "arg": arg,
+        "next": next.map(|word| line(&word.to_string_lossy()))})
 }
 
-/// The verb that was named, as far as it is one, and the verbs that it has.
-pub(crate) fn verb_of(words: &[OsString]) -> (String, Vec<String>) {
+/// The verb that was named, as far as it is one.
+pub(crate) fn command_of(words: &[OsString]) -> (String, Command) {
     let (mut verb, mut at) = ("keyway".to_owned(), Cli::command());
     for word in words.iter().skip(1).filter(|word| !word.to_string_lossy().starts_with('-')) {
         let Some(inner) = at.find_subcommand(word).cloned() else { break };
         verb = format!("{verb} {}", inner.get_name());
         at = inner;
     }
-    let shown = at.get_subcommands().filter(|verb| !verb.is_hide_set());
-    (verb, shown.map(|verb| verb.get_name().to_owned()).collect())
+    (verb, at)
 }
 
-/// A failure with the option or argument named whose path is wrong.
+/// The verbs that it has, but for those that only Keyway itself calls.
+fn verbs_of(at: &Command) -> Vec<String> {
+    let shown = at.get_subcommands().filter(|verb| !verb.is_hide_set());
+    shown.map(|verb| verb.get_name().to_owned()).collect()
+}
+
+fn has(command: &Command, option: &str) -> bool {
+    let named = |name| command.get_arguments().any(|arg| arg.get_long() == Some(name));
+    option.strip_prefix("--").is_some_and(named)
+}
+
+/// Advice in which an option that this verb lacks stands behind one that has it.
+fn with_verbs(advice: &str, words: &[OsString]) -> String {
+    let (root, (_, at)) = (Cli::command(), command_of(words));
+    let owner = |option: &str| {
+        let shown = root.get_subcommands().filter(|verb| !verb.is_hide_set());
+        let mut owners = root.find_subcommand("open").into_iter().chain(shown);
+        let owner = owners.find(|verb| has(verb, option))?;
+        (!has(&at, option) && !has(&root, option)).then(|| format!("keyway {}", owner.get_name()))
+    };
+    qualified(advice, owner)
+}
+
+/// A failure with the option or argument named whose path is wrong, and the verbs that have the options which help.
 pub(crate) fn named(mut failure: Failure, words: &[OsString]) -> Failure {
     if let Some(argument) = failure.path.as_deref().and_then(|path| naming(path, words)) {
         let (bare, named) = (sentence(&Advice::CheckPath), json!({ "argument": argument }));
         failure.hint = failure.hint.replacen(&bare, &said("check path", &named), 1);
     }
+    failure.hint = with_verbs(&failure.hint, words);
     failure
 }
 
@@ -121,24 +140,6 @@ fn naming(path: &Path, words: &[OsString]) -> Option<String> {
     let names = |word: &OsStr| word == path || Path::new(word).parent() == Some(path);
     let named = |arg: &&Arg| given.get_raw(arg.get_id().as_str()).is_some_and(|mut all| all.any(names));
     command.get_arguments().find(named).map(|arg| bare(&arg.to_string()))
-}
-
-/// An option without what stands for its value; a word's name without its brackets.
-fn bare(arg: &str) -> String {
-    trimmed(arg.split([' ', '=']).next().unwrap_or(arg)).to_owned()
-}
-
-fn trimmed(arg: &str) -> &str {
-    match arg.trim_end_matches("...").strip_prefix(['<', '[']) {
-        Some(inner) => inner.trim_end_matches(['>', ']']),
-        None => arg.trim_end_matches("..."),
-    }
-}
-
-/// What is wrong, in one line: the words that are missing stand in the lines below the first.
-fn first_paragraph(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-    line(lines.join(" ").trim_start_matches("error: "))
 }
 
 #[cfg(test)]

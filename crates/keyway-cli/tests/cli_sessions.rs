@@ -189,6 +189,28 @@ fn what_can_not_say_where_it_is_does_not_stay_open() {
     assert!(said.contains("v is open all the same") && said.contains("is closed now"), "{said}");
 }
 
+/// A process that serves is in its sandbox by then, and sees nothing of what the kernel can mount.
+#[test]
+fn what_is_next_is_the_same_in_the_foreground() {
+    if !has_fuse() {
+        return;
+    }
+    let cli = Cli::new();
+    cli.keyway.secret("pw", PASSWORD);
+    cli.ends(0, "create @v --size 8M --quick --filesystem fat --password-file @pw --pim 1");
+    let open = "open @v --attach fuse --password-file @pw --pim 1";
+    let behind = cli.json(0, open)["next"].clone();
+    assert!(behind.is_string(), "{behind}");
+    cli.ends(0, "close @v");
+    let mut command = cli.command(cli.words(&format!("{open} --foreground --json")));
+    let here = command.stdout(Stdio::piped()).spawn().expect("keyway starts");
+    wait_until("it is open", || !volumes(&cli).is_empty());
+    cli.ends(0, "close @v");
+    let done = here.wait_with_output().expect("it ends");
+    let told: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(told["next"], behind);
+}
+
 #[test]
 fn a_volume_whose_guard_was_hit_is_read_only_from_then_on() {
     if !has_fuse() {

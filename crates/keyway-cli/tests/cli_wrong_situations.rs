@@ -31,6 +31,16 @@ const SITUATIONS: &[Situation] = &[
     ("open @v @nofolder/deep WITH", 1, "not-found", "there is no folder", "mkdir -p"),
     ("info @v --log @nofolder/log", 1, "not-found", "could not log to", "check the path"),
     ("header restore @v @nothing WITH", 1, "not-found", "No such file", "check the path"),
+    ("ls @f /ph/nope WITH", 1, "not-found", "there is no /ph/nope in it", "`keyway ls VOLUME`"),
+    ("ls @f /ph/nope/x WITH", 1, "not-found", "there is no /ph/nope in it", "`keyway ls VOLUME`"),
+    ("put @f @pw /ph WITH", 1, "exists", "/ph/pw exists already", "--force"),
+    (
+        "create @pw/n --size 1M WITH",
+        1,
+        "not-suitable",
+        "Not a directory",
+        "a file stands there and no folder: check",
+    ),
     // A wrong file.
     ("info @empty", 4, "not-a-volume", "it is empty", "name the file or device that holds"),
     ("info @zeros", 4, "not-a-volume", "only zeros", "name the file or device that holds"),
@@ -107,7 +117,22 @@ const SITUATIONS: &[Situation] = &[
         "is not the PSID",
         "read it from the label again",
     ),
+    (
+        "put @two @pw --password-file @wrong --pim 1 --hash sha512 --protect-password-file @pw --protect-pim 1",
+        3,
+        "is-hidden",
+        "opens the hidden volume",
+        "--protect-…",
+    ),
     // Nobody to ask.
+    (
+        "put @two @pw WITH --protect-hidden",
+        2,
+        "usage",
+        "hidden volume that is to be protected",
+        "--protect-password-file FILE",
+    ),
+    ("protector change @v WITH", 2, "usage", "no new password", "--new-password-file FILE"),
     ("cat @v", 2, "usage", "no terminal to ask on", "--password-file FILE"),
     ("create @v --size 1M --force WITH", 2, "usage", "will be replaced", "add --yes"),
     ("erase @v WITH", 2, "usage", "will be lost for ever", "add --yes"),
@@ -130,7 +155,8 @@ const SITUATIONS: &[Situation] = &[
     ("create @v --size 1M WITH", 1, "exists", "already exists", "--force"),
     ("create @folder --size 1M WITH", 1, "not-suitable", "folder is a folder", "name a volume's file"),
     ("create @n --size 1K WITH", 2, "usage", "too few", "at least"),
-    ("create @n --size 900T WITH", 1, "no-space", "are free there", "free some space"),
+    ("create @n --size 900T WITH", 1, "no-space", "needs 900 TiB, but only", "free some space"),
+    ("create @n --size 900T WITH", 1, "no-space", "iB are free there", "a smaller size"),
     (
         "create @n --size 10M --format bitlocker --password-file @pw",
         2,
@@ -152,6 +178,22 @@ const SITUATIONS: &[Situation] = &[
         "--tls-certificates FOLDER",
     ),
     // Wrong words.
+    (
+        "create @n --size 1M --hash ripemd160 --dry-run --password-file @pw",
+        2,
+        "usage",
+        "old volumes only",
+        "sha512",
+    ),
+    (
+        "create @n --size 1M --hash sha1 --dry-run --password-file @pw",
+        2,
+        "usage",
+        "old volumes only",
+        "sha512",
+    ),
+    ("encrypt @e4 --hash ripemd160 --dry-run --password-file @pw", 2, "usage", "old volumes only", "sha512"),
+    ("put @f @pw --read-only WITH", 2, "usage", "has no option --read-only", "`keyway put --help`"),
     ("opne @v", 2, "usage", "no verb called", "did you mean `keyway open`?"),
     ("open @v --read-olny", 2, "usage", "has no option", "did you mean --read-only?"),
     ("create @n --size 1M --password x", 2, "usage", "never an argument", "--password-file FILE"),
@@ -170,7 +212,11 @@ const SITUATIONS: &[Situation] = &[
 ];
 
 /// Those in which a BitLocker key is derived.
-const DERIVES: [&str; 2] = ["cat @b --password-file @wrong", "cat @b --recovery-password ANOTHER"];
+const DERIVES: [&str; 3] = [
+    "put @two @pw --password-file @wrong --pim 1 --hash sha512 --protect-password-file @pw --protect-pim 1",
+    "cat @b --password-file @wrong",
+    "cat @b --recovery-password ANOTHER",
+];
 
 const WITH: &str = "--password-file @pw --pim 1 --hash sha512";
 /// Of a volume that Windows made; the other ends in another digit.
@@ -196,6 +242,14 @@ fn world() -> Option<Cli> {
     cli.keyway.secret("luks", luks);
     std::fs::create_dir(cli.path("folder")).expect("made");
     symlink("nowhere", cli.path("dangling")).expect("a link");
+    cli.ends(0, &format!("put @f @folder /ph {WITH}"));
+    cli.ends(0, &format!("put @f @pw /ph {WITH}"));
+    cli.ends(
+        0,
+        &format!(
+            "create @two --size 2M --hidden 500K --quick {WITH} --hidden-password-file @wrong --hidden-pim 1"
+        ),
+    );
     rustix::fs::mknodat(rustix::fs::CWD, cli.path("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
         .expect("a pipe");
     checked(Command::new(gzip).arg("-k").arg(cli.path("text")));

@@ -4,6 +4,7 @@ use keyway_engine::{DeviceError, LayoutError};
 use keyway_error::{Advice, explain, explain_io};
 use keyway_fs::allocation::AllocationError;
 use keyway_store::StoreError;
+use keyway_store::size::words;
 use keyway_volume::bitlocker::{self, BitLockerError, ConvertingError, EntryTooLong, NotConvertible};
 use keyway_volume::veracrypt::{CreateError, RandomError};
 use keyway_volume::{ReadsBackDifferently, VolumeError};
@@ -82,7 +83,7 @@ pub enum ConvertError {
         present: u64,
     },
     /// There is no room for headers and journal.
-    #[error("{missing} bytes are missing for headers and journal")]
+    #[error("{} are missing for headers and journal", words(*missing))]
     NoRoom {
         /// How many.
         missing: u64,

@@ -37,7 +37,7 @@ mod table;
 pub use advice::Advice;
 pub use fault::Fault;
 pub use kind::Kind;
-pub use system::{carried_errno, carry, explain_io};
+pub use system::{carried_errno, carry, ended_early, explain_io};
 
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;

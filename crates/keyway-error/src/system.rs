@@ -37,6 +37,15 @@ pub fn carried_errno(error: &io::Error) -> Option<i32> {
     carried(error).map(|inner| inner.errno)
 }
 
+/// What ended too early, in words: the standard library's speak of a buffer.
+pub fn ended_early(error: io::Error) -> io::Error {
+    let plain = error.kind() == io::ErrorKind::UnexpectedEof && error.get_ref().is_none();
+    if plain { io::Error::new(error.kind(), "it ends too early") } else { error }
+}
+
+/// Links without end, which has no [`io::ErrorKind`] of its own yet: on Linux.
+const ELOOP: i32 = 40;
+
 /// What an error of the operating system means.
 pub fn explain_io(error: &io::Error) -> Meaning {
     use io::ErrorKind as E;
@@ -52,8 +61,15 @@ pub fn explain_io(error: &io::Error) -> Meaning {
         E::StorageFull | E::QuotaExceeded => (Kind::NoSpace, Fault::State, Advice::FreeSpace),
         E::UnexpectedEof => (Kind::TooShort, Fault::Contents, Advice::CheckCopy),
         E::OutOfMemory => (Kind::NoMemory, Fault::Machine, Advice::FreeMemory),
+        E::NotADirectory => (Kind::NotSuitable, Fault::State, Advice::PathThroughFile),
+        E::InvalidFilename => (Kind::NotSuitable, Fault::State, Advice::CheckPath),
         E::IsADirectory => (Kind::NotSuitable, Fault::State, Advice::NameFileNotFolder),
         E::InvalidInput => (Kind::NotSuitable, Fault::State, Advice::NameFileOrDevice),
+        _ if error.raw_os_error() == Some(ELOOP) => (Kind::NotSuitable, Fault::State, Advice::CheckPath),
+        // No drive has a part in what ends between two programs.
+        E::BrokenPipe | E::ConnectionReset | E::ConnectionRefused | E::ConnectionAborted => {
+            return Meaning::new(Kind::Io, Fault::State);
+        }
         _ => (Kind::Io, Fault::Medium, Advice::ReadSystemLog),
     };
     Meaning::new(kind, fault).advise(step)
@@ -84,6 +100,32 @@ mod tests {
             (Some(17), None)
         );
         assert_eq!((explain_io(&carried), carried.to_string()), (Taken.explain(), "it is taken".to_owned()));
+    }
+
+    #[test]
+    fn nobody_reads_of_a_buffer() {
+        let short = io::Read::read_exact(&mut &b"ab"[..], &mut [0; 3]).expect_err("two bytes");
+        let told = ended_early(short);
+        assert_eq!(
+            (told.kind(), told.to_string()),
+            (io::ErrorKind::UnexpectedEof, "it ends too early".to_owned())
+        );
+        assert_eq!(ended_early(io::Error::from_raw_os_error(5)).raw_os_error(), Some(5));
+    }
+
+    #[test]
+    fn only_what_a_drive_says_is_looked_for_in_its_report() {
+        let steps = |errno| explain_io(&io::Error::from_raw_os_error(errno)).advice;
+        // Linux's ENOTDIR, ENAMETOOLONG, ELOOP: paths that can't be; EPIPE, ECONNRESET: other programs.
+        assert_eq!(
+            [20, 36, 40].map(steps),
+            [vec![Advice::PathThroughFile], vec![Advice::CheckPath], vec![Advice::CheckPath]]
+        );
+        assert_eq!([32, 104].map(steps), [vec![], vec![]]);
+        // EIO, ENXIO, ENODATA, ETIMEDOUT, EREMOTEIO.
+        for errno in [5, 6, 61, 110, 121] {
+            assert_eq!(steps(errno), [Advice::ReadSystemLog], "{errno}");
+        }
     }
 
     #[test]

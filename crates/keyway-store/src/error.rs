@@ -1,6 +1,6 @@
 //! What went wrong on the medium: the operation, where, and the system's own reason.
 
-use keyway_error::{Advice, Explain, Meaning, carried_errno, explain_io};
+use keyway_error::{Advice, Explain, Meaning, carried_errno, ended_early, explain_io};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
@@ -143,7 +143,7 @@ impl StoreError {
         len: usize,
         source: io::Error,
     ) -> Self {
-        Self { operation, what: what.into(), offset, len: len as u64, source }
+        Self { operation, what: what.into(), offset, len: len as u64, source: ended_early(source) }
     }
 
     /// A request that reaches past the end of the store.

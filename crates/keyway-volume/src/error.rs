@@ -26,6 +26,9 @@ pub enum VolumeError {
     /// The outer volume opened, the hidden one to be protected did not.
     #[error("the outer volume opened, but no hidden volume opened with the second password")]
     WrongProtectionSecret,
+    /// The secret that should open the outer volume opens the hidden one, which is to be protected.
+    #[error("this password opens the hidden volume, not the outer one around it")]
+    IsHidden,
     /// Neither a password nor a keyfile.
     #[error("no password and no keyfile were given")]
     NoSecret,
@@ -102,6 +105,7 @@ explain! { VolumeError, through Store {
     Self::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks } =>
         [WrongSecret Secret, TryArgon2id, ..looks.advice()],
     Self::WrongProtectionSecret => [WrongProtectionSecret Secret, CheckHiddenSecret],
+    Self::IsHidden => [IsHidden Secret, OuterFirst],
     Self::NoSecret => [Usage Request, GiveSecret],
     Self::PasswordTooLong { .. } => [Usage Request, CheckPasswordFile],
     Self::PimTooLarge(_) => [Usage Request, LargestPim { most: LARGEST_PIM }],

@@ -1,6 +1,7 @@
 //! What is told about an open volume, and what its owner should know.
 
 use crate::veracrypt::{Derivation, Format, HashName, HeaderLocation};
+use keyway_store::size::words;
 use serde::Serialize;
 
 /// What a volume's decrypted header says, for people and scripts.
@@ -71,7 +72,7 @@ pub enum Warning {
     #[error("the file or device is shorter than when the volume was made: its backup headers are missing")]
     NoBackupHeaders,
     /// An encrypted system whose encryption has not come to its end.
-    #[error("only {encrypted} of {total} bytes of this system are encrypted; the rest is shown as it is")]
+    #[error("only {} of {} of this system are encrypted; the rest is shown as it is", words(*encrypted), words(*total))]
     PartlyEncrypted {
         /// Bytes that are encrypted.
         encrypted: u64,

@@ -4,6 +4,7 @@ pub use crate::conversion::{ConversionError, ConversionRefusal};
 pub use crate::disk::DiskError;
 pub use crate::drive::DriveError;
 pub use crate::resize::ResizeError;
+use crate::secrets::SecretRole;
 pub use crate::session::SessionError;
 pub use crate::tpm::TpmProtectorError;
 use crate::{bitlocker, veracrypt};
@@ -13,7 +14,7 @@ use keyway_convert::ConversionKind;
 pub use keyway_convert::ConvertError;
 pub use keyway_engine::{DeviceError, LayoutError};
 pub use keyway_error::{Advice, Explain, Fault, Kind, Meaning};
-use keyway_error::{explain, explain_io};
+use keyway_error::{ended_early, explain, explain_io};
 pub use keyway_fs::Container;
 pub use keyway_fs::files::FilesError;
 pub use keyway_fs::mkfs::MkfsError;
@@ -290,8 +291,8 @@ pub enum Misuse {
     #[error("password and recovery password can't both come from standard input")]
     RecoveryAndPassword,
     /// There is nothing to read a password from, and nobody to ask for it.
-    #[error("no password was given and there is nobody to ask")]
-    NoPassword,
+    #[error("{} was given and there is nobody to ask", .0.missing())]
+    NoPassword(SecretRole),
     /// What should hold a password is too long for one.
     #[error("the password in {} is longer than {limit} bytes", path.display())]
     PasswordTooLong {
@@ -433,7 +434,10 @@ explain! { Misuse {
     Self::NoBackupFile => [Usage Request, NameBackupFile],
     Self::OneStandardInput => [Usage Request, OneOnStandardInput],
     Self::RecoveryAndPassword => [Usage Request, LeaveOutOne],
-    Self::NoPassword => [Usage Request, GiveSecret],
+    Self::NoPassword(SecretRole::Own) => [Usage Request, GiveSecret],
+    Self::NoPassword(SecretRole::New) => [Usage Request, GiveNewSecret],
+    Self::NoPassword(SecretRole::Hidden) => [Usage Request, GiveHiddenSecret],
+    Self::NoPassword(SecretRole::Protected) => [Usage Request, GiveProtectSecret],
     Self::PasswordTooLong { path, .. } => [Usage Request, ShorterOrKeyfile; path],
     Self::Descriptor { .. } => [Usage Request, OpenDescriptor],
     Self::PastEnd { .. } => [Usage Request, AskForLess],
@@ -469,7 +473,7 @@ fn named(path: &Path, error: &Error) -> String {
 impl Error {
     /// A system call on a path that failed.
     pub(crate) fn system(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::System { doing, path: path.to_owned(), source }
+        Self::System { doing, path: path.to_owned(), source: ended_early(source) }
     }
 
     /// The same, with the volume that it is about.

@@ -4,7 +4,7 @@
 use crate::lab::bench::{Buffers, Threads};
 use crate::secrets::PasswordSource;
 use crate::session::NbdAddress;
-use crate::shown::for_shell;
+use crate::shown::{for_shell, line};
 use keyway_store::size::{self, SizeError};
 use std::convert::Infallible;
 use std::ffi::OsStr;
@@ -78,7 +78,7 @@ pub fn cipher(text: &str) -> Result<String, Infallible> {
 
 /// What is typed beside a password to open a volume that has this secret.
 pub fn options(secret: &PasswordSource, prefix: &str) -> String {
-    let pim = secret.pim.map(|pim| format!(" --{prefix}pim {pim}"));
+    let pim = secret.pim.filter(|pim| *pim > 0).map(|pim| format!(" --{prefix}pim {pim}"));
     let files = secret.keyfiles.iter().map(|file| format!(" --{prefix}keyfile {}", for_shell(file)));
     pim.into_iter().chain(files).collect()
 }
@@ -89,6 +89,48 @@ pub fn bitlocker_options(has_password: bool, startup_key: Option<&Path>) -> Stri
         _ if has_password => String::new(),
         Some(file) => format!(" --startup-key {}", for_shell(file)),
         None => " --recovery-password".to_owned(),
+    }
+}
+
+/// An option of a command line without what stands for its value; a word's name without its brackets.
+pub fn bare(arg: &str) -> String {
+    trimmed(arg.split([' ', '=']).next().unwrap_or(arg)).to_owned()
+}
+
+/// A word's name without its brackets, and without the dots behind those that come several times.
+pub fn trimmed(arg: &str) -> &str {
+    match arg.trim_end_matches("...").strip_prefix(['<', '[']) {
+        Some(inner) => inner.trim_end_matches(['>', ']']),
+        None => arg.trim_end_matches("..."),
+    }
+}
+
+/// What is wrong, in one line: the words that are missing stand in the lines below the first.
+pub fn first_paragraph(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    line(lines.join(" ").trim_start_matches("error: "))
+}
+
+/// Whether a word is plainly another one mistyped: one letter too many, too few, wrong, or exchanged with the next; or its
+/// beginning alone.
+pub fn is_near(typed: &str, known: &str) -> bool {
+    let typed = typed.to_lowercase();
+    let same = typed.chars().zip(known.chars()).take_while(|(one, other)| one == other).count();
+    let mut rest: Vec<char> = typed.chars().skip(same).collect();
+    let mut other: Vec<char> = known.chars().skip(same).collect();
+    while let (Some(one), Some(two)) = (rest.last(), other.last())
+        && one == two
+    {
+        rest.pop();
+        other.pop();
+    }
+    match (&*rest, &*other) {
+        ([one, two], [three, four]) => one == four && two == three,
+        // Of a short word hardly anything would be left.
+        ([_], [_]) => known.len() > 3,
+        ([] | [_], []) | ([], [_]) => true,
+        ([], _) => same == typed.chars().count() && same > 3,
+        _ => false,
     }
 }
 
@@ -132,6 +174,40 @@ mod tests {
             assert!(rate(text).is_err(), "{text}");
         }
         assert!(rate("20M/s").is_err_and(|e| e.contains("such as 20, or")));
+    }
+
+    #[test]
+    fn what_is_usual_is_not_asked_for_again() {
+        let of = |pim| options(&PasswordSource { pim, ..PasswordSource::new() }, "new-");
+        assert_eq!([None, Some(0), Some(7)].map(of), ["", "", " --new-pim 7"]);
+    }
+
+    #[test]
+    fn only_a_slip_is_near() {
+        for (typed, known) in [
+            ("opne", "open"),
+            ("Opeen", "open"),
+            ("eraze", "erase"),
+            ("prot", "protector"),
+            ("--read-olny", "--read-only"),
+            ("--readonly", "--read-only"),
+            ("sl", "ls"),
+        ] {
+            assert!(is_near(typed, known), "{typed}");
+        }
+        for (typed, known) in [
+            ("restore", "erase"),
+            ("rename", "erase"),
+            ("release", "erase"),
+            ("remove", "resume"),
+            ("suspend", "open"),
+            ("--force", "--format"),
+            ("--force", "--foreground"),
+            ("rm", "ls"),
+            ("set", "get"),
+        ] {
+            assert!(!is_near(typed, known), "{typed}");
+        }
     }
 
     #[test]

@@ -34,6 +34,34 @@ pub fn said_in(catalogue: &str, word: &str, facts: &Value) -> String {
     said
 }
 
+/// Advice in which each option that `owner` has a command for stands behind that: who reads it did something else. What stands
+/// in a command already stays as it is.
+pub fn qualified(advice: &str, owner: impl Fn(&str) -> Option<String>) -> String {
+    let mut said = String::new();
+    for (at, part) in advice.split('`').enumerate() {
+        said.push_str(if at > 0 { "`" } else { "" });
+        if at % 2 == 1 {
+            said.push_str(part);
+            continue;
+        }
+        let mut in_command = false;
+        for (at, word) in part.split(' ').enumerate() {
+            said.push_str(if at > 0 { " " } else { "" });
+            let bare = word.trim_start_matches('(');
+            said.push_str(word.get(..word.len() - bare.len()).unwrap_or_default());
+            let end = bare.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(bare.len());
+            let option = bare.get(..end).filter(|option| option.starts_with("--") && !in_command);
+            if let Some(command) = option.and_then(&owner) {
+                said.push_str(&command);
+                said.push(' ');
+            }
+            said.push_str(bare);
+            in_command = (in_command || bare == "keyway") && !bare.ends_with([';', ',', '.', ')', ':']);
+        }
+    }
+    said
+}
+
 /// What a value says when it is serialised, and more.
 pub fn facts(of: &impl Serialize, more: Value) -> Value {
     let mut all = serde_json::to_value(of).ok().and_then(|of| of.as_object().cloned()).unwrap_or_default();

@@ -40,6 +40,113 @@ fn no_verb_and_none_of_ours() {
 }
 
 #[test]
+fn a_verb_is_meant_by_what_it_means_and_none_that_destroys_is_guessed() {
+    let meant = |typed: &str, ours: &str| {
+        let (message, hint) = said_of(&format!("{typed} v"));
+        assert!(message.contains("no verb called"), "{typed}: {message}");
+        assert!(hint.contains(&format!("`keyway {ours}`")), "{typed}: {hint}");
+    };
+    for (typed, ours) in [
+        ("restore", "header restore"),
+        ("backup", "header backup"),
+        ("convert", "encrypt --reencrypt"),
+        ("suspend", "protector suspend"),
+        ("change-password", "protector change"),
+        ("passwd", "protector change"),
+        ("mount", "open"),
+        ("umount", "close"),
+        ("dismount", "close"),
+        ("lock", "close"),
+        ("list", "status"),
+        ("list", "ls"),
+        ("remove", "protector remove"),
+        ("mkdir", "put"),
+    ] {
+        meant(typed, ours);
+    }
+    // What is deleted, moved or made inside is so where it is mounted.
+    for typed in ["rm", "delete", "mv", "rename"] {
+        let (_, hint) = said_of(&format!("{typed} v"));
+        assert!(hint.contains("keyway open VOLUME FOLDER"), "{typed}: {hint}");
+    }
+    for typed in ["restore", "rename", "release", "remove", "reverse", "describe", "descript"] {
+        let (_, hint) = said_of(&format!("{typed} v"));
+        assert!(
+            ["erase", "decrypt", "create"].iter().all(|verb| !hint.contains(&format!("keyway {verb}`"))),
+            "{typed}: {hint}"
+        );
+    }
+    // A slip is one.
+    meant("eraze", "erase");
+    // What others call our verbs are not verbs of a verb.
+    let (_, hint) = said_of("header list v");
+    assert_eq!(hint, "`keyway header --help` lists the verbs");
+}
+
+#[test]
+fn an_option_is_meant_by_what_it_means() {
+    for line in ["open v --force", "get v / x --force"] {
+        let (message, hint) = said_of(line);
+        assert!(message.contains("has no option --force"), "{line}: {message}");
+        assert!(!hint.contains("did you mean"), "{line}: {hint}");
+    }
+    for (line, hint) in [
+        ("open v -m headerbak", "did you mean --header backup?"),
+        ("open v -m ro", "did you mean --read-only?"),
+        ("open v -o ro", "did you mean --read-only?"),
+        ("open v -m x", "did you mean --mount-options LIST?"),
+        ("ls v -o x", "did you mean keyway open --mount-options LIST?"),
+        ("ls -l v", "leave it out: sizes and times are listed as it is"),
+        ("ls -la v", "leave it out: sizes and times are listed as it is"),
+        ("ls -a v", "leave it out: what has a dot in front is listed, too"),
+        ("-l", "`keyway status` lists what is open"),
+    ] {
+        assert_eq!(said_of(line).1, hint, "{line}");
+    }
+    says(
+        "--read-only open v mnt",
+        "--read-only stands before the verb that it belongs to",
+        "write it behind: keyway open … --read-only",
+    );
+}
+
+#[test]
+fn no_verb_is_advised_an_option_that_it_lacks() {
+    let catalogue = include_str!("../../words/advice.txt");
+    let sentences =
+        catalogue.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+    let sentences: Vec<(&str, &str)> = sentences.collect();
+    let root = Cli::command();
+    let ours = |option: &str| root.get_subcommands().any(|verb| has(verb, option));
+    let mut named = 0;
+    for verb in root.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+        let words = ["keyway".into(), OsString::from(verb.get_name())];
+        for (word, sentence) in &sentences {
+            let told = with_verbs(sentence, &words);
+            for (at, _) in told.match_indices(" --") {
+                let option =
+                    told[at + 1..].split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or("");
+                // It stands behind a verb, in quotes or in its clause.
+                let before = &told[..at];
+                let quoted = before.matches('`').count() % 2 == 1;
+                let clause = before.rsplit([';', ',']).next().unwrap_or("");
+                let placed = quoted || clause.contains("keyway ") || before.ends_with(": keyway");
+                named += usize::from(ours(option));
+                let lacks = ours(option) && !has(verb, option) && !has(&root, option) && !placed;
+                assert!(!lacks, "{} / {word}: {told}", verb.get_name());
+            }
+        }
+    }
+    assert!(named > 1000, "{named} were found");
+    let of = |verb: &str, sentence: &str| with_verbs(sentence, &["keyway".into(), verb.into()]);
+    assert_eq!(of("put", "run it, or use --attach nbd"), "run it, or use keyway open --attach nbd");
+    assert_eq!(of("open", "run it, or use --attach nbd"), "run it, or use --attach nbd");
+    let command = "open it: keyway open v --attach nbd; (--attach files) does, too";
+    assert_eq!(of("put", command), command.replace("(--", "(keyway open --"));
+    assert_eq!(of("put", "`x --attach`, --no-such --yes"), "`x --attach`, --no-such --yes");
+}
+
+#[test]
 fn a_volume_where_a_verb_belongs() {
     let volume = tempfile::Builder::new().prefix("a b").tempfile().expect("a file");
     let words = [OsString::from("keyway"), volume.path().into()];

@@ -93,6 +93,12 @@ fn the_first_sentence_that_fits_is_said() {
     assert!(of_a_user.starts_with(&done) && of_a_user.contains("user2's password is empty"), "{of_a_user}");
     let global = said("drive lose erase-range", &json!({"device": "/dev/sda", "range": 0}));
     assert!(global.starts_with("Everything outside of other ranges of /dev/sda"), "{global}");
+    let roots = |pids: &[u32]| {
+        said("status none", &json!({"roots": pids, "count": pids.len(), "several": pids.len() > 1}))
+    };
+    assert_eq!(roots(&[7]), "None of yours is open; root has one open (process 7).");
+    assert_eq!(roots(&[7, 9]), "None of yours is open; root has 2 open (processes 7, 9).");
+    assert_eq!(roots(&[]), "No volume is open.");
     assert_eq!(said("drive not-saved", &json!({"for_resume": false})), "");
     assert_eq!(said("drive erase", &json!({})), "");
 }

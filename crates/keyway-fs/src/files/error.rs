@@ -2,6 +2,7 @@
 
 use keyway_error::{explain, explain_io};
 use keyway_store::StoreError;
+use keyway_store::size::words;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -65,13 +66,13 @@ pub enum FilesError {
     #[error("no file system of Windows can hold the name {}", named(.0))]
     BadName(OsString),
     /// The place in the volume is taken.
-    #[error("{} exists already", named(.0))]
+    #[error("/{} exists already", named(.0))]
     Exists(OsString),
     /// The place outside of it is taken: nothing is ever overwritten there.
     #[error("{} exists already", named(.0))]
     InTheWay(PathBuf),
     /// It does not fit.
-    #[error("there is room for {free} bytes in it, and {wanted} are to be written")]
+    #[error("there is room for {} in it, and {} are to be written", words(*free), words(*wanted))]
     NoRoom {
         /// Bytes that are free.
         free: u64,
@@ -122,6 +123,11 @@ pub enum FilesError {
         #[source]
         source: io::Error,
     },
+}
+
+/// A path inside a volume, as errors name it: what is in a folder of a folder is told from what is in the root.
+pub(super) fn whole(path: &[OsString]) -> OsString {
+    path.join(OsStr::new("/"))
 }
 
 /// A name in which bytes that are no text are shown.

@@ -2,7 +2,7 @@
 //! work, so it is entered folder by folder, and no link is followed.
 
 use super::entry::{EntryKind, NewEntry};
-use super::error::FilesError;
+use super::error::{FilesError, whole};
 use super::fat;
 use super::names::is_safe;
 use super::put::makes;
@@ -115,7 +115,7 @@ impl MountedFiles {
             }
             let is_new = key.split_last().is_some_and(|(_, folder)| folders.contains(folder));
             let held = if is_new { None } else { self.held(folder, name)?.map(|(kind, _)| kind) };
-            if !makes(held, new, name, replace)? {
+            if !makes(held, new, replace)? {
                 continue;
             }
             if new.len.is_none() {
@@ -173,7 +173,7 @@ impl MountedFiles {
         let begun = if old.is_some() { beside()? } else { name.clone() };
         let mode = Mode::from_raw_mode(new.mode & PERMISSIONS) | Mode::WUSR;
         let file = openat(into, &begun, NEW, mode).map_err(|e| match e {
-            Errno::EXIST => FilesError::Exists(name.clone()),
+            Errno::EXIST => FilesError::Exists(whole(path)),
             e => failed("make")(e),
         })?;
         let mut file = File::from(file);
@@ -206,7 +206,7 @@ impl MountedFiles {
         self.must_be_name(name)?;
         match self.held(folder, name)? {
             Some((EntryKind::Folder, _)) => return Ok(()),
-            Some(_) => return Err(FilesError::Exists(name.clone())),
+            Some(_) => return Err(FilesError::Exists(whole(path))),
             None => {}
         }
         let into = self.entered(folder)?;
@@ -309,7 +309,7 @@ fn enter(
             let alike = if ignores_case { listed(from, above)?.remove(&folded(name)) } else { None };
             match alike {
                 Some(alike) => enter(from, &alike, above, false),
-                None => Err(FilesError::NotFound(name.clone())),
+                None => Err(FilesError::NotFound(whole(&[above, std::slice::from_ref(name)].concat()))),
             }
         }
         Err(Errno::NOTDIR | Errno::LOOP) => match kind(from, name, above)? {

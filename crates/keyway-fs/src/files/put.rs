@@ -1,7 +1,7 @@
 //! New files and folders in a volume, one at a time; what stands against any of them is found before the first.
 
 use super::entry::{EntryKind, Location, NewEntry};
-use super::error::FilesError;
+use super::error::{FilesError, whole};
 use super::volume::{Files, folded, guarded};
 use super::{exfat_put, fat};
 use std::collections::HashMap;
@@ -24,18 +24,15 @@ enum Held {
 ///
 /// # Errors
 /// It can't be made.
-pub(super) fn makes(
-    held: Option<EntryKind>,
-    new: &NewEntry<'_>,
-    name: &OsStr,
-    replace: bool,
-) -> Result<bool, FilesError> {
+pub(super) fn makes(held: Option<EntryKind>, new: &NewEntry<'_>, replace: bool) -> Result<bool, FilesError> {
     match held {
         None => Ok(true),
         Some(EntryKind::Folder) if new.len.is_none() => Ok(false),
         Some(EntryKind::File) if new.len.is_some() && replace => Ok(true),
-        Some(EntryKind::Folder) if replace => Err(FilesError::IsAFolder(name.to_owned())),
-        Some(_) => Err(FilesError::Exists(name.to_owned())),
+        Some(EntryKind::Folder) if replace => {
+            Err(FilesError::IsAFolder(new.path.last().cloned().unwrap_or_default()))
+        }
+        Some(_) => Err(FilesError::Exists(whole(new.path))),
     }
 }
 
@@ -61,7 +58,7 @@ impl Files {
             let wanted = self.folded(name);
             match names.get(&wanted) {
                 Some(Held::New) => return Err(FilesError::SameName(name.clone())),
-                Some(Held::Before(kind)) if !makes(Some(*kind), new, name, replace)? => continue,
+                Some(Held::Before(kind)) if !makes(Some(*kind), new, replace)? => continue,
                 Some(Held::Before(_)) | None => {}
             }
             names.insert(wanted, Held::New);

@@ -1,7 +1,7 @@
 //! The files in a volume: opened, found, listed and read.
 
 use super::entry::{Contents, Entry, EntryKind, Problem, Reader};
-use super::error::FilesError;
+use super::error::{FilesError, whole};
 use super::window::{self, Window};
 use super::{exfat, exfat_put, ext, fat, ntfs};
 use keyway_store::Store;
@@ -65,7 +65,7 @@ impl Files {
     /// Finds an entry by its path, as [`parse`](super::parse) cuts it. Links are not followed.
     pub fn find(&mut self, path: &[OsString]) -> Result<Entry, FilesError> {
         let mut at = self.root();
-        for name in path {
+        for (depth, name) in path.iter().enumerate() {
             if at.kind != EntryKind::Folder {
                 return Err(FilesError::NotAFolder(at.name));
             }
@@ -82,7 +82,8 @@ impl Files {
                 Some(found) => found.clone(),
                 None => {
                     let hidden = contents.hidden(|other| other == name || alike(other));
-                    return Err(hidden.unwrap_or_else(|| FilesError::NotFound(name.clone())));
+                    let way = path.get(..=depth).unwrap_or(path);
+                    return Err(hidden.unwrap_or_else(|| FilesError::NotFound(whole(way))));
                 }
             };
         }

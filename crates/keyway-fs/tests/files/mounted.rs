@@ -147,7 +147,10 @@ fn what_stands_against_them_is_found_before_the_first() {
     assert!(matches!(check(Ext, "/Folder/File/x", Some(1), false), Err(FilesError::NotAFolder(_))));
     assert!(matches!(check(Ext, "/Folder/File", None, true), Err(FilesError::Exists(_))));
     assert!(matches!(check(Ext, "/Folder", Some(1), true), Err(FilesError::IsAFolder(_))));
-    assert!(matches!(check(Ext, "/none/x", Some(1), true), Err(FilesError::NotFound(_))));
+    let missing = check(Ext, "/none/x", Some(1), true).expect_err("it is not there");
+    assert_eq!(missing.to_string(), "there is no /none in it");
+    let there = check(Ext, "/Folder/File", Some(1), false).expect_err("it is there");
+    assert_eq!(there.to_string(), "/Folder/File exists already");
     assert!(matches!(check(Ext, "/", None, true), Err(FilesError::IsAFolder(_))));
     assert!(matches!(check(Ext, "/x", Some(u64::MAX), false), Err(FilesError::NoRoom { .. })));
     for (path, len, replace) in

@@ -10,6 +10,7 @@ use super::guid::Guid;
 use super::map::Map;
 use super::metadata::{CopyState, Metadata};
 use keyway_error::{Advice, enum_table};
+use keyway_store::size::words;
 use serde::{Serialize, Serializer};
 
 /// What the metadata says.
@@ -137,7 +138,7 @@ pub enum Warning {
     #[error("protection is suspended: this volume's key lies on it in the open, and anybody can read it")]
     Suspended,
     /// A part of it is not encrypted.
-    #[error("only {encrypted} of {total} bytes are encrypted; the rest lies open on the medium")]
+    #[error("only {} of {} are encrypted; the rest lies open on the medium", words(*encrypted), words(*total))]
     PartlyEncrypted {
         /// Bytes that are encrypted.
         encrypted: u64,

@@ -275,6 +275,14 @@ pub(super) fn derivation_for_new(hash: HashName, pim: Option<u32>) -> Result<Der
         .ok_or(CreateError::HashNotOffered(hash))
 }
 
+/// Whether new volumes may have this key derivation.
+///
+/// # Errors
+/// It is for opening old volumes.
+pub fn check_hash(hash: HashName) -> Result<(), CreateError> {
+    derivation_for_new(hash, None).map(drop)
+}
+
 pub(super) fn check_pim(pim: Option<u32>) -> Result<(), CreateError> {
     match pim {
         Some(pim) if pim > LARGEST_PIM => Err(CreateError::PimTooLarge(pim)),

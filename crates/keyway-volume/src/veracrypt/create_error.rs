@@ -8,6 +8,7 @@ use keyway_engine::LayoutError;
 use keyway_error::explain;
 use keyway_fs::mkfs::MkfsError;
 use keyway_store::StoreError;
+use keyway_store::size::words;
 #[cfg(target_os = "linux")]
 use keyway_sys::Use;
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ pub enum CreateError {
         uses: Vec<Use>,
     },
     /// The file system has too little room.
-    #[error("{} needs {needed} bytes, but only {available} are free there", .path.display())]
+    #[error("{} needs {}, but only {} are free there", .path.display(), words(*needed), words(*available))]
     NoSpace {
         /// The file.
         path: PathBuf,
@@ -161,7 +162,7 @@ explain! { CreateError, through Volume | FileSystem | Store | Layout | Cipher | 
     Self::NotADevice(path) => [Usage Request, NewNameAndSize; path],
     #[cfg(target_os = "linux")]
     Self::InUse { path, .. } => [InUse InUse, DetachIt; path],
-    Self::NoSpace { path, .. } => [NoSpace State, FreeSpace; path],
+    Self::NoSpace { path, .. } => [NoSpace State, FreeSpace, SmallerOrOtherDisk; path],
     Self::TooLargeForFileSystem { path, .. } => [State, SmallerOrOtherDisk; path],
     Self::TooSmall { least, .. } => [Usage Request, LeastVolume { bytes: *least }],
     Self::TooLarge { most, .. } => [Usage Request, LargestVolume { bytes: *most }],

@@ -40,7 +40,8 @@ pub use change::{Changed, change};
 pub use change_error::{ChangeError, HeaderWriteFault, SystemFault};
 pub use check::{HeaderCheck, HeaderState, check};
 pub use create::{
-    Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, check_cipher, check_size, create,
+    Created, Fill, LARGEST_VOLUME, NewVolume, Note, SMALLEST_VOLUME, check_cipher, check_hash, check_size,
+    create,
 };
 pub(crate) use create_error::LARGEST_PIM;
 pub use create_error::{CreateError, NoOuter};

@@ -148,7 +148,15 @@ impl Unlocked {
 pub fn unlock(store: &dyn Store, request: &UnlockRequest<'_>) -> Result<Unlocked, VolumeError> {
     let protecting = request.protect_hidden.is_some();
     let places = places(request, |place| !protecting || !place.is_hidden());
-    let found = find(store, request, request.secrets, &places)?;
+    let found = match find(store, request, request.secrets, &places) {
+        // The two secrets may have been exchanged; only then is the hidden header looked at with the outer one's.
+        Err(wrong @ VolumeError::WrongSecret { .. }) if protecting => {
+            let hidden = self::places(request, HeaderLocation::is_hidden);
+            let exchanged = find(store, request, request.secrets, &hidden).is_ok();
+            return Err(if exchanged { VolumeError::IsHidden } else { wrong });
+        }
+        other => other?,
+    };
     let found = match outside(&found, request, store.size()) {
         None => found,
         // The drive's system has the same password as a volume of its own in this partition.

@@ -6,7 +6,7 @@ use crate::medium;
 use crate::unlock::VolumeFormat;
 use keyway_attach::path_text;
 use keyway_convert::{ConversionKind, FreeSpace};
-use keyway_fs::FoundFileSystem;
+use keyway_fs::{FileSystemKind, FoundFileSystem};
 use keyway_store::Store;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -47,6 +47,20 @@ pub struct ConversionPlan {
     pub lost: Vec<ConversionLoss>,
     /// The volume is used meanwhile, and how it is reached.
     pub online: Option<Online>,
+}
+
+impl ConversionPlan {
+    /// The file system that Windows will not read in the volume that it unlocks.
+    pub fn unread_by_windows(&self) -> Option<&'static str> {
+        let read = [FileSystemKind::Ntfs, FileSystemKind::ExFat, FileSystemKind::Fat];
+        match (&self.from, &self.to) {
+            (
+                Contents::FileSystem { filesystem },
+                Contents::Volume { format: VolumeFormat::BitLocker, .. },
+            ) => filesystem.filter(|name| read.iter().all(|kind| kind.name() != *name)),
+            _ => None,
+        }
+    }
 }
 
 /// What lies on a medium, before or after.

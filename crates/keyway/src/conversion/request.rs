@@ -12,7 +12,7 @@ use keyway_cipher::{Algorithm, Chain};
 use keyway_convert::FreeSpace;
 use keyway_volume::HashName;
 use keyway_volume::bitlocker::Method;
-use keyway_volume::veracrypt::check_cipher;
+use keyway_volume::veracrypt::{check_cipher, check_hash};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -181,8 +181,9 @@ impl NewVolume {
         self.to_go || !self.protectors.is_default()
     }
 
-    /// The cipher of a VeraCrypt volume.
+    /// The cipher of a VeraCrypt volume, whose hash new ones may have.
     pub(super) fn veracrypt_cipher(&self) -> Result<Chain, Error> {
+        check_hash(self.hash())?;
         let Some(name) = &self.cipher else { return Ok(Chain::single(Algorithm::Aes256)) };
         let cipher = name.parse()?;
         check_cipher(cipher)?;

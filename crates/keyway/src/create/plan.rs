@@ -317,6 +317,7 @@ impl CreateRequest {
             return Err(Misuse::NothingHiddenToMake.into());
         }
         options.hash = self.hash.unwrap_or(options.hash);
+        veracrypt::check_hash(options.hash).map_err(about(&self.path))?;
         (options.quick, options.filesystem) = (self.quick, self.filesystem);
         options.label.clone_from(&self.label);
         let pim = if self.hidden_bytes.is_some() { self.hidden_secret.pim } else { self.secret.pim };
@@ -435,7 +436,8 @@ impl CreatePlan {
 
     fn made_veracrypt(&self, made: VeraCryptCreated, secret: &VeraCryptSecret) -> Created {
         let VeraCryptCreated { data_offset, data_bytes, sector_bytes, hidden, notes } = made;
-        let details = CreatedDetails::VeraCrypt { pim: secret.pim, data_offset, hidden };
+        let details =
+            CreatedDetails::VeraCrypt { pim: secret.pim.filter(|pim| *pim > 0), data_offset, hidden };
         let warnings = notes.iter().map(ToString::to_string).collect();
         self.made("xts", sector_bytes, data_bytes, details, warnings)
     }

@@ -1,6 +1,6 @@
 //! What a TPM is asked: the key of a volume, and to seal one.
 
-use super::{NewTpmSource, Question, Secrets, Subject, TpmSource, Wanted};
+use super::{NewTpmSource, Question, SecretRole, Secrets, Subject, TpmSource, Wanted};
 use crate::error::{Error, Misuse};
 use crate::tpm::{Pin, Tpm, TpmProtectorError};
 use keyway_volume::bitlocker::tpm::{TpmSecrets, unseal_any};
@@ -49,9 +49,9 @@ impl NewTpmSource {
     pub fn new_pin(&self, subject: &Subject, secrets: &dyn Secrets) -> Result<Pin, Error> {
         let typed = match &self.pin {
             Some(from) => from.read()?,
-            None => {
-                secrets.answer(&Question { wanted: Wanted::NewPin, subject })?.ok_or(Misuse::NoPassword)?
-            }
+            None => secrets
+                .answer(&Question { wanted: Wanted::NewPin, subject })?
+                .ok_or(Misuse::NoPassword(SecretRole::New))?,
         };
         Ok(Pin::new_to_set(&typed).map_err(TpmProtectorError::from)?)
     }

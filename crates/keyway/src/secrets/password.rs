@@ -24,6 +24,33 @@ pub enum SecretFrom {
     Descriptor(u32),
 }
 
+/// Which of a command's secrets it is: what is missing is told apart by that.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretRole {
+    /// What opens the volume, or will open a new one.
+    #[default]
+    Own,
+    /// What replaces it.
+    New,
+    /// A hidden volume's, beside the outer one's.
+    Hidden,
+    /// That of a hidden volume which must not be damaged.
+    Protected,
+}
+
+impl SecretRole {
+    /// It is not there.
+    pub(crate) const fn missing(self) -> &'static str {
+        match self {
+            Self::Own => "no password",
+            Self::New => "no new password",
+            Self::Hidden => "no password of the hidden volume",
+            Self::Protected => "no password of the hidden volume that is to be protected",
+        }
+    }
+}
+
 /// Where a volume's password comes from, with its keyfiles and PIM.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -34,6 +61,8 @@ pub struct PasswordSource {
     pub keyfiles: Vec<PathBuf>,
     /// VeraCrypt's personal iterations multiplier.
     pub pim: Option<u32>,
+    /// Which of several it is.
+    pub role: SecretRole,
 }
 
 impl PasswordSource {
@@ -93,7 +122,7 @@ impl PasswordSource {
             None => match secrets.answer(&Question { wanted, subject })? {
                 Some(password) => password,
                 None if !self.keyfiles.is_empty() => SecretBytes::zeroed(0),
-                None => return Err(Misuse::NoPassword.into()),
+                None => return Err(Misuse::NoPassword(self.role).into()),
             },
         };
         Ok(VeraCryptSecret { password, keyfiles: self.absolute_keyfiles()?, pim: self.pim })
@@ -193,7 +222,10 @@ mod tests {
         let with = PasswordSource { keyfiles: vec![key.path().into()], ..PasswordSource::new() };
         assert!(with.read(Wanted::Password, &subject, &()).expect("keyfiles").password.is_empty());
         let nothing = PasswordSource::new().read(Wanted::Password, &subject, &());
-        assert!(matches!(nothing, Err(Error::Misuse(Misuse::NoPassword))));
+        assert!(matches!(nothing, Err(Error::Misuse(Misuse::NoPassword(SecretRole::Own)))));
+        let new = PasswordSource { role: SecretRole::New, ..PasswordSource::new() };
+        let nothing = new.read(Wanted::NewPassword, &subject, &());
+        assert!(matches!(nothing, Err(Error::Misuse(Misuse::NoPassword(SecretRole::New)))));
         let answer = SecretBytes::copy_of(b"pw");
         let read = PasswordSource::new().read(Wanted::Password, &subject, &answer).expect("answered");
         assert_eq!(&read.password[..], b"pw");

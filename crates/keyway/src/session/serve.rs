@@ -14,6 +14,7 @@ use crate::shown::shown;
 use crate::unlock::Key;
 use crate::volume::OpenOptions;
 use keyway_attach::AttachError;
+use keyway_attach::mount::known_drivers;
 use keyway_attach::nvme_tcp::Credentials;
 use keyway_attach::session::{self, AttachPlan, Attachment, Reason, Sandbox, SessionState};
 use keyway_engine::{Access, Device, HandOver, LayerSecrets};
@@ -59,6 +60,7 @@ pub(super) fn serve(
     unlocked: &AtomicBool,
     ready: impl FnOnce(&Session),
 ) -> Result<(), Error> {
+    known_drivers();
     let sandbox = plan.sandbox()?;
     let by_kernel = plan.way.attachment == Attachment::DmCrypt;
     let options = OpenOptions::new().arguments(plan.arguments.clone()).access(plan.access());

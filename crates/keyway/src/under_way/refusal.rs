@@ -3,6 +3,7 @@
 use keyway_convert::ConversionKind;
 use keyway_error::explain;
 use keyway_fs::resize::ResizeToolError;
+use keyway_store::size::words;
 use std::path::PathBuf;
 
 /// Why a conversion isn't begun, or not as it was asked for.
@@ -40,7 +41,7 @@ pub enum ConversionRefusal {
     #[error("only files can be made larger")]
     DeviceCantGrow,
     /// There is no room behind the file system, and it can't be made smaller.
-    #[error("{missing} bytes are missing for headers and journal")]
+    #[error("{} are missing for headers and journal", words(*missing))]
     CantShrink {
         /// How many.
         missing: u64,

@@ -84,7 +84,7 @@ fn restore(args: &RestoreArgs, out: Output) -> Result<(), Failure> {
             _ => None,
         });
         let headers = headers.collect::<Vec<_>>().join(" and the ");
-        said("header restore", &facts(done, json!({ "headers": headers })))
+        said("header restore", &facts(done, json!({"headers": headers, "both": headers.contains(" and ")})))
     };
     args.on.dry.carry_out(plan, Some(&question), RestorePlan::run, words, out)
 }

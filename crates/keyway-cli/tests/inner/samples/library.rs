@@ -5,6 +5,7 @@ use super::{io, random, v};
 use keyway::disk::DiskError;
 use keyway::drive::Fault;
 use keyway::resize::ResizeError;
+use keyway::secrets::SecretRole;
 use keyway::tour::{TourError, TourLack};
 use keyway::{Error, Misuse};
 use keyway_convert::ConversionKind;
@@ -69,7 +70,10 @@ pub(super) fn library() -> Vec<Failure> {
         Misuse::NoBackupFile,
         Misuse::OneStandardInput,
         Misuse::RecoveryAndPassword,
-        Misuse::NoPassword,
+        Misuse::NoPassword(SecretRole::Own),
+        Misuse::NoPassword(SecretRole::New),
+        Misuse::NoPassword(SecretRole::Hidden),
+        Misuse::NoPassword(SecretRole::Protected),
         Misuse::PasswordTooLong { path: "pw".into(), limit: 4096 },
         Misuse::Descriptor { descriptor: 3, source: io(9) },
         Misuse::PastEnd { offset: 4096, size: 512 },

@@ -37,6 +37,7 @@ pub(super) fn veracrypt() -> Vec<Failure> {
         E::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Memory), looks: Looks::default() },
         E::WrongSecret { argon2id_skipped: Some(Argon2idSkipped::Cost), looks: Looks::default() },
         E::WrongProtectionSecret,
+        E::IsHidden,
         E::NoSecret,
         E::PasswordTooLong { bytes: 200, limit: 128 },
         E::PimTooLarge(99_999),

@@ -15,7 +15,7 @@ mod reading;
 mod staging;
 
 use super::entry::NewEntry;
-use super::error::FilesError;
+use super::error::{FilesError, whole};
 use super::fat::copy;
 use super::pending::{SECTOR, Step};
 use super::window::Window;
@@ -186,7 +186,7 @@ impl Writer {
         let (folder, name, capitals) = self.place_of(path)?;
         match self.known(folder, &capitals) {
             Some(known) if known.is_folder => return Ok(()),
-            Some(_) => return Err(FilesError::Exists(path.last().cloned().unwrap_or_default())),
+            Some(_) => return Err(FilesError::Exists(whole(path))),
             None => {}
         }
         let first = self.new_cluster(None)?;
