@@ -11,6 +11,7 @@ use keyway::conversion::{self, ConversionRequest, Description, Details, Online};
 use keyway::session::{by_ourselves, mount_point};
 use keyway::shown::shown;
 use keyway::spelled as size;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// How a conversion is carried out.

@@ -12,6 +12,7 @@ use keyway::conversion::{
     FreeSpace, HeaderSpace, percentage, resume_with,
 };
 use keyway::shown::{for_shell, shown};
+use keyway::spelled::options;
 use keyway::told::facts;
 use keyway::{Error, KeySearch, Note, Stage};
 use keyway_attach::path_text::value as in_json;
